@@ -1,0 +1,51 @@
+# Every target makes its own .venv first; it needs Python 3.10 or newer, a C++17 compiler, cmake and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CORE := CMakeLists.txt $(shell find cpp -type f)
+CPP := $(shell find cpp -name '*.[ch]pp')
+
+.DEFAULT_GOAL := help
+.PHONY: help test bench lint format docs wheel clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+# Tools and libraries; made anew when pyproject.toml changes.
+$(VENV)/.tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+# kinodyn itself: Python files are used in place, the core is compiled again when a file of it changes.
+$(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[robots]'
+	touch $@
+
+test: $(VENV)/.kinodyn  ## run all tests
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.kinodyn  ## measure kinodyn, Pinocchio and MuJoCo side by side
+	$(BIN)/python benchmarks/engine.py
+
+lint: $(VENV)/.tools  ## check style and types, change nothing
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/mypy
+
+format: $(VENV)/.tools  ## put Python and C++ in shape
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+docs: $(VENV)/.kinodyn  ## build the documentation into site/; a warning is an error
+	$(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees docs site
+
+wheel: $(VENV)/.tools  ## build a source archive and a wheel into dist/
+	$(BIN)/python -m build
+
+clean:  ## remove everything that these targets made
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,77 @@
+"""kinodyn as a contestant, and the check that others agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+import kinodyn as kd
+from setups import COM, D_FORWARD, D_INVERSE, ENDS, FORWARD, FRAMES, INVERSE, JACOBIAN, MASS, Array, Setup
+from timing import Run, loop
+
+TOLERANCE = 1e-8
+
+
+class Contestant(Protocol):
+    """An engine on one robot: what it can run, the run to be timed, and its value for one state."""
+
+    functions: dict[str, Callable[..., Any]]
+
+    def single(self, function: str) -> Run:
+        """Make the run that calls `function` once per state."""
+
+    def value(self, function: str, index: int) -> list[Array]:
+        """Compute `function` for one state, in kinodyn's conventions."""
+
+
+class Kinodyn:
+    """kinodyn's functions with the output buffer given."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        robot = setup.robot
+        self.functions: dict[str, Callable[..., Any]] = {
+            ENDS: partial(kd.kinematics.poses, robot, frames=setup.ends),
+            FRAMES: partial(kd.kinematics.poses, robot),
+            JACOBIAN: partial(kd.kinematics.jacobian, robot, frame=setup.hand),
+            COM: partial(kd.kinematics.com, robot),
+            INVERSE: partial(kd.dynamics.inverse, robot),
+            MASS: partial(kd.dynamics.mass_matrix, robot),
+            FORWARD: partial(kd.dynamics.forward, robot),
+            D_INVERSE: partial(kd.dynamics.inverse_derivatives, robot),
+            D_FORWARD: partial(kd.dynamics.forward_derivatives, robot),
+        }
+
+    def single(self, function: str) -> Run:
+        """Make the run that calls `function` once per state."""
+        call = self.functions[function]
+        columns = [list(column) for column in self.setup.columns(function)]
+        return loop(partial(call, out=call(*(column[0] for column in columns))), *columns)
+
+    def batch(self, function: str) -> Run:
+        """Make the run that calls `function` once for all states."""
+        call, columns = self.functions[function], self.setup.columns(function)
+        return partial(call, *columns, out=call(*columns))
+
+    def value(self, function: str, index: int) -> list[Array]:
+        """Compute `function` for one state out of a batch."""
+        return [array[index] for array in as_list(self.functions[function](*self.setup.columns(function)))]
+
+
+def as_list(result: Any) -> list[Array]:
+    """Make a list of one or several result arrays."""
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def require_agreement(kinodyn: Kinodyn, rival: Contestant, functions: Iterable[str], states: int) -> None:
+    """Stop the benchmark where `rival` and kinodyn differ, relative to the largest entry of the rival's result."""
+    for function in functions:
+        for index in range(states):
+            pairs = zip(kinodyn.value(function, index), rival.value(function, index), strict=True)
+            error = max(float(np.abs(ours - theirs).max() / np.abs(theirs).max()) for ours, theirs in pairs)
+            if not error < TOLERANCE:
+                who = f"kinodyn and {type(rival).__name__} on {kinodyn.setup.name}"
+                raise SystemExit(f"{who} differ by {error:.1e} in {function!r}, state {index}: nothing to compare")

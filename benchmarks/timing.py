@@ -1,0 +1,58 @@
+"""Measure calls against each other: interleaved, best of several rounds."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import kinodyn as kd
+
+Run = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run over `states` states, with the number of threads that kinodyn may use for it."""
+
+    run: Run
+    states: int
+    threads: int = 1
+
+
+def loop(function: Callable[..., object], *columns: Iterable[object]) -> Run:
+    """Make a run that calls `function` once per state, with as little Python round the call as there can be."""
+
+    def run() -> None:
+        deque(map(function, *columns), maxlen=0)
+
+    return run
+
+
+def repeated(run: Run, times: int) -> Run:
+    """Make a run of several runs, so that a short one lasts long enough for the clock."""
+
+    def runs() -> None:
+        for _ in range(times):
+            run()
+
+    return runs
+
+
+def best_of(entries: Mapping[str, Entry], rounds: int) -> dict[str, float]:
+    """Time each entry once a round, in turn, and give each one's shortest time per state [us].
+
+    Turns spread whatever else the machine does over all contestants; noise only ever adds time, so the minimum is
+    the best estimate of the undisturbed cost.
+    """
+    best = dict.fromkeys(entries, float("inf"))
+    for warm_up_first in range(rounds + 1):
+        for name, entry in entries.items():
+            kd.set_threads(entry.threads)
+            start = time.perf_counter()
+            entry.run()
+            elapsed = time.perf_counter() - start
+            if warm_up_first:
+                best[name] = min(best[name], 1e6 * elapsed / entry.states)
+    return best

@@ -1,0 +1,84 @@
+// The door from NumPy to the kernels: converts and checks arguments once, broadcasts, makes or checks outputs, runs.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "../core/kernels.hpp"
+#include "robot.hpp"
+
+namespace kinodyn {
+
+void import_numpy();
+
+[[noreturn]] void raise_input_error(const std::string& message);
+
+// The compiled robot behind a Python object; raises if it is something else.
+const CompiledRobot& robot_from(nanobind::handle object);
+
+// Index of a frame given by name or number.
+int frame_from(const CompiledRobot& robot, nanobind::handle frame);
+
+// 0 aligned, 1 local, 2 world
+int reference_from(nanobind::handle text);
+
+class Door {
+  public:
+    explicit Door(nanobind::handle robot);
+    ~Door();
+    Door(const Door&) = delete;
+    Door& operator=(const Door&) = delete;
+
+    const CompiledRobot& robot() const { return robot_; }
+    Call& call() { return call_; }
+
+    // An argument of shape (..., size).
+    void input(const char* name, nanobind::handle value, int size, Check check = Check::Finite);
+    void configuration(const char* name, nanobind::handle value) {
+        input(name, value, robot_.model.nq, Check::Configuration);
+    }
+    void tangent(const char* name, nanobind::handle value) { input(name, value, robot_.model.nv); }
+    // An argument of shape (...).
+    void scalar(const char* name, nanobind::handle value);
+    // A dict of frame -> wrench, or None.
+    void wrenches(nanobind::handle value);
+    // A result of shape (..., tail).
+    void output(std::initializer_list<long> tail);
+
+    // The way from the root to a frame, as call().list; the frame itself as call().more.
+    void along(int frame);
+    // The bodies that carry these frames, and the frames.
+    void towards(const std::vector<int>& frames);
+    void everywhere();
+
+    // Runs and returns the result, or a tuple of results if there are several. `out` is None or the like of it.
+    nanobind::object run(Kernel kernel, nanobind::handle out);
+
+  private:
+    int add_input(const char* name, nanobind::handle value);
+    int lead(int k) const;  // number of batch axes of input k
+    struct Shape {
+        int ndim = 0;
+        long dims[40];  // more than NumPy allows before the last axes are added
+    };
+    void broadcast();
+    void make_outputs(nanobind::handle out);
+    PyObject* checked_output(PyObject* given, const Shape& shape) const;
+    void copy_inputs_under(PyObject* output);
+    std::string index_text(long state, const Input* input, int element) const;
+    [[noreturn]] void raise(const Fault& fault) const;
+
+    const CompiledRobot& robot_;
+    Call call_;
+    PyObject* inputs_[Call::max_inputs];  // owned arrays
+    const char* names_[Call::max_inputs];
+    int tail_axes_[Call::max_inputs];  // 1 for vectors, 0 for scalars
+    std::vector<std::string> own_names_;
+    Shape tails_[Call::max_outputs];
+    PyObject* outputs_[Call::max_outputs];  // owned arrays
+    Shape batch_;
+    std::vector<int> bodies_, frames_;
+};
+
+}  // namespace kinodyn

@@ -1,0 +1,77 @@
+#include "dispatch.hpp"
+
+#include <atomic>
+#include <cstdlib>
+
+namespace kinodyn {
+
+#if defined(__x86_64__)
+namespace sse2 {
+extern const Kernels kernels;
+}
+namespace avx2 {
+extern const Kernels kernels;
+}
+namespace avx512 {
+extern const Kernels kernels;
+}
+#elif defined(__aarch64__)
+namespace neon {
+extern const Kernels kernels;
+}
+#else
+namespace generic {
+extern const Kernels kernels;
+}
+#endif
+
+namespace {
+
+std::vector<const Kernels*> supported() {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    std::vector<const Kernels*> list = {&sse2::kernels};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list.push_back(&avx2::kernels);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) list.push_back(&avx512::kernels);
+    return list;
+#elif defined(__aarch64__)
+    return {&neon::kernels};
+#else
+    return {&generic::kernels};
+#endif
+}
+
+const Kernels* find(const std::string& name) {
+    for (const Kernels* k : supported())
+        if (name == k->name) return k;
+    return nullptr;
+}
+
+const Kernels* at_load() {
+    const char* wanted = std::getenv("KINODYN_ISA");
+    const Kernels* found = wanted ? find(wanted) : nullptr;
+    return found ? found : supported().back();
+}
+
+std::atomic<const Kernels*>& current() {
+    static std::atomic<const Kernels*> chosen{at_load()};
+    return chosen;
+}
+
+}  // namespace
+
+const Kernels& kernels() { return *current().load(std::memory_order_relaxed); }
+
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> names;
+    for (const Kernels* k : supported()) names.emplace_back(k->name);
+    return names;
+}
+
+bool use_instruction_set(const std::string& name) {
+    const Kernels* found = find(name);
+    if (found) current().store(found);
+    return found != nullptr;
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,56 @@
+// The compiled robot: a tree of moving bodies in flat arrays, parents before children. Constant once built.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace kinodyn {
+
+// RevoluteX, Y and Z turn about a coordinate axis of a frame that is parallel to the parent's at angle zero, so that
+// most of the rotation matrix is zeros and ones. RevoluteAny turns about z of an arbitrarily placed frame.
+enum class Kind : std::uint8_t { RevoluteX, RevoluteY, RevoluteZ, RevoluteAny, Prismatic, Ball, Free };
+
+constexpr int dofs(Kind kind) { return kind == Kind::Free ? 6 : kind == Kind::Ball ? 3 : 1; }
+constexpr int coordinates(Kind kind) { return kind == Kind::Free ? 7 : kind == Kind::Ball ? 4 : 1; }
+
+// One moving body and the joint that carries it. The joint's position is scale * q[iq] + offset, its rate
+// scale * v[iv]: this serves negative axes and mimic joints, which share iq and iv with the joint they follow.
+struct Body {
+    Kind kind;
+    bool aligned;  // R is the identity
+    int parent;    // -1 is the world
+    int iq, iv;
+    int column;  // first of its columns: one per degree of freedom, those of mimic joints included
+    double scale, offset;
+    double R[9];     // parent to body at position zero, row major; identity for RevoluteX, Y, Z
+    double p[3];     // origin of the body in the parent
+    double axis[3];  // Prismatic: direction in the body frame
+    double mass;
+    double h[3];       // first moment of mass in the body frame: mass * com
+    double I[6];       // inertia about the body's origin: xx xy yy xz yz zz
+    double R_link[9];  // body frame axes to those of the link that the user knows: v_link = R_link^T v_body
+};
+
+// A named frame, fixed in a body.
+struct FixedFrame {
+    int body;      // -1: fixed in the world
+    bool aligned;  // R is the identity
+    double R[9], p[3];
+};
+
+struct Model {
+    int nq = 0, nv = 0, ncolumns = 0;
+    bool mimic = false;
+    double gravity[3] = {0, 0, -9.81};
+    double total_mass = 0;  // of what moves
+    std::vector<Body> bodies;
+    std::vector<FixedFrame> frames;
+    std::vector<double> armature, damping;  // by v index, mimic followers added in
+    std::vector<int> quaternions;           // q index of each unit quaternion
+    std::vector<int> column_iv;             // column -> v index
+    std::vector<int> column_body;
+    std::vector<int> dof_parent;  // v index -> v index towards the root, -1; i - 1 throughout if mimic
+    std::vector<int> dof_end;     // v index -> one past the last of its subtree, which is contiguous
+};
+
+}  // namespace kinodyn

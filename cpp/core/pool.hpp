@@ -1,0 +1,16 @@
+// One pool of threads for the whole process; the caller works too.
+#pragma once
+
+#include "kernels.hpp"
+
+namespace kinodyn {
+
+// How many threads large batches use, the caller included. At first: all cores, or KINODYN_THREADS.
+int threads();
+void set_threads(int count);
+
+// Runs the kernel over all states of the call, in parallel when there is enough work. Returns the fault of the
+// earliest state that has one.
+Fault run_batch(Kernel kernel, const Call& call);
+
+}  // namespace kinodyn

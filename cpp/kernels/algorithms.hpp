@@ -1,0 +1,18 @@
+// The algorithms' names, one function for each, so that the table and the files that define them agree.
+#pragma once
+
+#include "../core/kernels.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+using Run = void(const Call&, long begin, long end, Fault&);
+
+Run poses, jacobian, jacobian_dot, velocity, acceleration;                 // kinematics.cpp
+Run com, com_jacobian, momentum_matrix, momentum, momentum_rate;           // centroidal.cpp
+Run inverse, bias, forward;                                                // recursion.cpp
+Run mass_matrix, gravity, energy, factorize, solve;                        // inertia.cpp
+Run coriolis_matrix, inverse_derivatives, forward_derivatives, regressor;  // derivatives.cpp
+Run state, state_jacobian;                                                 // state.cpp
+Run integrate, difference, interpolate;                                    // manifold.cpp
+
+}  // namespace kinodyn::KINODYN_TARGET

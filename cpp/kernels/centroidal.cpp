@@ -1,0 +1,90 @@
+// The centre of mass and the momentum of the whole robot.
+#include "algorithms.hpp"
+#include "momentum.hpp"
+#include "recursion.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+struct Com {
+    static constexpr bool sparse = false;
+    static long words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
+    template <class T>
+    static void run(Work<T>& w) {
+        const int n = static_cast<int>(w.model.bodies.size());
+        auto* at = w.template take_as<Placement<T>>(n);
+        place_all(w, w.in[0], at);
+        Vec3<T> moment = {0.0, 0.0, 0.0};
+        for (int i = 0; i < n; ++i) {
+            const Body& body = w.model.bodies[i];
+            moment += at[i].R * vec(body.h) + body.mass * at[i].p;
+        }
+        const Vec3<T> com = (1.0 / w.model.total_mass) * moment;
+        w.out[0][0] = com.x, w.out[0][1] = com.y, w.out[0][2] = com.z;
+    }
+};
+
+struct ComJacobian {
+    static constexpr bool sparse = false;
+    static long words(const Call& c) { return World<double>::words(*c.model); }
+    template <class T>
+    static void run(Work<T>& w) {
+        auto world = World<T>::take(w);
+        world.place_all(w.model, w.in[0]);
+        world.gather(w.model);
+        com_jacobian_of(w.model, world, w.out[0]);
+    }
+};
+
+struct MomentumMatrix {
+    static constexpr bool sparse = false;
+    static long words(const Call& c) { return World<double>::words(*c.model); }
+    template <class T>
+    static void run(Work<T>& w) {
+        auto world = World<T>::take(w);
+        world.place_all(w.model, w.in[0]);
+        world.gather(w.model);
+        momentum_matrix_of(w.model, world, centre(w.model, world), w.out[0]);
+    }
+};
+
+// Momentum about the centre of mass and, with accelerations, its rate: sums over bodies, no matrix needed.
+template <bool rate>
+struct Momentum {
+    static constexpr bool sparse = false;
+    static long words(const Call& c) {
+        return World<double>::words(*c.model) + 12 * static_cast<long>(c.model->bodies.size());
+    }
+    template <class T>
+    static void run(Work<T>& w) {
+        const Model& model = w.model;
+        const int n = static_cast<int>(model.bodies.size());
+        auto world = World<T>::take(w);
+        auto* v = w.template take_as<Spatial<T>>(n);
+        auto* a = w.template take_as<Spatial<T>>(n);
+        world.place_all(model, w.in[0]);
+        const Vec3<T> zero = {0.0, 0.0, 0.0};
+        Spatial<T> sum = {zero, zero};
+        Vec3<T> moment = zero;
+        for (int i = 0; i < n; ++i) {
+            move_body(model, world, i, w.in[1], rate ? w.in[2] : nullptr, Spatial<T>{zero, zero}, v, a);
+            moment += world.I[i].h;
+            if constexpr (rate)
+                sum += world.I[i] * a[i] + cross_force(v[i], world.I[i] * v[i]);
+            else
+                sum += world.I[i] * v[i];
+        }
+        const Vec3<T> com = (1.0 / model.total_mass) * moment;
+        sum.ang -= cross(com, sum.lin);
+        T* out = w.out[0];
+        out[0] = sum.lin.x, out[1] = sum.lin.y, out[2] = sum.lin.z;
+        out[3] = sum.ang.x, out[4] = sum.ang.y, out[5] = sum.ang.z;
+    }
+};
+
+void com(const Call& c, long begin, long end, Fault& f) { run<Com>(c, begin, end, f); }
+void com_jacobian(const Call& c, long begin, long end, Fault& f) { run<ComJacobian>(c, begin, end, f); }
+void momentum_matrix(const Call& c, long begin, long end, Fault& f) { run<MomentumMatrix>(c, begin, end, f); }
+void momentum(const Call& c, long begin, long end, Fault& f) { run<Momentum<false>>(c, begin, end, f); }
+void momentum_rate(const Call& c, long begin, long end, Fault& f) { run<Momentum<true>>(c, begin, end, f); }
+
+}  // namespace kinodyn::KINODYN_TARGET

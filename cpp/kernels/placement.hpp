@@ -1,0 +1,83 @@
+// Where the bodies are in the world.
+#pragma once
+
+#include "batch.hpp"
+#include "joints.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+template <class T>
+struct Placement {
+    Mat3<T> R;
+    Vec3<T> p;
+};
+
+template <class T>
+inline Placement<T> world() {
+    return {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, {0.0, 0.0, 0.0}};
+}
+
+// Pose of a body in the world from that of its parent (null: the world). Written to where it belongs: copies of
+// twelve packs would cost as much as the products.
+template <class T, class J>
+inline void place(const J& joint, const Placement<T>* parent, Placement<T>& result) {
+    if (parent) {
+        result.R = joint.R.after(parent->R);
+        result.p = parent->p + parent->R * joint.p();
+    } else {
+        const Mat3<double> identity = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        const auto p = joint.p();
+        result.R = joint.R.after(identity);
+        result.p = {T(p.x), T(p.y), T(p.z)};
+    }
+}
+
+template <class T>
+inline void place(const Body& body, const Placement<T>* parent, const T* q, const SinCos<T>& turn,
+                  Placement<T>& result) {
+    visit(body.kind, [&](auto kind) {
+        T store[joint_words];
+        place<T>(Joint<decltype(kind)::value, T>::at(body, q, turn, store), parent, result);
+    });
+}
+
+template <class T>
+inline const Placement<T>* parent_of(const Placement<T>* placements, const Body& body) {
+    return body.parent < 0 ? nullptr : placements + body.parent;
+}
+
+// Pose of a frame, given those of the bodies.
+template <class T>
+inline Placement<T> place_frame(const FixedFrame& frame, const Placement<T>* bodies) {
+    if (frame.body < 0) {
+        const Placement<T> w = world<T>();
+        return {w.R * mat(frame.R), w.p + vec(frame.p)};
+    }
+    const Placement<T>& b = bodies[frame.body];
+    const Vec3<T> p = b.p + b.R * vec(frame.p);
+    if (frame.aligned) return {b.R, p};
+    return {b.R * mat(frame.R), p};
+}
+
+// A pose as a 4 x 4 matrix, row by row.
+template <class T>
+inline void store_pose(T* out, const Placement<T>& f) {
+    out[0] = f.R.x.x, out[1] = f.R.x.y, out[2] = f.R.x.z, out[3] = f.p.x;
+    out[4] = f.R.y.x, out[5] = f.R.y.y, out[6] = f.R.y.z, out[7] = f.p.y;
+    out[8] = f.R.z.x, out[9] = f.R.z.y, out[10] = f.R.z.z, out[11] = f.p.z;
+    out[12] = out[13] = out[14] = 0.0, out[15] = 1.0;
+}
+
+// Poses of all bodies. Takes 2 words of memory for each.
+template <class T>
+inline void place_all(Work<T>& w, const T* q, Placement<T>* placements) {
+    const int n = static_cast<int>(w.model.bodies.size());
+    auto* turns = w.template take_as<SinCos<T>>(n);
+    turn_all(w.model, q, turns);
+    for (int i = 0; i < n; ++i) {
+        const Body& body = w.model.bodies[i];
+        place(body, parent_of(placements, body), q, turns[i], placements[i]);
+    }
+}
+
+}  // namespace kinodyn::KINODYN_TARGET

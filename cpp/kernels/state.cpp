@@ -1,0 +1,129 @@
+// Everything that a controller asks about one state, in one pass over the tree.
+#include "algorithms.hpp"
+#include "momentum.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+// Outputs: 0 poses, 1 columns (6 each) and the common point, 2 M, 3 bias, 4 com, 5 its Jacobian, 6 its velocity,
+// 7 momentum matrix, 8 momentum, 9 rate of momentum at zero acceleration.
+struct State {
+    static constexpr bool sparse = true;
+    static long words(const Call& c) {
+        return World<double>::words(*c.model) + 18 * static_cast<long>(c.model->bodies.size());
+    }
+
+    template <class T>
+    static void run(Work<T>& w) {
+        const Model& model = w.model;
+        const int n = static_cast<int>(model.bodies.size());
+        auto world = World<T>::take(w);
+        auto* v = w.template take_as<Spatial<T>>(n);
+        auto* a = w.template take_as<Spatial<T>>(n);
+        auto* f = w.template take_as<Spatial<T>>(n);
+        const double* g = model.gravity;
+        const Spatial<T> ground = {{T(-g[0]), T(-g[1]), T(-g[2])}, {T(0.0), T(0.0), T(0.0)}};
+        const Vec3<T> zero = {0.0, 0.0, 0.0};
+
+        world.place_all(model, w.in[0]);
+        Spatial<T> momentum = {zero, zero};
+        for (int i = 0; i < n; ++i) {
+            move_body(model, world, i, w.in[1], static_cast<const T*>(nullptr), ground, v, a);
+            const Spatial<T> h = world.I[i] * v[i];
+            f[i] = world.I[i] * a[i] + cross_force(v[i], h);
+            momentum += h;
+        }
+        const Spatial<T> force = bias(w, world, f, w.out[3]);
+        world.mass_matrix(model, w.out[2]);  // gathers the inertias of subtrees
+        const Vec3<T> com = centre(model, world);
+        com_jacobian_of(model, world, w.out[5]);
+        momentum_matrix_of(model, world, com, w.out[7]);
+
+        put(w.out[4], com + world.origin);
+        put(w.out[6], (1.0 / model.total_mass) * momentum.lin);
+        put(w.out[8], momentum.lin);
+        put(w.out[8] + 3, momentum.ang - cross(com, momentum.lin));
+        put(w.out[9], force.lin + model.total_mass * vec(g));
+        put(w.out[9] + 3, force.ang - cross(com, force.lin));
+        poses(w, world);
+        for (int c = 0; c < model.ncolumns; ++c) {
+            put(w.out[1] + 6 * c, world.S[c].lin);
+            put(w.out[1] + 6 * c + 3, world.S[c].ang);
+        }
+        put(w.out[1] + 6 * model.ncolumns, world.origin);
+    }
+
+  private:
+    template <class T>
+    static void put(T* out, const Vec3<T>& a) {
+        out[0] = a.x, out[1] = a.y, out[2] = a.z;
+    }
+
+    // Torques at zero acceleration; returns the sum of all wrenches on bodies.
+    template <class T>
+    static Spatial<T> bias(const Work<T>& w, const World<T>& world, Spatial<T>* f, T* tau) {
+        const Model& model = w.model;
+        const Vec3<T> zero = {0.0, 0.0, 0.0};
+        Spatial<T> sum = {zero, zero};
+        for (int k = 0; k < model.nv; ++k) tau[k] = model.damping[k] * w.in[1][k];
+        for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
+            const Body& body = model.bodies[i];
+            for (int c = body.column; c < body.column + dofs(body.kind); ++c)
+                tau[model.column_iv[c]] += dot(world.S[c], f[i]);
+            if (body.parent >= 0)
+                f[body.parent] += f[i];
+            else
+                sum += f[i];
+        }
+        return sum;
+    }
+
+    template <class T>
+    static void poses(const Work<T>& w, const World<T>& world) {
+        T* out = w.out[0];
+        for (const FixedFrame& frame : w.model.frames) {
+            Placement<T> f = place_frame(frame, world.at);
+            if (frame.body >= 0) f.p += world.origin;
+            store_pose(out, f);
+            out += 16;
+        }
+    }
+};
+
+// The Jacobian of a frame from the columns and the frame's pose, along call.list; call.mode: the reference.
+struct StateJacobian {
+    static constexpr bool sparse = true;
+    static long words(const Call&) { return 0; }
+
+    template <class T>
+    static void run(Work<T>& w) {
+        const Model& model = w.model;
+        const T *columns = w.in[0], *T_world_frame = w.in[1];
+        const T* origin = columns + 6 * model.ncolumns;
+        const bool local = w.call.mode == 1, at_world = w.call.mode == 2;
+        // from the common point to the reference point
+        Vec3<T> r = {-origin[0], -origin[1], -origin[2]};
+        if (!at_world) r += Vec3<T>{T_world_frame[3], T_world_frame[7], T_world_frame[11]};
+        const T* t = T_world_frame;
+        const Mat3<T> R = {{t[0], t[1], t[2]}, {t[4], t[5], t[6]}, {t[8], t[9], t[10]}};
+        const long nv = model.nv;
+        if (model.mimic)
+            for (long k = 0; k < 6 * nv; ++k) w.out[0][k] = 0.0;
+        for (int k = 0; k < w.call.n_list; ++k) {
+            const Body& body = model.bodies[w.call.list[k]];
+            for (int c = body.column; c < body.column + dofs(body.kind); ++c) {
+                const T* s = columns + 6 * c;
+                Vec3<T> ang = {s[3], s[4], s[5]};
+                Vec3<T> lin = Vec3<T>{s[0], s[1], s[2]} + cross(ang, r);
+                if (local) lin = tmul(R, lin), ang = tmul(R, ang);
+                T* out = w.out[0] + model.column_iv[c];
+                const T column[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
+                for (int j = 0; j < 6; ++j) out[j * nv] = model.mimic ? out[j * nv] + column[j] : column[j];
+            }
+        }
+    }
+};
+
+void state(const Call& c, long begin, long end, Fault& f) { run<State>(c, begin, end, f); }
+void state_jacobian(const Call& c, long begin, long end, Fault& f) { run<StateJacobian>(c, begin, end, f); }
+
+}  // namespace kinodyn::KINODYN_TARGET

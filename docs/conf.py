@@ -1,0 +1,36 @@
+"""How the documentation is built: Markdown pages, and reference pages from the docstrings."""
+
+import re
+
+project = "kinodyn"
+author = "The kinodyn authors"
+html_title = "kinodyn"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+html_theme = "furo"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False
+
+# `name` in a docstring is code, as in Markdown.
+default_role = "code"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Array": "Array"}
+python_maximum_signature_line_length = 88
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+
+
+def shorten_aliases(app, what, name, obj, options, signature, return_annotation):  # type: ignore[no-untyped-def]
+    """Write type aliases by their names."""
+    wrapped = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+    return tuple(text and wrapped.sub(r"\1", text) for text in (signature, return_annotation))
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Hook into Sphinx."""
+    app.connect("autodoc-process-signature", shorten_aliases)

@@ -1,0 +1,65 @@
+"""Load robots: by name, from a URDF file, from a table of Denavit-Hartenberg parameters."""
+
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import kinodyn as kd
+
+# By name. The bundled humanoid takes its proportions from a table of human body segments.
+robot = kd.load("humanoid", height=1.75, mass=70.0)
+print(f"{robot.name}: {robot.nv} degrees of freedom, {len(robot.frame_names)} frames, {robot.mass:.1f} kg")
+print(f"{'joint':24} {'lower':>8} {'upper':>8}  deg")
+lower, upper = np.rad2deg(robot.limits.lower[7:]), np.rad2deg(robot.limits.upper[7:])
+for name, low, high in list(zip(robot.joint_names, lower, upper, strict=True))[:6]:
+    print(f"{name:24} {low:8.1f} {high:8.1f}")
+print("  ...")
+
+# From a file: URDF (.urdf), MJCF (.xml); xacro, which evaluates expressions, only with xacro=True.
+URDF = """
+<robot name="cart_and_pole">
+  <link name="rail"/>
+  <link name="cart">
+    <inertial><mass value="2"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+  </link>
+  <link name="pole">
+    <inertial>
+      <origin xyz="0 0 -0.5"/><mass value="1"/>
+      <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.001"/>
+    </inertial>
+  </link>
+  <joint name="slide" type="prismatic">
+    <parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="1" velocity="2" effort="50"/>
+  </joint>
+  <joint name="swing" type="continuous">
+    <parent link="cart"/><child link="pole"/><axis xyz="0 1 0"/><limit velocity="10" effort="5"/>
+  </joint>
+</robot>
+"""
+with tempfile.TemporaryDirectory() as folder:
+    file = Path(folder) / "cart_and_pole.urdf"
+    file.write_text(URDF)
+    cart = kd.load(file)
+    print(f"\n{cart.name}: joints {list(cart.joint_names)}, speed limits {cart.limits.velocity}")
+
+    # A mistake is reported with the file, the line and the element.
+    file.write_text(URDF.replace('mass value="2"', 'mass value="-2"'))
+    try:
+        kd.load(file)
+    except kd.DescriptionError as error:
+        print(f"refused: line {error.line}, <{error.element}>: {error.message}")
+
+# From Denavit-Hartenberg parameters: two links of 0.4 m in a plane.
+link = kd.DH(a=0.4, alpha=0.0, d=0.0, theta=0.0, joint="revolute")
+planar = kd.from_dh([link, link], convention="standard")
+hand = kd.kinematics.pose(planar, np.array([0.0, math.pi / 2]), planar.frame_names[-1])[:3, 3]
+print(f"\ntwo links from DH: {planar.nv} joints, the elbow at 90 degrees puts the hand at {hand}")
+
+# A name that does not exist says which ones are near.
+try:
+    kd.load("humanoyd")
+except kd.UnknownNameError as error:
+    print(f"refused: {error}")

@@ -1,0 +1,48 @@
+"""Jacobians: joint rates to the speed of the hand, a force at the hand to joint torques, the way to a singularity."""
+
+import numpy as np
+
+import kinodyn as kd
+
+np.set_printoptions(precision=3, suppress=True)
+robot = kd.load("ur5")
+hand = robot.frame_names[-1]
+q = np.deg2rad([0.0, -60.0, 90.0, -120.0, -90.0, 0.0])
+
+# Joint rates to the velocity of the hand [m/s, rad/s], linear part first, in world axes.
+J = kd.kinematics.jacobian(robot, q, hand)
+v = np.deg2rad([20.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+print("hand velocity when the base joint turns at 20 deg/s:", J @ v)
+
+# The same from two nearby poses: the Jacobian is their difference quotient.
+step = 1e-6
+ahead, behind = (kd.kinematics.pose(robot, q + s * v, hand)[:3, 3] for s in (step, -step))
+print("by difference of poses:                            ", (ahead - behind) / (2 * step))
+
+# The joint rates that move the hand straight down at 0.1 m/s without turning it.
+down = np.array([0.0, 0.0, -0.1, 0.0, 0.0, 0.0])
+print("joint rates for 0.1 m/s downwards [deg/s]:", np.rad2deg(np.linalg.solve(J, down)))
+
+# The transpose takes a force at the hand to joint torques: 50 N pushing down.
+push = np.array([0.0, 0.0, -50.0, 0.0, 0.0, 0.0])
+print("torques that balance a push of 50 N [N m]:", -J.T @ push)
+
+# References: which point moves, seen in which axes.
+for reference in ("aligned", "local", "world"):
+    print(f"  {reference:8}", kd.kinematics.jacobian(robot, q, hand, reference=reference) @ v)
+
+# How far is the arm from a singularity as the elbow straightens? One call for the whole sweep.
+elbow = np.deg2rad(np.linspace(90.0, 0.0, 7))
+sweep = np.tile(q, (len(elbow), 1))
+sweep[:, 2] = elbow
+J_sweep = kd.kinematics.jacobian(robot, sweep, hand)
+smallest = np.linalg.svd(J_sweep, compute_uv=False)[:, -1]
+print("\nelbow [deg]   smallest singular value   manipulability")
+for angle, value, measure in zip(elbow, smallest, kd.kinematics.manipulability(robot, sweep, hand), strict=True):
+    print(f"{np.rad2deg(angle):11.0f} {value:25.4f} {measure:16.5f}")
+
+# How the Jacobian itself changes while moving, for accelerations: a_hand = J a + J_dot v.
+v = np.full(robot.nv, 0.5)
+a = np.zeros(robot.nv)
+J_dot = kd.kinematics.jacobian_dot(robot, q, v, hand)
+print("\nacceleration of the hand at constant joint rates:", J @ a + J_dot @ v)

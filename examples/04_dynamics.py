@@ -1,0 +1,61 @@
+"""Dynamics: torques to hold and to move, accelerations from torques, a pendulum that keeps its energy."""
+
+import numpy as np
+
+import kinodyn as kd
+
+np.set_printoptions(precision=2, suppress=True)
+
+# What must the motors of an arm hold against gravity, and how much of their strength is that?
+arm = kd.load("ur5")
+q = np.deg2rad([0.0, -30.0, 30.0, 0.0, 0.0, 0.0])
+hold = kd.dynamics.gravity(arm, q)
+print("torques that hold the arm [N m]:", hold)
+print("share of the limits [%]:        ", 100 * np.abs(hold) / arm.limits.effort)
+
+# A 3 kg load in the hand is a wrench at the hand's frame, in world axes.
+hand = arm.frame_names[-1]
+load = {hand: np.array([0.0, 0.0, -3.0 * 9.81, 0.0, 0.0, 0.0])}
+still = np.zeros(arm.nv)
+print("with 3 kg in the hand [N m]:    ", kd.dynamics.inverse(arm, q, still, still, wrenches=load))
+
+# Inverse dynamics, then forward dynamics, gives the acceleration back.
+rng = np.random.default_rng(0)
+v, a = rng.normal(size=(2, arm.nv))
+tau = kd.dynamics.inverse(arm, q, v, a)
+print("acceleration asked for, and got [rad/s^2]:", a, kd.dynamics.forward(arm, q, v, tau))
+
+# The equation of motion by its parts: M a + bias = tau.
+M = kd.dynamics.mass_matrix(arm, q)
+parts = M @ a + kd.dynamics.bias(arm, q, v)
+print(f"M a + bias against inverse dynamics: largest difference {np.abs(parts - tau).max():.1e} N m")
+
+# A humanoid in the air: with no torques it falls, and the momentum changes by gravity only.
+robot = kd.load("humanoid").replace(damping=0.0)
+q, v = robot.random(seed=1), 0.5 * rng.normal(size=robot.nv)
+a = kd.dynamics.forward(robot, q, v, np.zeros(robot.nv))
+rate = kd.centroidal.momentum_rate(robot, q, v, a)
+print(f"\nfalling humanoid of {robot.mass:.1f} kg, rate of its momentum [N, N m]:", rate)
+
+# The arm swings freely for one second; with the classical Runge-Kutta method its energy must not change.
+free = arm.replace(damping=0.0)
+
+
+def rate_of(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return v, kd.dynamics.forward(free, q, v, still)
+
+
+def energy(q: np.ndarray, v: np.ndarray) -> float:
+    return float(kd.dynamics.kinetic_energy(free, q, v) + kd.dynamics.potential_energy(free, q))
+
+
+q, v, dt = np.deg2rad([0.0, -30.0, 30.0, 0.0, 0.0, 0.0]), np.zeros(free.nv), 1e-3
+start = energy(q, v)
+for _ in range(1000):
+    v1, a1 = rate_of(q, v)
+    v2, a2 = rate_of(q + dt / 2 * v1, v + dt / 2 * a1)
+    v3, a3 = rate_of(q + dt / 2 * v2, v + dt / 2 * a2)
+    v4, a4 = rate_of(q + dt * v3, v + dt * a3)
+    q, v = q + dt / 6 * (v1 + 2 * v2 + 2 * v3 + v4), v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+kinetic = kd.dynamics.kinetic_energy(free, q, v)
+print(f"\nafter 1 s of free swing: {kinetic:.1f} J of kinetic energy, the total off by {energy(q, v) - start:.1e} J")

@@ -1,0 +1,35 @@
+"""The planar arms of the textbooks: two or three equal links that move in a vertical plane."""
+
+from __future__ import annotations
+
+from kinodyn.description import solids
+from kinodyn.description.bundled.arm import dh_arm
+from kinodyn.description.dh import DH
+from kinodyn.description.types import Description
+
+# Links of 1 m and 1 kg are uniform rods: centre of mass half way, 1/12 kg m^2 about it, as in Spong, Hutchinson and
+# Vidyasagar, Robot Modeling and Control, 2nd ed. 2020, section 6.4, and Craig, Introduction to Robotics, section 6.7.
+_LENGTH, _MASS = 1.0, 1.0
+# About its own axis a rod has almost no inertia, and in a plane it plays no part; 0 would not be a body.
+_ALONG = 1e-3
+# The plane is x, y as the books draw it, y up.
+_GRAVITY = (0.0, -9.81, 0.0)
+
+
+def planar2r() -> Description:
+    """Describe the planar arm of two revolute joints, 1 m and 1 kg a link, in the x, y plane with gravity along -y.
+
+    At zero it lies along x; `tool` is the tip, at (cos q1 + cos(q1 + q2), sin q1 + sin(q1 + q2), 0).
+    """
+    return _planar(2)
+
+
+def planar3r() -> Description:
+    """Describe the planar arm of three revolute joints, links and plane as in `planar2r`."""
+    return _planar(3)
+
+
+def _planar(joints: int) -> Description:
+    across = _MASS * _LENGTH**2 / 12.0
+    rod = solids.principal(_MASS, (-0.5 * _LENGTH, 0.0, 0.0), (_ALONG, across, across))
+    return dh_arm([DH(a=_LENGTH)] * joints, [rod] * joints, [0.04] * joints, name=f"planar{joints}r", gravity=_GRAVITY)

@@ -1,0 +1,155 @@
+"""Check the numbers of a description: placements, masses, axes and limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.description.check_tree import fault
+from kinodyn.description.notices import counted, listed, warn
+from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, JointKind, Link
+
+WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+
+# Unit vectors and rotations are made by the readers, so they are exact to rounding.
+UNIT_TOLERANCE = 1e-9
+
+# What six printed digits and cancellation leave: relative to the largest moment, and in kg m^2.
+RELATIVE_ROUNDING = 1e-6
+ABSOLUTE_ROUNDING = 1e-12
+
+# A negative moment [kg m^2] up to that of a gram at a centimetre cannot be felt; the dummy links of robots in use
+# have such ones.
+NEGLIGIBLE_MOMENT = 1e-7
+
+
+def check_transforms(description: Description) -> None:
+    """Check that every placement is a finite rigid transform."""
+    owners, transforms = [], []
+    for part, what, T in _placements(description):
+        T = np.asarray(T, dtype=float)
+        if T.shape != (4, 4):
+            raise fault(description, part, f"{what} has shape {T.shape}; a placement is a (4, 4) matrix")
+        owners.append((part, what))
+        transforms.append(T)
+    if not transforms:
+        return
+    stack = np.stack(transforms)
+    rigid = _rigid(stack)
+    if rigid.all():
+        return
+    first = int(np.argmin(rigid))
+    part, what = owners[first]
+    if not np.isfinite(stack[first]).all():
+        raise fault(description, part, f"{what} has numbers that are not finite")
+    raise fault(description, part, f"{what} is not rigid; its rotation must be orthonormal and right-handed")
+
+
+def _placements(description: Description) -> Iterator[tuple[Link | Joint | Frame, str, Array]]:
+    for joint in description.joints:
+        yield joint, "T_parent_child", joint.T_parent_child
+    for frame in description.frames:
+        yield frame, "T_link_frame", frame.T_link_frame
+    for link in description.links:
+        for shape in (*link.visuals, *link.collisions):
+            yield link, f"T_link_shape of a {shape.kind}", shape.T_link_shape
+
+
+def _rigid(T: Array) -> NDArray[np.bool_]:
+    """Tell for each of (n, 4, 4) matrices whether it is a finite rigid transform."""
+    finite = np.asarray(np.isfinite(T).all(axis=(1, 2)))
+    R = np.where(finite[:, None, None], T[:, :3, :3], 0.0)
+    skewed = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    last_row = (T[:, 3] == [0.0, 0.0, 0.0, 1.0]).all(axis=1)
+    return np.asarray(finite & (skewed <= UNIT_TOLERANCE) & (np.linalg.det(R) > 0.0) & last_row)
+
+
+def check_masses(description: Description) -> None:
+    """Check masses, centres of mass and inertia matrices.
+
+    A negative moment of inertia is an error. One that no body has, because the largest principal moment exceeds the
+    sum of the others, is a warning: a quarter of the files in example-robot-data has such links, and the arithmetic
+    bears them.
+    """
+    heavy = []
+    for link in description.links:
+        if link.inertia is not None:
+            _check_inertia_numbers(description, link, link.inertia)
+            heavy.append((link, link.inertia))
+    if not heavy:
+        return
+    moments = np.linalg.eigvalsh(np.stack([np.asarray(inertia.matrix, dtype=float) for _, inertia in heavy]))
+    doubtful = []
+    for (link, inertia), (small, middle, large) in zip(heavy, moments.tolist(), strict=True):
+        if small < -max(NEGLIGIBLE_MOMENT, RELATIVE_ROUNDING * large):
+            message = f"inertia has the negative principal moment {small:.3g} kg m^2; all three must be at least 0"
+            raise fault(description, link, message)
+        rounding = RELATIVE_ROUNDING * large + ABSOLUTE_ROUNDING
+        if large - middle - small > rounding or (inertia.mass == 0.0 and large > rounding):
+            doubtful.append(link.name)
+    if doubtful:
+        message = f"{counted(len(doubtful), 'link')} with an inertia that no body has: {listed(doubtful)}"
+        warn(
+            f"{message}; the principal moments of a body satisfy a + b >= c and are 0 without mass", description.source
+        )
+
+
+def _check_inertia_numbers(description: Description, link: Link, inertia: Inertia) -> None:
+    if not (math.isfinite(inertia.mass) and inertia.mass >= 0.0):
+        raise fault(description, link, f"mass is {inertia.mass}; it must be finite and at least 0 kg")
+    for what, value, shape in (("centre of mass", inertia.com, (3,)), ("inertia", inertia.matrix, (3, 3))):
+        array = np.asarray(value, dtype=float)
+        if array.shape != shape:
+            raise fault(description, link, f"{what} has shape {array.shape}; it must be {shape}")
+        if not np.isfinite(array).all():
+            raise fault(description, link, f"{what} has numbers that are not finite: {array.tolist()}")
+    matrix = np.asarray(inertia.matrix, dtype=float)
+    if np.abs(matrix - matrix.T).max() > RELATIVE_ROUNDING * np.abs(matrix).max():
+        raise fault(description, link, f"inertia is not symmetric: {matrix.tolist()}")
+
+
+def check_joints(description: Description) -> None:
+    """Check the kind, axis, limits and friction of every joint."""
+    kinds = get_args(JointKind)
+    for joint in description.joints:
+        if joint.kind not in kinds:
+            raise fault(description, joint, f"kind {joint.kind!r} is unknown; allowed are {', '.join(kinds)}")
+        if joint.kind in WITH_AXIS:
+            _check_axis(description, joint)
+        _check_limits(description, joint)
+        if not math.isfinite(joint.reference):
+            raise fault(description, joint, f"reference position is {joint.reference}; it must be finite")
+        for what in ("damping", "friction", "armature"):
+            value = getattr(joint, what)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise fault(description, joint, f"{what} is {value}; it must be finite and at least 0")
+        if joint.mimic and not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
+            raise fault(description, joint, f"{joint.mimic} is not finite; multiplier and offset must be")
+
+
+def _check_axis(description: Description, joint: Joint) -> None:
+    axis = np.asarray(joint.axis, dtype=float)
+    if axis.shape != (3,):
+        raise fault(description, joint, f"axis has shape {axis.shape}; it must be (3,)")
+    length = math.hypot(*axis.tolist())
+    if not abs(length - 1.0) <= UNIT_TOLERANCE:
+        raise fault(description, joint, f"axis {axis.tolist()} has length {length:.6g}; it must be a unit vector")
+
+
+def _check_limits(description: Description, joint: Joint) -> None:
+    if math.isnan(joint.lower) or math.isnan(joint.upper):
+        raise fault(description, joint, f"limits are [{joint.lower}, {joint.upper}]; NaN is none, write numbers")
+    if joint.lower > joint.upper:
+        raise fault(description, joint, f"lower limit {joint.lower} is above upper limit {joint.upper}; swap them")
+    if joint.lower == math.inf or joint.upper == -math.inf:
+        raise fault(description, joint, f"limits [{joint.lower}, {joint.upper}] allow no finite position")
+    for what in ("velocity", "effort"):
+        value = getattr(joint, what)
+        if not value >= 0.0:
+            raise fault(
+                description, joint, f"{what} limit is {value}; it must be at least 0, infinite if there is none"
+            )

@@ -1,0 +1,234 @@
+"""Robots from Denavit-Hartenberg parameters, in the standard and in the modified convention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, JointKind, Link
+from kinodyn.description.validate import validate
+from kinodyn.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import RigidTransform
+
+Convention = Literal["standard", "modified"]
+_JOINTS = ("revolute", "prismatic", "fixed")
+_ONE_NUMBER = ("a", "alpha", "d", "theta", "lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+
+
+@dataclass(frozen=True, eq=False)
+class DH:
+    """One row of a Denavit-Hartenberg table: a joint and the link it moves.
+
+    `a` [m], `alpha` [rad], `d` [m], `theta` [rad] are the four parameters at zero position; the position q of the
+    joint adds to `theta` when `joint` is "revolute" and to `d` when it is "prismatic"; "fixed" has no position.
+    Limits: `lower`, `upper` [rad or m], `velocity`, `effort`; a revolute joint without limits turns endlessly.
+    `damping`, `friction`, `armature` act at the joint. `mass` [kg], `com` (3,) [m] and `inertia` (3, 3) [kg m^2],
+    about the centre of mass, are those of the link in the frame of this row; a mass without inertia is a point.
+    `name` is the joint's, "joint1" and so on unless given.
+    """
+
+    a: float = 0.0
+    alpha: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    joint: Literal["revolute", "prismatic", "fixed"] = "revolute"
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    mass: float | None = None
+    com: ArrayLike | None = None
+    inertia: ArrayLike | None = None
+    name: str | None = None
+
+
+def description_from_dh(
+    rows: Sequence[DH],
+    *,
+    convention: Convention = "standard",
+    base: ArrayLike | RigidTransform | None = None,
+    tool: ArrayLike | RigidTransform | None = None,
+    name: str = "dh",
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+) -> Description:
+    """Make the description of a serial robot from the rows of its DH table.
+
+    Frame i of the table is the frame of the link "link<i>", frame 0 that of the link "base".
+
+    Parameters
+    ----------
+    rows
+        One `DH` for each joint, from the base outwards.
+    convention
+        "standard": T_(i-1)_i = Rz(theta) Tz(d) Tx(a) Rx(alpha), each joint about the z axis of the frame before it
+        (Denavit and Hartenberg 1955, Spong); "modified": T_(i-1)_i = Rx(alpha) Tx(a) Rz(theta) Tz(d), each joint
+        about the z axis of its own frame (Craig).
+    base
+        Pose of frame 0 in the world, `(4, 4)` or a SciPy `RigidTransform`; then a link "world" carries "base".
+    tool
+        Pose of the frame "tool" in the last link. The end effector "tool" is this frame, or the last link without it.
+    name, gravity
+        Name of the robot; gravity in the world [m/s^2].
+
+    Example
+    -------
+    >>> arm = description_from_dh([DH(a=0.3), DH(a=0.2)])
+    >>> [joint.name for joint in arm.joints if joint.kind != "fixed"]
+    ['joint1', 'joint2']
+    """
+    if convention not in ("standard", "modified"):
+        raise InputError(f'convention is {convention!r}; give "standard" or "modified"')
+    _check_rows(rows)
+    joints = [] if base is None else [Joint("base_fixed", "fixed", "world", "base", _pose(base, "base"))]
+    links = [] if base is None else [Link("world")]
+    links.append(Link("base"))
+    for number, row in enumerate(rows, start=1):
+        chain = list(_standard(number, row) if convention == "standard" else _modified(number, row))
+        links += [Link(joint.child) for joint in chain[:-1]]
+        links.append(Link(f"link{number}", _inertia(number, row)))
+        joints += chain
+    tip = f"link{len(rows)}"
+    description = Description(
+        name=name,
+        links=tuple(links),
+        joints=tuple(joints),
+        frames=() if tool is None else (Frame("tool", tip, _pose(tool, "tool")),),
+        chains={"arm": tuple(joint.name for joint in joints if joint.kind != "fixed")},
+        end_effectors={"tool": tip if tool is None else "tool"},
+        gravity=gravity,
+    )
+    validate(description)
+    return description
+
+
+def _standard(number: int, row: DH) -> Iterator[Joint]:
+    """Yield the joint of a row whose axis is z of the frame before, and what is needed to reach the row's frame.
+
+    A joint moves its child about an axis through the child's origin. Frame i has its origin on the axis only if a is
+    zero; else the joint moves a massless link in frame i - 1, to which link i is fixed. A slide needs no such help.
+    """
+    parent, link = _parent(number), f"link{number}"
+    T_before_row = _screw_z(row.theta, row.d) @ _screw_x(row.alpha, row.a)
+    # The z axis of frame i - 1, seen in frame i, is turned back by alpha only.
+    z_before = np.array([0.0, math.sin(row.alpha), math.cos(row.alpha)])
+    if row.joint != "revolute" or row.a == 0.0:
+        yield _joint(number, row, parent, link, T_before_row, z_before)
+        return
+    between = f"{link}/{_joint_name(number, row)}"
+    yield _joint(number, row, parent, between, np.eye(4), np.array([0.0, 0.0, 1.0]))
+    yield Joint(f"{link}_fixed", "fixed", between, link, T_before_row)
+
+
+def _modified(number: int, row: DH) -> Iterator[Joint]:
+    """Yield the joint of a row whose axis is z of the row's own frame."""
+    T_before_row = _screw_x(row.alpha, row.a) @ _screw_z(row.theta, row.d)
+    yield _joint(number, row, _parent(number), f"link{number}", T_before_row, np.array([0.0, 0.0, 1.0]))
+
+
+def _joint(number: int, row: DH, parent: str, child: str, T_parent_child: Array, axis: Array) -> Joint:
+    endless = row.joint == "revolute" and math.isinf(row.lower) and math.isinf(row.upper)
+    kind: JointKind = "continuous" if endless else row.joint
+    return Joint(
+        name=_joint_name(number, row),
+        kind=kind,
+        parent=parent,
+        child=child,
+        T_parent_child=T_parent_child,
+        axis=axis,
+        lower=float(row.lower),
+        upper=float(row.upper),
+        velocity=float(row.velocity),
+        effort=float(row.effort),
+        damping=float(row.damping),
+        friction=float(row.friction),
+        armature=float(row.armature),
+    )
+
+
+def _joint_name(number: int, row: DH) -> str:
+    return f"joint{number}" if row.name is None else row.name
+
+
+def _parent(number: int) -> str:
+    return f"link{number - 1}" if number > 1 else "base"
+
+
+def _inertia(number: int, row: DH) -> Inertia | None:
+    if row.mass is None:
+        for given in ("com", "inertia"):
+            if getattr(row, given) is not None:
+                raise InputError(f"DH row {number} has {given} but no mass; give the mass too")
+        return None
+    com = _numbers(number, "com", row.com, (3,))
+    return Inertia(float(row.mass), com, _numbers(number, "inertia", row.inertia, (3, 3)))
+
+
+def _numbers(number: int, field: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """Return the value as an array of `shape`, zeros if None."""
+    if value is None:
+        return np.zeros(shape)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"DH row {number}: {field} is {value!r}; give numbers of shape {shape}") from cause
+    if array.shape != shape:
+        raise InputError(f"DH row {number}: {field} has shape {array.shape}; give {shape}")
+    return array
+
+
+def _check_rows(rows: Sequence[DH]) -> None:
+    if not rows:
+        raise InputError("no DH rows were given; a robot has at least one")
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, DH):
+            raise InputError(f"DH row {number} is a {type(row).__name__}; give DH(a=..., alpha=..., d=..., theta=...)")
+        if row.joint not in _JOINTS:
+            raise InputError(f"DH row {number}: joint is {row.joint!r}; give one of {', '.join(map(repr, _JOINTS))}")
+        for field in _ONE_NUMBER:
+            _numbers(number, field, getattr(row, field), ())
+        for field in ("a", "alpha", "d", "theta"):
+            if not math.isfinite(getattr(row, field)):
+                raise InputError(f"DH row {number}: {field} is {getattr(row, field)}; give a finite number")
+
+
+def _screw_x(angle: float, shift: float) -> Array:
+    return _screw(np.array([1.0, 0.0, 0.0]), angle, shift)
+
+
+def _screw_z(angle: float, shift: float) -> Array:
+    return _screw(np.array([0.0, 0.0, 1.0]), angle, shift)
+
+
+def _screw(axis: Array, angle: float, shift: float) -> Array:
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_rotvec(angle * axis).as_matrix()
+    T[:3, 3] = shift * axis
+    return T
+
+
+def _pose(value: ArrayLike | RigidTransform, what: str) -> Array:
+    """Return `value` as a `(4, 4)` pose, or raise and say what is wrong with it."""
+    # Asked by method, because the SciPy of Python 3.10 has no RigidTransform yet.
+    matrix = value.as_matrix() if hasattr(value, "as_matrix") else value
+    try:
+        T = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{what} is {value!r}; give a (4, 4) pose or a SciPy RigidTransform") from cause
+    if T.shape != (4, 4):
+        raise InputError(f"{what} has shape {T.shape}; give one (4, 4) pose or a SciPy RigidTransform")
+    R = T[:3, :3]
+    is_pose = np.isfinite(T).all() and np.array_equal(T[3], [0, 0, 0, 1]) and np.linalg.det(R) > 0
+    if not (is_pose and np.allclose(R @ R.T, np.eye(3), atol=1e-9)):
+        raise InputError(f"{what} is not a pose: it needs a rotation matrix, a position and the last row 0 0 0 1")
+    return T

@@ -1,0 +1,138 @@
+"""Geoms of a compiled MuJoCo model as shapes to show and shapes to collide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from kinodyn.description.mjcf.poses import pose, rotation, translation
+from kinodyn.description.types import Array, Shape
+
+_G = mujoco.mjtGeom
+# Groups that MuJoCo's own viewer shows unless told otherwise.
+_SHOWN_GROUPS = (0, 1, 2)
+_GREY = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
+
+Shapes = tuple[tuple[Shape, ...], tuple[Shape, ...]]
+_Meshes = Mapping[int, mujoco.MjsMesh]
+
+
+def shapes_by_body(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[Shapes]:
+    """Make the (visual, collision) shapes of each body, by body id, the world's included.
+
+    A geom collides if its contype or conaffinity is not zero or a contact pair names it. It is shown if it does not
+    collide, or if it stands in a group that MuJoCo shows by default (0, 1, 2). So a geom may be both.
+    """
+    meshes = {mesh.id: mesh for mesh in spec.meshes}
+    paired = {int(g) for g in model.pair_geom1} | {int(g) for g in model.pair_geom2}
+    visuals: list[list[Shape]] = [[] for _ in range(model.nbody)]
+    collisions: list[list[Shape]] = [[] for _ in range(model.nbody)]
+    for geom in range(model.ngeom):
+        if _reason_against(meshes, model, geom):
+            continue
+        shape, body = _shape(meshes, model, geom), int(model.geom_bodyid[geom])
+        collides = bool(model.geom_contype[geom] or model.geom_conaffinity[geom] or geom in paired)
+        if collides:
+            collisions[body].append(shape)
+        if not collides or model.geom_group[geom] in _SHOWN_GROUPS:
+            visuals[body].append(shape)
+    return [(tuple(v), tuple(c)) for v, c in zip(visuals, collisions, strict=True)]
+
+
+def left_out(spec: mujoco.MjSpec, model: mujoco.MjModel) -> Iterator[str]:
+    """Yield one sentence for each geom that cannot become a shape."""
+    meshes = {mesh.id: mesh for mesh in spec.meshes}
+    for geom in range(model.ngeom):
+        reason = _reason_against(meshes, model, geom)
+        if reason:
+            yield f"geom {_name(model, geom) or geom!r} is left out: {reason}"
+
+
+def _reason_against(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> str:
+    """Say why the geom cannot be a shape, "" if it can."""
+    kind = model.geom_type[geom]
+    if kind == _G.mjGEOM_HFIELD or kind == _G.mjGEOM_SDF:
+        return "there is no shape for height fields and signed distance fields"
+    if kind == _G.mjGEOM_MESH:
+        written = meshes[int(model.geom_dataid[geom])]
+        if np.ptp(written.scale) > 0 and _is_turned(written):
+            return "its mesh is both turned by refquat and scaled unevenly"
+    return ""
+
+
+def _shape(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
+    name = _name(model, geom)
+    T_link_geom = pose(model.geom_pos[geom], model.geom_quat[geom])
+    rgba = _colour(model, geom)
+    a, b, c = (float(s) for s in model.geom_size[geom])
+    kind = model.geom_type[geom]
+    # MuJoCo gives half lengths, a Shape full ones.
+    if kind == _G.mjGEOM_BOX:
+        return Shape("box", (2 * a, 2 * b, 2 * c), T_link_geom, name, rgba=rgba)
+    if kind == _G.mjGEOM_SPHERE:
+        return Shape("sphere", (a,), T_link_geom, name, rgba=rgba)
+    if kind == _G.mjGEOM_CAPSULE:
+        return Shape("capsule", (a, 2 * b), T_link_geom, name, rgba=rgba)
+    if kind == _G.mjGEOM_CYLINDER:
+        return Shape("cylinder", (a, 2 * b), T_link_geom, name, rgba=rgba)
+    if kind == _G.mjGEOM_ELLIPSOID:
+        return Shape("ellipsoid", (a, b, c), T_link_geom, name, rgba=rgba)
+    if kind == _G.mjGEOM_PLANE:
+        return Shape("plane", (a, b), T_link_geom, name, rgba=rgba)
+    return _mesh(meshes, model, geom)
+
+
+def _mesh(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
+    """Place the mesh as its file has it; MuJoCo itself moves every mesh to its centre of mass and principal axes."""
+    mesh = int(model.geom_dataid[geom])
+    written = meshes[mesh]
+    T_link_geom = pose(model.geom_pos[geom], model.geom_quat[geom])
+    T_asset_geom = pose(model.mesh_pos[mesh], model.mesh_quat[mesh])
+    return Shape(
+        "mesh",
+        tuple(float(s) for s in written.scale),
+        T_link_geom @ np.linalg.inv(T_asset_geom) @ _T_asset_file(written),
+        _name(model, geom),
+        mesh=_path(model, mesh),
+        uri=written.file,
+        rgba=_colour(model, geom),
+    )
+
+
+def _T_asset_file(written: mujoco.MjsMesh) -> Array:
+    """Return the pose of the scaled file in the asset: MuJoCo makes S R^T (x - p) of a vertex x, we hold T S x.
+
+    So T = (R^T, -S R^T p), which exists if S and R^T commute: no turn, or an even scale.
+    """
+    R_asset_file = rotation(written.refquat).T
+    T_asset_file = translation(-np.array(written.scale) * (R_asset_file @ written.refpos))
+    T_asset_file[:3, :3] = R_asset_file
+    return T_asset_file
+
+
+def _is_turned(written: mujoco.MjsMesh) -> bool:
+    return not np.allclose(rotation(written.refquat), np.eye(3), atol=1e-12)
+
+
+def _name(model: mujoco.MjModel, geom: int) -> str:
+    return mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, geom) or ""
+
+
+def _path(model: mujoco.MjModel, mesh: int) -> Path | None:
+    """Return where MuJoCo found the mesh, None for one that is written in the MJCF itself."""
+    start = int(model.mesh_pathadr[mesh])
+    if start < 0:
+        return None
+    return Path(model.paths[start : model.paths.index(b"\0", start)].decode())
+
+
+def _colour(model: mujoco.MjModel, geom: int) -> tuple[float, float, float, float]:
+    """Return the geom's colour; its material's where the geom keeps the default grey, as MuJoCo's renderer does."""
+    material, rgba = int(model.geom_matid[geom]), model.geom_rgba[geom]
+    if material >= 0 and np.array_equal(rgba, _GREY):
+        rgba = model.mat_rgba[material]
+    red, green, blue, alpha = (float(c) for c in rgba)
+    return (red, green, blue, alpha)

@@ -1,0 +1,27 @@
+"""How readers speak of what is doubtful: one warning per subject, with the first few names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+from kinodyn.errors import DescriptionWarning
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: `1 link`, `2 links`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(items: Iterable[object], most: int = 4) -> str:
+    """Join the first `most` items with commas and say how many more there are."""
+    every = [str(item) for item in items]
+    shown = ", ".join(every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def warn(message: str, file: Path | None) -> None:
+    """Warn about a description, with the file it came from."""
+    text = message if file is None else f"{file}: {message}"
+    warnings.warn(text, DescriptionWarning, stacklevel=3)

@@ -1,0 +1,147 @@
+"""Find the files that a description names: `package://`, `model://`, `file://` and plain paths. Nothing is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from kinodyn.description.xmlnode import read_xml
+from kinodyn.errors import DescriptionError
+
+PackageDirs = Sequence[str | os.PathLike[str]]
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+
+
+class PackageFinder:
+    """Turns the file names of one description into paths on this machine.
+
+    Parameters
+    ----------
+    file
+        The description. Its folder is where relative names start and where the walk up the tree begins; None for a
+        description that is not in a file.
+    package_dirs
+        Folders asked first; each may be a package or hold packages.
+    """
+
+    def __init__(self, file: str | os.PathLike[str] | None = None, package_dirs: PackageDirs = ()) -> None:
+        if isinstance(package_dirs, (str, os.PathLike)):
+            package_dirs = (package_dirs,)
+        self._given = [Path(folder).expanduser() for folder in package_dirs]
+        self._above = [] if file is None else _folders_above(Path(os.path.abspath(file)))
+        self._packages: dict[str, list[Path]] = {}
+        self._declared: dict[Path, str | None] = {}
+
+    def find(self, uri: str) -> Path | None:
+        """Return the file that a URI or a path names, None when it is not on this machine.
+
+        The network is never asked: `http://` and the like, and Windows shares, are not found.
+        """
+        for path in self._candidates(uri.strip()):
+            if os.path.isfile(path):
+                return _without_dots(path)
+        return None
+
+    def package(self, name: str) -> Path | None:
+        """Return the folder of a package, None when there is none of that name."""
+        return next(iter(self._folders_of(name)), None)
+
+    def given_packages(self) -> dict[str, Path]:
+        """Map every package name that the given folders answer to onto its folder."""
+        found: dict[str, Path] = {}
+        for folder in self._given:
+            names = [folder.name, self._declared_name(folder)]
+            found.update((name, folder) for name in names if name and name not in found)
+            for below in _subfolders(folder):
+                found.setdefault(below.name, below)
+        return found
+
+    def _candidates(self, uri: str) -> Iterator[Path]:
+        match = _SCHEME.fullmatch(uri)
+        if match is None:
+            yield from self._from_here(uri)
+        elif match[1].lower() in ("package", "model"):
+            # package:///name/path, with an empty host, is also written in the wild
+            name, _, rest = unquote(match[2]).lstrip("/").partition("/")
+            yield from (folder / rest for folder in self._folders_of(name) if rest)
+        elif match[1].lower() == "file":
+            yield from self._from_here(unquote(match[2]))
+
+    def _from_here(self, name: str) -> Iterator[Path]:
+        if name.startswith("\\\\"):
+            return
+        # One leading slash only: two would name a network share on Windows.
+        path = Path(re.sub(r"^/+(?=[A-Za-z]:)|^/+(?=/)", "", name))
+        if path.is_absolute():
+            yield path
+            return
+        yield from (folder / path for folder in self._above[:1])
+        yield from (folder / path for folder in self._given)
+
+    def _folders_of(self, name: str) -> list[Path]:
+        if name not in self._packages:
+            self._packages[name] = [] if name in ("", ".", "..") else list(dict.fromkeys(self._search(name)))
+        return self._packages[name]
+
+    def _search(self, name: str) -> Iterator[Path]:
+        """Yield the folders that may be the package, the surest first."""
+        yield from self._in_or_below(self._given, name)
+        yield from self._in_or_below(self._above, name)
+        for root in _environment_paths("ROS_PACKAGE_PATH"):
+            yield from self._in_or_below((root,), name)
+            # ROS itself crawls the whole tree; one level more finds the packages of a stack or a repository.
+            yield from (folder / name for folder in _subfolders(root) if os.path.isdir(folder / name))
+        for prefix in _environment_paths("AMENT_PREFIX_PATH"):
+            if os.path.isdir(prefix / "share" / name):
+                yield prefix / "share" / name
+
+    def _in_or_below(self, folders: Iterable[Path], name: str) -> Iterator[Path]:
+        for folder in folders:
+            if folder.name == name or self._declared_name(folder) == name:
+                yield folder
+            if os.path.isdir(folder / name):
+                yield folder / name
+
+    def _declared_name(self, folder: Path) -> str | None:
+        """Return the name in the folder's package.xml, None without one that can be read."""
+        if folder not in self._declared:
+            self._declared[folder] = _read_package_name(folder / "package.xml")
+        return self._declared[folder]
+
+
+def _without_dots(path: Path) -> Path:
+    """Shorten `a/../b` to `b`, unless a symbolic link makes that another file."""
+    short = Path(os.path.normpath(path))
+    return short if short.exists() and short.samefile(path) else path
+
+
+def _folders_above(file: Path) -> list[Path]:
+    """List the folders from the file to the top, as the path is written and then as its links lead."""
+    return list(dict.fromkeys((*file.parents, *file.resolve().parents)))
+
+
+def _read_package_name(path: Path) -> str | None:
+    if not os.path.isfile(path):
+        return None
+    try:
+        names = list(read_xml(path).all("name"))
+    except DescriptionError:
+        # A broken package.xml somewhere up the tree is not the robot's fault: that folder just has no name.
+        return None
+    return names[0].text.strip() if len(names) == 1 else None
+
+
+def _environment_paths(variable: str) -> list[Path]:
+    return [Path(part) for part in os.environ.get(variable, "").split(os.pathsep) if part]
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+    except OSError:
+        return []

@@ -1,0 +1,111 @@
+"""The spine of the SRDF reader: groups, states, end effectors, collision pairs."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from kinodyn.description.srdf.groups import read_groups
+from kinodyn.description.srdf.names import Names
+from kinodyn.description.types import Description, JointKind
+from kinodyn.description.xmlnode import Node, read_xml
+
+Positions = dict[str, tuple[float, ...]]
+
+_COORDINATES: dict[JointKind, int] = {
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "planar": 3,
+    "ball": 4,
+    "floating": 7,
+}
+
+# Written quaternions have a few digits; what is further from unit length than this is no rotation.
+_QUATERNION_TOLERANCE = 1e-3
+
+
+def read_srdf(source: str | os.PathLike[str], description: Description) -> Description:
+    """Return the description with the groups, end effectors, states and collision pairs of an SRDF file.
+
+    Groups become `chains` of moving joints, in the order of the file: joints by name, the joint above a named link,
+    the joints between `base_link` and `tip_link`, and those of subgroups. `end_effectors` map to their parent link.
+    Group states become `configurations`; states of one name are put together, unless they contradict each other:
+    then the later one is called `group/name`. A virtual floating joint, and one called `root_joint`, is the joint
+    that `with_base` makes. `disable_collisions` become `collision_exclusions`.
+
+    Names that the robot does not have are skipped with one warning: SRDF files are shared between variants.
+
+    Raises
+    ------
+    DescriptionError
+        When the file cannot be read, groups contain each other, or a state does not fit its joint.
+    """
+    path = Path(source)
+    root = read_xml(path)
+    if root.tag != "robot":
+        raise root.error(f"the outermost element is <{root.tag}>; an SRDF file has <robot>")
+    names = Names(root, description)
+    described = replace(
+        description,
+        chains={**description.chains, **read_groups(root, names)},
+        configurations={**description.configurations, **_read_states(root, names)},
+        end_effectors={**description.end_effectors, **dict(_end_effectors(root, names))},
+        collision_exclusions=tuple(dict.fromkeys((*description.collision_exclusions, *_exclusions(root, names)))),
+    )
+    names.warn(path)
+    return described
+
+
+def _end_effectors(root: Node, names: Names) -> Iterator[tuple[str, str]]:
+    for node in root.all("end_effector"):
+        link = node.word("parent_link")
+        if names.has_link(link):
+            yield node.word("name"), link
+
+
+def _exclusions(root: Node, names: Names) -> Iterator[tuple[str, str]]:
+    for node in root.all("disable_collisions"):
+        pair = node.word("link1"), node.word("link2")
+        known = [names.has_link(link) for link in pair]
+        if all(known):
+            yield pair
+
+
+def _read_states(root: Node, names: Names) -> dict[str, Positions]:
+    states: dict[str, Positions] = {}
+    for node in root.all("group_state"):
+        name, positions = node.word("name"), _positions(node, names)
+        if not positions:
+            continue
+        earlier = states.setdefault(name, {})
+        if all(earlier.get(joint, value) == value for joint, value in positions.items()):
+            earlier.update(positions)
+        else:
+            states[f"{node.word('group')}/{name}"] = positions
+    return states
+
+
+def _positions(state: Node, names: Names) -> Positions:
+    positions: Positions = {}
+    for node in state.all("joint"):
+        joint = names.joint(node.word("name"))
+        if joint is None:
+            continue
+        if joint.kind == "fixed":
+            names.skip("position of fixed joint", joint.name)
+            continue
+        values = node.numbers("value", _COORDINATES[joint.kind])
+        positions[joint.name] = _with_unit_quaternion(node, values) if len(values) >= 4 else values
+    return positions
+
+
+def _with_unit_quaternion(node: Node, values: tuple[float, ...]) -> tuple[float, ...]:
+    """Round off what the written digits left of the last four numbers, a quaternion x y z w."""
+    length = math.hypot(*values[-4:])
+    if abs(length - 1.0) > _QUATERNION_TOLERANCE:
+        raise node.error(f"value={node.attributes['value']!r} has a quaternion of length {length:.6g}; it must be 1")
+    return *values[:-4], *(part / length for part in values[-4:])

@@ -1,0 +1,113 @@
+"""Exponential and logarithm on SO(3) and SE(3), right at angle 0 and at angle pi."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib import NumpyVersion
+from numpy.typing import ArrayLike
+from scipy import __version__ as scipy_version
+from scipy.spatial.transform import Rotation
+
+from kinodyn.spatial.checks import Array, MatrixLike, as_pose, as_rotation, numbers
+from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
+
+# Matrices are checked at our door; from 1.17 on SciPy makes a check of its own, ten times as slow as the conversion.
+_CHECKED: dict[str, Any] = {"assume_valid": True} if NumpyVersion(scipy_version) >= "1.17.0" else {}
+
+
+def exp3(rotation_vector: ArrayLike) -> Array:
+    """Return the rotation matrices `(..., 3, 3)` of rotation vectors `(..., 3)` [rad], of any length.
+
+    Example
+    -------
+    >>> print(exp3([0, 0, np.pi / 2]).round(6) + 0.0)
+    [[ 0. -1.  0.]
+     [ 1.  0.  0.]
+     [ 0.  0.  1.]]
+    """
+    return exp_rotation_vector(numbers("rotation_vector", rotation_vector, 3))
+
+
+def log3(rotation: MatrixLike) -> Array:
+    """Return the rotation vectors `(..., 3)` [rad], no longer than pi, of rotations `(..., 3, 3)`.
+
+    At a half turn the vector and its opposite are both right; one of them is given.
+
+    Example
+    -------
+    >>> print(log3(np.diag([-1, 1, -1])))
+    [0.         3.14159265 0.        ]
+    """
+    return log_rotation(as_rotation(rotation))
+
+
+def exp(twist: ArrayLike) -> Array:
+    """Return the pose `(..., 4, 4)` reached from identity by a constant twist `(..., 6)` in one unit of time.
+
+    The twist is linear first: [m], then [rad], the rotation of any length.
+
+    Example
+    -------
+    >>> print(exp([np.pi / 2, 0, 0, 0, 0, np.pi / 2])[:3, 3].round(6))
+    [1. 1. 0.]
+    """
+    return exp_twist(numbers("twist", twist, 6))
+
+
+def log(pose: MatrixLike) -> Array:
+    """Return the twist `(..., 6)`, linear first, that reaches a pose `(..., 4, 4)` from identity in one unit of time.
+
+    Its angular part is no longer than pi. Inverse of `exp`.
+
+    Example
+    -------
+    >>> print(log(exp([1, 2, 3, 0, 0, np.pi])))
+    [1.         2.         3.         0.         0.         3.14159265]
+    """
+    return log_pose(as_pose(pose))
+
+
+def exp_rotation_vector(phi: Array) -> Array:
+    """Return `exp3` of an array already checked."""
+    return through_scipy(phi, 1, (3, 3), lambda flat: Rotation.from_rotvec(flat).as_matrix())
+
+
+def log_rotation(R: Array) -> Array:
+    """Return `log3` of an array already checked."""
+    return through_scipy(R, 2, (3,), lambda flat: rotation_of(flat).as_rotvec())
+
+
+def exp_twist(xi: Array) -> Array:
+    """Return `exp` of an array already checked."""
+    T = np.zeros((*xi.shape[:-1], 4, 4))
+    T[..., :3, :3] = exp_rotation_vector(xi[..., 3:])
+    T[..., :3, 3] = (left_jacobian3(xi[..., 3:]) @ xi[..., :3, None])[..., 0]
+    T[..., 3, 3] = 1.0
+    return T
+
+
+def log_pose(T: Array) -> Array:
+    """Return `log` of an array already checked."""
+    phi = log_rotation(T[..., :3, :3])
+    rho = (left_jacobian3_inverse(phi) @ T[..., :3, 3, None])[..., 0]
+    return np.concatenate([rho, phi], axis=-1)
+
+
+def rotation_of(R: Array) -> Rotation:
+    """Return SciPy's form of matrices `(n, 3, 3)` already checked."""
+    return Rotation.from_matrix(R, **_CHECKED)
+
+
+def through_scipy(array: Array, rank: int, core: tuple[int, ...], convert: Callable[[Array], Array]) -> Array:
+    """Apply `convert`, which takes one batch axis, over the batch axes of an array whose last `rank` axes are its core.
+
+    SciPy's rotations take more than one batch axis only from 1.17 on, and no read-only array: hence the copy.
+    """
+    batch = array.shape[: array.ndim - rank]
+    if array.size == 0:
+        return np.zeros((*batch, *core))
+    flat = np.array(array, dtype=np.float64).reshape(-1, *array.shape[array.ndim - rank :])
+    return np.asarray(convert(flat), dtype=np.float64).reshape(*batch, *core)

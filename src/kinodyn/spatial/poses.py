@@ -1,0 +1,170 @@
+"""Rigid transforms: building, inverting, and what they do to twists and wrenches.
+
+`T_a_b` takes coordinates in b to a. Composing is `T_a_b @ T_b_c`, which NumPy does over any batch axes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.errors import InputError
+from kinodyn.spatial.checks import (
+    Array,
+    MatrixLike,
+    Reference,
+    as_pose,
+    as_rotation,
+    broadcast,
+    check_reference,
+    numbers,
+)
+from kinodyn.spatial.cross import skew_matrix
+from kinodyn.spatial.lie import exp_twist, log_pose
+from kinodyn.spatial.rotations import from_quaternion
+
+
+def pose(
+    translation: ArrayLike = (0.0, 0.0, 0.0),
+    rotation: MatrixLike | None = None,
+    *,
+    quaternion: ArrayLike | None = None,
+) -> Array:
+    """Build poses `(..., 4, 4)` from a position and a rotation; each may be left out.
+
+    Parameters
+    ----------
+    translation
+        Position `(..., 3)` [m].
+    rotation
+        Matrices `(..., 3, 3)` or a SciPy `Rotation`.
+    quaternion
+        Instead of `rotation`: unit quaternions `(..., 4)`, x y z w.
+
+    Example
+    -------
+    >>> print(pose([1, 2, 3], quaternion=[0, 0, 1, 0]) + 0.0)
+    [[-1.  0.  0.  1.]
+     [ 0. -1.  0.  2.]
+     [ 0.  0.  1.  3.]
+     [ 0.  0.  0.  1.]]
+    """
+    if rotation is not None and quaternion is not None:
+        raise InputError("both rotation and quaternion are given; give one of them")
+    if quaternion is not None:
+        R = from_quaternion(quaternion)
+    else:
+        R = np.eye(3) if rotation is None else as_rotation(rotation)
+    p, R = broadcast((numbers("translation", translation, 3), 1), (R, 2))
+    T = np.zeros((*p.shape[:-1], 4, 4))
+    T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1.0
+    return T
+
+
+def inverse(T_a_b: MatrixLike) -> Array:
+    """Return `T_b_a` `(..., 4, 4)` of the poses `T_a_b`.
+
+    Example
+    -------
+    >>> print(inverse(pose([1, 2, 3]))[:3, 3])
+    [-1. -2. -3.]
+    """
+    return inverse_pose(as_pose(T_a_b, "T_a_b"))
+
+
+def adjoint(T_a_b: MatrixLike) -> Array:
+    """Return the matrices `(..., 6, 6)` that take twists, linear first, from frame b to frame a.
+
+    The twist of a body in frame a is the velocity of its point at the origin of a, then its angular velocity, both in
+    the axes of a. The transposed matrix takes wrenches from a to b.
+    """
+    return adjoint_matrix(as_pose(T_a_b, "T_a_b"))
+
+
+def move_twist(T_a_b: MatrixLike, twist_b: ArrayLike) -> Array:
+    """Return in frame a the twists `(..., 6)`, linear first, that are given in frame b.
+
+    Example
+    -------
+    >>> print(move_twist(pose([0, 1, 0]), [0, 0, 0, 0, 0, 2]))  # turning about an axis 1 m away
+    [2. 0. 0. 0. 0. 2.]
+    """
+    T, twist = broadcast((as_pose(T_a_b, "T_a_b"), 2), (numbers("twist_b", twist_b, 6), 1))
+    return (adjoint_matrix(T) @ twist[..., None])[..., 0]
+
+
+def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
+    """Return in frame a the wrenches `(..., 6)` that are given in frame b: force [N], moment about the origin [N m].
+
+    Power stays the same: `move_wrench(T, f)` times `move_twist(T, v)` is f times v.
+
+    Example
+    -------
+    >>> print(move_wrench(pose([2, 0, 0]), [0, 0, 10, 0, 0, 0]))  # a force at an arm of 2 m
+    [  0.   0.  10.   0. -20.   0.]
+    """
+    T, wrench = broadcast((as_pose(T_a_b, "T_a_b"), 2), (numbers("wrench_b", wrench_b, 6), 1))
+    X_b_a = adjoint_matrix(inverse_pose(T))
+    return (np.swapaxes(X_b_a, -2, -1) @ wrench[..., None])[..., 0]
+
+
+def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "aligned") -> Array:
+    """Return the constant twist `(..., 6)`, linear first, that takes one pose to the other in one unit of time.
+
+    Parameters
+    ----------
+    T_from, T_to
+        Poses `(..., 4, 4)` in the world.
+    reference
+        As in Jacobians: "local" is seen in `T_from`, so that `T_to = T_from exp(error)`; "world" at the world's
+        origin, so that `T_to = exp(error) T_from`; "aligned" at the origin of `T_from` in world axes. The motion is a
+        screw, hence the linear part is the difference of positions only where there is no rotation between the two.
+
+    Example
+    -------
+    >>> print(pose_error(pose([1, 0, 0]), pose([1, 2, 0])))
+    [0. 2. 0. 0. 0. 0.]
+    """
+    check_reference(reference)
+    start, end = broadcast((as_pose(T_from, "T_from"), 2), (as_pose(T_to, "T_to"), 2))
+    error = log_pose(inverse_pose(start) @ end)
+    if reference == "local":
+        return error
+    X = adjoint_matrix(start)
+    if reference == "aligned":
+        X[..., :3, 3:] = 0.0
+    return (X @ error[..., None])[..., 0]
+
+
+def interpolate(T0: MatrixLike, T1: MatrixLike, s: ArrayLike) -> Array:
+    """Go the part `s` `(...)` of the way from poses `T0` to `T1` `(..., 4, 4)` along the screw between them.
+
+    Twist and speed are constant; 0 is `T0`, 1 is `T1`, and beyond them the same screw goes on.
+
+    Example
+    -------
+    >>> T = interpolate(pose(), pose([2, 0, 0]), [0, 0.25, 1])
+    >>> print(T[:, 0, 3])
+    [0.  0.5 2. ]
+    """
+    start, end, part = broadcast((as_pose(T0, "T0"), 2), (as_pose(T1, "T1"), 2), (numbers("s", s), 0))
+    return start @ exp_twist(part[..., None] * log_pose(inverse_pose(start) @ end))
+
+
+def inverse_pose(T: Array) -> Array:
+    """Return `inverse` of an array already checked."""
+    R_transposed = np.swapaxes(T[..., :3, :3], -2, -1)
+    result = np.zeros_like(T)
+    result[..., :3, :3] = R_transposed
+    result[..., :3, 3] = -(R_transposed @ T[..., :3, 3, None])[..., 0]
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def adjoint_matrix(T: Array) -> Array:
+    """Return `adjoint` of an array already checked."""
+    R = T[..., :3, :3]
+    X = np.zeros((*T.shape[:-2], 6, 6))
+    X[..., :3, :3] = X[..., 3:, 3:] = R
+    X[..., :3, 3:] = skew_matrix(T[..., :3, 3]) @ R
+    return X

@@ -1,0 +1,106 @@
+"""State: a robot at (q, v), everything about it computed in one pass. Made for control loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.kinematics import Reference
+from kinodyn.robot import Robot
+
+# what the core fills, in its order
+_NAMES = (
+    "poses",
+    "_columns",
+    "mass_matrix",
+    "bias",
+    "com",
+    "com_jacobian",
+    "com_velocity",
+    "momentum_matrix",
+    "momentum",
+    "momentum_bias",
+)
+
+
+class State:
+    """A robot at (q, v), or at a batch of them.
+
+    The attributes are read-only views of memory that `update` fills again in place: copy what must outlive it.
+
+    Attributes
+    ----------
+    q, v : (..., nq), (..., nv)
+    poses : (..., n_frames, 4, 4)
+        In the order of `robot.frame_names`.
+    mass_matrix : (..., nv, nv)
+    bias : (..., nv)
+        Coriolis, centrifugal, damping and gravity forces.
+    com, com_velocity : (..., 3)
+    com_jacobian : (..., 3, nv)
+    momentum_matrix : (..., 6, nv)
+    momentum : (..., 6)
+        About the centre of mass.
+    momentum_bias : (..., 6)
+        Rate of momentum at zero acceleration, so that the rate is momentum_matrix @ a + momentum_bias.
+
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> state = kd.State(robot, robot.neutral())
+    >>> state.jacobian("left_foot").shape
+    (6, 36)
+    """
+
+    q: Array
+    v: Array
+    poses: Array
+    mass_matrix: Array
+    bias: Array
+    com: Array
+    com_jacobian: Array
+    com_velocity: Array
+    momentum_matrix: Array
+    momentum: Array
+    momentum_bias: Array
+
+    def __init__(self, robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        self.robot = robot
+        self._arrays = _core.state(robot, q, np.zeros(robot.nv) if v is None else v, None)
+        batch = self._arrays[3].shape[:-1]
+        self._q, self._v = np.empty((*batch, robot.nq)), np.empty((*batch, robot.nv))
+        self._keep(q, 0.0 if v is None else v)
+        for name, array in zip(("q", "v", *_NAMES), (self._q, self._v, *self._arrays), strict=True):
+            view = array.view()
+            view.flags.writeable = False
+            setattr(self, name, view)
+        self._frames = self.poses.reshape(*batch, -1, 16)
+
+    def update(self, q: ArrayLike, v: ArrayLike) -> State:
+        """Move to another (q, v) of the same shape, in place and without allocation; returns itself.
+
+        On bad input an error is raised and the state is undefined until the next update.
+        """
+        _core.state(self.robot, q, v, self._arrays)
+        self._keep(q, v)
+        return self
+
+    def pose(self, frame: str | int) -> Array:
+        """Look up T_world_frame (..., 4, 4), a view."""
+        view: Array = self.poses[..., _core.frame_index(self.robot, frame), :, :]
+        return view
+
+    def jacobian(self, frame: str | int, *, reference: Reference = "aligned", out: Array | None = None) -> Array:
+        """Assemble the Jacobian (..., 6, nv) of a frame; see `kinodyn.kinematics.jacobian`."""
+        index = _core.frame_index(self.robot, frame)
+        return _core.state_jacobian(self.robot, self._columns, self._frames[..., index, :], index, reference, out)
+
+    _columns: Array
+
+    def _keep(self, q: ArrayLike, v: ArrayLike) -> None:
+        self._q[...] = q
+        self._v[...] = v

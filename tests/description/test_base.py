@@ -1,0 +1,145 @@
+"""Putting a robot on a fixed or a floating base."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kinodyn.description.base import floating_joint, with_base
+from kinodyn.description.types import Description, Inertia, Joint, Link
+from kinodyn.description.validate import validate
+from kinodyn.errors import InputError
+
+BODY = Inertia(1.0, np.zeros(3), np.eye(3))
+POSE = (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def arm(**more: object) -> Description:
+    """Make a robot of two heavy links, with states and chains that also speak of a root joint."""
+    links, joints = (Link("trunk", BODY), Link("leg", BODY)), (Joint("hip", "revolute", "trunk", "leg"),)
+    states = {"stand": {"root_joint": POSE, "hip": (0.5,)}}
+    return replace(
+        Description("arm", links, joints, configurations=states, chains={"all": ("root_joint", "hip")}), **more
+    )
+
+
+def in_world(kind: str = "floating", *others: Joint, root: Link | None = None) -> Description:
+    """Make a world with a trunk on a joint of some kind, and whatever else stands there."""
+    links = (root or Link("world"), Link("trunk", BODY), *(Link(joint.child, BODY) for joint in others))
+    placed = np.eye(4)
+    placed[2, 3] = 1.5
+    joint = Joint("free", kind, links[0].name, "trunk", placed, damping=0.5)  # type: ignore[arg-type]
+    return Description("scene", links, (joint, *others), configurations={"stand": {"free": POSE}})
+
+
+def test_a_floating_base_puts_a_world_and_a_root_joint_in_front() -> None:
+    grounded = arm()
+    floating = with_base(grounded, "floating")
+    validate(floating)
+    assert floating.base == "floating"
+    assert [link.name for link in floating.links] == ["world", "trunk", "leg"]
+    assert (floating.links[0].inertia, floating.links[0].visuals, floating.links[0].collisions) == (None, (), ())
+    root = floating.joints[0]
+    assert (root.name, root.kind, root.parent, root.child) == ("root_joint", "floating", "world", "trunk")
+    np.testing.assert_array_equal(root.T_parent_child, np.eye(4))
+    assert floating.links[1:] == grounded.links
+    assert floating.joints[1:] == grounded.joints
+    assert floating.configurations == grounded.configurations
+    assert floating.chains == {"all": ("root_joint", "hip")}
+
+
+def test_the_root_is_found_wherever_it_stands_in_the_document() -> None:
+    backwards = arm(links=(Link("leg", BODY), Link("trunk", BODY)))
+    assert with_base(backwards, "floating").joints[0].child == "trunk"
+
+
+def test_names_that_are_taken_are_left_alone() -> None:
+    links = (Link("world", BODY), Link("leg", BODY))
+    taken = arm(links=links, joints=(Joint("root_joint", "revolute", "world", "leg"),))
+    floating = with_base(taken, "floating")
+    validate(floating)
+    assert (floating.links[0].name, floating.joints[0].name) == ("universe", "root_joint_2")
+    three = (Link("world", BODY), Link("universe", BODY), Link("universe_2", BODY))
+    joints = (Joint("a", "fixed", "world", "universe"), Joint("b", "fixed", "world", "universe_2"))
+    assert with_base(Description("r", three, joints), "floating").links[0].name == "universe_3"
+
+
+def test_a_fixed_base_stays_and_forgets_the_root_joint() -> None:
+    robot = arm()
+    fixed = with_base(robot, "fixed")
+    assert fixed.base == "fixed"
+    assert (fixed.links, fixed.joints) == (robot.links, robot.joints)
+    assert fixed.configurations == {"stand": {"hip": (0.5,)}}
+    assert fixed.chains == {"all": ("hip",)}
+
+
+@pytest.mark.parametrize("root", [Link("world"), Link("world", Inertia(0.0, np.zeros(3), np.zeros((3, 3))))])
+def test_a_robot_that_floats_already_is_left_as_it_is(root: Link) -> None:
+    scene = in_world(root=root)
+    for base in ("floating", None):
+        floating = with_base(scene, base)  # type: ignore[arg-type]
+        assert floating.base == "floating"
+        assert (floating.links, floating.joints) == (scene.links, scene.joints)
+        assert floating.configurations == scene.configurations
+
+
+@pytest.mark.parametrize("kind", ["fixed", "floating"])
+def test_a_table_or_a_ball_in_the_world_does_not_count_as_robot(kind: str) -> None:
+    scene = in_world("floating", Joint("other", kind, "world", "thing"))  # type: ignore[arg-type]
+    assert floating_joint(scene) is scene.joints[0]
+    assert with_base(scene, "floating").joints == scene.joints
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [
+        in_world(root=Link("cart", BODY)),  # the root has mass of its own
+        in_world("floating", Joint("other", "revolute", "world", "crane")),
+        in_world("planar"),
+    ],
+)
+def test_anything_else_is_put_on_a_floating_joint(scene: Description) -> None:
+    assert floating_joint(scene) is None
+    floating = with_base(scene, "floating")
+    validate(floating)
+    assert (floating.joints[0].name, floating.joints[0].child) == ("root_joint", scene.links[0].name)
+    assert len(floating.links) == len(scene.links) + 1
+
+
+def test_a_floating_joint_at_the_root_becomes_fixed_where_it_stands() -> None:
+    scene = in_world()
+    fixed = with_base(scene, "fixed")
+    validate(fixed)
+    (joint,) = fixed.joints
+    assert (fixed.base, joint.name, joint.kind, joint.damping) == ("fixed", "free", "fixed", 0.0)
+    np.testing.assert_array_equal(joint.T_parent_child, scene.joints[0].T_parent_child)
+    assert fixed.configurations == {"stand": {}}
+
+
+def test_a_payload_that_floats_beside_a_heavy_root_stays_free() -> None:
+    assert with_base(in_world(root=Link("cart", BODY)), "fixed").joints[0].kind == "floating"
+
+
+def test_without_a_wish_no_joint_is_bolted_down() -> None:
+    scene = in_world("floating", Joint("other", "revolute", "world", "crane"))
+    unchanged = with_base(scene, None)
+    assert (unchanged.base, unchanged.joints) == ("fixed", scene.joints)
+    assert with_base(scene, "fixed").joints[0].kind == "fixed"
+
+
+def test_without_a_wish_the_description_decides() -> None:
+    assert with_base(arm()).base == "fixed"
+    assert with_base(arm(base="floating"), None).joints[0].name == "root_joint"
+
+
+def test_asking_twice_changes_nothing_more() -> None:
+    once = with_base(arm(), "floating")
+    twice = with_base(once, "floating")
+    assert (twice.links, twice.joints) == (once.links, once.joints)
+
+
+def test_an_unknown_base_is_refused() -> None:
+    with pytest.raises(InputError, match="'flying' is unknown; give 'fixed', 'floating' or None"):
+        with_base(arm(), "flying")  # type: ignore[arg-type]

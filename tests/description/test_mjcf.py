@@ -1,0 +1,483 @@
+"""The MJCF reader, judged by MuJoCo itself."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from kinodyn.description.mjcf import parse_mjcf, read_mjcf
+from kinodyn.description.types import Array, Description, Joint
+from kinodyn.errors import DescriptionError, DescriptionWarning
+
+# Every joint kind, several joints in one body, anchors off the origin, references, a frame, degrees.
+EVERYTHING = """
+<mujoco model="everything">
+  <option gravity="0 0.5 -9.7"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="3 4 0.1"/>
+    <site name="origin" pos="0.1 0.2 0.3" euler="10 20 30"/>
+    <body name="torso" pos="0 0 1" euler="5 6 7">
+      <freejoint name="root"/>
+      <geom type="box" size="0.1 0.2 0.3" pos="0.05 0 0" euler="30 0 40"/>
+      <body name="arm" pos="0.1 0.2 0.3" euler="40 -50 60">
+        <joint name="swing" axis="1 2 3" pos="0.03 -0.02 0.05" ref="30" range="-90 120"/>
+        <joint name="slide" type="slide" axis="0 1 1" pos="1 1 1" ref="0.2"/>
+        <joint name="twist" axis="1 0 -1" pos="0 0.04 0.01"/>
+        <geom type="capsule" fromto="0 0 0 0.3 0.1 0" size="0.03"/>
+        <site name="grip" pos="0.3 0 0" quat="0.5 0.5 -0.5 0.5"/>
+        <frame pos="0.3 0 0" euler="0 90 0">
+          <body name="hand">
+            <joint name="wrist" type="ball" pos="0.01 0.02 0.03"/>
+            <geom type="ellipsoid" size="0.03 0.05 0.02"/>
+            <body pos="0 0 0.1"><joint axis="0 1 0"/><geom size="0.02"/></body>
+          </body>
+        </frame>
+      </body>
+      <body name="head" pos="0 0 0.4"><geom size="0.1"/></body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def mujoco_model(text: str) -> mujoco.MjModel:
+    return mujoco.MjSpec.from_string(text).compile()
+
+
+def random_state(model: mujoco.MjModel, seed: int) -> mujoco.MjData:
+    """Make MuJoCo's data at random positions, with unit quaternions, and all poses computed."""
+    data, rng = mujoco.MjData(model), np.random.default_rng(seed)
+    data.qpos = rng.normal(size=model.nq)
+    mujoco.mj_normalizeQuat(model, data.qpos)
+    mujoco.mj_kinematics(model, data)
+    return data
+
+
+def positions_of(description: Description, qpos: Array) -> dict[str, tuple[float, ...]]:
+    """Cut MuJoCo's positions into ours, by the order of the joints alone."""
+    widths = {"floating": 7, "ball": 4, "fixed": 0}
+    found, start = {}, 0
+    for joint in description.joints:
+        values = qpos[start : start + widths.get(joint.kind, 1)]
+        start += len(values)
+        if joint.kind in ("floating", "ball"):
+            values = np.concatenate([values[:-4], np.roll(values[-4:], -1)])
+        found[joint.name] = tuple(values)
+    assert start == len(qpos)
+    return found
+
+
+def assert_same_poses(text: str, link_poses, seed: int = 0) -> None:
+    """Compare every body and site with MuJoCo's at a random state."""
+    model = mujoco_model(text)
+    data = random_state(model, seed)
+    description = parse_mjcf(text)
+    T = link_poses(description, positions_of(description, data.qpos))
+    bodies = [link.name for link in description.links if "/" not in link.name]
+    for i, name in enumerate(bodies):
+        np.testing.assert_allclose(T[name][:3, 3], data.xpos[i], atol=1e-12)
+        np.testing.assert_allclose(T[name][:3, :3], data.xmat[i].reshape(3, 3), atol=1e-12)
+    for i, frame in enumerate(description.frames):
+        T_world_site = T[frame.link] @ frame.T_link_frame
+        np.testing.assert_allclose(T_world_site[:3, 3], data.site_xpos[i], atol=1e-12)
+        np.testing.assert_allclose(T_world_site[:3, :3], data.site_xmat[i].reshape(3, 3), atol=1e-12)
+
+
+def joint(description: Description, name: str) -> Joint:
+    return next(j for j in description.joints if j.name == name)
+
+
+def wrap(body: str, rest: str = "") -> str:
+    return f"<mujoco><worldbody>{body}</worldbody>{rest}</mujoco>"
+
+
+ONE_HINGE = '<body name="a"><joint name="h"/><geom size="0.1"/></body>'
+TWO_HINGES = """<body name="a"><joint name="x" ref="20"/><geom size="0.1"/></body>
+<body name="b" pos="1 0 0"><joint name="y" ref="-50"/><geom size="0.1"/></body>"""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bodies_and_sites_stand_where_mujoco_puts_them(link_poses, seed):
+    assert_same_poses(EVERYTHING, link_poses, seed)
+
+
+@st.composite
+def random_bodies(draw: st.DrawFn, depth: int = 0) -> str:
+    numbers = st.floats(-1, 1).map(lambda x: round(x, 3))
+    vector = st.tuples(numbers, numbers, numbers).map(lambda v: " ".join(map(str, v)))
+    axis = st.sampled_from(["1 0 0", "0 -1 0", "1 2 3", "-1 1 0"])
+    # MuJoCo allows one ball joint in a body, after the others.
+    joints = draw(st.lists(st.sampled_from(["hinge", "slide"]), max_size=3)) + ["ball"] * draw(st.booleans())
+    rows = []
+    for kind in joints:
+        reference = draw(numbers) if kind != "ball" else 0
+        rows.append(f'<joint type="{kind}" armature="1" axis="{draw(axis)}" pos="{draw(vector)}" ref="{reference}"/>')
+    inner = draw(st.lists(random_bodies(depth=depth + 1), max_size=2)) if depth < 2 else []
+    return f"""<body pos="{draw(vector)}" euler="{draw(vector)}">{"".join(rows)}
+    <geom size="0.1"/><site pos="{draw(vector)}"/>{"".join(inner)}</body>"""
+
+
+@settings(max_examples=60, deadline=None)
+@given(bodies=st.lists(random_bodies(), min_size=1, max_size=2), seed=st.integers(0, 1000))
+def test_random_trees_stand_where_mujoco_puts_them(link_poses, bodies, seed):
+    text = f'<mujoco><compiler angle="radian"/><worldbody>{"".join(bodies)}</worldbody></mujoco>'
+    assert_same_poses(text, link_poses, seed)
+
+
+def test_inertias_are_mujocos_turned_into_link_axes(link_poses):
+    model = mujoco_model(EVERYTHING)
+    data = random_state(model, 3)
+    mujoco.mj_comPos(model, data)
+    description = parse_mjcf(EVERYTHING)
+    T = link_poses(description, positions_of(description, data.qpos))
+    links = [link for link in description.links if "/" not in link.name]
+    for i, link in enumerate(links[1:], start=1):
+        assert link.inertia is not None
+        R_world_link, R_world_principal = T[link.name][:3, :3], data.ximat[i].reshape(3, 3)
+        np.testing.assert_allclose((T[link.name] @ [*link.inertia.com, 1])[:3], data.xipos[i], atol=1e-12)
+        ours = R_world_link @ link.inertia.matrix @ R_world_link.T
+        np.testing.assert_allclose(
+            ours, R_world_principal @ np.diag(model.body_inertia[i]) @ R_world_principal.T, atol=1e-15
+        )
+        assert link.inertia.mass == model.body_mass[i]
+
+
+def test_links_between_the_joints_of_one_body_have_no_mass():
+    description = parse_mjcf(EVERYTHING)
+    between = [link for link in description.links if "/" in link.name]
+    assert [link.name for link in between] == ["arm/swing", "arm/slide", "arm/twist", "hand/wrist"]
+    assert all(link.inertia is None for link in between)
+
+
+def test_joints_keep_mujocos_order_and_kind():
+    kinds = [(j.name, j.kind) for j in parse_mjcf(EVERYTHING).joints if j.kind != "fixed"]
+    assert kinds == [
+        ("root", "floating"),
+        ("swing", "revolute"),
+        ("slide", "prismatic"),
+        ("twist", "continuous"),
+        ("wrist", "ball"),
+        ("joint5", "continuous"),
+    ]
+
+
+def test_limits_and_references_are_in_radians_and_in_mujocos_coordinate():
+    swing = joint(parse_mjcf(EVERYTHING), "swing")
+    assert (swing.lower, swing.upper) == pytest.approx((-math.pi / 2, 2 * math.pi / 3))
+    assert swing.reference == pytest.approx(math.pi / 6)
+    assert joint(parse_mjcf(EVERYTHING), "slide").upper == math.inf
+
+
+def test_gravity_base_name_and_world_are_read():
+    description = parse_mjcf(EVERYTHING)
+    assert description.gravity == (0.0, 0.5, -9.7)
+    assert (description.name, description.base, description.links[0].name) == ("everything", "floating", "world")
+    assert parse_mjcf(wrap(ONE_HINGE)).base == "fixed"
+
+
+def test_an_arm_beside_a_free_object_has_a_fixed_base():
+    ball = '<body name="ball"><freejoint/><geom size="0.1"/></body>'
+    assert parse_mjcf(wrap(ball + ONE_HINGE)).base == "fixed"
+    assert parse_mjcf(wrap(ball + '<body name="table"/>')).base == "floating"
+
+
+def test_gravity_switched_off_by_a_flag_is_zero():
+    assert parse_mjcf(wrap(ONE_HINGE, '<option><flag gravity="disable"/></option>')).gravity == (0.0, 0.0, 0.0)
+
+
+def test_elements_carry_their_lines():
+    description = parse_mjcf(EVERYTHING)
+    lines = EVERYTHING.splitlines()
+    assert 'name="swing"' in lines[joint(description, "swing").line - 1]
+    assert 'name="head"' in lines[next(link for link in description.links if link.name == "head").line - 1]
+
+
+def test_new_names_do_not_clash_with_given_ones():
+    text = wrap("""<body><joint/><geom size="1"/></body><body name="body1"><joint name="joint0"/><geom size="1"/>
+    <site name="body1"/><site name="body1_site"/></body><body name="fixed_one"/>""")
+    description = parse_mjcf(text)
+    assert [link.name for link in description.links] == ["world", "body1_", "body1", "fixed_one"]
+    assert [j.name for j in description.joints] == ["joint0_", "joint0", "fixed_one_fixed"]
+    assert [frame.name for frame in description.frames] == ["body1_site_", "body1_site"]
+
+
+def test_actuators_give_effort_armature_and_damping():
+    text = wrap(
+        '<body><joint name="h" armature="0.1" damping="0.3" frictionloss="0.7"/><geom size="0.1"/></body>',
+        '<actuator><motor joint="h" gear="-3" armature="0.2" damping="0.5" forcerange="-4 2"/></actuator>',
+    )
+    h, model = joint(parse_mjcf(text), "h"), mujoco_model(text)
+    data = mujoco.MjData(model)
+    data.qvel[0] = 1.0
+    mujoco.mj_forward(model, data)
+    M = np.zeros((1, 1))
+    mujoco.mj_fullM(model, data, M)
+    sphere = float(model.body_inertia[1, 2])
+    assert h.armature == pytest.approx(M[0, 0] - sphere)
+    assert h.damping == pytest.approx(-data.qfrc_passive[0])
+    assert (h.effort, h.friction) == (12.0, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "actuators", "effort"),
+    [
+        ("", "", math.inf),
+        ('actuatorfrcrange="-3 5"', "", 5.0),
+        ("", '<motor joint="h" ctrlrange="-2 1" gear="10"/>', 20.0),
+        ("", '<motor joint="h"/>', math.inf),
+        ("", '<position joint="h" ctrlrange="-2 1"/>', math.inf),
+        ("", '<position joint="h" ctrlrange="-2 1" forcerange="-7 7"/>', 7.0),
+        ("", '<motor joint="h" forcerange="-1 1"/><motor joint="h" forcerange="-2 2"/>', 3.0),
+        ("", '<motor joint="h" forcerange="-1 1"/><motor joint="h"/>', math.inf),
+        ('actuatorfrcrange="-2 2"', '<motor joint="h" forcerange="-9 9"/>', 2.0),
+    ],
+)
+def test_effort_limit_is_what_the_actuators_can_give(attributes, actuators, effort):
+    body = f'<body><joint name="h" {attributes}/><geom size="0.1"/></body>'
+    assert joint(parse_mjcf(wrap(body, f"<actuator>{actuators}</actuator>")), "h").effort == effort
+
+
+@pytest.mark.parametrize("coefficients", ["0 1 0 0 0", "0.3 -2 0 0 0", "0.1 0 0 0 0"])
+def test_linear_equality_becomes_the_mimic_that_mujoco_means(coefficients):
+    text = wrap(TWO_HINGES, f'<equality><joint joint1="x" joint2="y" polycoef="{coefficients}"/></equality>')
+    mimic = joint(parse_mjcf(text), "x").mimic
+    assert mimic is not None and mimic.joint == "y"
+    model = mujoco_model(text)
+    data = mujoco.MjData(model)
+    data.qpos[1] = 0.7
+    data.qpos[0] = mimic.multiplier * 0.7 + mimic.offset
+    mujoco.mj_forward(model, data)
+    np.testing.assert_allclose(data.efc_pos, 0.0, atol=1e-14)
+    assert len(data.efc_pos) == 1
+
+
+@pytest.mark.parametrize(
+    ("equality", "reason"),
+    [
+        ('<joint joint1="x" joint2="y" polycoef="0 1 2 0 0"/>', "not linear"),
+        ('<joint joint1="x"/>', "constant"),
+        ('<connect body1="a" body2="b" anchor="0 0 0"/>', "connect"),
+        ('<weld body1="a" body2="b"/>', "weld"),
+        ('<joint joint1="x" joint2="y"/><joint joint1="x" joint2="y" polycoef="1 1 0 0 0"/>', "already"),
+        ('<joint joint1="x" joint2="y"/><joint joint1="y" joint2="x"/>', "circle"),
+    ],
+)
+def test_other_equalities_are_left_out_with_a_warning(equality, reason):
+    with pytest.warns(DescriptionWarning, match=reason):
+        parse_mjcf(wrap(TWO_HINGES, f"<equality>{equality}</equality>"))
+
+
+def test_an_inactive_equality_is_nothing():
+    text = wrap(TWO_HINGES, '<equality><joint joint1="x" joint2="y" active="false"/></equality>')
+    assert joint(parse_mjcf(text), "x").mimic is None
+
+
+def test_keyframes_become_configurations_with_the_quaternion_last_component_w():
+    body = """<body name="b" pos="1 2 3"><freejoint name="f"/><geom size="1"/>
+    <body><joint name="ball" type="ball"/><geom size="1"/>
+    <body><joint name="h"/><geom size="1"/></body></body></body>"""
+    keys = """<keyframe><key name="home" qpos="4 5 6 0 1 0 0  0 0 1 0  0.5"/>
+    <key qpos="0 0 0 1 0 0 0  0.6 0.8 0 0  1"/></keyframe>"""
+    found = parse_mjcf(wrap(body, keys)).configurations
+    assert found == {
+        "qpos0": {"f": (1, 2, 3, 0, 0, 0, 1), "ball": (0, 0, 0, 1), "h": (0,)},
+        "home": {"f": (4, 5, 6, 1, 0, 0, 0), "ball": (0, 1, 0, 0), "h": (0.5,)},
+        "key1": {"f": (0, 0, 0, 0, 0, 0, 1), "ball": (0.8, 0, 0, 0.6), "h": (1,)},
+    }
+
+
+def test_configurations_do_not_name_followers():
+    text = wrap(TWO_HINGES, '<equality><joint joint1="x" joint2="y"/></equality><keyframe><key qpos="1 2"/></keyframe>')
+    assert parse_mjcf(text).configurations["key0"] == {"y": (2.0,)}
+
+
+def test_shapes_have_full_lengths():
+    body = """<body><geom type="box" size="1 2 3"/><geom type="capsule" size="1 2"/><geom type="cylinder" size="1 2"/>
+    <geom type="sphere" size="4"/><geom type="ellipsoid" size="1 2 3" name="egg" rgba="1 0 0 0.5"/></body>
+    <geom type="plane" size="5 6 1"/>"""
+    world, link = parse_mjcf(wrap(body)).links
+    assert [(s.kind, s.size) for s in link.visuals] == [
+        ("box", (2, 4, 6)),
+        ("capsule", (1, 4)),
+        ("cylinder", (1, 4)),
+        ("sphere", (4,)),
+        ("ellipsoid", (1, 2, 3)),
+    ]
+    assert [(s.kind, s.size) for s in world.collisions] == [("plane", (5, 6))]
+    assert (link.visuals[-1].name, link.visuals[-1].rgba) == ("egg", (1.0, 0.0, 0.0, 0.5))
+
+
+def test_colour_comes_from_the_material_where_the_geom_has_none():
+    text = wrap(
+        '<geom size="1" material="m"/><geom size="1" material="m" rgba="0 1 0 1"/>',
+        '<asset><material name="m" rgba="1 0 0 1"/></asset>',
+    )
+    assert [s.rgba for s in parse_mjcf(text).links[0].visuals] == [(1, 0, 0, 1), (0, 1, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "visual", "collision"),
+    [
+        ("", True, True),
+        ('contype="0" conaffinity="0"', True, False),
+        ('contype="0" conaffinity="0" group="3"', True, False),
+        ('group="3"', False, True),
+        ('contype="0"', True, True),
+    ],
+)
+def test_a_geom_is_visual_or_collision_or_both(attributes, visual, collision):
+    (world,) = parse_mjcf(wrap(f'<geom size="1" {attributes}/>')).links
+    assert (len(world.visuals), len(world.collisions)) == (visual, collision)
+
+
+TETRAHEDRON = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 3.0], [1.0, 4.0, 3.0], [1.0, 2.0, 6.0]])
+
+
+def write_mesh_model(folder: Path, mesh: str) -> Path:
+    (folder / "meshes").mkdir()
+    vertices = "".join(f"v {x} {y} {z}\n" for x, y, z in TETRAHEDRON)
+    (folder / "meshes" / "part.obj").write_text(vertices + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    path = folder / "robot.xml"
+    path.write_text(
+        f"""<mujoco><compiler meshdir="meshes"/><asset><mesh name="m" file="part.obj" {mesh}/></asset><worldbody>
+        <body name="a"><geom type="mesh" mesh="m" pos="1 2 3" euler="10 20 30"/></body></worldbody></mujoco>"""
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    ["", 'scale="1 -2 0.5"', 'refpos="1 2 3" scale="1 2 3"', 'refpos="1 2 3" refquat="0.6 0 0.8 0" scale="2 2 2"'],
+)
+def test_a_mesh_is_placed_as_its_file_has_it(tmp_path, mesh):
+    path = write_mesh_model(tmp_path, mesh)
+    (shape,) = read_mjcf(path).links[1].visuals
+    assert shape.mesh == tmp_path / "meshes" / "part.obj"
+    assert shape.uri == "part.obj"
+    model = mujoco.MjModel.from_xml_path(str(path))
+    R_link_geom = Rotation.from_quat(model.geom_quat[0], scalar_first=True)
+    theirs = R_link_geom.apply(model.mesh_vert) + model.geom_pos[0]
+    ours = TETRAHEDRON * shape.size @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3]
+    # MuJoCo keeps vertices in single precision and in an order of its own.
+    distances = np.linalg.norm(ours[:, None] - theirs[None], axis=-1)
+    assert distances.min(axis=1).max() < 1e-5
+
+
+def test_meshes_keep_their_files_when_mujoco_drops_and_fuses_parts(tmp_path):
+    write_mesh_model(tmp_path, "")
+    path = tmp_path / "fused.xml"
+    path.write_text(
+        """<mujoco><compiler meshdir="meshes" fusestatic="true" discardvisual="true"/><asset>
+        <mesh name="unseen" file="part.obj" scale="2 2 2"/><mesh name="kept" file="part.obj"/></asset><worldbody>
+        <body name="a"><joint name="h"/><geom type="mesh" mesh="unseen" contype="0" conaffinity="0" mass="0"/>
+        <body name="b" pos="1 2 3"><geom type="mesh" mesh="kept"/><site name="s" pos="0 0 1"/></body></body>
+        </worldbody></mujoco>"""
+    )
+    description = read_mjcf(path)
+    assert [link.name for link in description.links] == ["world", "a"]
+    (shape,) = description.links[1].collisions
+    assert (shape.mesh, shape.size) == (tmp_path / "meshes" / "part.obj", (1, 1, 1))
+    np.testing.assert_allclose(shape.T_link_shape[:3, 3], [1, 2, 3], atol=1e-6)
+    np.testing.assert_allclose(description.frames[0].T_link_frame[:3, 3], [1, 2, 4])
+
+
+def test_a_mesh_turned_and_scaled_unevenly_is_left_out_with_a_warning(tmp_path):
+    path = write_mesh_model(tmp_path, 'refquat="0.6 0 0.8 0" scale="1 2 2"')
+    with pytest.warns(DescriptionWarning, match="scaled unevenly"):
+        assert read_mjcf(path).links[1].visuals == ()
+
+
+def test_a_height_field_is_left_out_with_a_warning():
+    text = wrap(
+        '<geom type="hfield" hfield="f"/>', '<asset><hfield name="f" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
+    )
+    with pytest.warns(DescriptionWarning, match="height fields"):
+        assert parse_mjcf(text).links[0].visuals == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "rest", "what"),
+    [
+        ('<joint name="h" stiffness="3"/>', "", "springs.* h"),
+        ('<joint type="ball" range="0 30" name="h"/>', "", "angle.* h"),
+        ('<joint name="h" damping="1 2"/>', "", "damping.* h"),
+        ("<joint/>", '<option density="1.2"/>', "drag"),
+        (
+            '<joint name="h"/>',
+            '<tendon><fixed stiffness="2"><joint joint="h" coef="1"/></fixed></tendon>',
+            "tendons",
+        ),
+    ],
+)
+def test_forces_that_a_description_cannot_hold_are_left_out_with_one_warning(body, rest, what):
+    with pytest.warns(DescriptionWarning, match=what) as caught:
+        parse_mjcf(wrap(f'<body>{body}<geom size="0.1"/></body>', rest))
+    assert len(caught) == 1
+
+
+def test_gravity_compensation_is_left_out_with_a_warning():
+    with pytest.warns(DescriptionWarning, match="gravity compensation.* arm"):
+        parse_mjcf(wrap('<body name="arm" gravcomp="1"><joint/><geom size="0.1"/></body>'))
+
+
+def test_a_plain_model_gives_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_mjcf(EVERYTHING)
+
+
+def test_a_file_with_an_include_loads_and_is_named_after_itself(tmp_path):
+    (tmp_path / "part.xml").write_text(f"<mujocoinclude>{ONE_HINGE}</mujocoinclude>")
+    path = tmp_path / "robot.xml"
+    path.write_text(wrap('<include file="part.xml"/>'))
+    description = read_mjcf(str(path))
+    assert (description.name, description.source) == ("robot", path)
+    assert joint(description, "h").line is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "element", "message"),
+    [
+        ("<mujoco>\n<worldbody>", 2, None, "MISMATCHED"),
+        ("", None, None, "no XML element"),
+        ('<robot name="r"/>', None, None, "URDF"),
+        ("<!-- <mujoco> -->\n<sdf/>", None, None, "<sdf>"),
+        ('<mujoco>\n<worldbody>\n<body><joint foo="1"/></body></worldbody></mujoco>', 3, "joint", "foo"),
+        ('<mujoco>\n<worldbody><body name="a"/>\n<body name="a"/></worldbody></mujoco>', 3, "body", "repeated name"),
+        (wrap('\n<body><joint axis="0 0 0"/><geom size="1"/></body>'), 2, None, "axis too small"),
+        (wrap("\n<body><joint/></body>"), 2, None, "mass and inertia"),
+    ],
+)
+def test_errors_tell_the_line_and_the_element(text, line, element, message):
+    with pytest.raises(DescriptionError, match=message) as caught:
+        parse_mjcf(text)
+    assert (caught.value.line, caught.value.element) == (line, element)
+
+
+def test_nan_which_mujoco_lets_pass_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log of its own into the working folder here
+    with pytest.raises(DescriptionError, match="axis") as caught:
+        parse_mjcf(wrap('\n<body><joint name="h" axis="nan 0 0"/><geom size="1"/></body>'))
+    assert caught.value.line == 2
+
+
+def test_an_error_in_a_file_tells_the_file_and_keeps_the_cause(tmp_path):
+    path = tmp_path / "bad.xml"
+    path.write_text("<mujoco>\n<wordbody/></mujoco>")
+    with pytest.raises(DescriptionError, match="bad.xml:2: <wordbody>") as caught:
+        read_mjcf(path)
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("name", ["nothing.xml", "."])
+def test_a_file_that_cannot_be_opened_is_a_description_error(tmp_path, name):
+    with pytest.raises(DescriptionError, match="cannot open"):
+        read_mjcf(tmp_path / name)

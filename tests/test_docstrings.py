@@ -1,0 +1,34 @@
+"""Every example in a docstring runs and gives what it says."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import kinodyn
+
+MODULES = ["kinodyn", *(module.name for module in pkgutil.walk_packages(kinodyn.__path__, "kinodyn."))]
+
+
+def examples(name: str) -> list[doctest.DocTest]:
+    """Find the docstrings of a module that hold examples."""
+    found = doctest.DocTestFinder().find(importlib.import_module(name))
+    return [test for test in found if test.examples]
+
+
+WITH_EXAMPLES = [name for name in MODULES if examples(name)]
+
+
+def test_the_main_modules_have_examples() -> None:
+    assert {"kinodyn", "kinodyn.kinematics", "kinodyn.robot", "kinodyn.state"} <= set(WITH_EXAMPLES)
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples_in_docstrings_run(name: str) -> None:
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    for test in examples(name):
+        runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
