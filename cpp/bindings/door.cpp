@@ -3,8 +3,10 @@
 #define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <climits>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "../core/pool.hpp"
 
@@ -77,7 +79,8 @@ void import_numpy() {
 void raise_input_error(const std::string& message) { raise_named("InputError", message); }
 
 const CompiledRobot& robot_from(nb::handle object) {
-    if (!nb::isinstance<CompiledRobot>(object))
+    static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(nb::type<CompiledRobot>().ptr());
+    if (!PyObject_TypeCheck(object.ptr(), type) || !nb::inst_ready(object))
         raise_input_error(std::string("robot must be a kinodyn.Robot, got ") + Py_TYPE(object.ptr())->tp_name);
     return *nb::inst_ptr<CompiledRobot>(object);
 }
@@ -171,10 +174,14 @@ void Door::output(std::initializer_list<long> tail) {
         tails_[k].dims[tails_[k].ndim++] = dim;
         size *= dim;
     }
+    if (size > INT_MAX)
+        raise_input_error("the result would have " + std::to_string(size) +
+                          " numbers for each state, which is too many");
     call_.out[k] = {nullptr, static_cast<int>(size)};
 }
 
 void Door::along(int frame) {
+    bodies_.reserve(32);
     for (int b = robot_.model.frames[frame].body; b >= 0; b = robot_.model.bodies[b].parent) bodies_.push_back(b);
     for (std::size_t i = 0, j = bodies_.size(); i + 1 < j; ++i) std::swap(bodies_[i], bodies_[--j]);
     frames_.assign(1, frame);
@@ -184,14 +191,17 @@ void Door::along(int frame) {
     call_.n_more = 1;
 }
 
-void Door::towards(const std::vector<int>& frames) {
-    std::vector<char> needed(robot_.model.bodies.size(), 0);
+void Door::towards(std::vector<int> frames) {
+    static thread_local std::vector<char> needed;
+    needed.assign(robot_.model.bodies.size(), 0);
+    std::size_t count = 0;
     for (const int f : frames)
         for (int b = robot_.model.frames[f].body; b >= 0 && !needed[b]; b = robot_.model.bodies[b].parent)
-            needed[b] = 1;
+            needed[b] = 1, ++count;
+    bodies_.reserve(count);
     for (std::size_t b = 0; b < needed.size(); ++b)
         if (needed[b]) bodies_.push_back(static_cast<int>(b));
-    frames_ = frames;
+    frames_ = std::move(frames);
     call_.list = bodies_.data();
     call_.n_list = static_cast<int>(bodies_.size());
     call_.more = frames_.data();
@@ -239,7 +249,7 @@ void Door::broadcast() {
         } else if (own == 1) {
             call_.in[k].stride = 0;
         } else if (call_.count > 0) {  // some axes are repeated: lay it out
-            npy_intp full[40];
+            npy_intp full[34];
             for (int i = 0; i < batch_.ndim; ++i) full[i] = batch_.dims[i];
             int ndim = batch_.ndim;
             for (int i = n; i < PyArray_NDIM(a); ++i) full[ndim++] = PyArray_DIM(a, i);

@@ -49,7 +49,7 @@ class Door {
     // The way from the root to a frame, as call().list; the frame itself as call().more.
     void along(int frame);
     // The bodies that carry these frames, and the frames.
-    void towards(const std::vector<int>& frames);
+    void towards(std::vector<int> frames);
     void everywhere();
 
     // Runs and returns the result, or a tuple of results if there are several. `out` is None or the like of it.
@@ -60,7 +60,7 @@ class Door {
     int lead(int k) const;  // number of batch axes of input k
     struct Shape {
         int ndim = 0;
-        long dims[40];  // more than NumPy allows before the last axes are added
+        long dims[34];  // batch axes and the last ones
     };
     void broadcast();
     void make_outputs(nanobind::handle out);

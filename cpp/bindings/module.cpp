@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
+
 #include "../core/dispatch.hpp"
 #include "../core/pool.hpp"
 #include "door.hpp"
@@ -21,17 +23,25 @@ nb::object pose(Any robot, Any q, Any frame, Any out) {
     return door.run(kernels().poses, out);
 }
 
+// Indices of a sequence of frames.
+std::vector<int> frames_from(const CompiledRobot& robot, Any frames) {
+    if (PyUnicode_Check(frames.ptr()) || !PySequence_Check(frames.ptr()))
+        raise_input_error("frames must be a sequence of frame names");
+    const nb::object fast = nb::steal(PySequence_Fast(frames.ptr(), "frames must be a sequence of frame names"));
+    if (!fast) throw nb::python_error();
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(fast.ptr());
+    std::vector<int> list(static_cast<std::size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i)
+        list[static_cast<std::size_t>(i)] = frame_from(robot, PySequence_Fast_GET_ITEM(fast.ptr(), i));
+    return list;
+}
+
 nb::object poses(Any robot, Any q, Any frames, Any out) {
     Door door(robot);
-    if (frames.is_none()) {
+    if (frames.is_none())
         door.everywhere();
-    } else {
-        if (PyUnicode_Check(frames.ptr()) || !PySequence_Check(frames.ptr()))
-            raise_input_error("frames must be a sequence of frame names");
-        std::vector<int> list;
-        for (const nb::handle f : frames) list.push_back(frame_from(door.robot(), f));
-        door.towards(list);
-    }
+    else
+        door.towards(frames_from(door.robot(), frames));
     door.configuration("q", q);
     door.output({door.call().n_more, 4, 4});
     return door.run(kernels().poses, out);
@@ -300,6 +310,21 @@ void choose_threads(int count) {
     set_threads(count);
 }
 
+// A setting that cannot be followed is an error, not something to pass over.
+void refuse_unknown_settings() {
+    const char* isa = std::getenv("KINODYN_ISA");
+    if (isa && std::string(kernels().name) != isa) {
+        std::string known;
+        for (const std::string& name : instruction_sets()) known += (known.empty() ? "" : ", ") + name;
+        throw nb::import_error(
+            ("KINODYN_ISA is '" + std::string(isa) + "', but this processor runs: " + known).c_str());
+    }
+    const char* count = std::getenv("KINODYN_THREADS");
+    if (count && std::to_string(threads()) != count)
+        throw nb::import_error(
+            ("KINODYN_THREADS is '" + std::string(count) + "'; a whole number from 1 on is needed").c_str());
+}
+
 // Defines a function whose arguments may all be None: the door says what is wrong with them better than a type error.
 template <class Result, class... Arguments>
 void define(nb::module_& m, const char* name, Result (*function)(Arguments...)) {
@@ -310,6 +335,7 @@ void define(nb::module_& m, const char* name, Result (*function)(Arguments...)) 
 
 NB_MODULE(_core, m) {
     import_numpy();
+    refuse_unknown_settings();
     nb::set_leak_warnings(false);  // robots kept in module globals are no leak
     bind_robot(m);
     define(m, "pose", &pose);

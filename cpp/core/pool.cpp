@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -25,8 +26,21 @@ struct Job {
     std::atomic<long> next{0};
     std::mutex mutex;
     Fault fault;
+    std::exception_ptr error;
 
+    // Never throws: an exception must not end a helper thread.
     void work() {
+        try {
+            work_through();
+        } catch (...) {
+            next.store(call->count);
+            std::lock_guard<std::mutex> lock(mutex);
+            error = std::current_exception();
+        }
+    }
+
+  private:
+    void work_through() {
         for (;;) {
             const long begin = next.fetch_add(piece);
             if (begin >= call->count) return;
@@ -152,6 +166,7 @@ Fault run_batch(Kernel kernel, const Call& call) {
             job.piece = (call.count / pieces + smallest_piece - 1) / smallest_piece * smallest_piece;
             if (job.piece < smallest_piece) job.piece = smallest_piece;
             pool->run(job);
+            if (job.error) std::rethrow_exception(job.error);
             return job.fault;
         }
     }

@@ -23,6 +23,8 @@ struct Work {
     int singular_dof = -1;
     int singular_lane = 0;
 
+    explicit Work(const Call& c) : call(c), model(*c.model) {}
+
     T* take(long n) {
         T* start = free;
         free += n;
@@ -103,7 +105,7 @@ inline bool all_unit(const Call& call, const T* const* in) {
 
 template <class Algorithm>
 inline void run_one(const Call& call, long state, Fault& fault) {
-    Work<double> work{call, *call.model, {}, {}, nullptr};
+    Work<double> work(call);
     for (int k = 0; k < call.n_in; ++k) work.in[k] = call.in[k].data + state * call.in[k].stride;
     for (int k = 0; k < call.n_out; ++k) work.out[k] = call.out[k].data + state * call.out[k].size;
     bool right = all_unit(call, work.in);
@@ -258,7 +260,7 @@ struct Packs {
         return n;
     }
 
-    explicit Packs(const Call& c) : call(c), work{c, *c.model, {}, {}, nullptr} {
+    explicit Packs(const Call& c) : call(c), work(c) {
         work.free = reinterpret_cast<Pack*>(thread_scratch(sizeof(Pack) * words(c)));
         for (int k = 0; k < call.n_in; ++k) work.in[k] = columns[k] = work.take(call.in[k].size);
         for (int k = 0; k < call.n_out; ++k) {
@@ -318,19 +320,22 @@ inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
 #endif
 }
 
-template <class Algorithm>
-void run(const Call& call, long begin, long end, Fault& fault) {
-    if (end - begin == 1)
-        run_one<Algorithm>(call, begin, fault);
-    else
-        run_packs<Algorithm>(call, begin, end, fault);
-}
-
-// For algorithms that branch on their numbers, such as logarithms: always one state at a time.
+// One state at a time: for algorithms that branch on their numbers, such as logarithms, and for results so large that
+// a pack of them would strain the memory.
 template <class Algorithm>
 void run_each(const Call& call, long begin, long end, Fault& fault) {
     for (long state = begin; state < end && fault.kind == FaultKind::None; ++state)
         run_one<Algorithm>(call, state, fault);
+}
+
+constexpr long most_words = 256L << 20 >> 5;  // 256 MB of packs of four
+
+template <class Algorithm>
+void run(const Call& call, long begin, long end, Fault& fault) {
+    if (end - begin == 1 || Packs<Algorithm>::words(call) > most_words)
+        run_each<Algorithm>(call, begin, end, fault);
+    else
+        run_packs<Algorithm>(call, begin, end, fault);
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

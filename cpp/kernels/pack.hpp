@@ -46,11 +46,11 @@ inline Pack operator-(Pack a) { return -a.v; }
 
 // Is any lane of a comparison true?
 inline bool any(Pack::Mask mask) {
-#if defined(__AVX512DQ__)
+#if KINODYN_LANES == 8 && defined(__AVX512DQ__)
     return _mm512_movepi64_mask((__m512i)mask) != 0;
-#elif defined(__AVX__)
+#elif KINODYN_LANES == 4 && defined(__AVX__)
     return _mm256_movemask_pd((__m256d)mask) != 0;
-#elif defined(__SSE2__)
+#elif KINODYN_LANES == 2 && defined(__SSE2__)
     return _mm_movemask_pd((__m128d)mask) != 0;
 #else
     long long all = 0;

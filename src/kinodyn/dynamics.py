@@ -78,6 +78,7 @@ def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 
 def potential_energy(robot: Robot, q: ArrayLike) -> Array:
     """Compute the potential energy (...) [J] of what moves, zero with the centre of mass at the world's origin."""
+    _require_robot(robot)
     return _core.energy(robot, q, np.zeros(robot.nv))[1]
 
 
@@ -134,7 +135,7 @@ class MassFactor:
 
     def solve(self, b: ArrayLike, *, out: Array | None = None) -> Array:
         """Solve M x = b for b (..., nv), in time proportional to joints times depth."""
-        packed = self._packed.reshape(*self._packed.shape[:-2], -1)
+        packed = self._packed.reshape(*self._packed.shape[:-2], self._robot.nv**2)
         return _core.solve(self._robot, packed, b, out)
 
     def log_determinant(self) -> Array:
@@ -153,6 +154,10 @@ def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
     >>> bool(np.allclose(kd.dynamics.mass_matrix(robot, q) @ x, b))
     True
     """
+    _require_robot(robot)
+    return MassFactor(robot, _core.factorize(robot, q, None))
+
+
+def _require_robot(robot: object) -> None:
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
-    return MassFactor(robot, _core.factorize(robot, q, None))

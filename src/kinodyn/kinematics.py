@@ -138,7 +138,7 @@ def manipulability(
     T. Yoshikawa, "Manipulability of robotic mechanisms", 1985, eq. 10.
     """
     rows = {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
-    if part not in rows:
+    if not isinstance(part, str) or part not in rows:
         raise InputError(f"part must be 'all', 'linear' or 'angular', got {part!r}")
     J = jacobian(robot, q, frame)[..., rows[part], :]
     if J.shape[-1] < J.shape[-2]:  # fewer joints than directions: J J^T has no inverse anywhere

@@ -86,7 +86,7 @@ class Robot(_core.CompiledRobot):
     parameter_links: tuple[str, ...]
     description: Description
 
-    def __init__(self, description: Description, **constants: Array) -> None:
+    def __init__(self, description: Description, **constants: ArrayLike) -> None:
         """Compile a description, with `gravity`, `armature` or `damping` in place of those it gives."""
         if not isinstance(description, Description):
             raise InputError(f"description must be a Description, got {type(description).__name__}")
@@ -95,11 +95,12 @@ class Robot(_core.CompiledRobot):
         links = link_order(description)
         frame_names = (*links, *(frame.name for frame in description.frames))
         armature, damping, friction = _constants(tree, description)
+        chosen = {name: _constant(name, value, tree.nv) for name, value in constants.items()}
         own = {
             "gravity": np.array(description.gravity, dtype=float),
             "armature": armature,
             "damping": damping,
-            **constants,
+            **chosen,
         }
         integers, numbers = body_tables(tree.bodies)
         places = [tree.places[name] for name in frame_names]
@@ -129,7 +130,7 @@ class Robot(_core.CompiledRobot):
         fields["mass"] = math.fsum(body.mass for body in tree.bodies)
         fields["inertial_parameters"] = inertial_parameters(tree.bodies)
         fields["parameter_links"] = tuple(body.link for body in tree.bodies if not body.virtual)
-        fields["_constants"] = constants
+        fields["_constants"] = chosen
         fields["_neutral"] = _neutral(tree, description)
         for value in fields.values():
             if isinstance(value, np.ndarray):
@@ -164,12 +165,9 @@ class Robot(_core.CompiledRobot):
         >>> import kinodyn as kd
         >>> frictionless = kd.load("puma560").replace(damping=0.0)
         """
-        given = {"gravity": (gravity, 3), "armature": (armature, self.nv), "damping": (damping, self.nv)}
-        constants = dict(self.__dict__["_constants"])
-        for name, (value, size) in given.items():
-            if value is not None:
-                constants[name] = _constant(name, value, size)
-        return Robot(self.description, **constants)
+        given = {"gravity": gravity, "armature": armature, "damping": damping}
+        changes = {name: value for name, value in given.items() if value is not None}
+        return Robot(self.description, **{**self.__dict__["_constants"], **changes})
 
     def frame_index(self, frame: str) -> int:
         """Find the place of a frame in `frame_names`."""
@@ -189,7 +187,7 @@ class Robot(_core.CompiledRobot):
 
     def configuration(self, name: str) -> Array:
         """Look up a named configuration; joints that it does not mention are neutral."""
-        if name not in self.description.configurations:
+        if not isinstance(name, str) or name not in self.description.configurations:
             raise unknown_name("configuration", name, self.description.configurations)
         return self._fill(self.description.configurations[name])
 
@@ -204,8 +202,7 @@ class Robot(_core.CompiledRobot):
         Unlimited joints turn within [-pi, pi] or slide within [-1, 1] m, free bodies stand within 1 m of the origin
         on each axis, rotations are uniform.
         """
-        shape = () if n is None else (n,) if isinstance(n, int | np.integer) else tuple(n)
-        generator = np.random.default_rng(seed)
+        shape, generator = _batch_shape(n), _generator(seed)
         lower, upper = _sampling_range(self.joints, self.limits)
         q = generator.uniform(lower, upper, size=(*shape, self.nq))
         for joint in self.joints:
@@ -240,7 +237,10 @@ def _rebuild(description: Description, constants: dict[str, Array]) -> Robot:
     return Robot(description, **constants)
 
 
-def _constant(name: str, value: ArrayLike, size: int) -> Array:
+def _constant(name: str, value: ArrayLike, nv: int) -> Array:
+    if name not in ("gravity", "armature", "damping"):
+        raise InputError(f"{name} is no constant of a robot; gravity, armature and damping can be chosen")
+    size = 3 if name == "gravity" else nv
     try:
         result = np.array(np.broadcast_to(np.asarray(value, dtype=float), (size,)))
     except (TypeError, ValueError) as error:
@@ -248,6 +248,20 @@ def _constant(name: str, value: ArrayLike, size: int) -> Array:
     if not np.isfinite(result).all() or (name != "gravity" and (result < 0).any()):
         raise InputError(f"{name} must be finite" + ("" if name == "gravity" else " and not negative"))
     return result
+
+
+def _batch_shape(n: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    parts = () if n is None else n if isinstance(n, tuple | list) else (n,)
+    if not all(isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 0 for part in parts):
+        raise InputError(f"n must be a whole number of at least 0 or a tuple of them, got {n!r}")
+    return tuple(int(part) for part in parts)
+
+
+def _generator(seed: int | np.random.Generator) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"seed must be a whole number of at least 0 or a NumPy Generator, got {seed!r}") from error
 
 
 def _constants(tree: Tree, description: Description) -> tuple[Array, Array, Array]:
@@ -295,7 +309,7 @@ def _neutral(tree: Tree, description: Description) -> Array:
 
 
 def _sampling_range(joints: tuple[JointInfo, ...], limits: Limits) -> tuple[Array, Array]:
-    """Finite ranges to draw from: the limits, or a default width beyond a limit that is missing."""
+    """Finite ranges to draw from: the limits or, where they leave too much, a turn or 2 m within them, nearest to 0."""
     lower, upper = limits.lower.copy(), limits.upper.copy()
     for joint in joints:
         turning = np.full(joint.q.stop - joint.q.start, joint.kind in ("revolute", "continuous"))
@@ -303,9 +317,8 @@ def _sampling_range(joints: tuple[JointInfo, ...], limits: Limits) -> tuple[Arra
             turning[2] = True
         half = np.where(turning, math.pi, 1.0)
         low, high = lower[joint.q], upper[joint.q]
-        endless = turning & (high - low > ENDLESS)
-        low, high = np.where(endless, -math.inf, low), np.where(endless, math.inf, high)
-        middle = np.where(np.isfinite(low), low + half, np.where(np.isfinite(high), high - half, 0.0))
-        lower[joint.q] = np.where(np.isfinite(low), low, middle - half)
-        upper[joint.q] = np.where(np.isfinite(high), high, middle + half)
+        wide = ~np.isfinite(high - low) | (turning & (high - low > ENDLESS))
+        middle = np.clip(0.0, low + half, high - half)
+        lower[joint.q] = np.where(wide, np.maximum(middle - half, low), low)
+        upper[joint.q] = np.where(wide, np.minimum(middle + half, high), high)
     return lower, upper

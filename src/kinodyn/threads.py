@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinodyn import _core
+from kinodyn.errors import InputError
+
+MOST = 1024
 
 
 def get_threads() -> int:
@@ -12,4 +17,6 @@ def get_threads() -> int:
 
 def set_threads(count: int) -> None:
     """Set how many threads large batches use, the calling thread included; 1 switches the pool off."""
-    _core.set_threads(count)
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST:
+        raise InputError(f"threads must be a whole number from 1 to {MOST}, got {count!r}")
+    _core.set_threads(int(count))
