@@ -72,13 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="+", default=ROBOTS, metavar="NAME", help="robots to measure")
     parser.add_argument(
-        "--quick", action="store_true", help="one round on few states: shows that it runs, not how fast"
+        "--quick", action="store_true", help="few states, few rounds: shows that it runs, only roughly how fast"
     )
     style = parser.add_mutually_exclusive_group()
     style.add_argument("--json", action="store_true", help="print everything as JSON")
     style.add_argument("--markdown", action="store_true", help="print Markdown tables")
     options = parser.parse_args(arguments)
-    effort = Effort(batch=64, singles=8, rounds=1) if options.quick else Effort()
+    effort = Effort(batch=64, singles=16, rounds=5) if options.quick else Effort()
     report = {
         "machine": tables.machine(),
         "robots": [measure(setups.named(name, effort.batch), effort) for name in options.robots],

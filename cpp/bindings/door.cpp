@@ -44,6 +44,12 @@ bool plain(PyObject* object) {
     return PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISCARRAY_RO(a);
 }
 
+// Do two C-contiguous arrays share memory?
+bool overlap(PyObject* a, PyObject* b) {
+    const char *start_a = PyArray_BYTES(array(a)), *start_b = PyArray_BYTES(array(b));
+    return start_a < start_b + PyArray_NBYTES(array(b)) && start_b < start_a + PyArray_NBYTES(array(a));
+}
+
 // A C-contiguous float64 array of whatever came; a new reference.
 PyObject* as_doubles(const char* name, PyObject* value) {
     if (plain(value)) {
@@ -99,7 +105,10 @@ int frame_from(const CompiledRobot& robot, nb::handle frame) {
     if (PyIndex_Check(object) && !PyBool_Check(object)) {
         const Py_ssize_t index = PyNumber_AsSsize_t(object, nullptr);
         if (index >= 0 && index < count) return static_cast<int>(index);
-        if (PyErr_Occurred()) throw nb::python_error();
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
+        }
         raise_named("UnknownNameError", "frame " + std::to_string(index) +
                                             " is out of range: this robot has frames 0 to " +
                                             std::to_string(count - 1));
@@ -124,7 +133,9 @@ Door::~Door() {
 }
 
 int Door::add_input(const char* name, nb::handle value) {
-    if (call_.n_in == Call::max_inputs) raise_input_error("too many wrenches: at most 60 in one call");
+    if (call_.n_in == Call::max_inputs)
+        raise_input_error("too many arguments: at most " + std::to_string(Call::max_inputs) +
+                          " in one call, each wrench counted");
     inputs_[call_.n_in] = as_doubles(name, value.ptr());
     names_[call_.n_in] = name;
     return call_.n_in++;
@@ -151,13 +162,14 @@ int Door::lead(int k) const { return PyArray_NDIM(array(inputs_[k])) - tail_axes
 
 void Door::wrenches(nb::handle value) {
     if (value.is_none()) return;
-    if (!PyDict_Check(value.ptr()))
-        raise_input_error(std::string("wrenches must be a dict of frame -> (..., 6), got ") +
+    if (!PyDict_Check(value.ptr()) && !nb::hasattr(value, "items"))
+        raise_input_error(std::string("wrenches must be a mapping of frame -> (..., 6), got ") +
                           Py_TYPE(value.ptr())->tp_name);
-    own_names_.reserve(static_cast<std::size_t>(PyDict_Size(value.ptr())));
+    const nb::object dict = nb::borrow(reinterpret_cast<PyObject*>(&PyDict_Type))(value);  // nobody else changes it
+    own_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
     PyObject *frame, *wrench;
     Py_ssize_t position = 0;
-    while (PyDict_Next(value.ptr(), &position, &frame, &wrench)) {
+    while (PyDict_Next(dict.ptr(), &position, &frame, &wrench)) {
         frames_.push_back(frame_from(robot_, frame));
         own_names_.push_back("wrenches[" + std::string(nb::repr(frame).c_str()) + "]");
         input(own_names_.back().c_str(), wrench, 6);
@@ -283,12 +295,9 @@ PyObject* Door::checked_output(PyObject* given, const Shape& shape) const {
 
 // Kernels read a state after others were written: an input that shares memory with an output is copied first.
 void Door::copy_inputs_under(PyObject* output) {
-    const char* start = PyArray_BYTES(array(output));
-    const char* end = start + PyArray_NBYTES(array(output));
     for (int k = 0; k < call_.n_in; ++k) {
-        PyArrayObject* a = array(inputs_[k]);
-        if (PyArray_BYTES(a) >= end || PyArray_BYTES(a) + PyArray_NBYTES(a) <= start) continue;
-        PyObject* copy = PyArray_NewCopy(a, NPY_CORDER);
+        if (!overlap(inputs_[k], output)) continue;
+        PyObject* copy = PyArray_NewCopy(array(inputs_[k]), NPY_CORDER);
         if (!copy) throw nb::python_error();
         Py_DECREF(inputs_[k]);
         inputs_[k] = copy;
@@ -308,6 +317,8 @@ void Door::make_outputs(nb::handle out) {
             if (!outputs_[k]) throw nb::python_error();
         } else {
             outputs_[k] = checked_output(several ? PyTuple_GET_ITEM(out.ptr(), k) : out.ptr(), shape);
+            for (int j = 0; j < k; ++j)
+                if (overlap(outputs_[j], outputs_[k])) raise_input_error("the arrays in out must not share memory");
             copy_inputs_under(outputs_[k]);
         }
         call_.out[k].data = static_cast<double*>(PyArray_DATA(array(outputs_[k])));

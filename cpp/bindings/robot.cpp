@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace nb = nanobind;
@@ -80,6 +81,35 @@ void index_columns(Model& m) {
     }
 }
 
+// For each degree of freedom the mass of its subtree, or its moment of inertia with every arm stretched out (slides at
+// zero): what the pivots of M are measured against.
+void bound_inertia(Model& m) {
+    struct Sums {
+        double mass = 0, arm = 0, square = 0, own = 0;  // of m, m d, m d^2 and traces of inertia, d the distance
+    };
+    std::vector<Sums> sums(m.bodies.size());
+    m.dof_scale.assign(m.nv, 0.0);
+    for (int i = static_cast<int>(m.bodies.size()) - 1; i >= 0; --i) {
+        const Body& b = m.bodies[i];
+        Sums& s = sums[i];
+        s.mass += b.mass;
+        s.own += b.I[0] + b.I[2] + b.I[5];  // about the body's origin, so that its own distance is in it
+        s.arm += std::sqrt(b.h[0] * b.h[0] + b.h[1] * b.h[1] + b.h[2] * b.h[2]);
+        const double turning = s.own + 2 * s.square;
+        for (int k = 0; k < dofs(b.kind); ++k) {
+            const bool slides = b.kind == Kind::Prismatic || (b.kind == Kind::Free && k < 3);
+            m.dof_scale[b.iv + k] += b.scale * b.scale * (slides ? s.mass : turning);
+        }
+        if (b.parent < 0) continue;
+        const double d = std::sqrt(b.p[0] * b.p[0] + b.p[1] * b.p[1] + b.p[2] * b.p[2]);
+        Sums& up = sums[b.parent];
+        up.mass += s.mass;
+        up.own += s.own;
+        up.arm += s.arm + d * s.mass;
+        up.square += s.square + 2 * d * s.arm + d * d * s.mass;
+    }
+}
+
 void construct(CompiledRobot* self, int nq, int nv, const Integers& body_n, const Table& body_x,
                const std::vector<std::string>& frame_names, const Integers& frame_n, const Table& frame_x,
                const Numbers& armature, const Numbers& damping, const Numbers& gravity,
@@ -121,6 +151,7 @@ void construct(CompiledRobot* self, int nq, int nv, const Integers& body_n, cons
     self->dof_link = dof_link;
     self->parameter_bodies = parameter_bodies;
     index_columns(m);
+    bound_inertia(m);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ struct Model {
     std::vector<Body> bodies;
     std::vector<FixedFrame> frames;
     std::vector<double> armature, damping;  // by v index, mimic followers added in
+    std::vector<double> dof_scale;          // by v index: the most inertia that its subtree can have, stretched out
     std::vector<int> quaternions;           // q index of each unit quaternion
     std::vector<int> column_iv;             // column -> v index
     std::vector<int> column_body;

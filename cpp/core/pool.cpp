@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -15,14 +17,14 @@ namespace kinodyn {
 
 namespace {
 
-// Batches are cut so that both halves of the job stay busy to the end, yet each piece is worth the hand-over.
+// Pieces shrink as the work runs out, so that all threads finish together, yet each is worth the hand-over.
 constexpr long smallest_piece = 32;
 constexpr long worth_sharing = 4096;  // states times bodies
 
 struct Job {
     Kernel kernel;
     const Call* call;
-    long piece;
+    int threads;
     std::atomic<long> next{0};
     std::mutex mutex;
     Fault fault;
@@ -40,15 +42,24 @@ struct Job {
     }
 
   private:
+    // Takes the states [begin, end) for the caller; false if none are left.
+    bool take(long& begin, long& end) {
+        begin = next.load();
+        do {
+            if (begin >= call->count) return false;
+            const long share = (call->count - begin) / (3 * threads) / smallest_piece * smallest_piece;
+            end = std::min(call->count, begin + std::max(share, smallest_piece));
+        } while (!next.compare_exchange_weak(begin, end));
+        return true;
+    }
+
     void work_through() {
-        for (;;) {
-            const long begin = next.fetch_add(piece);
-            if (begin >= call->count) return;
-            const long end = begin + piece < call->count ? begin + piece : call->count;
+        long begin, end;
+        while (take(begin, end)) {
             Fault found;
             kernel(*call, begin, end, found);
             if (found.kind == FaultKind::None) continue;
-            next.store(call->count);  // no use in going on
+            next.store(call->count);  // no use in going on; pieces before this one are under way already
             std::lock_guard<std::mutex> lock(mutex);
             if (fault.kind == FaultKind::None || found.state < fault.state) fault = found;
         }
@@ -74,29 +85,49 @@ class Pool {
         {
             std::lock_guard<std::mutex> lock(mutex_);
             job_ = &job;
-            ++round_;
+            round_.fetch_add(1);
         }
         wake_.notify_all();
         job.work();
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            job_ = nullptr;  // helpers that have not woken up yet need not
+        }
+        spin_while([this] { return busy_.load() != 0; });
         std::unique_lock<std::mutex> lock(mutex_);
-        job_ = nullptr;  // helpers that have not woken up yet need not
-        done_.wait(lock, [this] { return busy_ == 0; });
+        done_.wait(lock, [this] { return busy_.load() == 0; });
     }
 
   private:
+    // Going to sleep and being woken takes longer than many a batch: look around for a moment first.
+    template <class Condition>
+    static void spin_while(Condition&& condition) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+        while (condition() && std::chrono::steady_clock::now() < end) pause();
+    }
+    static void pause() {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        asm volatile("yield");
+#endif
+    }
+
     void serve() {
         long seen = 0;
-        std::unique_lock<std::mutex> lock(mutex_);
         for (;;) {
-            wake_.wait(lock, [&] { return stop_ || (job_ && round_ != seen); });
-            if (stop_) return;
-            seen = round_;
+            spin_while([&] { return round_.load() == seen && !stop_.load(); });
+            std::unique_lock<std::mutex> lock(mutex_);
+            wake_.wait(lock, [&] { return stop_.load() || round_.load() != seen; });
+            if (stop_.load()) return;
+            seen = round_.load();
             Job* job = job_;
-            ++busy_;
+            if (!job) continue;
+            busy_.fetch_add(1);
             lock.unlock();
             job->work();
             lock.lock();
-            if (--busy_ == 0) done_.notify_all();
+            if (busy_.fetch_sub(1) == 1) done_.notify_all();
         }
     }
 
@@ -104,9 +135,9 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable wake_, done_;
     Job* job_ = nullptr;
-    long round_ = 0;
-    int busy_ = 0;
-    bool stop_ = false;
+    std::atomic<long> round_{0};
+    std::atomic<int> busy_{0};
+    std::atomic<bool> stop_{false};
 };
 
 int default_threads() {
@@ -162,9 +193,7 @@ Fault run_batch(Kernel kernel, const Call& call) {
             Job job;
             job.kernel = kernel;
             job.call = &call;
-            const long pieces = 8L * n;
-            job.piece = (call.count / pieces + smallest_piece - 1) / smallest_piece * smallest_piece;
-            if (job.piece < smallest_piece) job.piece = smallest_piece;
+            job.threads = n;
             pool->run(job);
             if (job.error) std::rethrow_exception(job.error);
             return job.fault;

@@ -35,9 +35,10 @@ struct Work {
         static_assert(sizeof(S) % sizeof(T) == 0, "structures of T only");
         return reinterpret_cast<S*>(take(n * static_cast<long>(sizeof(S) / sizeof(T))));
     }
-    // Notes that a pivot vanished, measured against the inertia it was reduced from. NaN counts as vanished.
-    void check_pivot(T pivot, T scale, int dof) {
-        const T margin = pivot - 1e-14 * scale;
+    // Notes that a pivot of M vanished but for rounding, measured against the inertia it was reduced from. NaN counts
+    // as vanished.
+    void check_pivot(T pivot, int dof) {
+        const T margin = pivot - 1e-13 * model.dof_scale[static_cast<std::size_t>(dof)];
         if (Lanes<T>::all_positive(margin) || singular_dof >= 0) return;
         singular_dof = dof;
         while (Lanes<T>::lane(margin, singular_lane) > 0) ++singular_lane;
@@ -234,9 +235,9 @@ inline bool store_rows(const Output& output, long state, int rows, const Pack* c
 // turning into rows.
 inline Pack untouched() { return Pack::Vector{} - __builtin_nan("0x6b6e"); }
 inline void find_structure(Pack* columns, int size, char* zero) {
-    const Pack mark = untouched();
+    const Pack::Mask mark = (Pack::Mask)untouched().v;
     for (int j = 0; j < size; ++j) {
-        zero[j] = memcmp(&columns[j], &mark, sizeof mark) == 0;
+        zero[j] = ((Pack::Mask)columns[j].v)[0] == mark[0];
         if (zero[j]) columns[j] = 0.0;
     }
     for (int j = 0; j + lanes <= size; ++j)
@@ -296,6 +297,13 @@ struct Packs {
     }
 };
 
+// The first state from `state` on whose results are not finite, once one of them is known to be.
+inline long first_overflow(const Call& call, long state) {
+    for (;; ++state)
+        for (int k = 0; k < call.n_out; ++k)
+            if (!(sum_of_faults(call.out[k].data + state * call.out[k].size, call.out[k].size) == 0)) return state;
+}
+
 template <class Algorithm>
 inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
     Packs<Algorithm> packs(call);
@@ -311,7 +319,7 @@ inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
             return;
         }
         if (!packs.store(state, rows)) {
-            fault = {FaultKind::Overflow, state, 0, 0};
+            fault = {FaultKind::Overflow, first_overflow(call, state), 0, 0};
             return;
         }
     }
@@ -332,7 +340,8 @@ constexpr long most_words = 256L << 20 >> 5;  // 256 MB of packs of four
 
 template <class Algorithm>
 void run(const Call& call, long begin, long end, Fault& fault) {
-    if (end - begin == 1 || Packs<Algorithm>::words(call) > most_words)
+    // by the size of the call, not of this range: how a batch is shared out must not change a single bit of it
+    if (call.count == 1 || Packs<Algorithm>::words(call) > most_words)
         run_each<Algorithm>(call, begin, end, fault);
     else
         run_packs<Algorithm>(call, begin, end, fault);

@@ -216,7 +216,7 @@ struct ForwardDerivatives {
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long nv = c.model->nv;
-        return Moving<double>::words(*c.model) + Gradient<double>::words(*c.model) + nv * nv + 3 * nv;
+        return Moving<double>::words(*c.model) + Gradient<double>::words(*c.model) + nv * nv + nv;
     }
 
     template <class T>

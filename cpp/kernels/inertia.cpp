@@ -19,7 +19,7 @@ struct MassMatrix {
 // out[0]: L below the diagonal and D on it, zeros above.
 struct Factorize {
     static constexpr bool sparse = true;
-    static long words(const Call& c) { return World<double>::words(*c.model) + c.model->nv; }
+    static long words(const Call& c) { return World<double>::words(*c.model); }
     template <class T>
     static void run(Work<T>& w) {
         const long nv = w.model.nv;

@@ -138,9 +138,9 @@ struct Reduced {
 
 // Factors D = L d L^T in place; the diagonal becomes 1 / d.
 template <int n, class T>
-inline void factor_small(Work<T>& w, T* D, T scale, int iv) {
+inline void factor_small(Work<T>& w, T* D, int iv) {
     for (int k = 0; k < n; ++k) {
-        w.check_pivot(D[(n + 1) * k], scale, iv + k);
+        w.check_pivot(D[(n + 1) * k], iv + k);
         const T inverse = 1.0 / D[(n + 1) * k];
         for (int i = k + 1; i < n; ++i) {
             const T factor = D[n * i + k] * inverse;
@@ -239,8 +239,7 @@ struct Forward {
             for (int j = 0; j <= k; ++j) r.D[n * k + j] = along<K>(r.U[j], body, k);
             r.D[(n + 1) * k] += w.model.armature[iv];
         }
-        const T scale = K == Kind::Prismatic ? I.A.xx + I.A.yy + I.A.zz : I.C.xx + I.C.yy + I.C.zz;
-        factor_small<n>(w, r.D, n == 1 ? scale : T(0.0), body.iv);
+        factor_small<n>(w, r.D, body.iv);
         if (body.parent < 0) return;
 
         T x[n];
@@ -282,7 +281,7 @@ struct ForwardByFactor {
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long nv = c.model->nv;
-        return nv * nv + 2 * nv + Recursion<double>::words(*c.model) + wrench_words(c) + World<double>::words(*c.model);
+        return nv * nv + nv + Recursion<double>::words(*c.model) + wrench_words(c) + World<double>::words(*c.model);
     }
     template <class T>
     static void run(Work<T>& w) {

@@ -99,15 +99,12 @@ struct World {
 };
 
 // M = L^T D L with the sparsity of the tree, in place: L below the diagonal, D on it (Featherstone 2008, table 6.3).
-// Takes nv words of memory.
 template <class T>
 inline void factor(Work<T>& w, T* H) {
     const Model& model = w.model;
     const long nv = model.nv;
-    T* diagonal = w.take(nv);
-    for (long k = 0; k < nv; ++k) diagonal[k] = H[k * nv + k];
     for (long k = nv - 1; k >= 0; --k) {
-        w.check_pivot(H[k * nv + k], diagonal[k], static_cast<int>(k));
+        w.check_pivot(H[k * nv + k], static_cast<int>(k));
         const T inverse = 1.0 / H[k * nv + k];
         for (long i = model.dof_parent[k]; i >= 0; i = model.dof_parent[i]) {
             const T a = H[k * nv + i] * inverse;

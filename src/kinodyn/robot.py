@@ -139,7 +139,8 @@ class Robot(_core.CompiledRobot):
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Robot never changes: {name} cannot be set; robot.replace(...) makes another one")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Robot never changes: {name} cannot be deleted")
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, nq={self.nq}, nv={self.nv}, base={self.base!r}, mass={self.mass:.6g} kg)"

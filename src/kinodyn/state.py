@@ -78,7 +78,7 @@ class State:
             view = array.view()
             view.flags.writeable = False
             setattr(self, name, view)
-        self._frames = self.poses.reshape(*batch, -1, 16)
+        self._frames = self.poses.reshape(*batch, len(robot.frame_names), 16)
 
     def update(self, q: ArrayLike, v: ArrayLike) -> State:
         """Move to another (q, v) of the same shape, in place and without allocation; returns itself.

@@ -64,6 +64,7 @@ def test_a_robot_without_links_is_refused() -> None:
         (arm(links=(Link("a", line=1), Link("b", line=2), Link("a", line=9))), 9, 'link name="a"'),
         (arm(hinge("j", "a", "b", line=4), hinge("j", "b", "c", line=5)), 5, 'joint name="j"'),
         (arm(frames=(Frame("f", "a", np.eye(4)), Frame("f", "b", np.eye(4)))), None, 'frame name="f"'),
+        (arm(frames=(Frame("b", "a", np.eye(4)),)), None, 'frame name="b"'),
     ],
 )
 def test_a_name_used_twice_is_refused(description: Description, line: int | None, element: str) -> None:

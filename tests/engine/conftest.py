@@ -1,9 +1,9 @@
-"""What the engine's tests share: every instruction set, and a zoo of small and bundled robots."""
+"""What the engine's tests share: every instruction set, a zoo of robots, and every public function with arguments."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,18 +161,102 @@ def states() -> Callable[..., State4]:
 
 
 @pytest.fixture(scope="session")
-def relative() -> Callable[[Array, Array], float]:
-    """Give the measure of disagreement: the largest difference over the largest number that was expected."""
+def close() -> Callable[..., None]:
+    """Give the check that two arrays agree but for a share of their largest number, or of 1 if all are smaller."""
 
-    def error(found: Array, expected: Array) -> float:
-        found, expected = np.asarray(found), np.asarray(expected)
-        assert found.shape == expected.shape
-        if not expected.size:
-            return 0.0
-        difference = float(np.abs(found - expected).max())
-        if difference == 0.0:
-            return 0.0
-        scale = float(np.abs(expected).max())
-        return difference / scale if scale > 1e-9 else math.inf if difference > 1e-18 else 0.0
+    def check(found: Array, expected: Array, tolerance: float = 1e-11) -> None:
+        expected = np.asarray(expected)
+        scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * scale)
 
-    return error
+    return check
+
+
+@pytest.fixture(scope="session")
+def rate() -> Callable[..., Array]:
+    """Give the numerical derivative of f(t) at 0, of fourth order."""
+
+    def derivative(f: Callable[[float], Array], h: float = 1e-3) -> Array:
+        return np.asarray((8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h))
+
+    return derivative
+
+
+K, D, C = kd.kinematics, kd.dynamics, kd.centroidal
+HUMANOID = kd.load("humanoid")
+HAND = "left_hand"
+
+# name: the public function of (robot, *arrays), what each array is, and whether it takes out=
+FUNCTIONS: dict[str, tuple[Callable[..., Any], str, bool]] = {
+    "pose": (lambda r, q, **o: K.pose(r, q, HAND, **o), "q", True),
+    "poses": (K.poses, "q", True),
+    "jacobian": (lambda r, q, **o: K.jacobian(r, q, HAND, **o), "q", True),
+    "jacobian_dot": (lambda r, q, v, **o: K.jacobian_dot(r, q, v, HAND, **o), "qv", True),
+    "analytic_jacobian": (lambda r, q: K.analytic_jacobian(r, q, HAND, parameters="quaternion"), "q", False),
+    "velocity": (lambda r, q, v, **o: K.velocity(r, q, v, HAND, **o), "qv", True),
+    "acceleration": (lambda r, q, v, a, **o: K.acceleration(r, q, v, a, HAND, **o), "qvv", True),
+    "com": (K.com, "q", True),
+    "com_jacobian": (K.com_jacobian, "q", True),
+    "com_velocity": (K.com_velocity, "qv", False),
+    "com_acceleration": (K.com_acceleration, "qvv", False),
+    "manipulability": (lambda r, q: K.manipulability(r, q, HAND), "q", False),
+    "inverse": (D.inverse, "qvv", True),
+    "forward": (D.forward, "qvv", True),
+    "bias": (D.bias, "qv", True),
+    "gravity": (D.gravity, "q", True),
+    "mass_matrix": (D.mass_matrix, "q", True),
+    "coriolis_matrix": (D.coriolis_matrix, "qv", True),
+    "kinetic_energy": (D.kinetic_energy, "qv", False),
+    "potential_energy": (D.potential_energy, "q", False),
+    "regressor": (D.regressor, "qvv", True),
+    "inverse_derivatives": (D.inverse_derivatives, "qvv", True),
+    "forward_derivatives": (D.forward_derivatives, "qvv", True),
+    "factorize": (lambda r, q: D.factorize(r, q).L, "q", False),
+    "solve": (lambda r, q, b, **o: D.factorize(r, q).solve(b, **o), "qv", True),
+    "momentum_matrix": (C.momentum_matrix, "q", True),
+    "momentum": (C.momentum, "qv", True),
+    "momentum_rate": (C.momentum_rate, "qvv", True),
+    "integrate": (Robot.integrate, "qv", True),
+    "difference": (Robot.difference, "qq", True),
+    "interpolate": (lambda r, q0, q1, **o: Robot.interpolate(r, q0, q1, 0.3, **o), "qq", True),
+    "state": (lambda r, q, v: kd.State(r, q, v).bias, "qv", False),
+    "wrenches": (lambda r, q, v, a: D.inverse(r, q, v, a, {HAND: np.ones(6)}), "qvv", False),
+}
+
+
+class Ask:
+    """One public function, to be called with arrays alone, and arguments for it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.function, self.kinds, self.takes_out = FUNCTIONS[name]
+
+    def __call__(self, *arrays: Any, robot: Any = HUMANOID, **more: Any) -> Any:
+        return self.function(robot, *arrays, **more)
+
+    def arguments(self, n: int | None = 3, seed: int = 0) -> list[Array]:
+        """Draw an array of the right kind for each place."""
+        rng = np.random.default_rng(seed)
+        shape = (HUMANOID.nv,) if n is None else (n, HUMANOID.nv)
+        return [HUMANOID.random(n, seed=rng) if kind == "q" else rng.normal(size=shape) for kind in self.kinds]
+
+
+ASK = [Ask(name) for name in FUNCTIONS]
+
+
+@pytest.fixture(params=ASK, ids=lambda ask: ask.name)
+def ask(request: pytest.FixtureRequest) -> Ask:
+    """Give every public function of (robot, q, ...) in turn."""
+    return request.param
+
+
+@pytest.fixture(params=[ask for ask in ASK if ask.takes_out], ids=lambda ask: ask.name)
+def ask_with_out(request: pytest.FixtureRequest) -> Ask:
+    """Give those that take out=."""
+    return request.param
+
+
+@pytest.fixture(params=[ask for ask in ASK if len(ask.kinds) > 1], ids=lambda ask: ask.name)
+def ask_several(request: pytest.FixtureRequest) -> Ask:
+    """Give those of several arrays."""
+    return request.param

@@ -19,7 +19,8 @@ from kinodyn.description.types import Array
 from kinodyn.robot import Robot
 
 ARM = """<mujoco><option gravity="0.3 -0.2 -9.7"/><worldbody>
-<body name="a" pos="0.1 0 0.5" euler="10 -20 30"><joint name="swing" axis="1 2 3" armature="0.4" damping="0.6" ref="25"/>
+<body name="a" pos="0.1 0 0.5" euler="10 -20 30">
+<joint name="swing" axis="1 2 3" armature="0.4" damping="0.6" ref="25"/>
 <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0.2" euler="40 0 10"/><site name="mark" pos="0.1 0.2 0.3" euler="1 2 3"/>
 <body name="b" pos="0 0 0.4"><joint name="lift" type="slide" axis="0 1 1" armature="0.2" damping="0.3" ref="0.1"/>
 <geom type="capsule" size="0.05" fromto="0 0 0 0.3 0.1 0"/>
@@ -44,7 +45,8 @@ WRISTS = """<mujoco><worldbody><body name="a" pos="0 0 1">
 
 FREE = """<mujoco><worldbody>
 <body name="a" pos="1 2 3" euler="10 20 30"><freejoint name="one"/><geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0"/>
-<body name="b" pos="0.3 0 0"><joint name="arm" axis="0 1 0" armature="0.05"/><geom size="0.1" pos="0.2 0 0"/></body></body>
+<body name="b" pos="0.3 0 0">
+<joint name="arm" axis="0 1 0" armature="0.05"/><geom size="0.1" pos="0.2 0 0"/></body></body>
 <body name="c" pos="0 0 1"><freejoint name="two"/>
 <geom type="capsule" size="0.05" fromto="0 0.1 0 0.4 0.2 0.1"/></body>
 <body name="d" pos="-1 0 1"><joint name="swing" axis="1 0 0"/><geom size="0.2" pos="0 0.3 0"/></body>
@@ -60,7 +62,8 @@ FOLLOWERS = """<mujoco><compiler autolimits="true"/><worldbody>
 <geom type="capsule" size="0.01" fromto="0 0 0 0.1 0 0"/></body>
 <body name="slider" pos="0 0 0.05"><joint name="follow3" type="slide" axis="1 0 0.3"/><geom size="0.02"/></body>
 </body></worldbody><equality>
-<joint joint1="follow1" joint2="lead" polycoef="0.2 0.7 0 0 0"/><joint joint1="follow2" joint2="lead" polycoef="0 -1 0 0 0"/>
+<joint joint1="follow1" joint2="lead" polycoef="0.2 0.7 0 0 0"/>
+<joint joint1="follow2" joint2="lead" polycoef="0 -1 0 0 0"/>
 <joint joint1="follow3" joint2="follow2" polycoef="0.01 0.05 0 0 0"/></equality></mujoco>"""
 
 MODELS = {"arm": ARM, "balls": BALLS, "wrists": WRISTS, "free bodies": FREE, "followers": FOLLOWERS}
@@ -109,7 +112,7 @@ def agree(found: Array, expected: list[Array]) -> None:
 
 
 def full_mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
-    """Multiply by unit vectors: unlike the function that unpacks M, this one is the same in all of MuJoCo's versions."""
+    """Multiply by unit vectors: the function that unpacks M differs between versions of MuJoCo."""
     M = np.zeros((model.nv, model.nv))
     for row, unit in zip(M, np.eye(model.nv), strict=True):
         mujoco.mj_mulM(model, data, row, unit)

@@ -19,10 +19,10 @@ def fault(description: Description, part: Link | Joint | Frame, message: str) ->
 
 
 def check_names(description: Description) -> None:
-    """Check that there are links, and that no two links, joints or frames share a name."""
+    """Check that there are links, and that names differ: those of joints, and those of links and frames together."""
     if not description.links:
         raise DescriptionError("has no links; a robot needs one at least", file=description.source)
-    kinds: tuple[Sequence[Link | Joint | Frame], ...] = (description.links, description.joints, description.frames)
+    kinds: tuple[Sequence[Link | Joint | Frame], ...] = (description.joints, (*description.links, *description.frames))
     for parts in kinds:
         first: dict[str, Link | Joint | Frame] = {}
         for part in parts:
