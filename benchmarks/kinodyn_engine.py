@@ -10,7 +10,7 @@ import numpy as np
 
 import kinodyn as kd
 from setups import COM, D_FORWARD, D_INVERSE, ENDS, FORWARD, FRAMES, INVERSE, JACOBIAN, MASS, Array, Setup
-from timing import Run, loop
+from timing import Run
 
 TOLERANCE = 1e-8
 
@@ -46,10 +46,27 @@ class Kinodyn:
         }
 
     def single(self, function: str) -> Run:
-        """Make the run that calls `function` once per state."""
-        call = self.functions[function]
+        """Make the run that calls `function` once per state, in a plain loop."""
+        robot, ends, hand = self.setup.robot, self.setup.ends, self.setup.hand
         columns = [list(column) for column in self.setup.columns(function)]
-        return loop(partial(call, out=call(*(column[0] for column in columns))), *columns)
+        out = self.functions[function](*(column[0] for column in columns))
+        call: Any = self.functions[function].func  # type: ignore[attr-defined]
+
+        def run() -> None:
+            if function == ENDS:
+                for q in columns[0]:
+                    call(robot, q, frames=ends, out=out)
+            elif function == JACOBIAN:
+                for q in columns[0]:
+                    call(robot, q, hand, out=out)
+            elif len(columns) == 1:
+                for q in columns[0]:
+                    call(robot, q, out=out)
+            else:
+                for q, v, a in zip(*columns, strict=True):
+                    call(robot, q, v, a, out=out)
+
+        return run
 
     def batch(self, function: str) -> Run:
         """Make the run that calls `function` once for all states."""

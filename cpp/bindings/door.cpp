@@ -6,7 +6,6 @@
 #include <climits>
 #include <cmath>
 #include <cstdio>
-#include <utility>
 
 #include "../core/pool.hpp"
 
@@ -169,13 +168,13 @@ void Door::wrenches(nb::handle value) {
     own_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
     PyObject *frame, *wrench;
     Py_ssize_t position = 0;
-    while (PyDict_Next(dict.ptr(), &position, &frame, &wrench)) {
-        frames_.push_back(frame_from(robot_, frame));
+    frames_.resize(static_cast<int>(PyDict_Size(dict.ptr())));
+    for (int i = 0; PyDict_Next(dict.ptr(), &position, &frame, &wrench); ++i) {
+        frames_[i] = frame_from(robot_, frame);
         own_names_.push_back("wrenches[" + std::string(nb::repr(frame).c_str()) + "]");
         input(own_names_.back().c_str(), wrench, 6);
     }
-    call_.more = frames_.data();
-    call_.n_more = static_cast<int>(frames_.size());
+    use_lists();
 }
 
 void Door::output(std::initializer_list<long> tail) {
@@ -193,31 +192,42 @@ void Door::output(std::initializer_list<long> tail) {
 }
 
 void Door::along(int frame) {
-    bodies_.reserve(32);
-    for (int b = robot_.model.frames[frame].body; b >= 0; b = robot_.model.bodies[b].parent) bodies_.push_back(b);
-    for (std::size_t i = 0, j = bodies_.size(); i + 1 < j; ++i) std::swap(bodies_[i], bodies_[--j]);
-    frames_.assign(1, frame);
-    call_.list = bodies_.data();
-    call_.n_list = static_cast<int>(bodies_.size());
-    call_.more = frames_.data();
-    call_.n_more = 1;
+    const auto& bodies = robot_.model.bodies;
+    int n = 0;
+    for (int b = robot_.model.frames[frame].body; b >= 0; b = bodies[b].parent) ++n;
+    bodies_.resize(n);
+    for (int b = robot_.model.frames[frame].body; b >= 0; b = bodies[b].parent) bodies_[--n] = b;
+    frames_.resize(1);
+    frames_[0] = frame;
+    use_lists();
 }
 
-void Door::towards(std::vector<int> frames) {
+void Door::towards(nb::handle frames) {
+    const char* const wanted = "frames must be a sequence of frame names";
+    if (PyUnicode_Check(frames.ptr()) || !PySequence_Check(frames.ptr())) raise_input_error(wanted);
+    const nb::object fast = nb::steal(PySequence_Fast(frames.ptr(), wanted));
+    if (!fast) throw nb::python_error();
+    frames_.resize(static_cast<int>(PySequence_Fast_GET_SIZE(fast.ptr())));
+    for (int i = 0; i < frames_.size(); ++i) frames_[i] = frame_from(robot_, PySequence_Fast_GET_ITEM(fast.ptr(), i));
+    if (frames_.size() == 1) return along(frames_[0]);
+
     static thread_local std::vector<char> needed;
     needed.assign(robot_.model.bodies.size(), 0);
-    std::size_t count = 0;
-    for (const int f : frames)
-        for (int b = robot_.model.frames[f].body; b >= 0 && !needed[b]; b = robot_.model.bodies[b].parent)
+    int count = 0;
+    for (int i = 0; i < frames_.size(); ++i)
+        for (int b = robot_.model.frames[frames_[i]].body; b >= 0 && !needed[b]; b = robot_.model.bodies[b].parent)
             needed[b] = 1, ++count;
-    bodies_.reserve(count);
-    for (std::size_t b = 0; b < needed.size(); ++b)
-        if (needed[b]) bodies_.push_back(static_cast<int>(b));
-    frames_ = std::move(frames);
+    bodies_.resize(count);
+    for (int b = static_cast<int>(needed.size()) - 1; b >= 0; --b)
+        if (needed[b]) bodies_[--count] = b;
+    use_lists();
+}
+
+void Door::use_lists() {
     call_.list = bodies_.data();
-    call_.n_list = static_cast<int>(bodies_.size());
+    call_.n_list = bodies_.size();
     call_.more = frames_.data();
-    call_.n_more = static_cast<int>(frames_.size());
+    call_.n_more = frames_.size();
 }
 
 void Door::everywhere() {

@@ -23,6 +23,30 @@ int frame_from(const CompiledRobot& robot, nanobind::handle frame);
 // 0 aligned, 1 local, 2 world
 int reference_from(nanobind::handle text);
 
+// A list of indices that needs no memory of its own while it is short, as most are: calls on one state are short too.
+class Indices {
+  public:
+    Indices() = default;
+    Indices(const Indices&) = delete;
+    Indices& operator=(const Indices&) = delete;
+
+    void resize(int n) {
+        if (n > room) more_.resize(static_cast<std::size_t>(n));
+        data_ = n > room ? more_.data() : few_;
+        size_ = n;
+    }
+    int* data() { return data_; }
+    int size() const { return size_; }
+    int& operator[](int i) { return data_[i]; }
+
+  private:
+    static constexpr int room = 64;
+    int few_[room];
+    int* data_ = few_;
+    int size_ = 0;
+    std::vector<int> more_;
+};
+
 class Door {
   public:
     explicit Door(nanobind::handle robot);
@@ -49,7 +73,7 @@ class Door {
     // The way from the root to a frame, as call().list; the frame itself as call().more.
     void along(int frame);
     // The bodies that carry these frames, and the frames.
-    void towards(std::vector<int> frames);
+    void towards(nanobind::handle frames);
     void everywhere();
 
     // Runs and returns the result, or a tuple of results if there are several. `out` is None or the like of it.
@@ -62,6 +86,7 @@ class Door {
         int ndim = 0;
         long dims[34];  // batch axes and the last ones
     };
+    void use_lists();
     void broadcast();
     void make_outputs(nanobind::handle out);
     PyObject* checked_output(PyObject* given, const Shape& shape) const;
@@ -78,7 +103,7 @@ class Door {
     Shape tails_[Call::max_outputs];
     PyObject* outputs_[Call::max_outputs];  // owned arrays
     Shape batch_;
-    std::vector<int> bodies_, frames_;
+    Indices bodies_, frames_;
 };
 
 }  // namespace kinodyn

@@ -23,25 +23,12 @@ nb::object pose(Any robot, Any q, Any frame, Any out) {
     return door.run(kernels().poses, out);
 }
 
-// Indices of a sequence of frames.
-std::vector<int> frames_from(const CompiledRobot& robot, Any frames) {
-    if (PyUnicode_Check(frames.ptr()) || !PySequence_Check(frames.ptr()))
-        raise_input_error("frames must be a sequence of frame names");
-    const nb::object fast = nb::steal(PySequence_Fast(frames.ptr(), "frames must be a sequence of frame names"));
-    if (!fast) throw nb::python_error();
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(fast.ptr());
-    std::vector<int> list(static_cast<std::size_t>(n));
-    for (Py_ssize_t i = 0; i < n; ++i)
-        list[static_cast<std::size_t>(i)] = frame_from(robot, PySequence_Fast_GET_ITEM(fast.ptr(), i));
-    return list;
-}
-
 nb::object poses(Any robot, Any q, Any frames, Any out) {
     Door door(robot);
     if (frames.is_none())
         door.everywhere();
     else
-        door.towards(frames_from(door.robot(), frames));
+        door.towards(frames);
     door.configuration("q", q);
     door.output({door.call().n_more, 4, 4});
     return door.run(kernels().poses, out);

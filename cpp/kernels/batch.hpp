@@ -182,7 +182,7 @@ inline bool load_rows(const Input& input, long state, long last, Pack* columns) 
 }
 
 // Results that do not fit in the cache are written past it: reading the old contents first would double the traffic.
-constexpr long streaming_bytes = 8L << 20;
+constexpr long streaming_bytes = 4L << 20;
 
 inline bool streams(const Call& call, const Output& output) {
     return reinterpret_cast<unsigned long>(output.data) % 16 == 0 && output.size % 2 == 0 &&
