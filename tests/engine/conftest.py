@@ -161,7 +161,7 @@ def states() -> Callable[..., State4]:
 
 
 @pytest.fixture(scope="session")
-def close() -> Callable[..., None]:
+def assert_close() -> Callable[..., None]:
     """Give the check that two arrays agree but for a share of their largest number, or of 1 if all are smaller."""
 
     def check(found: Array, expected: Array, tolerance: float = 1e-11) -> None:

@@ -106,7 +106,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     return Case(robot, model, kd.convert.mujoco(robot, model), robot.random(STATES, seed=2), v, a, tau)
 
 
-def agree(found: Array, expected: list[Array]) -> None:
+def assert_agree(found: Array, expected: list[Array]) -> None:
     stacked = np.stack(expected)
     np.testing.assert_allclose(found, stacked, rtol=1e-10, atol=1e-10 * np.abs(stacked).max())
 
@@ -129,8 +129,8 @@ def test_bodies_are_where_mujoco_puts_them(case: Case, instruction_set: str) -> 
     data = [case.data(i) for i in range(STATES)]
     for body, name in case.bodies():
         poses = kd.kinematics.pose(case.robot, case.q, name)
-        agree(poses[:, :3, 3], [d.xpos[body].copy() for d in data])
-        agree(poses[:, :3, :3], [d.xmat[body].reshape(3, 3).copy() for d in data])
+        assert_agree(poses[:, :3, 3], [d.xpos[body].copy() for d in data])
+        assert_agree(poses[:, :3, :3], [d.xmat[body].reshape(3, 3).copy() for d in data])
 
 
 def test_sites_are_where_mujoco_puts_them() -> None:
@@ -148,7 +148,7 @@ def test_jacobians_agree_with_mujoco(case: Case, instruction_set: str) -> None:
     data = [case.data(i) for i in range(STATES)]
     for body, name in case.bodies():
         expected = [body_jacobian(case.model, d, body) @ case.B(i) for i, d in enumerate(data)]
-        agree(kd.kinematics.jacobian(case.robot, case.q, name), expected)
+        assert_agree(kd.kinematics.jacobian(case.robot, case.q, name), expected)
 
 
 def test_velocities_agree_with_mujoco(case: Case) -> None:
@@ -158,7 +158,7 @@ def test_velocities_agree_with_mujoco(case: Case) -> None:
             twist = np.zeros(6)
             mujoco.mj_objectVelocity(case.model, case.data(i), mujoco.mjtObj.mjOBJ_XBODY, body, twist, 0)
             expected.append(np.concatenate([twist[3:], twist[:3]]))
-        agree(kd.kinematics.velocity(case.robot, case.q, case.v, name), expected)
+        assert_agree(kd.kinematics.velocity(case.robot, case.q, case.v, name), expected)
 
 
 def test_the_centre_of_mass_agrees_with_mujoco(case: Case) -> None:
@@ -168,8 +168,8 @@ def test_the_centre_of_mass_agrees_with_mujoco(case: Case) -> None:
         mujoco.mj_jacSubtreeCom(case.model, data, J, 0)
         expected.append(data.subtree_com[0].copy())
         jacobians.append(J @ case.B(i))
-    agree(kd.kinematics.com(case.robot, case.q), expected)
-    agree(kd.kinematics.com_jacobian(case.robot, case.q), jacobians)
+    assert_agree(kd.kinematics.com(case.robot, case.q), expected)
+    assert_agree(kd.kinematics.com_jacobian(case.robot, case.q), jacobians)
     assert case.robot.mass == pytest.approx(case.model.body_mass.sum(), rel=1e-12)
 
 
@@ -179,13 +179,13 @@ def test_angular_momentum_agrees_with_mujoco(case: Case) -> None:
         A = np.zeros((3, case.model.nv))
         mujoco.mj_angmomMat(case.model, case.data(i), A, 0)
         expected.append(A @ case.B(i))
-    agree(kd.centroidal.momentum_matrix(case.robot, case.q)[:, 3:], expected)
+    assert_agree(kd.centroidal.momentum_matrix(case.robot, case.q)[:, 3:], expected)
 
 
 def test_mass_matrices_agree_with_mujoco(case: Case, instruction_set: str) -> None:
     """Armature is in them, that of followers seen through their gears."""
     expected = [case.B(i).T @ full_mass_matrix(case.model, case.data(i)) @ case.B(i) for i in range(STATES)]
-    agree(kd.dynamics.mass_matrix(case.robot, case.q), expected)
+    assert_agree(kd.dynamics.mass_matrix(case.robot, case.q), expected)
 
 
 def at_acceleration(case: Case, i: int) -> mujoco.MjData:
@@ -197,7 +197,7 @@ def at_acceleration(case: Case, i: int) -> mujoco.MjData:
 
 def test_inverse_dynamics_agrees_with_mujoco(case: Case, instruction_set: str) -> None:
     expected = [case.converter.tau_from(case.q[i], at_acceleration(case, i).qfrc_inverse) for i in range(STATES)]
-    agree(kd.dynamics.inverse(case.robot, case.q, case.v, case.a), expected)
+    assert_agree(kd.dynamics.inverse(case.robot, case.q, case.v, case.a), expected)
 
 
 def test_recursive_newton_euler_agrees_with_mujoco(case: Case) -> None:
@@ -208,7 +208,7 @@ def test_recursive_newton_euler_agrees_with_mujoco(case: Case) -> None:
         result = np.zeros(case.model.nv)
         mujoco.mj_rne(case.model, at_acceleration(case, i), 1, result)
         expected.append(case.converter.tau_from(case.q[i], result))
-    agree(kd.dynamics.inverse(bare, case.q, case.v, case.a), expected)
+    assert_agree(kd.dynamics.inverse(bare, case.q, case.v, case.a), expected)
 
 
 def test_bias_agrees_with_mujoco(case: Case) -> None:
@@ -220,7 +220,7 @@ def test_bias_agrees_with_mujoco(case: Case) -> None:
         drift = case.converter.a_to(case.q[i], case.v[i], 0 * case.v[i])
         force = data.qfrc_bias + full_mass_matrix(case.model, data) @ drift
         expected.append(case.converter.tau_from(case.q[i], force))
-    agree(kd.dynamics.bias(undamped, case.q, case.v), expected)
+    assert_agree(kd.dynamics.bias(undamped, case.q, case.v), expected)
 
 
 def test_energies_agree_with_mujoco(case: Case) -> None:
@@ -231,8 +231,8 @@ def test_energies_agree_with_mujoco(case: Case) -> None:
         mujoco.mj_energyVel(case.model, data)
         potential.append(data.energy[0])
         kinetic.append(data.energy[1])
-    agree(kd.dynamics.potential_energy(case.robot, case.q), potential)
-    agree(kd.dynamics.kinetic_energy(case.robot, case.q, case.v), kinetic)
+    assert_agree(kd.dynamics.potential_energy(case.robot, case.q), potential)
+    assert_agree(kd.dynamics.kinetic_energy(case.robot, case.q, case.v), kinetic)
 
 
 def accelerations(case: Case, push: Callable[[mujoco.MjData, int], None]) -> list[Array]:
@@ -258,7 +258,7 @@ def held_together(case: Case, i: int, data: mujoco.MjData) -> Array:
 
 
 def test_forward_dynamics_agrees_with_mujoco(case: Case, instruction_set: str) -> None:
-    agree(kd.dynamics.forward(case.robot, case.q, case.v, case.tau), accelerations(case, lambda data, i: None))
+    assert_agree(kd.dynamics.forward(case.robot, case.q, case.v, case.tau), accelerations(case, lambda data, i: None))
 
 
 def test_wrenches_push_as_in_mujoco(case: Case, instruction_set: str) -> None:
@@ -269,7 +269,7 @@ def test_wrenches_push_as_in_mujoco(case: Case, instruction_set: str) -> None:
         force, arm = wrench[i, :3], data.xpos[body] - data.xipos[body]
         data.xfrc_applied[body] = np.concatenate([force, wrench[i, 3:] + np.cross(arm, force)])
 
-    agree(
+    assert_agree(
         kd.dynamics.forward(case.robot, case.q, case.v, case.tau, {name: wrench}),
         accelerations(case, push),
     )
@@ -285,4 +285,4 @@ def test_steps_agree_with_mujoco_where_both_turn_first(case: Case) -> None:
         x = case.converter.q_to(case.q[i])
         mujoco.mj_integratePos(case.model, x, case.converter.v_to(case.q[i], case.v[i]), 0.1)
         expected.append(case.converter.q_from(x)[kept])
-    agree(case.robot.integrate(case.q, 0.1 * case.v)[:, kept], expected)
+    assert_agree(case.robot.integrate(case.q, 0.1 * case.v)[:, kept], expected)

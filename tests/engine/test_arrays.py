@@ -26,7 +26,7 @@ def states(n: int | None) -> tuple[Array, Array, Array]:
     return ROBOT.random(n), v, a
 
 
-def same(found: Any, expected: Any, tolerance: float = 0.0) -> None:
+def assert_same(found: Any, expected: Any, tolerance: float = 0.0) -> None:
     """Compare arrays or tuples of them."""
     pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
     for x, y in pairs:
@@ -52,7 +52,7 @@ def test_unusual_arrays_of_the_right_numbers_give_the_right_answer(ask: Ask) -> 
     for what, change in unusual.items():
         found = ask(*(change(array) for array in good))
         try:
-            same(found, expected)
+            assert_same(found, expected)
         except AssertionError as error:
             raise AssertionError(what) from error
 
@@ -60,11 +60,11 @@ def test_unusual_arrays_of_the_right_numbers_give_the_right_answer(ask: Ask) -> 
 def test_float32_and_integers_are_taken_for_what_they_are(ask: Ask) -> None:
     good = ask.arguments(4)
     single = [array.astype(np.float32) for array in good]
-    same(ask(*single), ask(*(array.astype(float) for array in single)))
+    assert_same(ask(*single), ask(*(array.astype(float) for array in single)))
     whole = [np.tile(ROBOT.neutral() if k == "q" else np.arange(NV), (4, 1)).astype(int) for k in ask.kinds]
     for kind in (np.int64, np.int32, np.int8):
         given = [array.astype(kind) for array in whole]
-        same(ask(*given), ask(*(array.astype(float) for array in given)))
+        assert_same(ask(*given), ask(*(array.astype(float) for array in given)))
 
 
 def test_arguments_are_left_as_they_were(ask: Ask) -> None:
@@ -91,22 +91,22 @@ def test_any_number_of_states_gives_what_each_would_alone(ask: Ask) -> None:
         found = ask(*good)
         for i in range(n):
             one = ask(*(array[i] for array in good))
-            same(tuple(x[i] for x in found) if isinstance(one, tuple) else found[i], one, 1e-11)
+            assert_same(tuple(x[i] for x in found) if isinstance(one, tuple) else found[i], one, 1e-11)
 
 
 def test_batch_axes_broadcast(ask: Ask) -> None:
     good = ask.arguments(35)
     if len(good) == 1:
         tall = [good[0].reshape(5, 7, -1)]
-        same(ask(*tall), reshaped(ask(*good)), 1e-12)
+        assert_same(ask(*tall), reshaped(ask(*good)), 1e-12)
         return
     first, *rest = good
     found = ask(first[:5, None], *(array[:7] for array in rest))
     full = ask(np.repeat(first[:5], 7, axis=0), *(np.tile(array[:7], (5, 1)) for array in rest))
-    same(found, reshaped(full), 1e-12)
+    assert_same(found, reshaped(full), 1e-12)
     found = ask(first.reshape(5, 7, -1), *(array[0] for array in rest))
     full = ask(first, *(np.tile(array[0], (35, 1)) for array in rest))
-    same(found, reshaped(full), 1e-12)
+    assert_same(found, reshaped(full), 1e-12)
 
 
 def reshaped(found: Any) -> Any:
@@ -138,7 +138,7 @@ def test_out_is_filled_and_returned(ask_with_out: Ask) -> None:
         assert all(x is y for x, y in zip(found, room, strict=True))
     else:
         assert found is room
-    same(found, expected)
+    assert_same(found, expected)
 
 
 def test_out_that_does_not_fit_is_refused(ask_with_out: Ask) -> None:

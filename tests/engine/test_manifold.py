@@ -20,7 +20,7 @@ def quaternions(robot: Robot) -> list[slice]:
     return [slice(j.q.stop - 4, j.q.stop) for j in robot.joints if j.kind in ("ball", "floating")]
 
 
-def same_place(robot: Robot, found: Array, expected: Array, tolerance: float = 1e-13) -> None:
+def assert_same_place(robot: Robot, found: Array, expected: Array, tolerance: float = 1e-13) -> None:
     """Compare configurations, for which a quaternion and its negative are the same."""
     found = found.copy()
     for part in quaternions(robot):
@@ -38,20 +38,20 @@ SIZES = [0.0, 1e-12, 1e-8, 1e-6, 1e-4, 9.9e-3, 1.01e-2, 0.3, 2.0, 3.1]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_difference_undoes_integrate(robot: Robot, close: Close, size: float) -> None:
+def test_difference_undoes_integrate(robot: Robot, assert_close: Close, size: float) -> None:
     q, v = robot.random(N, seed=1), tangents(robot, size)
     np.testing.assert_allclose(robot.difference(q, robot.integrate(q, v)), v, rtol=1e-12, atol=2e-14)
 
 
 def test_integrate_undoes_difference(robot: Robot) -> None:
     q0, q1 = robot.random(N, seed=1), robot.random(N, seed=2)
-    same_place(robot, robot.integrate(q0, robot.difference(q0, q1)), q1)
+    assert_same_place(robot, robot.integrate(q0, robot.difference(q0, q1)), q1)
 
 
 def test_the_difference_of_a_place_from_itself_is_zero(robot: Robot) -> None:
     q = robot.random(N, seed=1)
     np.testing.assert_allclose(robot.difference(q, q), 0.0, atol=1e-15)
-    same_place(robot, robot.integrate(q, np.zeros(robot.nv)), q, 1e-15)
+    assert_same_place(robot, robot.integrate(q, np.zeros(robot.nv)), q, 1e-15)
 
 
 def test_both_signs_of_a_quaternion_are_one_place(robot: Robot) -> None:
@@ -64,15 +64,15 @@ def test_both_signs_of_a_quaternion_are_one_place(robot: Robot) -> None:
 
 def test_two_half_steps_are_one_step(robot: Robot) -> None:
     q, v = robot.random(N, seed=1), tangents(robot, 2.5)
-    same_place(robot, robot.integrate(robot.integrate(q, 0.3 * v), 0.7 * v), robot.integrate(q, v))
+    assert_same_place(robot, robot.integrate(robot.integrate(q, 0.3 * v), 0.7 * v), robot.integrate(q, v))
 
 
 def test_interpolation_starts_ends_and_goes_evenly(robot: Robot) -> None:
     q0, q1 = robot.random(N, seed=1), robot.random(N, seed=2)
-    same_place(robot, robot.interpolate(q0, q1, 0.0), q0)
-    same_place(robot, robot.interpolate(q0, q1, 1.0), q1)
+    assert_same_place(robot, robot.interpolate(q0, q1, 0.0), q0)
+    assert_same_place(robot, robot.interpolate(q0, q1, 1.0), q1)
     s = np.linspace(-0.5, 1.5, N)
-    same_place(robot, robot.interpolate(q0, q1, s), robot.integrate(q0, s[:, None] * robot.difference(q0, q1)))
+    assert_same_place(robot, robot.interpolate(q0, q1, s), robot.integrate(q0, s[:, None] * robot.difference(q0, q1)))
 
 
 def test_the_share_of_an_interpolation_broadcasts(robot: Robot) -> None:
@@ -124,7 +124,7 @@ def test_half_a_turn_has_a_way() -> None:
         q1[3:7] = np.eye(4)[axis]
         v = robot.difference(q0, q1)
         assert np.linalg.norm(v[3:6]) == pytest.approx(np.pi, abs=1e-14)
-        same_place(robot, robot.integrate(q0, v), q1, 1e-14)
+        assert_same_place(robot, robot.integrate(q0, v), q1, 1e-14)
 
 
 def test_neutral_is_zeros_and_unit_quaternions(robot: Robot) -> None:

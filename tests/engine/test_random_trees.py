@@ -222,7 +222,7 @@ def descriptions(draw: st.DrawFn) -> Description:
     return Description("tree", tuple(links), tuple(joints[i] for i in listed), frames, gravity=gravity)
 
 
-def agree(found: Array, expected: Array, tolerance: float = 1e-9) -> None:
+def assert_agree(found: Array, expected: Array, tolerance: float = 1e-9) -> None:
     scale = max(1e-3, float(np.abs(expected).max(initial=0.0)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
 
@@ -254,16 +254,16 @@ def test_a_random_tree_moves_as_the_reference_says(description: Description, see
             "potential energy": -expected.moment @ np.asarray(description.gravity),
         }
         for key, value in answers.items():
-            agree(batch[key][i], value)
-        agree(D.inverse(robot, q[i], v[i], a[i]), expected.tau)
-        agree(D.mass_matrix(robot, q[i]), expected.M)
-        agree(np.asarray(robot.mass), np.asarray(expected.mass))
+            assert_agree(batch[key][i], value)
+        assert_agree(D.inverse(robot, q[i], v[i], a[i]), expected.tau)
+        assert_agree(D.mass_matrix(robot, q[i]), expected.M)
+        assert_agree(np.asarray(robot.mass), np.asarray(expected.mass))
         if expected.mass > 0:
             com = expected.moment / expected.mass
-            agree(K.com(robot, q[i]), com)
+            assert_agree(K.com(robot, q[i]), com)
             about_com = expected.h - np.r_[0, 0, 0, np.cross(com, expected.h[:3])]
-            agree(kd.centroidal.momentum(robot, q[i], v[i]), about_com)
+            assert_agree(kd.centroidal.momentum(robot, q[i], v[i]), about_com)
         if robot.nv and np.linalg.cond(expected.M) < 1e6:
             acceleration = np.linalg.solve(expected.M, tau[i] - expected.tau + expected.M @ a[i])
-            agree(D.forward(robot, q, v, tau)[i], acceleration)
-            agree(D.forward(robot, q[i], v[i], tau[i]), acceleration)
+            assert_agree(D.forward(robot, q, v, tau)[i], acceleration)
+            assert_agree(D.forward(robot, q[i], v[i], tau[i]), acceleration)

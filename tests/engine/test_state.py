@@ -19,56 +19,56 @@ ARRAYS = ("q", "v", "poses", "mass_matrix", "bias", "com", "com_velocity", "com_
 ARRAYS += ("momentum_matrix", "momentum", "momentum_bias")
 
 
-def check(state: kd.State, q: Array, v: Array, close: Close) -> None:
+def check(state: kd.State, q: Array, v: Array, assert_close: Close) -> None:
     robot = state.robot
     np.testing.assert_array_equal(state.q, q)
     np.testing.assert_array_equal(state.v, v)
-    close(state.poses, K.poses(robot, q), 1e-13)
-    close(state.mass_matrix, D.mass_matrix(robot, q), 1e-13)
-    close(state.bias, D.bias(robot, q, v))
-    close(state.com, K.com(robot, q), 1e-13)
-    close(state.com_velocity, K.com_velocity(robot, q, v), 1e-13)
-    close(state.com_jacobian, K.com_jacobian(robot, q), 1e-13)
-    close(state.momentum_matrix, C.momentum_matrix(robot, q), 1e-13)
-    close(state.momentum, C.momentum(robot, q, v), 1e-13)
-    close(state.momentum_bias, C.momentum_rate(robot, q, v, 0 * v))
+    assert_close(state.poses, K.poses(robot, q), 1e-13)
+    assert_close(state.mass_matrix, D.mass_matrix(robot, q), 1e-13)
+    assert_close(state.bias, D.bias(robot, q, v))
+    assert_close(state.com, K.com(robot, q), 1e-13)
+    assert_close(state.com_velocity, K.com_velocity(robot, q, v), 1e-13)
+    assert_close(state.com_jacobian, K.com_jacobian(robot, q), 1e-13)
+    assert_close(state.momentum_matrix, C.momentum_matrix(robot, q), 1e-13)
+    assert_close(state.momentum, C.momentum(robot, q, v), 1e-13)
+    assert_close(state.momentum_bias, C.momentum_rate(robot, q, v, 0 * v))
     for frame in (robot.frame_names[-1], 0, len(robot.frame_names) // 2):
-        close(state.pose(frame), K.pose(robot, q, frame), 1e-13)
+        assert_close(state.pose(frame), K.pose(robot, q, frame), 1e-13)
         for reference in ("aligned", "local", "world"):
             expected = K.jacobian(robot, q, frame, reference=reference)  # type: ignore[arg-type]
-            close(state.jacobian(frame, reference=reference), expected, 1e-13)  # type: ignore[arg-type]
+            assert_close(state.jacobian(frame, reference=reference), expected, 1e-13)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("n", [None, 1, 9])
 def test_a_state_agrees_with_the_functions(
-    robot: Robot, states: Draw, close: Close, instruction_set: str, n: int | None
+    robot: Robot, states: Draw, assert_close: Close, instruction_set: str, n: int | None
 ) -> None:
     q, v, _, _ = states(robot, n)
-    check(kd.State(robot, q, v), q, v, close)
+    check(kd.State(robot, q, v), q, v, assert_close)
 
 
-def test_a_state_moves_in_place(robot: Robot, states: Draw, close: Close) -> None:
+def test_a_state_moves_in_place(robot: Robot, states: Draw, assert_close: Close) -> None:
     q, v, _, _ = states(robot, 9)
     state = kd.State(robot, q, v)
     before = {name: getattr(state, name) for name in ARRAYS}
     for seed in (1, 2):
         q, v, _, _ = states(robot, 9, seed=seed)
         assert state.update(q, v) is state
-        check(state, q, v, close)
+        check(state, q, v, assert_close)
     for name, array in before.items():
         assert getattr(state, name) is array
 
 
-def test_a_state_without_v_stands_still(robot: Robot, close: Close) -> None:
+def test_a_state_without_v_stands_still(robot: Robot, assert_close: Close) -> None:
     q = robot.random(3)
-    check(kd.State(robot, q), q, np.zeros((3, robot.nv)), close)
+    check(kd.State(robot, q), q, np.zeros((3, robot.nv)), assert_close)
 
 
-def test_one_velocity_serves_many_configurations(robot: Robot, states: Draw, close: Close) -> None:
+def test_one_velocity_serves_many_configurations(robot: Robot, states: Draw, assert_close: Close) -> None:
     q, v, _, _ = states(robot, 5)
     state = kd.State(robot, q, v[0])
-    check(state, q, np.broadcast_to(v[0], v.shape), close)
-    check(state.update(q[1], v), np.broadcast_to(q[1], q.shape), v, close)
+    check(state, q, np.broadcast_to(v[0], v.shape), assert_close)
+    check(state.update(q[1], v), np.broadcast_to(q[1], q.shape), v, assert_close)
 
 
 def test_update_does_not_allocate() -> None:
