@@ -236,7 +236,6 @@ nb::object regressor(Any robot, Any q, Any v, Any a, Any out) {
 // Fills a State's arrays, in the order of the kernel.
 nb::object state(Any robot, Any q, Any v, Any out) {
     Door door(robot);
-    need_mass(door.robot());
     const Model& m = door.robot().model;
     door.configuration("q", q);
     door.tangent("v", v);

@@ -70,6 +70,7 @@ void index_columns(Model& m) {
         if (b.kind == Kind::Ball) m.quaternions.push_back(b.iq);
         m.total_mass += b.mass;
     }
+    if (m.total_mass > 0) m.inverse_mass = 1 / m.total_mass;
     m.mimic = m.ncolumns != m.nv;
     if (m.mimic)  // coordinates shared between branches fill the factor: treat it as dense
         for (int k = 0; k < m.nv; ++k) m.dof_parent[k] = k - 1;

@@ -42,7 +42,8 @@ struct Model {
     int nq = 0, nv = 0, ncolumns = 0;
     bool mimic = false;
     double gravity[3] = {0, 0, -9.81};
-    double total_mass = 0;  // of what moves
+    double total_mass = 0;    // of what moves
+    double inverse_mass = 0;  // stays 0 without mass; there is no centre of mass then, and nobody is shown one
     std::vector<Body> bodies;
     std::vector<FixedFrame> frames;
     std::vector<double> armature, damping;  // by v index, mimic followers added in

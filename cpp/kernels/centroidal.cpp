@@ -18,7 +18,7 @@ struct Com {
             const Body& body = w.model.bodies[i];
             moment += at[i].R * vec(body.h) + body.mass * at[i].p;
         }
-        const Vec3<T> com = (1.0 / w.model.total_mass) * moment;
+        const Vec3<T> com = w.model.inverse_mass * moment;
         w.out[0][0] = com.x, w.out[0][1] = com.y, w.out[0][2] = com.z;
     }
 };
@@ -73,7 +73,7 @@ struct Momentum {
             else
                 sum += world.I[i] * v[i];
         }
-        const Vec3<T> com = (1.0 / model.total_mass) * moment;
+        const Vec3<T> com = model.inverse_mass * moment;
         sum.ang -= cross(com, sum.lin);
         T* out = w.out[0];
         out[0] = sum.lin.x, out[1] = sum.lin.y, out[2] = sum.lin.z;

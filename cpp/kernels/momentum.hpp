@@ -29,7 +29,7 @@ inline Vec3<T> centre(const Model& model, const World<T>& world) {
     Vec3<T> moment = {0.0, 0.0, 0.0};
     for (std::size_t i = 0; i < model.bodies.size(); ++i)
         if (model.bodies[i].parent < 0) moment += world.I[i].h;
-    return (1.0 / model.total_mass) * moment;
+    return model.inverse_mass * moment;
 }
 
 // 6 x nv, about the point `com`, from subtree inertias.
@@ -50,12 +50,11 @@ inline void momentum_matrix_of(const Model& model, const World<T>& world, const 
 template <class T>
 inline void com_jacobian_of(const Model& model, const World<T>& world, T* J) {
     const long nv = model.nv;
-    const double inverse_mass = 1.0 / model.total_mass;
     for (long k = 0; k < 3 * nv; ++k) J[k] = 0.0;
     for (int c = 0; c < model.ncolumns; ++c) {
         const auto& I = world.I[model.column_body[c]];
         const Spatial<T>& s = world.S[c];
-        const Vec3<T> d = inverse_mass * (I.mass * s.lin + cross(s.ang, I.h));
+        const Vec3<T> d = model.inverse_mass * (I.mass * s.lin + cross(s.ang, I.h));
         T* out = J + model.column_iv[c];
         out[0] += d.x, out[nv] += d.y, out[2 * nv] += d.z;
     }

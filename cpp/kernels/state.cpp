@@ -39,7 +39,7 @@ struct State {
         momentum_matrix_of(model, world, com, w.out[7]);
 
         put(w.out[4], com + world.origin);
-        put(w.out[6], (1.0 / model.total_mass) * momentum.lin);
+        put(w.out[6], model.inverse_mass * momentum.lin);
         put(w.out[8], momentum.lin);
         put(w.out[8] + 3, momentum.ang - cross(com, momentum.lin));
         put(w.out[9], force.lin + model.total_mass * vec(g));

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.description.types import Array
-from kinodyn.errors import InputError
+from kinodyn.errors import InputError, SingularError
 from kinodyn.kinematics import Reference
 from kinodyn.robot import Robot
 
@@ -24,6 +24,8 @@ _NAMES = (
     "momentum",
     "momentum_bias",
 )
+
+_OF_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias")
 
 
 class State:
@@ -75,6 +77,8 @@ class State:
         self._q, self._v = np.empty((*batch, robot.nq)), np.empty((*batch, robot.nv))
         self._keep(q, 0.0 if v is None else v)
         for name, array in zip(("q", "v", *_NAMES), (self._q, self._v, *self._arrays), strict=True):
+            if robot.mass == 0.0 and name in _OF_MASS:
+                continue
             view = array.view()
             view.flags.writeable = False
             setattr(self, name, view)
@@ -83,7 +87,7 @@ class State:
     def update(self, q: ArrayLike, v: ArrayLike) -> State:
         """Move to another (q, v) of the same shape, in place and without allocation; returns itself.
 
-        On bad input an error is raised and the state is undefined until the next update.
+        On bad input an error is raised; a single state stays as it was, of a batch a part may have moved on.
         """
         _core.state(self.robot, q, v, self._arrays)
         self._keep(q, v)
@@ -98,6 +102,11 @@ class State:
         """Assemble the Jacobian (..., 6, nv) of a frame; see `kinodyn.kinematics.jacobian`."""
         index = _core.frame_index(self.robot, frame)
         return _core.state_jacobian(self.robot, self._columns, self._frames[..., index, :], index, reference, out)
+
+    def __getattr__(self, name: str) -> Array:
+        if name in _OF_MASS:
+            raise SingularError(f"this robot has no moving mass, so it has no {name}")
+        raise AttributeError(f"a State has no attribute {name!r}")
 
     _columns: Array
 

@@ -130,3 +130,17 @@ def test_a_state_takes_its_own_arrays_back() -> None:
     mass = state.mass_matrix.copy()
     state.update(state.q, state.v)
     np.testing.assert_array_equal(state.mass_matrix, mass)
+
+
+def test_a_robot_without_mass_has_poses_and_jacobians_but_no_centre_of_mass() -> None:
+    robot = kd.from_dh([kd.DH(a=0.4), kd.DH(a=0.3)])
+    q = robot.random(seed=1)
+    state = kd.State(robot, q, np.ones(2))
+    np.testing.assert_allclose(state.pose("link2"), K.pose(robot, q, "link2"), atol=1e-15)
+    np.testing.assert_allclose(state.jacobian("link2"), K.jacobian(robot, q, "link2"), atol=1e-15)
+    assert not state.mass_matrix.any() and not state.bias.any()
+    for name in ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias"):
+        with pytest.raises(kd.SingularError, match=f"no moving mass, so it has no {name}"):
+            getattr(state, name)
+    with pytest.raises(AttributeError, match="no attribute 'mass'"):
+        _ = state.mass
