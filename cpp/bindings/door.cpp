@@ -237,6 +237,21 @@ void Door::everywhere() {
     call_.n_more = static_cast<int>(robot_.all_frames.size());
 }
 
+void Door::solve_for_bodies() {
+    std::vector<char> used(static_cast<std::size_t>(robot_.model.nv), 0);
+    int count = 0;
+    for (int i = 0; i < bodies_.size(); ++i) {
+        const Body& body = robot_.model.bodies[bodies_[i]];
+        for (int k = 0; k < dofs(body.kind); ++k)
+            if (!used[body.iv + k]) used[body.iv + k] = 1, ++count;
+    }
+    dofs_.resize(count);
+    for (int iv = robot_.model.nv - 1; iv >= 0; --iv)
+        if (used[iv]) dofs_[--count] = iv;
+    call_.dofs = dofs_.data();
+    call_.n_dofs = dofs_.size();
+}
+
 // Finds the common batch shape and how each input walks through it.
 void Door::broadcast() {
     for (int k = 0; k < call_.n_in; ++k) batch_.ndim = lead(k) > batch_.ndim ? lead(k) : batch_.ndim;

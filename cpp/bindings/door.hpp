@@ -75,6 +75,8 @@ class Door {
     // The bodies that carry these frames, and the frames.
     void towards(nanobind::handle frames);
     void everywhere();
+    // The v indices that move the bodies on the list, as call().dofs.
+    void solve_for_bodies();
 
     // Runs and returns the result, or a tuple of results if there are several. `out` is None or the like of it.
     nanobind::object run(Kernel kernel, nanobind::handle out);
@@ -103,7 +105,7 @@ class Door {
     Shape tails_[Call::max_outputs];
     PyObject* outputs_[Call::max_outputs];  // owned arrays
     Shape batch_;
-    Indices bodies_, frames_;
+    Indices bodies_, frames_, dofs_;
 };
 
 }  // namespace kinodyn

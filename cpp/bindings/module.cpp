@@ -289,6 +289,27 @@ nb::object interpolate(Any robot, Any q0, Any q1, Any s, Any out) {
     return door.run(kernels().interpolate, out);
 }
 
+// targets: a dict of frame -> (pose (..., 16), weights (..., 6)).
+nb::object reach(Any robot, Any q0, Any lower, Any upper, Any settings, Any targets) {
+    Door door(robot);
+    const Model& m = door.robot().model;
+    const nb::dict given = nb::cast<nb::dict>(targets);
+    nb::list frames;
+    for (const auto& item : given) frames.append(item.first);
+    door.towards(frames);
+    door.solve_for_bodies();
+    door.configuration("q0", q0);
+    door.input("lower", lower, m.nq);
+    door.input("upper", upper, m.nq);
+    door.input("settings", settings, 5);
+    for (const auto& item : given) door.input("target", item.second[0], 16);
+    for (const auto& item : given) door.input("weights", item.second[1], 6);
+    door.output({m.nq});
+    door.output({2});
+    door.output({});
+    return door.run(kernels().reach, nb::none());
+}
+
 int frame_index(Any robot, Any frame) { return frame_from(robot_from(robot), frame); }
 
 void choose_threads(int count) {
@@ -352,6 +373,7 @@ NB_MODULE(_core, m) {
     define(m, "integrate", &integrate);
     define(m, "difference", &difference);
     define(m, "interpolate", &interpolate);
+    define(m, "reach", &reach);
     define(m, "frame_index", &frame_index);
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

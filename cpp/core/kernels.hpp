@@ -44,6 +44,8 @@ struct Call {
     int n_list = 0;
     const int* more = nullptr;
     int n_more = 0;
+    const int* dofs = nullptr;  // v indices that matter, for kernels that solve for some of them
+    int n_dofs = 0;
     int mode = 0;
 };
 
@@ -59,6 +61,7 @@ struct Kernels {
     Kernel momentum_matrix, momentum, momentum_rate, inverse_derivatives, forward_derivatives, regressor;
     Kernel state, state_jacobian;
     Kernel integrate, difference, interpolate;
+    Kernel reach;
 };
 
 // Memory of the calling thread, aligned to 64 bytes, kept for its next call.

@@ -70,6 +70,10 @@ struct Lanes<double> {
     static bool all_zero(double x) { return x == 0; }
     static bool all_positive(double x) { return x > 0; }
     static bool within(double x, double bound) { return fabs(x) <= bound; }
+    static double root(double x) { return __builtin_sqrt(x); }
+    static double larger(double a, double b) { return a > b ? a : b; }
+    static double smaller(double a, double b) { return a < b ? a : b; }
+    static double one_if_less(double a, double b) { return a < b ? 1.0 : 0.0; }
 };
 
 template <>
@@ -79,6 +83,13 @@ struct Lanes<Pack> {
     static bool all_zero(Pack x) { return !any(~(x.v == 0)); }
     static bool all_positive(Pack x) { return !any(~(x.v > 0)); }
     static bool within(Pack x, double bound) { return !any(~((x.v <= bound) & (x.v >= -bound))); }
+    static Pack root(Pack x) {
+        for (int i = 0; i < lanes; ++i) x.v[i] = __builtin_sqrt(x.v[i]);
+        return x;
+    }
+    static Pack larger(Pack a, Pack b) { return a.v > b.v ? a.v : b.v; }
+    static Pack smaller(Pack a, Pack b) { return a.v < b.v ? a.v : b.v; }
+    static Pack one_if_less(Pack a, Pack b) { return a.v < b.v ? Pack::Vector{} + 1.0 : Pack::Vector{}; }
 };
 
 template <class T>

@@ -37,6 +37,7 @@ const Kernels kernels = {
     integrate,
     difference,
     interpolate,
+    reach,
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -9,7 +9,7 @@
 
 from importlib.metadata import version as _version
 
-from kinodyn import _core, centroidal, convert, dynamics, kinematics, spatial
+from kinodyn import _core, centroidal, convert, dynamics, ik, kinematics, spatial, validation
 from kinodyn.description.catalogue import robots
 from kinodyn.description.dh import DH
 from kinodyn.description.write_urdf import write_urdf
@@ -45,10 +45,12 @@ __all__ = [
     "dynamics",
     "from_dh",
     "get_threads",
+    "ik",
     "kinematics",
     "load",
     "robots",
     "set_threads",
     "spatial",
+    "validation",
     "write_urdf",
 ]

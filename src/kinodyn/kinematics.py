@@ -20,8 +20,42 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
+from kinodyn.manipulability import (
+    Ellipsoid,
+    condition_number,
+    force_ellipsoid,
+    is_singular,
+    manipulability,
+    singular_values,
+    velocity_ellipsoid,
+)
 from kinodyn.robot import Robot
 from kinodyn.spatial import analytic_map
+from kinodyn.workspace import Workspace, workspace
+
+__all__ = [
+    "Ellipsoid",
+    "Reference",
+    "Workspace",
+    "acceleration",
+    "analytic_jacobian",
+    "com",
+    "com_acceleration",
+    "com_jacobian",
+    "com_velocity",
+    "condition_number",
+    "force_ellipsoid",
+    "is_singular",
+    "jacobian",
+    "jacobian_dot",
+    "manipulability",
+    "pose",
+    "poses",
+    "singular_values",
+    "velocity",
+    "velocity_ellipsoid",
+    "workspace",
+]
 
 Reference = Literal["aligned", "local", "world"]
 
@@ -126,22 +160,4 @@ def com_velocity(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 def com_acceleration(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Compute the acceleration (..., 3) of the centre of mass [m/s^2], gravity not included."""
     result: Array = _core.momentum_rate(robot, q, v, a, None)[..., :3] / robot.mass
-    return result
-
-
-def manipulability(
-    robot: Robot, q: ArrayLike, frame: str | int, *, part: Literal["all", "linear", "angular"] = "all"
-) -> Array:
-    """Compute Yoshikawa's measure (...), the product of the Jacobian's singular values; zero at a singularity.
-
-    `part` restricts it to linear or angular motion, for robots that cannot have six independent directions.
-    T. Yoshikawa, "Manipulability of robotic mechanisms", 1985, eq. 10.
-    """
-    rows = {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
-    if not isinstance(part, str) or part not in rows:
-        raise InputError(f"part must be 'all', 'linear' or 'angular', got {part!r}")
-    J = jacobian(robot, q, frame)[..., rows[part], :]
-    if J.shape[-1] < J.shape[-2]:  # fewer joints than directions: J J^T has no inverse anywhere
-        return np.zeros(J.shape[:-2])
-    result: Array = np.prod(np.linalg.svd(J, compute_uv=False), axis=-1)
     return result

@@ -204,7 +204,7 @@ class Robot(_core.CompiledRobot):
         on each axis, rotations are uniform.
         """
         shape, generator = _batch_shape(n), _generator(seed)
-        lower, upper = _sampling_range(self.joints, self.limits)
+        lower, upper = self.sampling_range()
         q = generator.uniform(lower, upper, size=(*shape, self.nq))
         for joint in self.joints:
             if joint.kind in ("ball", "floating") and joint.mimic is None:
@@ -212,6 +212,13 @@ class Robot(_core.CompiledRobot):
                 u = generator.normal(size=(*shape, 4))
                 q[..., part] = u / np.linalg.norm(u, axis=-1, keepdims=True)
         return q
+
+    def sampling_range(self) -> tuple[Array, Array]:
+        """Give finite bounds (nq,) to draw from: the limits, narrowed as `random` says where they leave too much."""
+        if "_range" not in self.__dict__:
+            self.__dict__["_range"] = _sampling_range(self.joints, self.limits)
+        lower, upper = self.__dict__["_range"]
+        return lower.copy(), upper.copy()
 
     def integrate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Move from q along the tangent v (velocity times time): (..., nq)."""

@@ -1,0 +1,7 @@
+"""Inverse kinematics: from where a frame should be, or how it should move, to the joints."""
+
+from kinodyn.ik import velocity
+from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
+from kinodyn.ik.solve import IKResult, solve
+
+__all__ = ["Branches", "IKResult", "NoClosedFormError", "branches", "solve", "velocity"]

@@ -1,0 +1,169 @@
+"""Lines in space that joints turn about, and the arithmetic on them.
+
+Vectors are triples of components, each a number or an array whose last axis runs over targets and whose leading axes
+run over branches. Operations then are plain NumPy on long contiguous arrays, and what is known at recognition time,
+such as a component that is zero, costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.description.types import Array
+
+Real: TypeAlias = Array | float
+Vec: TypeAlias = tuple[Real, Real, Real]
+Mask: TypeAlias = NDArray[np.bool_]
+Turn: TypeAlias = tuple[Real, Real]  # cosine and sine of an angle
+
+SNAP = 1e-13  # smaller components of an axis are rounding of the description, such as cos(pi / 2)
+
+
+def combine(factors: Vec, parts: Vec) -> Real:
+    """Sum factors times parts; factors that are the numbers 0 and 1 take no arithmetic."""
+    total: Real | None = None
+    for factor, part in zip(factors, parts, strict=True):
+        if isinstance(factor, float) and factor == 0.0:
+            continue
+        term = part if isinstance(factor, float) and factor == 1.0 else factor * part
+        total = term if total is None else total + term
+    return 0.0 if total is None else total
+
+
+def constant(v: Array) -> Vec:
+    """Turn a vector (3,) into a triple of numbers."""
+    return float(v[0]), float(v[1]), float(v[2])
+
+
+def minus(u: Vec, v: Vec) -> Vec:
+    """Subtract two vectors."""
+    return u[0] - v[0], u[1] - v[1], u[2] - v[2]
+
+
+def plus(u: Vec, v: Vec) -> Vec:
+    """Add two vectors."""
+    return u[0] + v[0], u[1] + v[1], u[2] + v[2]
+
+
+def add_turns(a: Turn, b: Turn) -> Turn:
+    """Make the cosine and sine of the sum of two angles."""
+    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
+
+
+def back(turn: Turn) -> Turn:
+    """Make the cosine and sine of the opposite angle."""
+    return turn[0], -turn[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A directed line: a point on it (3,) [m] and a right-handed frame whose third column is the direction."""
+
+    point: Array
+    frame: Array
+
+    @staticmethod
+    def through(point: Array, direction: Array) -> Axis:
+        """Make the line through a point along a unit vector."""
+        w = np.where(np.abs(direction) < SNAP, 0.0, direction)
+        w = w / np.linalg.norm(w)
+        x = np.eye(3)[int(np.argmin(np.abs(w)))]
+        x = x - (x @ w) * w
+        x /= np.linalg.norm(x)
+        return Axis(np.asarray(point, dtype=float), np.stack([x, np.cross(w, x), w], axis=1))
+
+    @property
+    def direction(self) -> Array:
+        """Direction (3,) of the line."""
+        return self.frame[:, 2]
+
+    @cached_property
+    def _columns(self) -> tuple[Vec, Vec, Vec]:
+        return constant(self.frame[:, 0]), constant(self.frame[:, 1]), constant(self.frame[:, 2])
+
+    @cached_property
+    def _rows(self) -> tuple[Vec, Vec, Vec]:
+        return constant(self.frame[0]), constant(self.frame[1]), constant(self.frame[2])
+
+    @property
+    def w(self) -> Vec:
+        """Direction as a triple."""
+        return self._columns[2]
+
+    @cached_property
+    def origin(self) -> Vec:
+        """Point as a triple."""
+        return constant(self.point)
+
+    def reversed(self) -> Axis:
+        """Make the same line, directed the other way."""
+        return Axis(self.point, self.frame * (-1.0, 1.0, -1.0))
+
+    def moved(self, point: Array) -> Axis:
+        """Make the same line with another of its points as origin."""
+        return Axis(point, self.frame)
+
+    def across(self, v: Vec) -> tuple[Real, Real]:
+        """Take the two components of v across the axis."""
+        return combine(self._columns[0], v), combine(self._columns[1], v)
+
+    def along(self, v: Vec) -> Real:
+        """Take the component of v along the axis."""
+        return combine(self.w, v)
+
+    def turn(self, turn: Turn, v: Vec) -> Vec:
+        """Turn the direction v about the axis."""
+        c, s = turn
+        a, b = self.across(v)
+        local = (c * a - s * b, s * a + c * b, self.along(v))
+        x, y, z = (combine(row, local) for row in self._rows)
+        return x, y, z
+
+    def turn_point(self, turn: Turn, p: Vec) -> Vec:
+        """Turn the point p about the line."""
+        return plus(self.turn(turn, minus(p, self.origin)), self.origin)
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Rigid motions of many targets: R as three rows and the translation t, components over targets (n,)."""
+
+    rows: tuple[Vec, Vec, Vec]
+    t: Vec
+
+    @staticmethod
+    def of(T: Array) -> Motion:
+        """Split poses (n, 4, 4) into components."""
+        parts = np.ascontiguousarray(np.moveaxis(T, 0, -1))
+        rows = tuple((parts[i, 0], parts[i, 1], parts[i, 2]) for i in range(3))
+        return Motion((rows[0], rows[1], rows[2]), (parts[0, 3], parts[1, 3], parts[2, 3]))
+
+    @property
+    def columns(self) -> tuple[Vec, Vec, Vec]:
+        """Columns of R."""
+        a, b, c = self.rows
+        return (a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])
+
+    def turn(self, v: Vec) -> Vec:
+        """Turn a direction: R v."""
+        x, y, z = (combine(v, row) for row in self.rows)
+        return x, y, z
+
+    def turn_back(self, v: Vec) -> Vec:
+        """Turn a direction back: R^T v."""
+        x, y, z = (combine(v, column) for column in self.columns)
+        return x, y, z
+
+    def move(self, p: Vec) -> Vec:
+        """Move a point: R p + t."""
+        return plus(self.turn(p), self.t)
+
+    def inverse(self) -> Motion:
+        """Invert the motions."""
+        x, y, z = self.turn_back(self.t)
+        return Motion(self.columns, (-x, -y, -z))

@@ -1,0 +1,118 @@
+"""Closed-form inverse kinematics: every branch reaches, and the joints that made the target are always among them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.ik import Branches, branches
+
+N = 10_000
+BUNDLED = ["planar2r", "planar3r", "puma560", "ur5", "ur5_robot", "ur10_robot"]
+
+
+def tool(robot: kd.Robot) -> str:
+    return "tool0" if "tool0" in robot.frame_names else robot.frame_names[-1]
+
+
+def assert_every_branch_reaches(robot: kd.Robot, found: Branches, T: np.ndarray, frame: str) -> None:
+    q = found.q[found.valid]
+    gap = (
+        kd.kinematics.pose(robot, q, frame)
+        - np.broadcast_to(T[..., None, :, :], (*found.valid.shape, 4, 4))[found.valid]
+    )
+    gap = gap[..., :3, 3] if found.family == "planar 2R" else gap
+    assert np.abs(gap).max() < 1e-9
+    assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all()
+
+
+def assert_among(robot: kd.Robot, frame: str, found: Branches, q: np.ndarray, given: str | None = None) -> None:
+    """Check that q is a branch, as well as its pose tells it: the pose's rounding over the least singular value."""
+    gap = found.q - q[..., None, :]
+    gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
+    nearest = np.where(found.valid, np.abs(gap).max(axis=-1), np.inf).min(axis=-1)
+    columns = [robot.joint(name).v.start for name in found.joints if name != given]
+    J = kd.kinematics.jacobian(robot, q, frame)[..., : 3 if found.family == "planar 2R" else 6, columns]
+    least = np.linalg.svd(J, compute_uv=False)[..., -1]
+    assert (nearest * least).max() < 1e-13
+    assert np.median(nearest) < 1e-12
+
+
+def assert_distinct(found: Branches) -> None:
+    for q, valid in zip(found.q[:500], found.valid[:500], strict=True):
+        gap = q[valid][:, None] - q[valid]
+        gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
+        assert (np.abs(gap).max(axis=-1) + 10 * np.eye(len(gap)) > 1e-7).all()
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_joints_that_made_the_target_are_among_the_branches(name: str) -> None:
+    robot = kd.load(name)
+    frame, q = tool(robot), robot.random(N, seed=1)
+    T = kd.kinematics.pose(robot, q, frame)
+    found = branches(robot, T, frame)
+    assert (found.status == "solved").all() and (found.reasons == "").all()
+    assert_every_branch_reaches(robot, found, T, frame)
+    assert_among(robot, frame, found, q)
+    assert_distinct(found)
+
+
+def test_the_branches_are_those_that_a_numeric_search_finds() -> None:
+    robot = kd.load("puma560")
+    frame, q = tool(robot), robot.random(seed=5)
+    T = kd.kinematics.pose(robot, q, frame)
+    found = branches(robot, T, frame, limits=False)
+    start = robot.random(400, seed=6)
+    for _ in range(60):
+        here = kd.kinematics.pose(robot, start, frame)
+        error = kd.spatial.log(kd.spatial.inverse(here) @ T)
+        J = kd.kinematics.jacobian(robot, start, frame, reference="local")
+        damped = J.transpose(0, 2, 1) @ J + 1e-6 * np.eye(6)
+        step = np.linalg.solve(damped, J.transpose(0, 2, 1) @ error[..., None])[..., 0]
+        start = start + np.clip(step, -0.3, 0.3)
+    good = np.abs(kd.kinematics.pose(robot, start, frame) - T).max(axis=(1, 2)) < 1e-9
+    assert good.sum() > 50
+    gap = found.q[found.valid] - start[good][:, None]
+    gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
+    assert np.abs(gap).max(axis=-1).min(axis=-1).max() < 1e-6  # none that the closed form does not know
+    assert (np.abs(gap).max(axis=-1).min(axis=0) < 1e-6).all()  # and all of its own are found
+
+
+def test_the_panda_is_solved_with_its_last_joint_given() -> None:
+    robot = kd.load("panda")
+    frame, q = "panda_hand_tcp", robot.random(N, seed=1)
+    T = kd.kinematics.pose(robot, q, frame)
+    found = branches(robot, T, frame, redundancy=q[:, 6:])
+    assert_every_branch_reaches(robot, found, T, frame)
+    assert_among(robot, frame, found, q, "panda_joint7")
+    assert (found.q[found.valid][:, 6] == np.repeat(q[:, 6], found.count)).all()
+
+
+def test_a_swept_redundancy_gives_the_branches_of_each_value() -> None:
+    robot = kd.load("panda")
+    frame, q = "panda_hand_tcp", robot.random((2, 3), seed=3)
+    T, sweep = kd.kinematics.pose(robot, q, frame), np.linspace(-2, 2, 5)
+    found = branches(robot, T, frame, redundancy=sweep)
+    assert found.q.shape == (2, 3, 40, 7)
+    for i, value in enumerate(sweep):
+        one = branches(robot, T, frame, redundancy=value)
+        np.testing.assert_array_equal(one.q, found.q[..., 8 * i : 8 * i + 8, :])
+        np.testing.assert_array_equal(one.valid, found.valid[..., 8 * i : 8 * i + 8])
+
+
+def test_an_arm_and_a_leg_of_a_floating_humanoid_are_solved_with_the_rest_held() -> None:
+    robot = kd.load("humanoid")
+    q = np.tile(robot.random(seed=3), (200, 1))
+    moved = robot.random(200, seed=8)
+    left = [name for name in robot.joint_names if name.startswith("left_")]
+    legs, hands = left[:6], left[6:]
+    for frame, names in (("left_foot", legs), ("left_palm", hands)):
+        places = [robot.joint(name).q.start for name in names]
+        there = q.copy()
+        there[:, places] = moved[:, places]
+        T = kd.kinematics.pose(robot, there, frame)
+        more = {} if len(names) == 6 else {"redundancy": there[:, places[6:]], "redundant_joint": names[6]}
+        found = branches(robot, T, frame, joints=names, q0=q, **more)
+        assert_every_branch_reaches(robot, found, T, frame)
+        assert_among(robot, frame, found, there, names[6] if len(names) == 7 else None)
