@@ -35,7 +35,7 @@ class IKResult:
     success : (...) bool
         All residuals are within the tolerance, by forward kinematics, and q is within limits.
     status : (...) str
-        "solved"; "limits": it can be reached only beyond joint limits; "singular": the last step of the way needs
+        "solved"; "limits": it was found only beyond joint limits; "singular": the last step of the way needs
         motion that the robot does not have there; "unreachable": every start ended in a standstill short of the
         target; "budget": iterations ran out on the way.
     residual : (..., 2)
