@@ -21,18 +21,23 @@ import tables
 from kinodyn_engine import Kinodyn, require_agreement
 from mujoco_engine import MuJoCo
 from pinocchio_engine import Pinocchio
-from timing import Entry, best_of
+from timing import Entry, best_of, thread_gain
 
 ROBOTS = ("talos", "g1", "panda", "humanoid")
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: states per batch, states for single calls, rounds of which the best counts."""
+    """How much to measure: states per batch, states for single calls, rounds of which the best counts.
+
+    For the gain of threads: pairs of runs of which the median counts, and how long each lasts.
+    """
 
     batch: int = 4096
     singles: int = 1024
     rounds: int = 20
+    pairs: int = 9
+    seconds: float = 0.1
 
 
 def measure(setup: setups.Setup, effort: Effort) -> dict[str, Any]:
@@ -47,13 +52,21 @@ def measure(setup: setups.Setup, effort: Effort) -> dict[str, Any]:
         reason = str(error)
     for rival in rivals.values():
         require_agreement(Kinodyn(setup.first(8)), rival, rival.functions, states=8)
-    times = {}
+    times, gains = {}, {}
     for function in setups.FUNCTIONS:
         entries = {"kinodyn": Entry(Kinodyn(few).single(function), few.size)}
         entries |= {name: Entry(r.single(function), few.size) for name, r in rivals.items() if function in r.functions}
         entries |= batches(setup, model, function)
         times[function] = best_of(entries, effort.rounds)
-    return {"robot": setup.name, "nv": setup.robot.nv, "batch": setup.size, "without MuJoCo": reason, "us": times}
+        gains[function] = thread_gain(Kinodyn(setup).batch(function), effort.pairs, effort.seconds)
+    return {
+        "robot": setup.name,
+        "nv": setup.robot.nv,
+        "batch": setup.size,
+        "without MuJoCo": reason,
+        "us": times,
+        "gain of 2 threads": gains,
+    }
 
 
 def batches(setup: setups.Setup, model: Any, function: str) -> dict[str, Entry]:
@@ -78,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     style.add_argument("--json", action="store_true", help="print everything as JSON")
     style.add_argument("--markdown", action="store_true", help="print Markdown tables")
     options = parser.parse_args(arguments)
-    effort = Effort(batch=64, singles=16, rounds=5) if options.quick else Effort()
+    effort = Effort(batch=64, singles=16, rounds=5, pairs=1, seconds=0.0) if options.quick else Effort()
     report = {
         "machine": tables.machine(),
         "robots": [measure(setups.named(name, effort.batch), effort) for name in options.robots],

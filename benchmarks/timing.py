@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -38,6 +39,30 @@ def repeated(run: Run, times: int) -> Run:
             run()
 
     return runs
+
+
+def thread_gain(run: Run, rounds: int, seconds: float) -> float:
+    """Measure how much faster two threads are than one: the median over neighbouring pairs of sustained runs.
+
+    The ratio of two best times would compare the fastest moments of one core with those of both, on machines whose
+    clock changes from one second to the next.
+    """
+    gains = []
+    for _ in range(rounds):
+        rates = [sustained(run, threads, seconds) for threads in (1, 2)]
+        gains.append(rates[1] / rates[0])
+    return statistics.median(gains)
+
+
+def sustained(run: Run, threads: int, seconds: float) -> float:
+    """Count runs per second over a while, after one that is not counted."""
+    kd.set_threads(threads)
+    run()
+    count, start = 0, time.perf_counter()
+    while count == 0 or time.perf_counter() - start < seconds:
+        run()
+        count += 1
+    return count / (time.perf_counter() - start)
 
 
 def best_of(entries: Mapping[str, Entry], rounds: int) -> dict[str, float]:

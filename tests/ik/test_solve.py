@@ -187,7 +187,16 @@ def test_wrong_arguments_are_refused() -> None:
         kd.ik.solve(robot, {"wrist_3_link": T}, np.zeros(5))
     with pytest.raises(InputError, match="not finite"):
         kd.ik.solve(robot, {"wrist_3_link": T}, np.full(6, np.inf))
-    with pytest.raises(InputError, match="tolerance and iterations must be positive"):
-        kd.ik.solve(robot, {"wrist_3_link": T}, tolerance=0.0)
+    with pytest.raises(InputError, match="q0 must be numbers of shape"):
+        kd.ik.solve(robot, {"wrist_3_link": T}, "home")
+    for name, values in {
+        "tolerance": (0.0, np.nan, "tight"),
+        "iterations": (0, 2.5, "many"),
+        "restarts": (-1, "x"),
+        "seed": (-1, None),
+    }.items():
+        for value in values:
+            with pytest.raises(InputError, match=f"{name} must be a"):
+                kd.ik.solve(robot, {"wrist_3_link": T}, **{name: value})  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"robot must be a kinodyn\.Robot"):
         kd.ik.solve(None, {"wrist_3_link": T})  # type: ignore[arg-type]

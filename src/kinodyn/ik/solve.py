@@ -95,6 +95,9 @@ def solve(
     >>> bool(kd.ik.solve(robot, {"panda_link8": T}).success.all())
     True
     """
+    for name, value in (("restarts", restarts), ("seed", seed)):
+        if not isinstance(value, int | np.integer) or value < 0:
+            raise InputError(f"{name} must be a whole number from 0 on, got {value!r}")
     problem = _Problem(robot, targets, weights, position_only, tolerance, iterations)
     start = _start(robot, q0)
     batch = np.broadcast_shapes(problem.batch, start.shape[:-1])
@@ -144,8 +147,10 @@ class _Problem:
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
         if not isinstance(targets, Mapping) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with one entry at least")
-        if not tolerance > 0 or iterations < 1:
-            raise InputError(f"tolerance and iterations must be positive, got {tolerance} and {iterations}")
+        if not isinstance(tolerance, int | float | np.number) or not tolerance > 0:
+            raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
+        if not isinstance(iterations, int | np.integer) or iterations < 1:
+            raise InputError(f"iterations must be a positive whole number, got {iterations!r}")
         self.robot, self.tolerance, self.iterations = robot, tolerance, iterations
         for frame in targets:
             robot.frame_index(frame)
@@ -225,7 +230,10 @@ def _start(robot: Robot, q0: ArrayLike | None) -> Array:
     if q0 is None:
         lower, upper = robot.sampling_range()
         return _with_free_parts(robot, 0.5 * (lower + upper), robot.neutral())
-    start = np.asarray(q0, dtype=float)
+    try:
+        start = np.asarray(q0, dtype=float)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"q0 must be numbers of shape (..., {robot.nq}), got {q0!r}") from cause
     if start.ndim < 1 or start.shape[-1] != robot.nq:
         raise InputError(f"q0 must have shape (..., {robot.nq}), got {start.shape}")
     return start
