@@ -200,3 +200,17 @@ def test_wrong_arguments_are_refused() -> None:
                 kd.ik.solve(robot, {"wrist_3_link": T}, **{name: value})  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"robot must be a kinodyn\.Robot"):
         kd.ik.solve(None, {"wrist_3_link": T})  # type: ignore[arg-type]
+
+
+def test_within_limits_the_nearest_place_is_found() -> None:
+    """A joint at its limit must not keep the others from doing what they can: compared with a fine grid."""
+    bounds = [(-0.3, 0.4), (-1.2, 0.1), (-0.2, 1.5)]
+    robot = kd.from_dh([kd.DH(a=0.5, lower=low, upper=high) for low, high in bounds])
+    angles = np.stack(np.meshgrid(*(np.linspace(low, high, 31) for low, high in bounds)), axis=-1).reshape(-1, 3)
+    reached = kd.kinematics.pose(robot, angles, "link3")[:, :2, 3]
+    T = np.tile(np.eye(4), (60, 1, 1))
+    T[:, :2, 3] = np.random.default_rng(1).uniform(-2.0, 2.0, (60, 2))
+    nearest = np.linalg.norm(reached[:, None] - T[:, :2, 3], axis=-1).min(axis=0)
+    result = kd.ik.solve(robot, {"link3": T}, position_only=True)
+    assert (result.residual[:, 0] <= nearest + 1e-6).all()
+    assert 0 < result.success.sum() < 60
