@@ -6,6 +6,7 @@
 #include <climits>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "../core/pool.hpp"
 
@@ -144,6 +145,7 @@ void Door::input(const char* name, nb::handle value, int size, Check check) {
     const int k = add_input(name, value);
     PyArrayObject* a = array(inputs_[k]);
     const int ndim = PyArray_NDIM(a);
+    if (size < 0 && ndim > 0) size = static_cast<int>(PyArray_DIM(a, ndim - 1));
     if (ndim < 1 || PyArray_DIM(a, ndim - 1) != size)
         raise_input_error(std::string(name) + " must have shape (..., " + std::to_string(size) + "), got " +
                           shape_text(PyArray_DIMS(a), ndim));
@@ -235,6 +237,16 @@ void Door::everywhere() {
     call_.n_list = static_cast<int>(robot_.all_bodies.size());
     call_.more = robot_.all_frames.data();
     call_.n_more = static_cast<int>(robot_.all_frames.size());
+}
+
+void Door::plan(nb::handle integers) {
+    if (!PyBytes_Check(integers.ptr())) raise_input_error("a plan must be the bytes of 32-bit integers");
+    const Py_ssize_t size = PyBytes_GET_SIZE(integers.ptr());
+    frames_.resize(static_cast<int>(size / static_cast<Py_ssize_t>(sizeof(int))));
+    std::memcpy(frames_.data(), PyBytes_AS_STRING(integers.ptr()),
+                static_cast<std::size_t>(frames_.size()) * sizeof(int));
+    call_.more = frames_.data();
+    call_.n_more = frames_.size();
 }
 
 void Door::solve_for_bodies() {

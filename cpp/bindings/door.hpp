@@ -57,7 +57,7 @@ class Door {
     const CompiledRobot& robot() const { return robot_; }
     Call& call() { return call_; }
 
-    // An argument of shape (..., size).
+    // An argument of shape (..., size); -1 takes any size.
     void input(const char* name, nanobind::handle value, int size, Check check = Check::Finite);
     void configuration(const char* name, nanobind::handle value) {
         input(name, value, robot_.model.nq, Check::Configuration);
@@ -75,6 +75,8 @@ class Door {
     // The bodies that carry these frames, and the frames.
     void towards(nanobind::handle frames);
     void everywhere();
+    // Integers that only the kernel understands, as call().more.
+    void plan(nanobind::handle integers);
     // The v indices that move the bodies on the list, as call().dofs.
     void solve_for_bodies();
 

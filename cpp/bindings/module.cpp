@@ -310,6 +310,30 @@ nb::object reach(Any robot, Any q0, Any lower, Any upper, Any settings, Any targ
     return door.run(kernels().reach, nb::none());
 }
 
+// tasks: (integers of all tasks, [target, settings, target, settings, ...])
+nb::object whole_body(Any robot, Any q, Any v, Any settings, Any lower, Any upper, Any velocity, Any acceleration,
+                      Any held, Any integers, Any numbers) {
+    Door door(robot);
+    const Model& m = door.robot().model;
+    door.everywhere();
+    door.plan(integers);
+    door.configuration("q", q);
+    door.tangent("v", v);
+    door.input("settings", settings, 4);
+    door.input("lower", lower, m.nq);
+    door.input("upper", upper, m.nq);
+    door.tangent("velocity", velocity);
+    door.tangent("acceleration", acceleration);
+    door.tangent("held", held);
+    for (const Any& value : numbers) door.input("task", value, -1);
+    door.output({m.nq});
+    door.output({m.nv});
+    door.output({door.call().n_more / 6, 2});
+    door.output({m.nv});
+    door.output({3});
+    return door.run(kernels().whole_body, nb::none());
+}
+
 int frame_index(Any robot, Any frame) { return frame_from(robot_from(robot), frame); }
 
 void choose_threads(int count) {
@@ -374,6 +398,7 @@ NB_MODULE(_core, m) {
     define(m, "difference", &difference);
     define(m, "interpolate", &interpolate);
     define(m, "reach", &reach);
+    define(m, "whole_body", &whole_body);
     define(m, "frame_index", &frame_index);
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -38,6 +38,7 @@ const Kernels kernels = {
     difference,
     interpolate,
     reach,
+    whole_body,
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

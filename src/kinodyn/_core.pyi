@@ -78,6 +78,20 @@ def reach(
     targets: dict[str, tuple[Array, Array]],
     /,
 ) -> Triple: ...
+def whole_body(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    settings: Array,
+    lower: Array,
+    upper: Array,
+    velocity: Array,
+    acceleration: Array,
+    held: Array,
+    integers: bytes,
+    numbers: list[Array],
+    /,
+) -> tuple[Array, Array, Array, Array, Array]: ...
 def frame_index(robot: Robot, frame: str | int, /) -> int: ...
 def threads() -> int: ...
 def set_threads(count: int, /) -> None: ...

@@ -2,6 +2,42 @@
 
 from kinodyn.ik import velocity
 from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
+from kinodyn.ik.conflicts import Conflict, Step, WholeBodyResult
 from kinodyn.ik.solve import IKResult, solve
+from kinodyn.ik.whole_body import WholeBody
+from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
+from kinodyn.tasks import (
+    ComTask,
+    ContactTask,
+    CustomTask,
+    FrameTask,
+    GazeTask,
+    MomentumTask,
+    PostureTask,
+    Task,
+)
 
-__all__ = ["Branches", "IKResult", "NoClosedFormError", "branches", "solve", "velocity"]
+__all__ = [
+    "AccelerationLimit",
+    "Branches",
+    "ComLimit",
+    "ComTask",
+    "Conflict",
+    "ContactTask",
+    "CustomTask",
+    "FrameTask",
+    "GazeTask",
+    "IKResult",
+    "MomentumTask",
+    "NoClosedFormError",
+    "PositionLimit",
+    "PostureTask",
+    "Step",
+    "Task",
+    "VelocityLimit",
+    "WholeBody",
+    "WholeBodyResult",
+    "branches",
+    "solve",
+    "velocity",
+]

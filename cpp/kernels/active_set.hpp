@@ -1,0 +1,164 @@
+// The least of a convex quadratic form under two-sided linear constraints: the dual active-set method of D. Goldfarb
+// and A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs" (1983).
+//
+// It starts at the free minimum and takes in one violated constraint after the other, so it is done at once where none
+// is violated, which in control is the rule.
+#pragma once
+
+#include "dense.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+struct ActiveSet {
+    long n = 0;  // variables
+    long m = 0;  // constraints
+    Matrix G;    // lower <= G y <= upper
+    double *lower, *upper;
+    Matrix J;       // H^-1 = J^T J; rows from `held` on span the directions that the held constraints leave
+    Matrix R;       // row j: column j of the triangular factor of the held constraints
+    double* y;      // the free minimum on entry, the answer on return
+    double* u;      // multipliers of the held constraints
+    double* side;   // of each constraint: 1 held at its lower, -1 at its upper side, 0 not held
+    double* first;  // constraints that are likely to hold (not 0) are taken in before others
+    double *normal, *d, *r, *value, *z;
+    int* which;      // constraint behind each multiplier
+    char* hopeless;  // constraints that rounding makes impossible to meet
+    long held = 0;
+    int iterations = 0;
+
+    static constexpr double tolerance = 1e-12;  // of a constraint, in its own units
+
+    static long words(long n, long m) {
+        return Memory::words(m, n) + 2 * Memory::words(n, n) + 7 * padded(n + 1) + 6 * padded(m);
+    }
+    void take(Memory& memory, long most_n, long most_m) {
+        G = memory.matrix(most_m, most_n);
+        J = memory.matrix(most_n, most_n);
+        R = memory.matrix(most_n, most_n);
+        for (double** x : {&y, &u, &normal, &d, &r, &z}) *x = memory.take(most_n + 1);
+        for (double** x : {&lower, &upper, &side, &first, &value}) *x = memory.take(most_m);
+        which = reinterpret_cast<int*>(memory.take(most_n + 1));
+        hopeless = reinterpret_cast<char*>(memory.take(most_m));
+    }
+
+    // Returns false if a constraint could not be met.
+    bool solve() {
+        held = 0;
+        iterations = 0;
+        bool met = true;
+        for (long i = 0; i < m; ++i) side[i] = 0, hopeless[i] = 0;
+        const int most = 20 + 10 * static_cast<int>(m + n);
+        for (;;) {
+            const long next = most_violated();
+            if (next < 0) return met;
+            if (iterations >= most) return false;
+            if (!take_in(next, most)) hopeless[next] = 1, met = false;
+        }
+    }
+
+  private:
+    long most_violated() {
+        multiply(G, m, y, padded(n), value);
+        long worst = -1;
+        double most = 0;
+        bool likely = false;
+        for (long i = 0; i < m; ++i) {
+            if (side[i] != 0 || hopeless[i]) continue;
+            const double below = lower[i] - value[i], above = value[i] - upper[i];
+            const double excess = below > above ? below : above;
+            if (!(excess > tolerance)) continue;
+            const bool expected = first[i] != 0;
+            if (worst >= 0 && (expected < likely || (expected == likely && excess <= most))) continue;
+            worst = i, most = excess, likely = expected;
+        }
+        return worst;
+    }
+
+    // Moves until constraint `next` is met, letting go of others whose multipliers vanish on the way.
+    bool take_in(long next, int most) {
+        const double sign = value[next] < lower[next] ? 1 : -1;
+        const double bound = sign > 0 ? lower[next] : -upper[next];
+        const long end = padded(n);
+        for (long j = 0; j < end; ++j) normal[j] = sign * G[next][j];
+        double own = 0;  // its multiplier
+        while (iterations++ < most) {
+            multiply(J, n, normal, end, d);
+            double through = 0, size = 0;
+            for (long k = 0; k < held; ++k) size += d[k] * d[k];
+            for (long k = held; k < n; ++k) through += d[k] * d[k];
+            const bool blocked = !(through > 1e-20 * (size + through));
+            const double missing = bound - dot(normal, y, 0, end);
+            const double full = blocked ? HUGE_VAL : missing / through;
+            long leave = -1;
+            const double partial = first_to_vanish(leave);
+            if (blocked && leave < 0) return false;
+            const double step = partial < full ? partial : full;
+            if (!blocked) {
+                combine(J, held, n, d, end, z);
+                add(step, z, y, 0, end);
+            }
+            for (long k = 0; k < held; ++k) u[k] -= step * r[k];
+            own += step;
+            if (!(partial < full)) {
+                hold(next, sign, own);
+                return true;
+            }
+            let_go(leave);
+        }
+        return false;
+    }
+
+    // How far the multipliers allow to go, and whose vanishes first. Leaves their rates in r.
+    double first_to_vanish(long& leave) {
+        for (long j = 0; j < held; ++j) r[j] = d[j];
+        double least = HUGE_VAL;
+        for (long j = held - 1; j >= 0; --j) {
+            r[j] /= R[j][j];
+            for (long i = 0; i < j; ++i) r[i] -= r[j] * R[j][i];
+            if (r[j] > 0 && u[j] < least * r[j]) least = u[j] / r[j], leave = j;
+        }
+        return least;
+    }
+
+    // Adds a constraint to those held: a reflection turns d beyond the held ones onto one direction.
+    void hold(long next, double sign, double multiplier) {
+        const long end = padded(n);
+        for (long j = n; j < end; ++j) d[j] = 0;
+        double length;
+        const double tau = reflector(d, held, end, normal, length);
+        add(-length, J[held], z, 0, end);  // z holds the sum of d[k] J[k] already
+        for (long k = held; k < n; ++k) add(-tau * normal[k], z, J[k], 0, end);
+        for (long i = 0; i < held; ++i) R[held][i] = d[i];
+        R[held][held] = length;
+        u[held] = multiplier;
+        which[held] = static_cast<int>(next);
+        side[next] = sign;
+        ++held;
+    }
+
+    // Removes the constraint at place l and makes R triangular again.
+    void let_go(long l) {
+        side[which[l]] = 0;
+        --held;
+        for (long j = l; j < held; ++j) {
+            memcpy(R[j], R[j + 1], sizeof(double) * static_cast<std::size_t>(held + 1));
+            u[j] = u[j + 1];
+            which[j] = which[j + 1];
+        }
+        const long end = padded(n);
+        for (long i = l; i < held; ++i) {
+            const double a = R[i][i], b = R[i][i + 1], length = __builtin_sqrt(a * a + b * b);
+            const double c = length > 0 ? a / length : 1, s = length > 0 ? b / length : 0;
+            for (long j = i; j < held; ++j) {
+                const double x = R[j][i], w = R[j][i + 1];
+                R[j][i] = c * x + s * w, R[j][i + 1] = c * w - s * x;
+            }
+            for (long j = 0; j < end; j += lanes) {
+                const Pack::Vector x = load(J[i] + j), w = load(J[i + 1] + j);
+                store(J[i] + j, c * x + s * w), store(J[i + 1] + j, c * w - s * x);
+            }
+        }
+    }
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

@@ -1,0 +1,230 @@
+"""Whole-body inverse kinematics: tasks in strict order of priority, within limits, step by step or until at rest.
+
+The core does the work (`cpp/kernels/whole_body.cpp`); this file puts tasks and limits in order for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.ik.conflicts import Step, WholeBodyResult
+from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
+from kinodyn.limits.joints import ENDLESS
+from kinodyn.robot import Robot
+from kinodyn.tasks.custom import CustomTask
+from kinodyn.tasks.task import Kind, Task
+
+Limit: TypeAlias = PositionLimit | VelocityLimit | AccelerationLimit | ComLimit
+LONGEST = 0.5  # rad or m that `solve` moves anything at once
+REST = 1e-7  # motion below which `solve` has come to rest
+
+
+class WholeBody:
+    """Move a whole robot by tasks.
+
+    Tasks of smaller priority number come first, strictly: a later one cannot disturb them. Tasks of equal priority are
+    weighed against each other. Joint limits come before all tasks. There is always an answer: what cannot be met is
+    approached as far as it goes, and the result can tell what stood in the way.
+
+    Parameters
+    ----------
+    tasks
+        `FrameTask`, `ComTask`, `PostureTask`, `ContactTask`, `MomentumTask`, `GazeTask`, `CustomTask`.
+    limits
+        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `ComLimit`; by default the robot's position and
+        velocity limits. An empty list is none.
+    damping
+        How much far targets are damped: squares of joint motion count as `damping` times the square of the error.
+
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> q = robot.configuration("stand") if "stand" in robot.configurations else robot.neutral()
+    >>> T = kd.kinematics.pose(robot, q, "left_palm").copy()
+    >>> T[:3, 3] += [0.1, 0.0, 0.1]
+    >>> feet = [kd.ik.ContactTask("left_sole"), kd.ik.ContactTask("right_sole")]
+    >>> solver = kd.ik.WholeBody(robot, [*feet, kd.ik.FrameTask("left_palm", T), kd.ik.PostureTask(q)])
+    >>> bool(solver.solve(q).success)
+    True
+    """
+
+    def __init__(
+        self, robot: Robot, tasks: Sequence[Task], limits: Sequence[Limit] | None = None, *, damping: float = 0.05
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        if not isinstance(damping, int | float | np.number) or not 0 <= damping < np.inf:
+            raise InputError(f"damping must be a number from 0 on, got {damping!r}")
+        self.robot = robot
+        self.damping = float(damping)
+        self.tasks = _checked(tasks)
+        self.limits = _checked_limits([PositionLimit(), VelocityLimit()] if limits is None else limits)
+        self._order = _in_order(self.tasks, self.limits)
+        self._bounds()
+        self._compile()
+        self._versions: list[int] = []
+        self._velocity = np.zeros(robot.nv)
+        self._held = np.zeros(robot.nv)
+        self._dt = 0.0
+
+    def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
+        """Find the motion for the next `dt` seconds from q (..., nq).
+
+        Parameters
+        ----------
+        v
+            Velocity (..., nv) that the robot has, for `AccelerationLimit`; by default that of the step before.
+
+        The answer is within limits: at most the largest velocity, braking in time before the ends of joints, and from
+        beyond them back as fast as it may.
+        """
+        if dt != self._dt:
+            if not isinstance(dt, int | float | np.number) or not 0 < dt < np.inf:
+                raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
+            self._dt, self._settings = dt, np.array([dt, self.damping, 1.0, 0.0])
+        start = self._ready(q)
+        before = self._velocity if v is None else v
+        found = self._run(start, before, self._settings, self._fastest, self._acceleration)
+        self._velocity, self._held = found[1], found[3]
+        return Step(self, start, dt, *found)
+
+    def solve(self, q0: ArrayLike, *, iterations: int = 300, tolerance: float = 1e-6) -> WholeBodyResult:
+        """Find a configuration at rest, from q0 (..., nq): tasks met, or as near as they get.
+
+        Velocity and acceleration limits do not count here. `tolerance` is in metres and radians.
+        """
+        if not isinstance(iterations, int | np.integer) or iterations < 1:
+            raise InputError(f"iterations must be a positive whole number, got {iterations!r}")
+        if not isinstance(tolerance, int | float | np.number) or not tolerance > 0:
+            raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
+        q = self._ready(q0)
+        calm, reach, none = np.zeros(self.robot.nv), np.full(self.robot.nv, LONGEST), self._no_limit
+        native = not self._custom
+        for k in range(1 if native else iterations):
+            settings = np.array([1.0, self.damping, iterations if native else 1, REST])
+            found = self._run(q, calm, settings, reach, none)
+            steps = found[4][..., 0] + (0 if native else k)
+            last, q = q, found[0]
+            if found[4][..., 2].all():
+                break
+        return WholeBodyResult(self, last, q, found[3], found[4][..., 2] > 0, steps.astype(int), tolerance)
+
+    def reset(self) -> None:
+        """Forget the step before, and the places that tasks without a target have taken from it."""
+        for task in self.tasks:
+            if task.follows and not isinstance(task, CustomTask):
+                task.target = None
+        self._velocity = np.zeros(self.robot.nv)
+        self._held = np.zeros(self.robot.nv)
+
+    def _bounds(self) -> None:
+        robot = self.robot
+        self._no_limit = np.full(robot.nv, ENDLESS)
+        self._lower, self._upper = np.full(robot.nq, -ENDLESS), np.full(robot.nq, ENDLESS)
+        self._fastest = self._acceleration = self._no_limit
+        for limit in self.limits:
+            if isinstance(limit, PositionLimit):
+                lower, upper = limit.bounds(robot)
+                self._lower, self._upper = np.maximum(self._lower, lower), np.minimum(self._upper, upper)
+            elif isinstance(limit, VelocityLimit):
+                self._fastest = np.minimum(self._fastest, limit.bounds(robot))
+            elif isinstance(limit, AccelerationLimit):
+                self._acceleration = np.minimum(self._acceleration, limit.bounds(robot))
+
+    def _compile(self) -> None:
+        """Write down the structure for the core: kind, level, frame, reference frame, rows and need of each task."""
+        integers: list[int] = []
+        level = -1
+        before = None
+        for key, entry in self._order:
+            level += key != before
+            before = key
+            if isinstance(entry, ComLimit):
+                integers += [Kind.COM_LIMIT, level, -1, -1, len(entry.edges), 1]
+            else:
+                kind, frame, reference, rows = entry.integers(self.robot)
+                integers += [kind, level, frame, reference, rows, int(entry.required)]
+        self._integers = np.array(integers, dtype=np.int32).tobytes()
+        self._custom = [(2 * k, entry) for k, (_, entry) in enumerate(self._order) if isinstance(entry, CustomTask)]
+        self._places = [k for k, (_, entry) in enumerate(self._order) if isinstance(entry, Task)]
+
+    def _ready(self, q: ArrayLike) -> Array:
+        """Check q, and see what has changed about the tasks."""
+        robot = self.robot
+        start = np.asarray(q, dtype=float)
+        if start.ndim < 1 or start.shape[-1] != robot.nq:
+            raise InputError(f"q must have shape (..., {robot.nq}), got {start.shape}")
+        versions = [task.version for task in self.tasks]
+        if versions != self._versions:
+            self._refresh(start)
+        return start
+
+    def _refresh(self, q: Array) -> None:
+        self._numbers: list[Array] = []
+        for _, entry in self._order:
+            if isinstance(entry, ComLimit):
+                self._numbers += [entry.edges.reshape(-1), np.zeros(1)]
+            elif isinstance(entry, CustomTask):
+                self._numbers += [np.zeros(1), np.zeros(1)]
+            else:
+                if entry.target is None:
+                    entry.follow(self.robot, q)
+                self._numbers += entry.numbers(self.robot)
+        self._versions = [task.version for task in self.tasks]
+
+    def _run(self, q: Array, v: ArrayLike, settings: Array, fastest: Array, acceleration: Array) -> tuple[Array, ...]:
+        for place, task in self._custom:
+            self._numbers[place : place + 2] = task.numbers_at(self.robot, q)
+        held = self._held
+        if held.ndim > 1 and held.shape[:-1] != q.shape[:-1]:
+            held = np.zeros(self.robot.nv)
+        return _core.whole_body(
+            self.robot,
+            q,
+            v,
+            settings,
+            self._lower,
+            self._upper,
+            fastest,
+            acceleration,
+            held,
+            self._integers,
+            self._numbers,
+        )
+
+
+def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    result = tuple(tasks)
+    if not result:
+        raise InputError("tasks is empty; give one at least")
+    names: set[str] = set()
+    for task in result:
+        if not isinstance(task, Task):
+            raise InputError(f"tasks must be kinodyn tasks, got {task!r}")
+        if task.name in names:
+            raise InputError(f"two tasks are called {task.name!r}; give one of them another name=")
+        names.add(task.name)
+    return result
+
+
+def _checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    result = tuple(limits)
+    for limit in result:
+        if not isinstance(limit, PositionLimit | VelocityLimit | AccelerationLimit | ComLimit):
+            raise InputError(f"limits must be kinodyn limits, got {limit!r}")
+    return result
+
+
+def _in_order(tasks: Sequence[Task], limits: Sequence[Limit]) -> list[tuple[tuple[int, bool], Task | ComLimit]]:
+    """Sort by priority; within one, limits come before tasks."""
+    entries: list[tuple[tuple[int, bool], Task | ComLimit]] = [
+        ((limit.priority, False), limit) for limit in limits if isinstance(limit, ComLimit)
+    ]
+    entries += [((task.priority, True), task) for task in tasks]
+    return sorted(entries, key=lambda entry: entry[0])

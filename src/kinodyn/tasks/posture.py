@@ -1,0 +1,89 @@
+"""The posture: what the joints do that nothing else asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.spatial.checks import numbers
+from kinodyn.tasks.task import Kind, Task, weights_of
+
+
+class PostureTask(Task):
+    """Bring the joints to a configuration (..., nq), as a wish of low priority.
+
+    `weights` is one number for all joints, one for each velocity (nv,), or a dict of joint -> weight for some of them.
+    A floating base has no weight unless (nv,) or the dict gives it one.
+    """
+
+    def __init__(
+        self,
+        target: ArrayLike | None = None,
+        *,
+        weights: ArrayLike | Mapping[str, float] = 1.0,
+        priority: int = 2,
+        gain: float = 1.0,
+        required: bool = False,
+        name: str = "posture",
+    ) -> None:
+        super().__init__(name, priority, gain, required)
+        self.target = target
+        self.weights = weights
+
+    def check_target(self, value: ArrayLike) -> Array:
+        """Return the configuration."""
+        return numbers(f"target of {self.name!r}", value, *np.shape(value)[-1:])
+
+    def check_weights(self, value: ArrayLike | Mapping[str, float]) -> Array | dict[str, float]:
+        """Return the weights; how many there must be only the robot knows."""
+        if isinstance(value, Mapping):
+            if not value:
+                raise InputError(f"weights of {self.name!r} name no joint")
+            return {name: float(weights_of(self.name, weight, 1)[0]) for name, weight in value.items()}
+        return weights_of(self.name, value, np.size(value)).reshape(np.shape(value))
+
+    def measure(self, robot: Robot, q: ArrayLike) -> Array:
+        """Return the configuration itself."""
+        return np.asarray(q, dtype=float)
+
+    def error(self, robot: Robot, q: ArrayLike) -> Array:
+        """Compute the way (..., nv) to the target on the manifold."""
+        assert self.target is not None
+        return robot.difference(q, self.target)
+
+    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
+        """Return the identity (..., nv, nv)."""
+        return np.array(np.broadcast_to(np.eye(robot.nv), (*np.shape(q)[:-1], robot.nv, robot.nv)))
+
+    def row_weights(self, robot: Robot) -> Array:
+        """Return the weight (nv,) of each velocity."""
+        if isinstance(self.weights, Mapping):
+            result = np.zeros(robot.nv)
+            for name, weight in self.weights.items():
+                result[robot.joint(name).v] = weight
+            return result
+        if np.ndim(self.weights) > 0:
+            return weights_of(self.name, self.weights, robot.nv)
+        result = np.array(np.broadcast_to(weights_of(self.name, self.weights, 1), (robot.nv,)))
+        if robot.base == "floating":
+            result[:6] = 0.0
+        return result
+
+    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
+        """Return the kind for the core."""
+        if self.target is not None and self.target.shape[-1] != robot.nq:
+            raise InputError(f"target of {self.name!r} must have shape (..., {robot.nq}), got {self.target.shape}")
+        return Kind.POSTURE, -1, -1, 0
+
+    def settings(self, robot: Robot) -> Array:
+        """Return weights and gain for the core."""
+        return np.append(self.row_weights(robot), self.gain)
+
+    def parts(self) -> tuple[slice, slice]:
+        """Count all rows as angles."""
+        return slice(0, 0), slice(0, None)
