@@ -15,6 +15,7 @@ Run coriolis_matrix, inverse_derivatives, forward_derivatives, regressor;  // de
 Run state, state_jacobian;                                                 // state.cpp
 Run integrate, difference, interpolate;                                    // manifold.cpp
 
-Run reach;  // reach.cpp
+Run reach;   // reach.cpp
+Run misfit;  // misfit.cpp
 
 }  // namespace kinodyn::KINODYN_TARGET

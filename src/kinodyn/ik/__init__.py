@@ -2,6 +2,7 @@
 
 from kinodyn.ik import velocity
 from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
-from kinodyn.ik.solve import IKResult, solve
+from kinodyn.ik.result import IKResult
+from kinodyn.ik.solve import solve
 
 __all__ = ["Branches", "IKResult", "NoClosedFormError", "branches", "solve", "velocity"]

@@ -1,0 +1,75 @@
+"""What numeric inverse kinematics gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.description.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class IKResult:
+    """What became of each target; the batch axes of the targets lead.
+
+    Attributes
+    ----------
+    q : (..., nq)
+        The solution or, where there is none, the configuration that came nearest. Within limits either way.
+    success : (...) bool
+        All residuals are within the tolerance, by forward kinematics, and q is within limits.
+    status : (...) str
+        "solved"; "limits": it was found only beyond joint limits; "singular": the last step of the way needs
+        motion that the robot does not have there; "unreachable": every start ended in a standstill short of the
+        target; "budget": iterations or time ran out on the way.
+    residual : (..., 2)
+        Largest distance [m] and angle [rad] from a target, over the frames, in directions that have weight.
+    active_limits : (..., nq) bool
+        Coordinates that stand at a limit.
+    iterations : (...)
+        Steps of the start that led to q.
+    T_reached : dict of str to (..., 4, 4)
+        Where q brings each frame: for a target out of reach, the nearest pose that was found.
+    """
+
+    q: Array
+    success: NDArray[np.bool_]
+    status: NDArray[np.str_]
+    residual: Array
+    active_limits: NDArray[np.bool_]
+    iterations: Array
+    T_reached: dict[str, Array]
+
+
+@dataclass
+class Attempt:
+    """One start for each of several targets, and what came of it: the first axis of every array."""
+
+    q: Array
+    success: NDArray[np.bool_]
+    residual: Array
+    steps: Array
+    ended: Array  # ARRIVED, STANDSTILL, OUT_OF_ITERATIONS or SINGULAR
+    poses: Array  # (n, frames, 4, 4)
+
+    def pick(self, rows: NDArray[np.intp]) -> Attempt:
+        """Take some rows."""
+        return Attempt(
+            self.q[rows],
+            self.success[rows],
+            self.residual[rows],
+            self.steps[rows],
+            self.ended[rows],
+            self.poses[rows],
+        )
+
+    def put(self, rows: NDArray[np.intp], other: Attempt) -> None:
+        """Replace some rows by those of another."""
+        self.q[rows], self.success[rows], self.residual[rows] = other.q, other.success, other.residual
+        self.steps[rows], self.ended[rows], self.poses[rows] = other.steps, other.ended, other.poses
+
+
+# how an attempt ended, as the core says it
+ARRIVED, STANDSTILL, OUT_OF_ITERATIONS, SINGULAR = range(4)

@@ -1,0 +1,73 @@
+"""The search: from the first start, then from others for the targets that resist, and at last what can be said."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import kinematics
+from kinodyn.description.types import Array
+from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
+from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, Attempt
+from kinodyn.ik.starts import EvenPoints
+from kinodyn.robot import Robot
+
+FEW, MANY = 4, 16  # starts tried together for a target that resists: few at first, then more
+CROWD = 1024  # targets times starts in one attempt, unless the targets alone are more
+NEAR_SINGULAR = 1e-3
+
+
+def search(problem: Problem, method: Method, start: Array, restarts: int, limits: bool, seed: int) -> Attempt:
+    """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached."""
+    best = problem.attempt(method, start, limits)
+    if best.success.all():
+        return best
+    points, tried, together = EvenPoints(problem.bounds, seed), 0, FEW
+    while tried < restarts:
+        left = np.flatnonzero(~best.success)
+        if len(left) == 0 or problem.out_of_time():
+            break
+        count = min(max(1, min(together, CROWD // len(left))), restarts - tried)
+        rows = np.repeat(left, count)
+        found = problem.part(rows).attempt(method, points.draw(start[rows]), limits)
+        keep_better(problem.robot, best, found, left, start)
+        tried, together = tried + count, min(2 * together, MANY)
+    return best
+
+
+def polish(problem: Problem, best: Attempt, start: Array, limits: bool) -> None:
+    """Follow the targets that were not reached patiently down to the nearest place."""
+    left = np.flatnonzero(~best.success)
+    if len(left) and not problem.out_of_time():
+        found = problem.part(left).attempt(PATIENT, best.q[left], limits)
+        keep_better(problem.robot, best, found, left, start)
+
+
+def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
+    """Of the new starts for each target keep the success nearest to q0, or else the smallest error, if it is better."""
+    count = len(left)
+    distance = np.linalg.norm(robot.difference(np.repeat(start[left], len(found.q) // count, axis=0), found.q), axis=-1)
+    score = np.where(found.success, distance - 1e9, found.residual.sum(axis=-1)).reshape(count, -1)
+    chosen = found.pick(np.arange(count) * score.shape[1] + score.argmin(axis=1))
+    better = chosen.success | (chosen.residual.sum(axis=-1) < best.residual[left].sum(axis=-1))
+    best.put(left[better], chosen.pick(np.flatnonzero(better)))
+
+
+def status_of(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> NDArray[np.str_]:
+    """Say what became of each target and, where it was not reached, why."""
+    status = np.full(len(best.q), "solved", dtype="<U11")
+    failed = np.flatnonzero(~best.success)
+    if len(failed) == 0:
+        return status
+    ended = best.ended[failed]
+    status[failed] = np.where(ended == OUT_OF_ITERATIONS, "budget", "unreachable")
+    status[failed[ended == SINGULAR]] = "singular"
+    close = failed[best.residual[failed].max(axis=-1) < NEAR_SINGULAR]
+    if len(close):
+        J = np.concatenate([kinematics.jacobian(problem.robot, best.q[close], frame) for frame in problem.rows], axis=1)
+        smallest = np.linalg.svd(J, compute_uv=False)[:, min(J.shape[1:]) - 1]
+        status[close[smallest < NEAR_SINGULAR]] = "singular"
+    if limits and not problem.out_of_time():
+        beyond = search(problem.part(failed), METHODS["lm"], start[failed], MANY, False, seed)
+        status[failed[beyond.success]] = "limits"
+    return status
