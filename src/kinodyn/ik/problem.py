@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -14,7 +13,7 @@ from kinodyn import _core
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
-from kinodyn.ik.result import OUT_OF_ITERATIONS, Attempt
+from kinodyn.ik.result import Attempt
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_pose
@@ -86,7 +85,8 @@ class Problem:
 
     def part(self, rows: NDArray[np.intp]) -> Problem:
         """Make the problem of these targets alone."""
-        result = copy(self)
+        result = object.__new__(Problem)
+        result.__dict__.update(self.__dict__)
         result.rows = {frame: T[rows] for frame, T in self.rows.items()}
         return result
 
@@ -128,11 +128,6 @@ class Problem:
         if wanted:
             return self.bounds.lower, self.bounds.upper
         return np.full(self.robot.nq, -ENDLESS), np.full(self.robot.nq, ENDLESS)
-
-
-def unserved(found: Attempt) -> NDArray[np.bool_]:
-    """Tell which attempts could have gone on."""
-    return np.asarray(found.ended == OUT_OF_ITERATIONS)
 
 
 def _pose(T: ArrayLike, frame: str) -> Array:

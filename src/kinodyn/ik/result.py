@@ -54,6 +54,14 @@ class Attempt:
     ended: Array  # ARRIVED, STANDSTILL, OUT_OF_ITERATIONS or SINGULAR
     poses: Array  # (n, frames, 4, 4)
 
+    def all_right(self) -> bool:
+        """Tell whether every row is a success."""
+        return int(np.count_nonzero(self.success)) == len(self.success)
+
+    def failures(self) -> NDArray[np.intp]:
+        """List the rows that are none."""
+        return (~self.success).nonzero()[0]
+
     def pick(self, rows: NDArray[np.intp]) -> Attempt:
         """Take some rows."""
         return Attempt(

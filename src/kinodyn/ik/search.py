@@ -18,26 +18,37 @@ NEAR_SINGULAR = 1e-3
 
 
 def search(problem: Problem, method: Method, start: Array, restarts: int, limits: bool, seed: int) -> Attempt:
-    """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached."""
+    """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached.
+
+    Every other time the way goes without limits first, and back by whole turns: solutions in a corner of the limits
+    are reached from few places within them, but from many beyond.
+    """
     best = problem.attempt(method, start, limits)
-    if best.success.all():
+    if best.all_right():
         return best
-    points, tried, together = EvenPoints(problem.bounds, seed), 0, FEW
+    points, tried, together, detour = EvenPoints(problem.bounds, seed), 0, FEW, False
     while tried < restarts:
-        left = np.flatnonzero(~best.success)
+        left = best.failures()
         if len(left) == 0 or problem.out_of_time():
             break
         count = min(max(1, min(together, CROWD // len(left))), restarts - tried)
         rows = np.repeat(left, count)
-        found = problem.part(rows).attempt(method, points.draw(start[rows]), limits)
+        some, begin = problem.part(rows), points.draw(start[rows])
+        before = 0.0
+        if detour:
+            without = some.attempt(method, begin, False)
+            begin, before = problem.bounds.wrapped(without.q), without.steps
+        found = some.attempt(method, begin, limits)
+        found.steps += before
         keep_better(problem.robot, best, found, left, start)
         tried, together = tried + count, min(2 * together, MANY)
+        detour = limits and not detour
     return best
 
 
 def polish(problem: Problem, best: Attempt, start: Array, limits: bool) -> None:
     """Follow the targets that were not reached patiently down to the nearest place."""
-    left = np.flatnonzero(~best.success)
+    left = best.failures()
     if len(left) and not problem.out_of_time():
         found = problem.part(left).attempt(PATIENT, best.q[left], limits)
         keep_better(problem.robot, best, found, left, start)
@@ -46,17 +57,21 @@ def polish(problem: Problem, best: Attempt, start: Array, limits: bool) -> None:
 def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
     """Of the new starts for each target keep the success nearest to q0, or else the smallest error, if it is better."""
     count = len(left)
-    distance = np.linalg.norm(robot.difference(np.repeat(start[left], len(found.q) // count, axis=0), found.q), axis=-1)
-    score = np.where(found.success, distance - 1e9, found.residual.sum(axis=-1)).reshape(count, -1)
-    chosen = found.pick(np.arange(count) * score.shape[1] + score.argmin(axis=1))
-    better = chosen.success | (chosen.residual.sum(axis=-1) < best.residual[left].sum(axis=-1))
-    best.put(left[better], chosen.pick(np.flatnonzero(better)))
+    error = found.residual[:, 0] + found.residual[:, 1]
+    away = robot.difference(start[left, None], found.q.reshape(count, -1, robot.nq)).reshape(len(error), -1)
+    # success comes first: its score is below that of any failure, whose error is no less than zero
+    nearness = -1.0 / (1.0 + np.sqrt((away * away).sum(axis=1)))
+    score = np.where(found.success, nearness, error).reshape(count, -1)
+    chosen = np.arange(0, len(error), score.shape[1]) + score.argmin(axis=1)
+    before = best.residual[left]
+    better = found.success[chosen] | (error[chosen] < before[:, 0] + before[:, 1])
+    best.put(left[better], found.pick(chosen[better]))
 
 
 def status_of(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> NDArray[np.str_]:
     """Say what became of each target and, where it was not reached, why."""
     status = np.full(len(best.q), "solved", dtype="<U11")
-    failed = np.flatnonzero(~best.success)
+    failed = best.failures()
     if len(failed) == 0:
         return status
     ended = best.ended[failed]

@@ -80,7 +80,7 @@ def solve(
         problem.deadline = begin + time_limit
     batch, start = problem.flatten(first_start(robot, problem.bounds, q0))
     best = search(problem, chosen, start, restarts, limits, seed)
-    if method == "auto":
+    if method == "auto" and not best.all_right():
         polish(problem, best, start, limits)
     status = status_of(problem, best, start, limits, seed)
     return IKResult(

@@ -23,6 +23,8 @@ class Bounds:
 
     lower: Array  # finite, for the core
     upper: Array
+    near_lower: Array  # what counts as standing at a limit
+    near_upper: Array
     low: Array  # from where to where starts are drawn
     high: Array
     middle: Array
@@ -31,7 +33,7 @@ class Bounds:
 
     def active(self, q: Array) -> NDArray[np.bool_]:
         """Tell which coordinates stand at a limit."""
-        at: NDArray[np.bool_] = (q <= self.lower + AT_LIMIT) | (q >= self.upper - AT_LIMIT)
+        at: NDArray[np.bool_] = (q <= self.near_lower) | (q >= self.near_upper)
         return at
 
     def wrapped(self, q: Array) -> Array:
@@ -62,7 +64,8 @@ def bounds_of(robot: Robot) -> Bounds:
             turning[joint.q] = False
     middle[free] = robot.neutral()[free]
     lower, upper = np.maximum(robot.limits.lower, -ENDLESS), np.minimum(robot.limits.upper, ENDLESS)
-    return _KNOWN.setdefault(robot, Bounds(lower, upper, low, high, middle, np.flatnonzero(free), turning))
+    near = lower + AT_LIMIT, upper - AT_LIMIT
+    return _KNOWN.setdefault(robot, Bounds(lower, upper, *near, low, high, middle, np.flatnonzero(free), turning))
 
 
 def first_start(robot: Robot, bounds: Bounds, q0: ArrayLike | None) -> Array:
