@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -31,23 +32,33 @@ def optimise(
         if len(moving) == 0:
             ended[row] = STANDSTILL
             continue
-        fit = _Fit(robot, q[row], moving, target)
+        fit = _Fit(robot, q[row], moving, target, enough)
         low, high = fit.bounds(lower, upper)
-        found = least_squares(
-            fit.error, np.zeros(len(moving)), fit.slope, (low, high),
-            xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=iterations,
-        )  # fmt: skip
-        q[row], steps[row] = np.clip(fit.at(found.x), lower, upper), found.nfev
-        arrived = np.abs(fit.error(found.x)).max() < enough
-        ended[row] = ARRIVED if arrived else STANDSTILL if found.status > 0 else OUT_OF_ITERATIONS
+        exact = dict.fromkeys(("xtol", "ftol", "gtol"), 1e-14)
+        try:
+            found = least_squares(fit.error, np.zeros(len(moving)), fit.slope, (low, high), max_nfev=iterations, **exact)
+            x, ended[row] = found.x, STANDSTILL if found.status > 0 else OUT_OF_ITERATIONS
+        except _Arrived as arrival:
+            x, ended[row] = arrival.x, ARRIVED
+        q[row], steps[row] = np.clip(fit.at(x), lower, upper), fit.evaluations
     return q, steps, ended
+
+
+class _Arrived(Exception):  # noqa: N818: it is no error
+    """Leaves the optimiser as soon as the target is reached, at x."""
+
+    def __init__(self, x: Array) -> None:
+        self.x = x
 
 
 class _Fit:
     """Errors of the frames over a tangent x at the start: q = start + x."""
 
-    def __init__(self, robot: Robot, start: Array, moving: list[int], target: dict[str, tuple[Array, Array]]) -> None:
-        self.robot, self.start, self.moving, self.target = robot, start, moving, target
+    def __init__(
+        self, robot: Robot, start: Array, moving: list[int], target: dict[str, tuple[Array, Array]], enough: float
+    ) -> None:
+        self.robot, self.start, self.moving, self.target, self.enough = robot, start, moving, target, enough
+        self.evaluations = 0
 
     def tangent(self, x: Array) -> Array:
         v = np.zeros(self.robot.nv)
@@ -65,11 +76,16 @@ class _Fit:
         return low[self.moving], high[self.moving]
 
     def error(self, x: Array) -> Array:
-        q, parts = self.at(x), []
+        q, parts, worst = self.at(x), [], 0.0
+        self.evaluations += 1
         for frame, (T, weights) in self.target.items():
             found = kinematics.pose(self.robot, q, frame)
-            turn = log3(T[:3, :3] @ found[:3, :3].T)
-            parts.append(weights * np.concatenate([T[:3, 3] - found[:3, 3], turn]))
+            error = np.concatenate([T[:3, 3] - found[:3, 3], log3(T[:3, :3] @ found[:3, :3].T)])
+            counted = np.where(weights > 0, error, 0.0)
+            worst = max(worst, math.hypot(*counted[:3]), math.hypot(*counted[3:]))
+            parts.append(weights * error)
+        if worst < self.enough:
+            raise _Arrived(x)
         return np.concatenate(parts)
 
     def slope(self, x: Array) -> Array:

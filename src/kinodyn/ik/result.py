@@ -23,7 +23,7 @@ class IKResult:
     status : (...) str
         "solved"; "limits": it was found only beyond joint limits; "singular": the last step of the way needs
         motion that the robot does not have there; "unreachable": every start ended in a standstill short of the
-        target; "budget": iterations or time ran out on the way.
+        target; "budget": iterations, restarts or time ran out before a solution that may well be there.
     residual : (..., 2)
         Largest distance [m] and angle [rad] from a target, over the frames, in directions that have weight.
     active_limits : (..., nq) bool

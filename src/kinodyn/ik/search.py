@@ -26,7 +26,8 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
     best = problem.attempt(method, start, limits)
     if best.all_right():
         return best
-    points, tried, together, detour = EvenPoints(problem.bounds, seed), 0, FEW, False
+    few, most = (FEW, MANY) if method.code >= 0 else (1, 1)  # SciPy takes one at a time anyway
+    points, tried, together, detour = EvenPoints(problem.bounds, seed), 0, few, False
     while tried < restarts:
         left = best.failures()
         if len(left) == 0 or problem.out_of_time():
@@ -41,7 +42,7 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
         found = some.attempt(method, begin, limits)
         found.steps += before
         keep_better(problem.robot, best, found, left, start)
-        tried, together = tried + count, min(2 * together, MANY)
+        tried, together = tried + count, min(2 * together, most)
         detour = limits and not detour
     return best
 
@@ -68,8 +69,14 @@ def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.in
     best.put(left[better], found.pick(chosen[better]))
 
 
-def status_of(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> NDArray[np.str_]:
-    """Say what became of each target and, where it was not reached, why."""
+def status_of(
+    problem: Problem, best: Attempt, start: Array, limits: bool, seed: int, thorough: bool
+) -> NDArray[np.str_]:
+    """Say what became of each target and, where it was not reached, why.
+
+    Unless the search was thorough, it is not taken at its word: what another one finds within limits was not out of
+    reach, and what it finds beyond them was out of limits.
+    """
     status = np.full(len(best.q), "solved", dtype="<U11")
     failed = best.failures()
     if len(failed) == 0:
@@ -82,7 +89,14 @@ def status_of(problem: Problem, best: Attempt, start: Array, limits: bool, seed:
         J = np.concatenate([kinematics.jacobian(problem.robot, best.q[close], frame) for frame in problem.rows], axis=1)
         smallest = np.linalg.svd(J, compute_uv=False)[:, min(J.shape[1:]) - 1]
         status[close[smallest < NEAR_SINGULAR]] = "singular"
-    if limits and not problem.out_of_time():
+    if not thorough and not problem.out_of_time():
+        second = search(problem.part(failed), METHODS["lm"], start[failed], 4 * MANY, limits, seed + 1)
+        missed = failed[second.success]
+        status[missed] = np.where(best.ended[missed] == SINGULAR, "singular", "budget")
+        failed = failed[~second.success]
+    if limits and len(failed) and not problem.out_of_time():
         beyond = search(problem.part(failed), METHODS["lm"], start[failed], MANY, False, seed)
         status[failed[beyond.success]] = "limits"
+    if problem.out_of_time():
+        status[best.failures()] = "budget"
     return status

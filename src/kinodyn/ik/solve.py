@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Method, Problem
+from kinodyn.ik.redundancy import Prefer, cost_of, improve
 from kinodyn.ik.result import IKResult
-from kinodyn.ik.search import polish, search, status_of
+from kinodyn.ik.search import MANY, polish, search, status_of
 from kinodyn.ik.starts import first_start
 from kinodyn.robot import Robot
 
@@ -36,6 +37,8 @@ def solve(
     time_limit: float | None = None,
     tolerance: float = 1e-6,
     limits: bool = True,
+    prefer: Prefer = None,
+    posture: ArrayLike | None = None,
     seed: int = 0,
 ) -> IKResult:
     """Find configurations that bring frames to their targets.
@@ -65,6 +68,13 @@ def solve(
         In metres and in radians.
     limits
         False ignores the joint limits.
+    prefer
+        Which of several solutions: None takes the one that is found first, starting from q0; "nearest" the one
+        nearest to q0; "posture" the one nearest to `posture`; "manipulability" the one that can move best; a function
+        of q (n, nq) the one where it is least, (n,). Sought along the self-motion, from several starts: the targets
+        stay reached.
+    posture
+        Configuration (..., nq) for `prefer="posture"`.
 
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
@@ -82,7 +92,10 @@ def solve(
     best = search(problem, chosen, start, restarts, limits, seed)
     if method == "auto" and not best.all_right():
         polish(problem, best, start, limits)
-    status = status_of(problem, best, start, limits, seed)
+    thorough = chosen == METHODS["auto"] and restarts >= MANY
+    if prefer is not None or posture is not None:
+        improve(problem, best, start, cost_of(problem, prefer, posture, start, batch), limits, seed)
+    status = status_of(problem, best, start, limits, seed, thorough)
     return IKResult(
         best.q.reshape(*batch, robot.nq),
         best.success.reshape(batch),

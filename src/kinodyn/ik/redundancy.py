@@ -1,0 +1,191 @@
+"""Which of many solutions: slides along the self-motion of solved targets, from several starts, to the least cost.
+
+The gradient of a cost is projected onto the motions that keep every target, as in A. Liegeois, "Automatic supervisory
+control of the configuration and behavior of multibody mechanisms", 1977; joints at a limit that would be pushed beyond
+it are held. After each step the solver goes back to the target, and a step that gains nothing is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn import kinematics
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError, UnknownNameError
+from kinodyn.ik.problem import METHODS, Problem
+from kinodyn.ik.result import Attempt
+from kinodyn.ik.starts import EvenPoints, configuration
+from kinodyn.robot import Robot
+
+Prefer: TypeAlias = str | Callable[[Array], ArrayLike] | None
+NAMES = ("nearest", "posture", "manipulability")
+STARTS = 16  # besides the solution that there is
+STEPS = 60
+SMALL = 1e-5  # joint motion that is not worth another step [rad or m]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What should be small: `value` (n,) and `slope` (n, nv) of configurations (n, nq) for the targets `rows` (n,)."""
+
+    value: Callable[[Array, NDArray[np.intp]], Array]
+    slope: Callable[[Array, NDArray[np.intp]], Array]
+    goal: Array | None = None  # (targets, nq): where it is least of all, if that is known
+
+
+def cost_of(problem: Problem, prefer: Prefer, posture: ArrayLike | None, start: Array, batch: tuple[int, ...]) -> Cost:
+    """Make the cost that a user asked for; what is wrong with the wish raises."""
+    if (posture is not None) != (prefer == "posture"):
+        raise InputError('posture goes with prefer="posture", and that needs posture=q of shape (..., nq)')
+    if prefer == "nearest":
+        return _distance(problem.robot, start)
+    if prefer == "posture" and posture is not None:
+        goal = configuration(problem.robot, posture, "posture")
+        try:
+            return _distance(problem.robot, np.broadcast_to(goal, (*batch, problem.robot.nq)).reshape(start.shape))
+        except ValueError as cause:
+            raise InputError(f"posture has shape {goal.shape}, which does not fit the targets, {batch}") from cause
+    if prefer == "manipulability":
+        return Cost(lambda q, _: -_manipulability(problem, q), lambda q, _: -_manipulability_slope(problem, q))
+    if callable(prefer):
+        return _given(problem.robot, prefer)
+    raise UnknownNameError(f"unknown preference {prefer!r}; known: {', '.join(NAMES)}, or a function of q (n, nq)")
+
+
+def improve(problem: Problem, best: Attempt, start: Array, cost: Cost, limits: bool, seed: int) -> None:
+    """Replace each solution by the one of least cost that can be found for its target."""
+    solved = best.success.nonzero()[0]
+    if len(solved) == 0:
+        return
+    points = EvenPoints(problem.bounds, seed)
+    rows = np.concatenate([solved, np.repeat(solved, STARTS), solved])
+    begin = points.draw(start[rows])
+    begin[: len(solved)] = best.q[solved]
+    if cost.goal is not None:
+        begin[-len(solved) :] = cost.goal[solved]
+    found = problem.part(rows).attempt(METHODS["auto"], begin, limits)
+    # the solutions that there are stay as they are: going again might lose them
+    found.put(np.arange(len(solved)), best.pick(solved))
+    kept = found.success.nonzero()[0]
+    rows, found = rows[kept], found.pick(kept)
+    value = _slide(problem, found, rows, cost, limits)
+    order = np.lexsort((value, rows))
+    first = np.unique(rows[order], return_index=True)[1]
+    best.put(solved, found.pick(order[first]))
+
+
+def _slide(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cost, limits: bool) -> Array:
+    """Slide each solution in `found` to where the cost is least; return the cost (n,)."""
+    robot, value, length = problem.robot, cost.value(found.q, rows), np.ones(len(rows))
+    active = np.arange(len(rows))
+    for _ in range(STEPS):
+        if len(active) == 0 or problem.out_of_time():
+            break
+        way = -_along_self_motion(problem, found.q[active], cost.slope(found.q[active], rows[active]), limits)
+        # not further than a quarter of a radian or metre at a time: the self-motion is curved
+        way *= (length[active] / np.maximum(1.0, 4.0 * length[active] * np.abs(way).max(axis=1)))[:, None]
+        moving = np.abs(way).max(axis=1) > SMALL
+        active, way = active[moving], way[moving]
+        tried = robot.integrate(found.q[active], way)
+        step = problem.part(rows[active]).attempt(METHODS["auto"], tried, limits)
+        new = cost.value(step.q, rows[active])
+        better = step.success & (new < value[active])
+        gained = active[better]
+        step.steps += found.steps[active]
+        found.put(gained, step.pick(better.nonzero()[0]))
+        value[gained] = new[better]
+        length[active] *= np.where(better, 1.5, 0.3)
+    return value
+
+
+def _along_self_motion(problem: Problem, q: Array, slope: Array, limits: bool) -> Array:
+    """Project slopes (n, nv) onto velocities that keep every target and push no joint beyond its limit."""
+    J = _jacobian(problem, q)
+    free = np.ones_like(slope)
+    for _ in range(3):  # a joint that is let go of may push another one
+        JF = J * free[:, None]
+        part = slope * free
+        way: Array = part - (np.linalg.pinv(JF, rcond=1e-6) @ (JF @ part[..., None]))[..., 0] * free
+        blocked = _blocked(problem, q, way) if limits else np.zeros(way.shape, dtype=bool)
+        if not (blocked & (free > 0)).any():
+            break
+        free[blocked] = 0.0
+    return way * free
+
+
+def _blocked(problem: Problem, q: Array, slope: Array) -> NDArray[np.bool_]:
+    """Tell which joints (n, nv) stand at a limit that going against the slope would break."""
+    bounds, result = problem.bounds, np.zeros(slope.shape, dtype=bool)
+    for joint in problem.robot.joints:
+        if joint.kind not in ("floating", "ball"):
+            x, s = q[:, joint.q], slope[:, joint.v]
+            low, high = x <= bounds.near_lower[joint.q], x >= bounds.near_upper[joint.q]
+            result[:, joint.v] |= (low & (s > 0)) | (high & (s < 0))
+    return result
+
+
+def _jacobian(problem: Problem, q: Array) -> Array:
+    """Stack the rows that have weight (n, m, nv), multiplied by it."""
+    parts = []
+    for frame, weights in problem.weights.items():
+        J = kinematics.jacobian(problem.robot, q, frame)
+        parts.append(weights[weights > 0][:, None] * J[:, weights > 0])
+    return np.concatenate(parts, axis=1)
+
+
+def _distance(robot: Robot, goal: Array) -> Cost:
+    def value(q: Array, rows: NDArray[np.intp]) -> Array:
+        away = robot.difference(goal[rows], q)
+        return np.asarray(0.5 * (away * away).sum(axis=1))
+
+    def slope(q: Array, rows: NDArray[np.intp]) -> Array:
+        return robot.difference(goal[rows], q)
+
+    return Cost(value, slope, goal)
+
+
+def _manipulability(problem: Problem, q: Array) -> Array:
+    """Measure the product of the singular values (n,) of all rows that have weight."""
+    return np.asarray(np.linalg.svd(_jacobian(problem, q), compute_uv=False).prod(axis=1))
+
+
+def _manipulability_slope(problem: Problem, q: Array) -> Array:
+    """Differentiate the logarithm of it (n, nv): the trace of J^+ dJ/dq_k, with dJ/dq_k the rate of J by joint k."""
+    robot, slope = problem.robot, np.zeros((len(q), problem.robot.nv))
+    inverse = np.linalg.pinv(_jacobian(problem, q), rcond=1e-9)
+    moving = np.abs(inverse).max(axis=(0, 2)) > 0
+    for k in np.flatnonzero(moving):
+        v = np.zeros(robot.nv)
+        v[k] = 1.0
+        parts = []
+        for frame, weights in problem.weights.items():
+            rate = kinematics.jacobian_dot(robot, q, v, frame)
+            parts.append(weights[weights > 0][:, None] * rate[:, weights > 0])
+        slope[:, k] = np.einsum("nij,nji->n", inverse, np.concatenate(parts, axis=1))
+    return slope
+
+
+def _given(robot: Robot, function: Callable[[Array], ArrayLike]) -> Cost:
+    """Take a user's function of q (n, nq); its slope is measured by small steps."""
+
+    def value(q: Array, _: NDArray[np.intp]) -> Array:
+        result = np.asarray(function(q), dtype=float)
+        if result.shape != q.shape[:1] or not np.isfinite(result).all():
+            raise InputError(f"prefer must give finite numbers ({len(q)},) for q {q.shape}, got shape {result.shape}")
+        return result
+
+    def slope(q: Array, rows: NDArray[np.intp]) -> Array:
+        step, result = 1e-5, np.zeros((len(q), robot.nv))
+        for k in range(robot.nv):
+            v = np.zeros(robot.nv)
+            v[k] = step
+            ahead, behind = value(robot.integrate(q, v), rows), value(robot.integrate(q, -v), rows)
+            result[:, k] = (ahead - behind) / (2 * step)
+        return result
+
+    return Cost(value, slope)
