@@ -36,7 +36,9 @@ def optimise(
         low, high = fit.bounds(lower, upper)
         exact = dict.fromkeys(("xtol", "ftol", "gtol"), 1e-14)
         try:
-            found = least_squares(fit.error, np.zeros(len(moving)), fit.slope, (low, high), max_nfev=iterations, **exact)
+            found = least_squares(
+                fit.error, np.zeros(len(moving)), fit.slope, (low, high), max_nfev=iterations, **exact
+            )
             x, ended[row] = found.x, STANDSTILL if found.status > 0 else OUT_OF_ITERATIONS
         except _Arrived as arrival:
             x, ended[row] = arrival.x, ARRIVED
@@ -44,7 +46,7 @@ def optimise(
     return q, steps, ended
 
 
-class _Arrived(Exception):  # noqa: N818: it is no error
+class _Arrived(Exception):  # noqa: N818
     """Leaves the optimiser as soon as the target is reached, at x."""
 
     def __init__(self, x: Array) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +14,7 @@ from kinodyn import _core
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
-from kinodyn.ik.result import Attempt
+from kinodyn.ik.result import Attempt, joined
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_pose
@@ -107,8 +108,7 @@ class Problem:
             rows = np.arange(begin, min(begin + (1 if method.code < 0 else SLICE), len(start)))
             chosen = waiting if begin and self.out_of_time() else method
             parts.append(self.part(rows)._attempt(chosen, start[rows], limits))
-        fields = (np.concatenate([getattr(part, name) for part in parts]) for name in Attempt.__dataclass_fields__)
-        return Attempt(*fields)
+        return joined(parts)
 
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
@@ -132,10 +132,13 @@ class Problem:
 
 def _pose(T: ArrayLike, frame: str) -> Array:
     # the core's check is quick and says only whether all is well; the other one says what is not
-    if type(T) is np.ndarray and T.dtype == np.float64 and T.flags.c_contiguous and T.shape[-2:] == (4, 4):
-        if _core.are_poses(T):
-            return T
+    if isinstance(T, np.ndarray) and _is_plain(T) and _core.are_poses(T):
+        return T
     return np.ascontiguousarray(as_pose(T, f"target of {frame!r}"))
+
+
+def _is_plain(T: NDArray[Any]) -> bool:
+    return T.dtype == np.float64 and T.flags.c_contiguous and T.shape[-2:] == (4, 4)
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:

@@ -18,14 +18,14 @@ from kinodyn import kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Problem
-from kinodyn.ik.result import Attempt
+from kinodyn.ik.result import Attempt, joined
 from kinodyn.ik.starts import EvenPoints, configuration
 from kinodyn.robot import Robot
 
 Prefer: TypeAlias = str | Callable[[Array], ArrayLike] | None
 NAMES = ("nearest", "posture", "manipulability")
-STARTS = 16  # besides the solution that there is
-STEPS = 60
+AT_ONCE = 256  # targets, so that memory stays small
+FIRST_STEPS, LEADERS, STEPS = 6, 4, 60  # after a few steps only the most promising go on
 SMALL = 1e-5  # joint motion that is not worth another step [rad or m]
 
 
@@ -46,6 +46,8 @@ def cost_of(problem: Problem, prefer: Prefer, posture: ArrayLike | None, start: 
         return _distance(problem.robot, start)
     if prefer == "posture" and posture is not None:
         goal = configuration(problem.robot, posture, "posture")
+        if not np.isfinite(goal).all():
+            raise InputError("posture has a value that is NaN or infinite; give finite numbers")
         try:
             return _distance(problem.robot, np.broadcast_to(goal, (*batch, problem.robot.nq)).reshape(start.shape))
         except ValueError as cause:
@@ -57,33 +59,60 @@ def cost_of(problem: Problem, prefer: Prefer, posture: ArrayLike | None, start: 
     raise UnknownNameError(f"unknown preference {prefer!r}; known: {', '.join(NAMES)}, or a function of q (n, nq)")
 
 
-def improve(problem: Problem, best: Attempt, start: Array, cost: Cost, limits: bool, seed: int) -> None:
-    """Replace each solution by the one of least cost that can be found for its target."""
-    solved = best.success.nonzero()[0]
-    if len(solved) == 0:
-        return
-    points = EvenPoints(problem.bounds, seed)
-    rows = np.concatenate([solved, np.repeat(solved, STARTS), solved])
+def improve(
+    problem: Problem, best: Attempt, start: Array, cost: Cost, *, restarts: int, limits: bool, seed: int
+) -> None:
+    """Replace each solution by the one of least cost that can be found for its target, from so many starts more."""
+    points, solved = EvenPoints(problem.bounds, seed), best.success.nonzero()[0]
+    for begin in range(0, len(solved), AT_ONCE):
+        some = solved[begin : begin + AT_ONCE]
+        rows = np.concatenate([np.repeat(some, restarts), some])
+        found = problem.part(rows).attempt(
+            METHODS["auto"], _starts(problem, points, start, rows, some, cost, limits), limits
+        )
+        # the solutions that there are stay as they are: going again might lose them
+        rows, kept = np.concatenate([some, rows]), np.concatenate([np.ones(len(some), dtype=bool), found.success])
+        found = joined([best.pick(some), found]).pick(kept.nonzero()[0])
+        rows = rows[kept]
+        for steps, leaders in ((FIRST_STEPS, LEADERS), (STEPS, 1)):
+            value = _slide(problem, found, rows, cost, limits, steps)
+            order = _least(value, rows, leaders)
+            rows, found = rows[order], found.pick(order)
+        best.put(some, found)
+
+
+def _starts(
+    problem: Problem,
+    points: EvenPoints,
+    start: Array,
+    rows: NDArray[np.intp],
+    some: NDArray[np.intp],
+    cost: Cost,
+    limits: bool,
+) -> Array:
+    """Draw starts for the targets `rows`; for the last ones, `some`, take where the cost is least if that is known."""
     begin = points.draw(start[rows])
-    begin[: len(solved)] = best.q[solved]
+    if limits:  # half of them by a detour beyond the limits, as in the search
+        far = np.arange(0, len(rows), 2)
+        begin[far] = problem.bounds.wrapped(problem.part(rows[far]).attempt(METHODS["auto"], begin[far], False).q)
     if cost.goal is not None:
-        begin[-len(solved) :] = cost.goal[solved]
-    found = problem.part(rows).attempt(METHODS["auto"], begin, limits)
-    # the solutions that there are stay as they are: going again might lose them
-    found.put(np.arange(len(solved)), best.pick(solved))
-    kept = found.success.nonzero()[0]
-    rows, found = rows[kept], found.pick(kept)
-    value = _slide(problem, found, rows, cost, limits)
+        begin[-len(some) :] = cost.goal[some]
+    return begin
+
+
+def _least(value: Array, rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """List where the `count` least values of each target are, target by target."""
     order = np.lexsort((value, rows))
-    first = np.unique(rows[order], return_index=True)[1]
-    best.put(solved, found.pick(order[first]))
+    first = np.searchsorted(rows[order], rows[order])
+    chosen: NDArray[np.intp] = order[np.arange(len(order)) - first < count]
+    return chosen
 
 
-def _slide(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cost, limits: bool) -> Array:
+def _slide(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cost, limits: bool, steps: int) -> Array:
     """Slide each solution in `found` to where the cost is least; return the cost (n,)."""
     robot, value, length = problem.robot, cost.value(found.q, rows), np.ones(len(rows))
     active = np.arange(len(rows))
-    for _ in range(STEPS):
+    for _ in range(steps):
         if len(active) == 0 or problem.out_of_time():
             break
         way = -_along_self_motion(problem, found.q[active], cost.slope(found.q[active], rows[active]), limits)

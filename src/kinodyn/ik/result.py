@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,11 @@ class Attempt:
         """Replace some rows by those of another."""
         self.q[rows], self.success[rows], self.residual[rows] = other.q, other.success, other.residual
         self.steps[rows], self.ended[rows], self.poses[rows] = other.steps, other.ended, other.poses
+
+
+def joined(parts: list[Attempt]) -> Attempt:
+    """Put attempts one after the other."""
+    return Attempt(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Attempt)))
 
 
 # how an attempt ended, as the core says it

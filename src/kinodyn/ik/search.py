@@ -35,12 +35,12 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
         count = min(max(1, min(together, CROWD // len(left))), restarts - tried)
         rows = np.repeat(left, count)
         some, begin = problem.part(rows), points.draw(start[rows])
-        before = 0.0
-        if detour:
-            without = some.attempt(method, begin, False)
-            begin, before = problem.bounds.wrapped(without.q), without.steps
+        without = some.attempt(method, begin, False) if detour else None
+        if without:
+            begin = problem.bounds.wrapped(without.q)
         found = some.attempt(method, begin, limits)
-        found.steps += before
+        if without:
+            found.steps += without.steps
         keep_better(problem.robot, best, found, left, start)
         tried, together = tried + count, min(2 * together, most)
         detour = limits and not detour

@@ -94,7 +94,8 @@ def solve(
         polish(problem, best, start, limits)
     thorough = chosen == METHODS["auto"] and restarts >= MANY
     if prefer is not None or posture is not None:
-        improve(problem, best, start, cost_of(problem, prefer, posture, start, batch), limits, seed)
+        cost = cost_of(problem, prefer, posture, start, batch)
+        improve(problem, best, start, cost, restarts=restarts, limits=limits, seed=seed)
     status = status_of(problem, best, start, limits, seed, thorough)
     return IKResult(
         best.q.reshape(*batch, robot.nq),
