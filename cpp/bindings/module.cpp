@@ -329,6 +329,7 @@ nb::object misfit(Any robot, Any q, Any lower, Any upper, Any targets) {
     input_targets(door, given);
     door.output({2});
     door.output({});
+    door.output({});
     door.output({static_cast<long>(given.size()), 4, 4});
     return door.run(kernels().misfit, nb::none());
 }

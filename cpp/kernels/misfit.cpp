@@ -3,7 +3,7 @@
 // Inputs: 0 configuration, 1 lower and 2 upper limits (nq), then for each frame in call.more its target pose (16) and,
 // after all of those, its weights (6): directions without weight do not count. call.list: the bodies on the way.
 // Outputs: 0 largest distance and angle over the frames, 1 by how much the worst coordinate is beyond its limits,
-// 2 the poses of the frames.
+// 2 the sum of weighted squares that the solver makes small, 3 the poses of the frames.
 #include "algorithms.hpp"
 #include "placement.hpp"
 
@@ -22,18 +22,22 @@ struct Misfit {
             turn(body, q, angle);
             place(body, parent_of(at, body), q, angle, at[w.call.list[k]]);
         }
-        double beyond = 0, *worst = w.out[0];
+        double beyond = 0, cost = 0, *worst = w.out[0];
         for (int k = 0; k < w.model.nq; ++k) beyond = larger(beyond, larger(w.in[1][k] - q[k], q[k] - w.in[2][k]));
-        w.out[1][0] = beyond;
         worst[0] = worst[1] = 0;
         for (int k = 0; k < w.call.n_more; ++k) {
             const Placement<double> found = place_frame(w.model.frames[w.call.more[k]], at);
             const double *target = w.in[3 + k], *weight = w.in[3 + w.call.n_more + k];
-            store_pose(w.out[2] + 16 * k, found);
+            store_pose(w.out[3] + 16 * k, found);
             const Vec3<double> d = Vec3<double>{target[3], target[7], target[11]} - found.p;
+            const Vec3<double> r = rotation_vector(from(found.R, target));
             worst[0] = larger(worst[0], length(counted(d, weight)));
-            worst[1] = larger(worst[1], angle_between(target, found.R, weight + 3));
+            worst[1] = larger(worst[1], length(counted(r, weight + 3)));
+            const double angle = length(r), chord = angle > 1e-6 ? 2 * sin(0.5 * angle) / angle : 1;
+            const Vec3<double> e = weighted(d, weight), f = chord * weighted(r, weight + 3);
+            cost += dot(e, e) + dot(f, f);
         }
+        w.out[1][0] = beyond, w.out[2][0] = cost;
     }
 
     static double larger(double a, double b) { return a > b ? a : b; }
@@ -41,21 +45,15 @@ struct Misfit {
     static Vec3<double> counted(const Vec3<double>& a, const double* weight) {
         return {weight[0] > 0 ? a.x : 0, weight[1] > 0 ? a.y : 0, weight[2] > 0 ? a.z : 0};
     }
-
-    // Of the rotation from R to the target, as far as it is about axes that count.
-    static double angle_between(const double* target, const Mat3<double>& R, const double* weight) {
-        if (!(weight[0] > 0 || weight[1] > 0 || weight[2] > 0)) return 0;
+    static Vec3<double> weighted(const Vec3<double>& a, const double* weight) {
+        return {weight[0] * a.x, weight[1] * a.y, weight[2] * a.z};
+    }
+    // The rotation that takes R to that of the target pose.
+    static Mat3<double> from(const Mat3<double>& R, const double* target) {
         const Vec3<double> x = vec(target), y = vec(target + 4), z = vec(target + 8);
-        if (weight[0] > 0 && weight[1] > 0 && weight[2] > 0) {
-            // matrices that differ by a turn of angle a differ by 2 sqrt(2) sin(a / 2) in the Frobenius norm
-            const Vec3<double> dx = x - R.x, dy = y - R.y, dz = z - R.z;
-            const double sine = __builtin_sqrt((dot(dx, dx) + dot(dy, dy) + dot(dz, dz)) / 8);
-            return 2 * asin(sine < 1 ? sine : 1);
-        }
-        return length(counted(rotation_vector({{dot(x, R.x), dot(x, R.y), dot(x, R.z)},
-                                               {dot(y, R.x), dot(y, R.y), dot(y, R.z)},
-                                               {dot(z, R.x), dot(z, R.y), dot(z, R.z)}}),
-                              weight));
+        return {{dot(x, R.x), dot(x, R.y), dot(x, R.z)},
+                {dot(y, R.x), dot(y, R.y), dot(y, R.z)},
+                {dot(z, R.x), dot(z, R.y), dot(z, R.z)}};
     }
     static Vec3<double> rotation_vector(const Mat3<double>& E) {
         const Vec3<double> s = 0.5 * Vec3<double>{E.z.y - E.y.z, E.x.z - E.z.x, E.y.x - E.x.y};

@@ -157,7 +157,21 @@ struct Reach {
                                {dot(target.z, R.x), dot(target.z, R.y), dot(target.z, R.z)}};
             const T trace = 1.0 + E.x.x + E.y.y + E.z.z;
             const T k = 1.0 / L::root(L::larger(trace, T(1e-12)));
-            return {k * (E.z.y - E.y.z), k * (E.x.z - E.z.x), k * (E.y.x - E.x.y)};
+            const Vec3<T> r = {k * (E.z.y - E.y.z), k * (E.x.z - E.z.x), k * (E.y.x - E.x.y)};
+            const T half = L::one_if_less(trace, T(1e-8));
+            if (__builtin_expect(L::all_zero(half), 1)) return r;
+            return (1.0 - half) * r + half * half_turn(E);
+        }
+        // At half a turn E + 1 is twice the axis times itself; its longest row shows the axis best.
+        static Vec3<T> half_turn(const Mat3<T>& E) {
+            const Vec3<T> rows[3] = {
+                {E.x.x + 1.0, E.x.y, E.x.z}, {E.y.x, E.y.y + 1.0, E.y.z}, {E.z.x, E.z.y, E.z.z + 1.0}};
+            Vec3<T> axis = rows[0];
+            for (int i = 1; i < 3; ++i) {
+                const T longer = L::one_if_less(dot(axis, axis), dot(rows[i], rows[i]));
+                axis = (1.0 - longer) * axis + longer * rows[i];
+            }
+            return (2.0 / L::root(dot(axis, axis))) * axis;
         }
 
         // Weighted Jacobian of all frames, rows x n, in the order of call.dofs.

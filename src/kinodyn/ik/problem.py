@@ -119,9 +119,9 @@ class Problem:
         else:
             settings = np.array([enough, enough, method.iterations, method.damping, method.progress])
             q, steps, ended = _core.reach(self.robot, start, lower, upper, settings, wanted, method.code)
-        residual, beyond, poses = _core.misfit(self.robot, q, lower, upper, wanted)
+        residual, beyond, cost, poses = _core.misfit(self.robot, q, lower, upper, wanted)
         right = (residual[:, 0] <= self.tolerance) & (residual[:, 1] <= self.tolerance) & (beyond <= AT_LIMIT)
-        return Attempt(q, right, residual, steps, ended, poses)
+        return Attempt(q, right, residual, cost, steps, ended, poses)
 
     def limits(self, wanted: bool) -> tuple[Array, Array]:
         """Give the limits (nq,), or numbers far beyond any if they are not wanted."""

@@ -17,7 +17,8 @@ class IKResult:
     Attributes
     ----------
     q : (..., nq)
-        The solution or, where there is none, the configuration that came nearest. Within limits either way.
+        The solution or, where there is none, the configuration that came nearest: the least sum of weighted squares
+        of distances [m] and chords of the angles [rad]. Within limits either way.
     success : (...) bool
         All residuals are within the tolerance, by forward kinematics, and q is within limits.
     status : (...) str
@@ -50,6 +51,7 @@ class Attempt:
     q: Array
     success: NDArray[np.bool_]
     residual: Array
+    cost: Array  # what is made small: the sum of weighted squares
     steps: Array
     ended: Array  # ARRIVED, STANDSTILL, OUT_OF_ITERATIONS or SINGULAR
     poses: Array  # (n, frames, 4, 4)
@@ -68,6 +70,7 @@ class Attempt:
             self.q[rows],
             self.success[rows],
             self.residual[rows],
+            self.cost[rows],
             self.steps[rows],
             self.ended[rows],
             self.poses[rows],
@@ -75,7 +78,8 @@ class Attempt:
 
     def put(self, rows: NDArray[np.intp], other: Attempt) -> None:
         """Replace some rows by those of another."""
-        self.q[rows], self.success[rows], self.residual[rows] = other.q, other.success, other.residual
+        self.q[rows], self.success[rows] = other.q, other.success
+        self.residual[rows], self.cost[rows] = other.residual, other.cost
         self.steps[rows], self.ended[rows], self.poses[rows] = other.steps, other.ended, other.poses
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kinodyn import kinematics
 from kinodyn.description.types import Array
 from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
-from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, Attempt
+from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STANDSTILL, Attempt
 from kinodyn.ik.starts import EvenPoints
 from kinodyn.robot import Robot
 
@@ -20,8 +20,8 @@ NEAR_SINGULAR = 1e-3
 def search(problem: Problem, method: Method, start: Array, restarts: int, limits: bool, seed: int) -> Attempt:
     """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached.
 
-    Every other time the way goes without limits first, and back by whole turns: solutions in a corner of the limits
-    are reached from few places within them, but from many beyond.
+    After a first round the ways go without limits, then back by whole turns: solutions in a corner of the limits are
+    reached from few places within them, but from many beyond.
     """
     best = problem.attempt(method, start, limits)
     if best.all_right():
@@ -43,7 +43,7 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
             found.steps += without.steps
         keep_better(problem.robot, best, found, left, start)
         tried, together = tried + count, min(2 * together, most)
-        detour = limits and not detour
+        detour = limits
     return best
 
 
@@ -52,20 +52,20 @@ def polish(problem: Problem, best: Attempt, start: Array, limits: bool) -> None:
     left = best.failures()
     if len(left) and not problem.out_of_time():
         found = problem.part(left).attempt(PATIENT, best.q[left], limits)
+        stood = best.ended[left] == STANDSTILL  # what has come to a standstill once is only made finer
+        found.ended[stood & (found.ended == OUT_OF_ITERATIONS)] = STANDSTILL
         keep_better(problem.robot, best, found, left, start)
 
 
 def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
-    """Of the new starts for each target keep the success nearest to q0, or else the smallest error, if it is better."""
+    """Of the new starts for each target keep the success nearest to q0, or else the least cost, if it is less."""
     count = len(left)
-    error = found.residual[:, 0] + found.residual[:, 1]
-    away = robot.difference(start[left, None], found.q.reshape(count, -1, robot.nq)).reshape(len(error), -1)
-    # success comes first: its score is below that of any failure, whose error is no less than zero
+    away = robot.difference(start[left, None], found.q.reshape(count, -1, robot.nq)).reshape(len(found.q), -1)
+    # success comes first: its score is below that of any failure, whose cost is no less than zero
     nearness = -1.0 / (1.0 + np.sqrt((away * away).sum(axis=1)))
-    score = np.where(found.success, nearness, error).reshape(count, -1)
-    chosen = np.arange(0, len(error), score.shape[1]) + score.argmin(axis=1)
-    before = best.residual[left]
-    better = found.success[chosen] | (error[chosen] < before[:, 0] + before[:, 1])
+    score = np.where(found.success, nearness, found.cost).reshape(count, -1)
+    chosen = np.arange(0, len(found.q), score.shape[1]) + score.argmin(axis=1)
+    better = found.success[chosen] | (found.cost[chosen] < best.cost[left])
     best.put(left[better], found.pick(chosen[better]))
 
 
