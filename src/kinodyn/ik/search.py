@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from kinodyn import kinematics
 from kinodyn.description.types import Array
 from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
-from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STANDSTILL, Attempt
+from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, Attempt
 from kinodyn.ik.starts import EvenPoints
 from kinodyn.robot import Robot
 
 FEW, MANY = 4, 16  # starts tried together for a target that resists: few at first, then more
 CROWD = 1024  # targets times starts in one attempt, unless the targets alone are more
+DESCENTS = 16  # starts of the patient descent to the nearest place
 NEAR_SINGULAR = 1e-3
 
 
@@ -47,14 +48,20 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
     return best
 
 
-def polish(problem: Problem, best: Attempt, start: Array, limits: bool) -> None:
-    """Follow the targets that were not reached patiently down to the nearest place."""
+def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
+    """Follow the targets that were not reached patiently down to the nearest place, from where they are and others."""
     left = best.failures()
-    if len(left) and not problem.out_of_time():
-        found = problem.part(left).attempt(PATIENT, best.q[left], limits)
-        stood = best.ended[left] == STANDSTILL  # what has come to a standstill once is only made finer
-        found.ended[stood & (found.ended == OUT_OF_ITERATIONS)] = STANDSTILL
-        keep_better(problem.robot, best, found, left, start)
+    if len(left) == 0 or problem.out_of_time():
+        return
+    rows = np.repeat(left, DESCENTS)
+    begin = EvenPoints(problem.bounds, seed).draw(start[rows])
+    begin[::DESCENTS] = best.q[left]
+    found = problem.part(rows).attempt(PATIENT, begin, limits)
+    # what has come to a standstill once is only made finer
+    found.ended[found.ended == OUT_OF_ITERATIONS] = np.repeat(best.ended[left], DESCENTS)[
+        found.ended == OUT_OF_ITERATIONS
+    ]
+    keep_better(problem.robot, best, found, left, start)
 
 
 def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:

@@ -91,7 +91,7 @@ def solve(
     batch, start = problem.flatten(first_start(robot, problem.bounds, q0))
     best = search(problem, chosen, start, restarts, limits, seed)
     if method == "auto" and not best.all_right():
-        polish(problem, best, start, limits)
+        polish(problem, best, start, limits, seed)
     thorough = chosen == METHODS["auto"] and restarts >= MANY
     if prefer is not None or posture is not None:
         cost = cost_of(problem, prefer, posture, start, batch)
