@@ -105,17 +105,17 @@ def test_solutions_in_a_corner_of_the_limits_are_found() -> None:
 @pytest.mark.parametrize(("name", "frame"), [pair for pair in ARMS_AND_LEGS if pair[0] in SINGULAR_JOINTS])
 def test_what_is_out_of_reach_is_called_so(name: str, frame: str) -> None:
     part, rng = limb(name, frame), np.random.default_rng(0)
-    T = part.pose(part.robot.random(200, seed=7))
+    T = part.pose(part.robot.random(1000, seed=7))
     longest = np.linalg.norm(part.pose(part.robot.random(5000, seed=8))[:, :3, 3], axis=-1).max()
-    away = rng.normal(size=(200, 3))
+    away = rng.normal(size=(1000, 3))
     away /= np.linalg.norm(away, axis=-1, keepdims=True)
-    T[:, :3, 3] = rng.uniform(1.3, 4.0, (200, 1)) * longest * away
+    T[:, :3, 3] = rng.uniform(1.3, 4.0, (1000, 1)) * longest * away
     result = part.solve(T)
     assert_honest(part, result, T)
     assert (result.status == "unreachable").all()
     # nothing that chance tries comes nearer, in squares of metres and of the chords of angles
-    tried = squares(part.pose(part.robot.random(2000, seed=9))[:, None], T).min(axis=0)
-    assert (squares(result.T_reached[frame], T) <= tried).all()
+    tried = squares(part.pose(part.robot.random(5000, seed=9))[:, None], T[:100]).min(axis=0)
+    assert (squares(result.T_reached[frame], T)[:100] <= tried).all()
 
 
 @pytest.mark.parametrize(("name", "frame"), [pair for pair in ARMS_AND_LEGS if SINGULAR_JOINTS.get(pair[0])])

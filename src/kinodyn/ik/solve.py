@@ -89,13 +89,13 @@ def solve(
     if time_limit is not None:
         problem.deadline = begin + time_limit
     batch, start = problem.flatten(first_start(robot, problem.bounds, q0))
+    wish = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
     best = search(problem, chosen, start, restarts, limits, seed)
     if method == "auto" and not best.all_right():
         polish(problem, best, start, limits, seed)
     thorough = chosen == METHODS["auto"] and restarts >= MANY
-    if prefer is not None or posture is not None:
-        cost = cost_of(problem, prefer, posture, start, batch)
-        improve(problem, best, start, cost, restarts=restarts, limits=limits, seed=seed)
+    if wish is not None:
+        improve(problem, best, start, wish, restarts=restarts, limits=limits, seed=seed)
     status = status_of(problem, best, start, limits, seed, thorough)
     return IKResult(
         best.q.reshape(*batch, robot.nq),
