@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
-from kinodyn.ik.result import IKResult
+from kinodyn.ik.result import Attempt, IKResult
 from kinodyn.ik.search import MANY, polish, search, status_of
 from kinodyn.ik.starts import first_start
 from kinodyn.robot import Robot
@@ -96,13 +96,18 @@ def solve(
     thorough = chosen == METHODS["auto"] and restarts >= MANY
     if wish is not None:
         improve(problem, best, start, wish, restarts=restarts, limits=limits, seed=seed)
-    status = status_of(problem, best, start, limits, seed, thorough)
+    return _result(problem, best, status_of(problem, best, start, limits, seed, thorough), batch)
+
+
+def _result(problem: Problem, best: Attempt, status: NDArray[np.str_], batch: tuple[int, ...]) -> IKResult:
+    """Give the rows the shape of the batch."""
+    nq = problem.robot.nq
     return IKResult(
-        best.q.reshape(*batch, robot.nq),
+        best.q.reshape(*batch, nq),
         best.success.reshape(batch),
         status.reshape(batch),
         best.residual.reshape(*batch, 2),
-        problem.bounds.active(best.q).reshape(*batch, robot.nq),
+        problem.bounds.active(best.q).reshape(*batch, nq),
         best.steps.reshape(batch),
         {frame: best.poses[:, k].reshape(*batch, 4, 4) for k, frame in enumerate(problem.rows)},
     )
