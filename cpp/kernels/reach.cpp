@@ -74,6 +74,8 @@ struct Reach {
             const int most = static_cast<int>(L::lane(settings[2], 0));
             const double by_error = L::lane(settings[3], 0), progress = L::lane(settings[4], 0);
             const bool patient = by_error == 0;
+            const T standstill =
+                patient ? 12.0 : 6.0;  // steps without progress; patience needs some to find its damping
             T best = 1e300, stalled = 0.0, iterations = 0.0, damping = 1e-3, regular = 1.0;
             clamp();
             for (int k = 0;; ++k) {
@@ -88,7 +90,7 @@ struct Reach {
                 stalled = (stalled + 1.0) * (1.0 - better);
                 // lanes that have arrived, or that have come no nearer for a while, stand still from here on
                 const T open = 1.0 - L::one_if_less(lin, metres) * L::one_if_less(ang, radians);
-                const T moving = L::one_if_less(stalled, 12.0);
+                const T moving = L::one_if_less(stalled, standstill);
                 const T active = open * moving * regular;
                 w.out[1][0] = iterations;
                 w.out[2][0] = open * ((1.0 - regular) * Singular +
@@ -110,7 +112,7 @@ struct Reach {
                 case Pinv: return by_singular_values(1e-3, 0.0);
                 case Dls: return by_singular_values(0.0, 0.01);
                 default:
-                    by_singular_values(0.0, 0.0);
+                    by_singular_values(1e-8, 0.0);
                     if (rank() > 0) regular *= L::one_if_less(1e-12 * size[0], size[rank() - 1]);  // of squares
             }
         }

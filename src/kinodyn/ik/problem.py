@@ -28,7 +28,7 @@ class Method:
 
     code: int
     iterations: int
-    progress: float = 0.02  # less than this share of the error, twelve times in a row, is a standstill
+    progress: float = 0.02  # less than this share of the error, six times in a row, is a standstill
     damping: float = 0.1  # by the error; 0 is patient
 
 
