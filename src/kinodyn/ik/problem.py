@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinodyn import _core
+from kinodyn import _core, kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
@@ -122,6 +122,14 @@ class Problem:
         residual, beyond, cost, poses = _core.misfit(self.robot, q, lower, upper, wanted)
         right = (residual[:, 0] <= self.tolerance) & (residual[:, 1] <= self.tolerance) & (beyond <= AT_LIMIT)
         return Attempt(q, right, residual, cost, steps, ended, poses)
+
+    def jacobian(self, q: Array) -> Array:
+        """Stack the rows of all frames that have weight, multiplied by it: (n, m, nv)."""
+        parts = []
+        for frame, weights in self.weights.items():
+            counts = weights > 0
+            parts.append(weights[counts][:, None] * kinematics.jacobian(self.robot, q, frame)[:, counts])
+        return np.concatenate(parts, axis=1)
 
     def limits(self, wanted: bool) -> tuple[Array, Array]:
         """Give the limits (nq,), or numbers far beyond any if they are not wanted."""

@@ -134,7 +134,7 @@ def _slide(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cost,
 
 def _along_self_motion(problem: Problem, q: Array, slope: Array, limits: bool) -> Array:
     """Project slopes (n, nv) onto velocities that keep every target and push no joint beyond its limit."""
-    J = _jacobian(problem, q)
+    J = problem.jacobian(q)
     free = np.ones_like(slope)
     for _ in range(3):  # a joint that is let go of may push another one
         JF = J * free[:, None]
@@ -158,15 +158,6 @@ def _blocked(problem: Problem, q: Array, slope: Array) -> NDArray[np.bool_]:
     return result
 
 
-def _jacobian(problem: Problem, q: Array) -> Array:
-    """Stack the rows that have weight (n, m, nv), multiplied by it."""
-    parts = []
-    for frame, weights in problem.weights.items():
-        J = kinematics.jacobian(problem.robot, q, frame)
-        parts.append(weights[weights > 0][:, None] * J[:, weights > 0])
-    return np.concatenate(parts, axis=1)
-
-
 def _distance(robot: Robot, goal: Array) -> Cost:
     def value(q: Array, rows: NDArray[np.intp]) -> Array:
         away = robot.difference(goal[rows], q)
@@ -180,13 +171,13 @@ def _distance(robot: Robot, goal: Array) -> Cost:
 
 def _manipulability(problem: Problem, q: Array) -> Array:
     """Measure the product of the singular values (n,) of all rows that have weight."""
-    return np.asarray(np.linalg.svd(_jacobian(problem, q), compute_uv=False).prod(axis=1))
+    return np.asarray(np.linalg.svd(problem.jacobian(q), compute_uv=False).prod(axis=1))
 
 
 def _manipulability_slope(problem: Problem, q: Array) -> Array:
     """Differentiate the logarithm of it (n, nv): the trace of J^+ dJ/dq_k, with dJ/dq_k the rate of J by joint k."""
     robot, slope = problem.robot, np.zeros((len(q), problem.robot.nv))
-    inverse = np.linalg.pinv(_jacobian(problem, q), rcond=1e-9)
+    inverse = np.linalg.pinv(problem.jacobian(q), rcond=1e-9)
     moving = np.abs(inverse).max(axis=(0, 2)) > 0
     for k in np.flatnonzero(moving):
         v = np.zeros(robot.nv)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn import kinematics
 from kinodyn.description.types import Array
 from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
 from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, Attempt
@@ -84,7 +83,8 @@ def status_of(
     Unless the search was thorough, it is not taken at its word: what another one finds within limits was not out of
     reach, and what it finds beyond them was out of limits.
     """
-    status = np.full(len(best.q), "solved", dtype="<U11")
+    status = np.empty(len(best.q), dtype="<U11")
+    status[:] = "solved"
     failed = best.failures()
     if len(failed) == 0:
         return status
@@ -93,9 +93,7 @@ def status_of(
     status[failed[ended == SINGULAR]] = "singular"
     close = failed[best.residual[failed].max(axis=-1) < NEAR_SINGULAR]
     if len(close):
-        J = np.concatenate([kinematics.jacobian(problem.robot, best.q[close], frame) for frame in problem.rows], axis=1)
-        smallest = np.linalg.svd(J, compute_uv=False)[:, min(J.shape[1:]) - 1]
-        status[close[smallest < NEAR_SINGULAR]] = "singular"
+        status[close[_is_singular(problem.jacobian(best.q[close]))]] = "singular"
     if not thorough and not problem.out_of_time():
         second = search(problem.part(failed), METHODS["lm"], start[failed], 4 * MANY, limits, seed + 1)
         missed = failed[second.success]
@@ -107,3 +105,10 @@ def status_of(
     if problem.out_of_time():
         status[best.failures()] = "budget"
     return status
+
+
+def _is_singular(J: Array) -> NDArray[np.bool_]:
+    """Tell where Jacobians (n, m, nv) have lost a direction that their joints could have."""
+    moving = np.count_nonzero(np.abs(J).max(axis=(0, 1)))
+    least = min(J.shape[1], moving)
+    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, max(least - 1, 0)] < NEAR_SINGULAR)

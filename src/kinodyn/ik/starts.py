@@ -60,7 +60,8 @@ def bounds_of(robot: Robot) -> Bounds:
         elif joint.mimic is None and joint.kind in ("revolute", "continuous"):
             turning[joint.q] = True
     for joint in robot.joints:
-        if joint.mimic is not None:  # a turn of the leader is not one of its follower
+        while joint.mimic is not None:  # a whole turn of the leader need not be one of its follower
+            joint = robot.joint(joint.mimic.joint)
             turning[joint.q] = False
     middle[free] = robot.neutral()[free]
     lower, upper = np.maximum(robot.limits.lower, -ENDLESS), np.minimum(robot.limits.upper, ENDLESS)
