@@ -110,7 +110,7 @@ struct Reach {
                 case Lm: normal_equations(); return solve_step(damping);
                 case Transpose: return along_the_gradient();
                 case Pinv: return by_singular_values(1e-3, 0.0);
-                case Dls: return by_singular_values(0.0, 0.01);
+                case Dls: return by_singular_values(1e-8, 0.01);
                 default:
                     by_singular_values(1e-8, 0.0);
                     if (rank() > 0) regular *= L::one_if_less(1e-12 * size[0], size[rank() - 1]);  // of squares

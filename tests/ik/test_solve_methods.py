@@ -72,9 +72,10 @@ def step_of_the_book(method: str, J: Array, e: Array) -> Array:
     if method == "lm":
         return np.asarray(np.linalg.solve(J.T @ J + 0.05 * (e @ e) * np.eye(J.shape[1]), J.T @ e))
     s = np.linalg.svd(J, compute_uv=False)
-    if method == "dls":
+    if method == "dls":  # with the book's product of singular values over the greatest
         damping = (0.01 * s[0] * max(0.0, 1 - 100 * np.prod(s / s[0]))) ** 2
-        return np.asarray(J.T @ np.linalg.solve(J @ J.T + damping * np.eye(len(J)), e))
+        damped = np.concatenate([J, np.sqrt(damping) * np.eye(J.shape[1])])
+        return np.asarray(np.linalg.pinv(damped) @ np.concatenate([e, np.zeros(J.shape[1])]))
     return np.asarray(np.linalg.pinv(J, rcond=1e-3 if method == "pinv" else 1e-15) @ e)
 
 
@@ -99,6 +100,32 @@ def test_the_first_step_is_that_of_the_book(name: str, method: str) -> None:
         step /= max(1.0, np.abs(step).max())  # no joint goes further than a radian or metre at once
         np.testing.assert_allclose(result.q[k] - start[k], step, rtol=1e-6, atol=1e-9)
         assert result.iterations[k] == 1
+
+
+@pytest.mark.parametrize("method", CORE)
+def test_more_targets_than_joints_get_the_step_of_least_squares(method: str) -> None:
+    robot, frame = load("ur5")
+    frames = ("forearm_link", frame)
+    start, q = nearby(robot, 20, 0.02)
+    targets = {name: kd.kinematics.pose(robot, q, name) for name in frames}
+    targets[frame][:, :3, 3] += 0.01  # which the forearm does not follow
+    once: dict[str, Any] = {"iterations": 1, "restarts": 0, "limits": False, "tolerance": 1e-12}
+    result = kd.ik.solve(robot, targets, start, method=method, **once)
+    for k in range(20):
+        J = np.concatenate([kd.kinematics.jacobian(robot, start[k], name) for name in frames])
+        poses = {name: kd.kinematics.pose(robot, start[k], name) for name in frames}
+        e = np.concatenate([error_of(poses[name], targets[name][k]) for name in frames])
+        step = step_of_the_book(method, J, e)
+        np.testing.assert_allclose(result.q[k] - start[k], step / max(1.0, np.abs(step).max()), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", CORE)
+def test_a_target_in_another_galaxy_does_no_harm(method: str) -> None:
+    robot = kd.load("planar3r")
+    T = kd.kinematics.pose(robot, robot.random(4, seed=0), "link3")
+    T[:, :3, 3] *= 1e40
+    result = kd.ik.solve(robot, {"link3": T}, method=method, restarts=2)
+    assert np.isfinite(result.q).all() and not result.success.any()
 
 
 def test_damping_keeps_steps_short_where_the_arm_is_singular() -> None:
