@@ -49,18 +49,18 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
 
 def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
     """Follow the targets that were not reached patiently down to the nearest place, from where they are and others."""
-    left = best.failures()
-    if len(left) == 0 or problem.out_of_time():
-        return
-    rows = np.repeat(left, DESCENTS)
-    begin = EvenPoints(problem.bounds, seed).draw(start[rows])
-    begin[::DESCENTS] = best.q[left]
-    found = problem.part(rows).attempt(PATIENT, begin, limits)
-    # what has come to a standstill once is only made finer
-    found.ended[found.ended == OUT_OF_ITERATIONS] = np.repeat(best.ended[left], DESCENTS)[
-        found.ended == OUT_OF_ITERATIONS
-    ]
-    keep_better(problem.robot, best, found, left, start)
+    points, failed = EvenPoints(problem.bounds, seed), best.failures()
+    for some in range(0, len(failed), CROWD):
+        if problem.out_of_time():
+            return
+        left = failed[some : some + CROWD]
+        rows = np.repeat(left, DESCENTS)
+        begin = points.draw(start[rows])
+        begin[::DESCENTS] = best.q[left]
+        found = problem.part(rows).attempt(PATIENT, begin, limits)
+        # what has come to a standstill once is only made finer
+        found.ended = np.where(found.ended == OUT_OF_ITERATIONS, best.ended[rows], found.ended)
+        keep_better(problem.robot, best, found, left, start)
 
 
 def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
