@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
+from kinodyn import _core
 from kinodyn.description.types import Array
 from kinodyn.errors import DescriptionWarning, InputError, UnknownNameError
 from kinodyn.robot import Robot
@@ -79,6 +81,15 @@ def step_of_the_book(method: str, J: Array, e: Array) -> Array:
     return np.asarray(np.linalg.pinv(J, rcond=1e-3 if method == "pinv" else 1e-15) @ e)
 
 
+@pytest.fixture(params=_core.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _core.instruction_set()
+    assert _core.use_instruction_set(request.param)
+    yield request.param
+    _core.use_instruction_set(before)
+
+
+@pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("method", CORE)
 @pytest.mark.parametrize("name", ["ur5", "panda", "scara"])
 def test_the_first_step_is_that_of_the_book(name: str, method: str) -> None:
@@ -100,6 +111,21 @@ def test_the_first_step_is_that_of_the_book(name: str, method: str) -> None:
         step /= max(1.0, np.abs(step).max())  # no joint goes further than a radian or metre at once
         np.testing.assert_allclose(result.q[k] - start[k], step, rtol=1e-6, atol=1e-9)
         assert result.iterations[k] == 1
+
+
+@pytest.mark.usefixtures("instruction_set")
+@pytest.mark.parametrize("method", CORE)
+def test_one_target_alone_gets_what_it_gets_among_many(method: str) -> None:
+    robot, frame = load("panda")
+    start, q = nearby(robot, 30, 0.1)
+    T = kd.kinematics.pose(robot, q, frame)
+    options: dict[str, Any] = {"method": method, "restarts": 0, "tolerance": 1e-3}
+    many = kd.ik.solve(robot, {frame: T}, start, **options)
+    assert many.success.mean() > 0.8
+    for k in many.success.nonzero()[0]:
+        alone = kd.ik.solve(robot, {frame: T[k]}, start[k], **options)
+        np.testing.assert_allclose(alone.q, many.q[k], atol=1e-6)
+        assert alone.iterations == many.iterations[k]
 
 
 @pytest.mark.parametrize("method", CORE)
