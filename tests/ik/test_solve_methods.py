@@ -282,6 +282,10 @@ def test_wrong_methods_and_budgets_are_refused() -> None:
             kd.ik.solve(robot, {frame: T}, time_limit=limit)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="do not fit together"):
         kd.ik.solve(robot, {frame: np.tile(T, (3, 1, 1))}, np.zeros((2, 6)))
+    humanoid = kd.load("humanoid")
+    with pytest.raises(InputError, match="targets has 31 frames; at most 30"):
+        kd.ik.solve(humanoid, dict.fromkeys(humanoid.frame_names[:31], T))
+    assert kd.ik.solve(humanoid, dict.fromkeys(humanoid.frame_names[:30], T), restarts=0).status.shape == ()
     with pytest.raises(InputError, match="weights are given for 'elbow'"):
         kd.ik.solve(robot, {frame: T}, weights={"elbow": 1.0})
     for method in METHODS:

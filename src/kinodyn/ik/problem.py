@@ -19,6 +19,7 @@ from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_pose
 
+MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core
 SLICE = 512  # targets between two looks at the clock
 
 
@@ -59,6 +60,8 @@ class Problem:
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
         if not isinstance(targets, Mapping) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with one entry at least")
+        if len(targets) > MOST_FRAMES:
+            raise InputError(f"targets has {len(targets)} frames; at most {MOST_FRAMES} can be reached for together")
         for frame in targets:
             robot.frame_index(frame)
         if isinstance(weights, Mapping):
