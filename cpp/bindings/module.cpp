@@ -8,6 +8,8 @@
 #include "../core/dispatch.hpp"
 #include "../core/pool.hpp"
 #include "door.hpp"
+#include "reach.hpp"
+#include "whole_body.hpp"
 
 namespace nb = nanobind;
 using namespace kinodyn;
@@ -289,51 +291,6 @@ nb::object interpolate(Any robot, Any q0, Any q1, Any s, Any out) {
     return door.run(kernels().interpolate, out);
 }
 
-// targets: a dict of frame -> (pose (..., 16), weights (..., 6)).
-nb::object reach(Any robot, Any q0, Any lower, Any upper, Any settings, Any targets) {
-    Door door(robot);
-    const Model& m = door.robot().model;
-    const nb::dict given = nb::cast<nb::dict>(targets);
-    nb::list frames;
-    for (const auto& item : given) frames.append(item.first);
-    door.towards(frames);
-    door.solve_for_bodies();
-    door.configuration("q0", q0);
-    door.input("lower", lower, m.nq);
-    door.input("upper", upper, m.nq);
-    door.input("settings", settings, 5);
-    for (const auto& item : given) door.input("target", item.second[0], 16);
-    for (const auto& item : given) door.input("weights", item.second[1], 6);
-    door.output({m.nq});
-    door.output({2});
-    door.output({});
-    return door.run(kernels().reach, nb::none());
-}
-
-// tasks: (integers of all tasks, [target, settings, target, settings, ...])
-nb::object whole_body(Any robot, Any q, Any v, Any settings, Any lower, Any upper, Any velocity, Any acceleration,
-                      Any held, Any integers, Any numbers) {
-    Door door(robot);
-    const Model& m = door.robot().model;
-    door.everywhere();
-    door.plan(integers);
-    door.configuration("q", q);
-    door.tangent("v", v);
-    door.input("settings", settings, 4);
-    door.input("lower", lower, m.nq);
-    door.input("upper", upper, m.nq);
-    door.tangent("velocity", velocity);
-    door.tangent("acceleration", acceleration);
-    door.tangent("held", held);
-    for (const Any& value : numbers) door.input("task", value, -1);
-    door.output({m.nq});
-    door.output({m.nv});
-    door.output({door.call().n_more / 6, 2});
-    door.output({m.nv});
-    door.output({3});
-    return door.run(kernels().whole_body, nb::none());
-}
-
 int frame_index(Any robot, Any frame) { return frame_from(robot_from(robot), frame); }
 
 void choose_threads(int count) {
@@ -397,8 +354,8 @@ NB_MODULE(_core, m) {
     define(m, "integrate", &integrate);
     define(m, "difference", &difference);
     define(m, "interpolate", &interpolate);
-    define(m, "reach", &reach);
-    define(m, "whole_body", &whole_body);
+    bind_reach(m);
+    bind_whole_body(m);
     define(m, "frame_index", &frame_index);
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -61,7 +61,7 @@ struct Kernels {
     Kernel momentum_matrix, momentum, momentum_rate, inverse_derivatives, forward_derivatives, regressor;
     Kernel state, state_jacobian;
     Kernel integrate, difference, interpolate;
-    Kernel reach, whole_body;
+    Kernel reach, misfit, whole_body;
 };
 
 // Memory of the calling thread, aligned to 64 bytes, kept for its next call.

@@ -16,6 +16,7 @@ Run state, state_jacobian;                                                 // st
 Run integrate, difference, interpolate;                                    // manifold.cpp
 
 Run reach;       // reach.cpp
+Run misfit;      // misfit.cpp
 Run whole_body;  // whole_body.cpp
 
 }  // namespace kinodyn::KINODYN_TARGET

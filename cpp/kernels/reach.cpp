@@ -1,25 +1,34 @@
 // Inverse kinematics: moves joints within their limits until frames stand at their targets, all lanes at once.
 //
-// Levenberg-Marquardt with damping in proportion to the remaining error (S. K. Chan, P. D. Lawrence, "General inverse
-// kinematics with the error damped pseudoinverse", 1988): bold far from singularities, quadratic near the solution, and
-// hardly a step that must be taken back. Where a target is out of reach the error stays, so with it the damping: to
-// come to rest at the nearest place, the solver can be told to be patient, and then takes back each step that does not
-// help. Joints that press against a limit are held there for the step.
+// Every method measures, differentiates and moves alike; they differ in the step alone (call.mode):
+// - lm: Levenberg-Marquardt with damping in proportion to the remaining error (S. K. Chan, P. D. Lawrence, "General
+//   inverse kinematics with the error damped pseudoinverse", 1988): bold far from singularities, quadratic near the
+//   solution, and hardly a step that must be taken back. Where a target is out of reach the error stays, so with it
+//   the damping: to come to rest at the nearest place, it can be told to be patient, and then takes back each step
+//   that does not help.
+// - transpose: along the transposed Jacobian, as far as is best for a straight way (W. A. Wolovich, H. Elliott, 1984).
+// - pinv: least norm by singular values, those near zero left out (D. E. Whitney, 1969).
+// - dls: damped by singular values, the more the lower the manipulability (Y. Nakamura, H. Hanafusa, 1986, eq. 23).
+// - newton: Newton-Raphson, least norm where joints are many; stops where the Jacobian has lost rank.
+// Joints that press against a limit are held there for the step.
 //
 // Inputs: 0 start, 1 lower and 2 upper limits (nq), 3 settings (metres, radians, most iterations, damping by the
 // error or 0 to be patient, progress that counts as such), then for each frame in call.more its target pose (16)
 // and, after all of those, its weights (6). call.list: the bodies that matter; call.dofs: their v indices.
-// Outputs: 0 configuration, 1 largest residual in metres and in radians, 2 iterations.
+// Outputs: 0 configuration, 1 iterations, 2 how it ended (Ending).
 #include "algorithms.hpp"
 #include "placement.hpp"
+#include "singular.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 struct Reach {
+    enum Method { Lm, Transpose, Pinv, Dls, Newton };
+    enum Ending { Arrived, Standstill, OutOfIterations, Singular };
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.n_dofs, rows = 6 * c.n_more;
-        return 14 * static_cast<long>(c.model->bodies.size()) + rows * n + n * n + 3 * n + rows + c.model->nv +
+        return 14 * static_cast<long>(c.model->bodies.size()) + rows * n + n * n + 3 * n + 2 * rows + c.model->nv +
                c.model->nq;
     }
 
@@ -38,7 +47,7 @@ struct Reach {
         T* q;
         Placement<T>* at;
         SinCos<T>* turns;
-        T *J, *N, *g, *step, *held, *error, *kept;
+        T *J, *N, *g, *step, *held, *error, *size, *kept;
         T* place_of;  // v index -> place among call.dofs, as numbers for want of integer memory
 
         explicit Solver(Work<T>& work)
@@ -52,6 +61,7 @@ struct Reach {
             step = w.take(n);
             held = w.take(n);
             error = w.take(rows);
+            size = w.take(rows);
             place_of = w.take(model.nv);
             kept = w.take(model.nq);
             for (int k = 0; k < model.nq; ++k) q[k] = kept[k] = w.in[0][k];
@@ -64,7 +74,9 @@ struct Reach {
             const int most = static_cast<int>(L::lane(settings[2], 0));
             const double by_error = L::lane(settings[3], 0), progress = L::lane(settings[4], 0);
             const bool patient = by_error == 0;
-            T best = 1e300, stalled = 0.0, iterations = 0.0, damping = 1e-3;
+            const T standstill =
+                patient ? 12.0 : 6.0;  // steps without progress; patience needs some to find its damping
+            T best = 1e300, stalled = 0.0, iterations = 0.0, damping = 1e-3, regular = 1.0;
             clamp();
             for (int k = 0;; ++k) {
                 T lin, ang;
@@ -78,15 +90,30 @@ struct Reach {
                 stalled = (stalled + 1.0) * (1.0 - better);
                 // lanes that have arrived, or that have come no nearer for a while, stand still from here on
                 const T open = 1.0 - L::one_if_less(lin, metres) * L::one_if_less(ang, radians);
-                const T active = open * L::one_if_less(stalled, 12.0);
-                w.out[1][0] = lin, w.out[1][1] = ang, w.out[2][0] = iterations;
+                const T moving = L::one_if_less(stalled, standstill);
+                const T active = open * moving * regular;
+                w.out[1][0] = iterations;
+                w.out[2][0] = open * ((1.0 - regular) * Singular +
+                                      regular * ((1.0 - moving) * Standstill + moving * OutOfIterations));
                 if (k == most || L::all_zero(active)) return;
-                iterations += active;
                 differentiate();
-                normal_equations();
                 hold_at_limits();
-                solve_step(patient ? damping + 1e-12 : by_error * cost + 1e-12);
-                move(active);
+                take_step(patient ? damping + 1e-12 : by_error * cost + 1e-12, regular);
+                iterations += active * regular;
+                move(active * regular);
+            }
+        }
+
+        // Sets the step; `regular` becomes 0 in lanes where the method has none.
+        void take_step(T damping, T& regular) {
+            switch (w.call.mode) {
+                case Lm: normal_equations(); return solve_step(damping);
+                case Transpose: return along_the_gradient();
+                case Pinv: return by_singular_values(1e-3, 0.0);
+                case Dls: return by_singular_values(1e-8, 0.01);
+                default:
+                    by_singular_values(1e-8, 0.0);
+                    if (rank() > 0) regular *= L::one_if_less(1e-12 * size[0], size[rank() - 1]);  // of squares
             }
         }
 
@@ -132,7 +159,21 @@ struct Reach {
                                {dot(target.z, R.x), dot(target.z, R.y), dot(target.z, R.z)}};
             const T trace = 1.0 + E.x.x + E.y.y + E.z.z;
             const T k = 1.0 / L::root(L::larger(trace, T(1e-12)));
-            return {k * (E.z.y - E.y.z), k * (E.x.z - E.z.x), k * (E.y.x - E.x.y)};
+            const Vec3<T> r = {k * (E.z.y - E.y.z), k * (E.x.z - E.z.x), k * (E.y.x - E.x.y)};
+            const T half = L::one_if_less(trace, T(1e-8));
+            if (__builtin_expect(L::all_zero(half), 1)) return r;
+            return (1.0 - half) * r + half * half_turn(E);
+        }
+        // At half a turn E + 1 is twice the axis times itself; its longest row shows the axis best.
+        static Vec3<T> half_turn(const Mat3<T>& E) {
+            const Vec3<T> rows[3] = {
+                {E.x.x + 1.0, E.x.y, E.x.z}, {E.y.x, E.y.y + 1.0, E.y.z}, {E.z.x, E.z.y, E.z.z + 1.0}};
+            Vec3<T> axis = rows[0];
+            for (int i = 1; i < 3; ++i) {
+                const T longer = L::one_if_less(dot(axis, axis), dot(rows[i], rows[i]));
+                axis = (1.0 - longer) * axis + longer * rows[i];
+            }
+            return (2.0 / L::root(dot(axis, axis))) * axis;
         }
 
         // Weighted Jacobian of all frames, rows x n, in the order of call.dofs.
@@ -161,22 +202,15 @@ struct Reach {
         }
         long index_of(int iv) const { return static_cast<long>(L::lane(place_of[iv], 0)); }
 
-        void normal_equations() {
+        // held is 0 for a joint that stands at a limit and is pushed beyond it by the gradient g, 1 otherwise. Columns
+        // of held joints are cleared, so that the step is the best one of the others.
+        void hold_at_limits() {
             for (long i = 0; i < n; ++i) {
                 T sum = 0.0;
                 for (long r = 0; r < rows; ++r) sum += J[r * n + i] * error[r];
-                g[i] = sum;
-                for (long j = 0; j <= i; ++j) {
-                    T product = 0.0;
-                    for (long r = 0; r < rows; ++r) product += J[r * n + i] * J[r * n + j];
-                    N[i * n + j] = product;
-                }
+                g[i] = sum, held[i] = 1.0;
             }
-        }
-
-        // held is 0 for a joint that stands at a limit and is pushed beyond it, 1 otherwise.
-        void hold_at_limits() {
-            for (long k = 0; k < n; ++k) held[k] = 1.0;
+            T all = 1.0;
             for (int k = 0; k < w.call.n_list; ++k) {
                 const Body& body = model.bodies[w.call.list[k]];
                 if (dofs(body.kind) != 1) continue;
@@ -184,11 +218,64 @@ struct Reach {
                 const T below = L::one_if_less(q[body.iq], w.in[1][body.iq] + 1e-12) * L::one_if_less(g[i], T(0.0));
                 const T above = L::one_if_less(w.in[2][body.iq] - 1e-12, q[body.iq]) * L::one_if_less(T(0.0), g[i]);
                 held[i] = (1.0 - below) * (1.0 - above);
+                all *= held[i];
             }
+            if (L::all_zero(1.0 - all)) return;
             for (long i = 0; i < n; ++i) {
                 g[i] *= held[i];
-                for (long j = 0; j < i; ++j) N[i * n + j] *= held[i] * held[j];
+                for (long r = 0; r < rows; ++r) J[r * n + i] *= held[i];
             }
+        }
+
+        // g for as long as the error shrinks on a straight way: g.g / |J g|^2.
+        void along_the_gradient() {
+            T length = 0.0, change = 0.0;
+            for (long i = 0; i < n; ++i) length += g[i] * g[i];
+            for (long r = 0; r < rows; ++r) {
+                T sum = 0.0;
+                for (long i = 0; i < n; ++i) sum += J[r * n + i] * g[i];
+                change += sum * sum;
+            }
+            const T factor = length / L::larger(change, T(1e-300));
+            for (long i = 0; i < n; ++i) step[i] = factor * g[i];
+        }
+
+        // How many singular values can differ from zero: directions that count, or joints if those are fewer.
+        long rank() const {
+            long wanted = 0;
+            for (long k = 0; k < frames; ++k)
+                for (int j = 0; j < 6; ++j) wanted += L::lane(w.in[4 + frames + k][j], 0) > 0;
+            return wanted < n ? wanted : n;
+        }
+
+        // The step by singular values s of J: sum of e_i / (s_i^2 + damping) along the right singular vectors, without
+        // those below `cut` of the greatest. The damping grows to (`most_damping` times the greatest)^2 as the product
+        // of s_i / s_0, the manipulability without its unit, falls from 0.01 to zero.
+        void by_singular_values(double cut, double most_damping) {
+            orthogonalise(J, error, size, rows, n);
+            const T greatest = L::larger(size[0], T(1e-300));
+            T damping = 0.0;
+            if (most_damping > 0) {
+                T product = 1.0;
+                for (long r = 0; r < rank(); ++r) product *= size[r] / greatest;
+                const T lack = L::larger(T(0.0), 1.0 - 100.0 * L::root(product));
+                damping = most_damping * most_damping * greatest * lack * lack;
+            }
+            for (long i = 0; i < n; ++i) step[i] = 0.0;
+            for (long r = 0; r < rows; ++r) {
+                const T counts = L::one_if_less(cut * cut * greatest, size[r]);
+                const T factor = counts * error[r] / L::larger(size[r] + damping, T(1e-300));
+                for (long i = 0; i < n; ++i) step[i] += factor * J[r * n + i];
+            }
+        }
+
+        void normal_equations() {
+            for (long i = 0; i < n; ++i)
+                for (long j = 0; j <= i; ++j) {
+                    T product = 0.0;
+                    for (long r = 0; r < rows; ++r) product += J[r * n + i] * J[r * n + j];
+                    N[i * n + j] = product;
+                }
         }
 
         // (N + damping) step = g by Cholesky's method, in place.
@@ -249,11 +336,7 @@ struct Reach {
             u[0] = k * x.x, u[1] = k * x.y, u[2] = k * x.z, u[3] = k * s;
         }
         void clamp() {
-            for (int k = 0; k < w.call.n_list; ++k) {
-                const Body& body = model.bodies[w.call.list[k]];
-                if (dofs(body.kind) != 1) continue;
-                q[body.iq] = L::larger(w.in[1][body.iq], L::smaller(w.in[2][body.iq], q[body.iq]));
-            }
+            for (int k = 0; k < model.nq; ++k) q[k] = L::larger(w.in[1][k], L::smaller(w.in[2][k], q[k]));
         }
     };
 };

@@ -38,6 +38,7 @@ const Kernels kernels = {
     difference,
     interpolate,
     reach,
+    misfit,
     whole_body,
 };
 

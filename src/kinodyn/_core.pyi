@@ -76,8 +76,18 @@ def reach(
     upper: Array,
     settings: Array,
     targets: dict[str, tuple[Array, Array]],
+    method: int,
     /,
 ) -> Triple: ...
+def misfit(
+    robot: Robot,
+    q: ArrayLike,
+    lower: Array,
+    upper: Array,
+    targets: dict[str, tuple[Array, Array]],
+    /,
+) -> tuple[Array, Array, Array, Array]: ...
+def are_poses(poses: Array, /) -> bool: ...
 def whole_body(
     robot: Robot,
     q: ArrayLike,

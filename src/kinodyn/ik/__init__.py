@@ -3,7 +3,8 @@
 from kinodyn.ik import velocity
 from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
 from kinodyn.ik.conflicts import Conflict, Step, WholeBodyResult
-from kinodyn.ik.solve import IKResult, solve
+from kinodyn.ik.result import IKResult
+from kinodyn.ik.solve import solve
 from kinodyn.ik.whole_body import WholeBody
 from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
 from kinodyn.tasks import (
