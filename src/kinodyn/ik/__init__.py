@@ -3,5 +3,7 @@
 from kinodyn.ik import velocity
 from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
 from kinodyn.ik.solve import IKResult, solve
+from kinodyn.ik.track import track
+from kinodyn.ik.tracking.result import Track
 
-__all__ = ["Branches", "IKResult", "NoClosedFormError", "branches", "solve", "velocity"]
+__all__ = ["Branches", "IKResult", "NoClosedFormError", "Track", "branches", "solve", "track", "velocity"]

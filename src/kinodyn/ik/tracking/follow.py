@@ -2,8 +2,10 @@
 
 E. L. Allgower and K. Georg, "Introduction to Numerical Continuation Methods", 2003, chapters 2 and 6. A step from q0 to
 q1 counts only if the Jacobian stays so nearly the same, norm(J0^+ (J1 - J0)) <= `MOST_CHANGE` < 1, that the way from
-joints to poses is one to one in between: then no second branch is there to jump to. Otherwise the step is cut, with
-poses on the screw between samples. At a singularity no step is small enough; there only the smooth continuation counts.
+joints to poses is one to one in between: then no second branch is there to jump to. Several samples
+are tried together from one q0, and those up to the first that fails are kept; where the next one fails already, the
+step is cut, with poses on the screw between samples. At a singularity no step is small enough; there only the smooth
+continuation counts.
 """
 
 from __future__ import annotations
@@ -14,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
-from kinodyn.ik.tracking.task import FrameTask, Inverse, Mask
+from kinodyn.ik.tracking.task import SLACK, FrameTask, Inverse, Mask, shortened
 from kinodyn.spatial.lie import exp_twist, log_pose
 
 MOST_CHANGE = 0.5
 WANTED_CHANGE = 0.3  # steps are chosen to come near this
 SHORTEST = 2.0**-10  # of the way between two samples
 CROSSINGS = (4, 16, 64, 256)  # how far to look for the other side of a singularity, in shortest steps
-GOAL = 1e-10  # what the corrector aims at [m, rad]; it ends within the tolerance in any case
-SLACK = 1e-9  # beyond limits, for rounding [rad or m]
+STUCK = "stuck"  # no step is short enough; why, another solver must say
+LONGEST = 32  # samples tried together
 NEAR_SINGULAR = 0.01  # smallest to greatest singular value
 WIDEST = 0.8  # rotation of one step [rad]
 
@@ -31,13 +33,30 @@ Rows = NDArray[np.intp]
 
 @dataclass
 class Landing:
-    """Where a step ends: q (n, nq), its Jacobian, what is left, the joints held at limits, how much J changed."""
+    """Where steps of `rows` end: q (n, nq), its Jacobian, what is left, joints held at limits, how much J changed.
 
+    `s` (n,) counts samples from the last one that was reached; up to 1 it may be a part of the way to the next.
+    """
+
+    rows: Rows
+    s: Array
     q: Array
     J: Array
     residual: Array
     frozen: Mask
     change: Array
+
+    def pick(self, at: Rows | Mask) -> Landing:
+        """Take some of the steps."""
+        return Landing(
+            self.rows[at],
+            self.s[at],
+            self.q[at],
+            self.J[at],
+            self.residual[at],
+            self.frozen[at],
+            self.change[at],
+        )
 
 
 class Follower:
@@ -55,63 +74,81 @@ class Follower:
         self.task, self.paths, self.of, self.tolerance, self.max_step = task, paths, of, tolerance, max_step
         self.gain, self.goal = gain, goal
         self.screws = log_pose(np.linalg.inv(paths[:, :-1]) @ paths[:, 1:])
-        angle = np.linalg.norm(self.screws[..., 3:], axis=-1)
-        self.widest = np.minimum(1.0, WIDEST / np.maximum(angle, 1e-9))
-        self.q, self.k, self.s, self.h = start.copy(), np.ones(n, dtype=int), np.zeros(n), np.ones(n)
+        angles = np.linalg.norm(self.screws[..., 3:], axis=-1)
+        self.turned = np.concatenate([np.zeros((len(paths), 1)), np.cumsum(angles, axis=1)], axis=1)
+        self.q, self.k, self.s = start.copy(), np.ones(n, dtype=int), np.zeros(n)
+        self.h, self.many = np.ones(n), np.ones(n, dtype=int)
         self.J = task.jacobian(start, paths[of, 0])
         self.inverse = task.invert(self.J)
         self.tangent = np.zeros((n, len(task.columns)))
         self.ratio, self.crossing = np.full(n, np.inf), np.zeros(n, dtype=bool)
         self.path_q = np.full((n, L, task.robot.nq), np.nan)
-        self.residual, self.values = np.full((n, L, 2), np.nan), np.full((n, L), np.nan)
+        self.residual = np.full((n, L, 2), np.nan)
         self.crossed = np.zeros((n, L), dtype=bool)
         self.status, self.joint, self.side = np.full(n, "", "<U11"), np.full(n, "", object), np.full(n, "", "<U5")
-        self._write(np.arange(n), 0, start, task.error(start, paths[of, 0])[1])
+        self.path_q[:, 0], self.residual[:, 0] = start, task.error(start, paths[of, 0])[1]
         self.active = np.full(n, L > 1)
         self.status[~self.active] = "solved"
 
     @property
     def reached(self) -> NDArray[np.int64]:
         """Count (n,) the samples of each row up to its end or break."""
-        return np.isfinite(self.residual[..., 0]).sum(axis=1)
+        return np.asarray(np.isfinite(self.residual[..., 0]).sum(axis=1))
 
     def run(self) -> Follower:
         """Follow until every row has come to the end of its path or to a break."""
         while self.active.any():
-            rows = np.flatnonzero(self.active)
-            s = np.minimum(self.s[rows] + np.minimum(self.h[rows], self.widest[self.of[rows], self.k[rows] - 1]), 1.0)
-            T = self._pose(rows, s)
-            landing = self._land(rows, T)
+            rows, s, first = self._aims()
+            landing = self._land(rows, s)
             sure = (landing.residual.max(axis=1) <= self.tolerance) & (landing.change <= MOST_CHANGE)
+            sure &= self._turn(rows, s) <= WIDEST
             outside = self.task.beyond(landing.q, SLACK)
-            kept = sure & ~outside.any(axis=1)
-            # Without redundancy the way is the only one: where it passes a limit, it ends.
-            lost = sure & outside.any(axis=1) & (self.task.redundancy == 0)
-            if lost.any():
-                self._stop_at_limits(rows[lost], landing.q[lost], outside[lost])
-            back = ~kept & ~lost
-            if back.any():
-                self._retreat(rows[back], s[back], landing, np.flatnonzero(back), outside[back])
+            inside = ~outside.any(axis=1)
+            kept = _leading(sure & inside, first)
+            if not kept[first].all():
+                self._resist(landing.pick(first), sure[first], outside[first], kept[first])
             if kept.any():
-                self._advance(rows[kept], s[kept], landing, np.flatnonzero(kept))
+                self._advance(landing.pick(kept))
         return self
 
-    def _pose(self, rows: Rows, s: Array) -> Array:
-        """Find the poses (n, 4, 4) at the share `s` of the way to the next sample."""
+    def _aims(self) -> tuple[Rows, Array, Rows]:
+        """Choose for every active row a part of the way to its next sample, or that sample and some after it.
+
+        Gives the row of each aim, how far it is, and where each row's aims begin.
+        """
+        active = np.flatnonzero(self.active)
+        whole = (self.h[active] >= 1.0) & (self.s[active] == 0.0)
+        many = np.where(whole, np.minimum(self.many[active], self.paths.shape[1] - self.k[active]), 1)
+        first = np.cumsum(many) - many
+        rows = np.repeat(active, many)
+        s = np.arange(1.0, len(rows) + 1) - np.repeat(first, many)
+        part = np.minimum(self.s[active] + self.h[active], 1.0)
+        s[first] = np.where(whole, 1.0, part)
+        return rows, s, first
+
+    def _turn(self, rows: Rows, s: Array) -> Array:
+        """Measure the rotation (n,) of the path on the way of these steps [rad]."""
         path, k = self.of[rows], self.k[rows]
-        T = self.paths[path, k]
+        last = k - 1 + np.ceil(s).astype(int)
+        whole = self.turned[path, last] - self.turned[path, k - 1]
+        return np.asarray(np.where(s < 1.0, s - self.s[rows], 1.0) * whole)
+
+    def _pose(self, rows: Rows, s: Array) -> Array:
+        """Find the poses (n, 4, 4) at `s` samples after the last one that was reached."""
+        path, k = self.of[rows], self.k[rows]
+        T: Array = self.paths[path, k - 1 + np.ceil(s).astype(int)]
         between = np.flatnonzero(s < 1.0)
         if len(between):
             path, k = path[between], k[between]
             T[between] = self.paths[path, k - 1] @ exp_twist(s[between, None] * self.screws[path, k - 1])
         return T
 
-    def _land(self, rows: Rows, T: Array) -> Landing:
-        """Step to the poses T; where joints would pass limits and others can take over, hold them there and repeat."""
-        task, q, J = self.task, self.q[rows], self.J[rows]
+    def _land(self, rows: Rows, s: Array) -> Landing:
+        """Step to the poses at s; joints that would pass limits while others can take over are held there."""
+        task, q, J, T = self.task, self.q[rows], self.J[rows], self._pose(rows, s)
         inverse = Inverse(*(part[rows] for part in self.inverse))
         frozen = np.zeros((len(rows), len(task.columns)), dtype=bool)
-        landed = self._correct(self._predict(rows, q, inverse, T, frozen), T, frozen)
+        landed, residual = task.settle(self._predict(rows, q, inverse, T, frozen), T, frozen)
         pinv = inverse.pinv
         for _ in range(task.redundancy):
             fresh = task.beyond(landed) & ~frozen
@@ -120,16 +157,16 @@ class Follower:
                 break
             frozen[again] |= fresh[again]
             held, T_again = frozen[again], T[again]
-            at = q[again].copy()  # the old configuration, with what is held where it will be held
-            row, column = np.nonzero(held & (task.places >= 0))
-            at[row, task.places[column]] = task.values(task.clamp(landed[again], held))[row, column]
+            # The old configuration, with what is held where it will be held.
+            at = task.hold(q[again], held, task.values(landed[again]))
             masked = task.invert(J[again] * ~held[:, None])
             pinv[again] = masked.pinv
-            landed[again] = self._correct(self._predict(rows[again], at, masked, T_again, held), T_again, held)
+            guess = self._predict(rows[again], at, masked, T_again, held)
+            landed[again], residual[again] = task.settle(guess, T_again, held)
         J_new = task.jacobian(landed, T)
         difference = (J_new - J) * ~frozen[:, None]
         change = np.sqrt(((pinv @ difference) ** 2).sum(axis=(1, 2)))
-        return Landing(landed, J_new, task.error(landed, T)[1], frozen, change)
+        return Landing(rows, s, landed, J_new, residual, frozen, change)
 
     def _predict(self, rows: Rows, q: Array, inverse: Inverse, T: Array, frozen: Mask) -> Array:
         """Go along the tangent towards T and, where the robot is redundant, drift as `gain` and `goal` say."""
@@ -144,64 +181,76 @@ class Follower:
             drift = size[:, None] * np.where(np.isnan(self.goal[rows]), away, to) * ~frozen
             seen = np.swapaxes(inverse.rows, 1, 2) @ (inverse.rows @ drift[..., None])
             step = step + drift - seen[..., 0]
-        return task.move(q, _short(step))
+        return task.move(q, shortened(step))
 
-    def _correct(self, q: Array, T: Array, frozen: Mask, damping: float = 0.0) -> Array:
-        """Come down to the poses T by Newton's method, with the Jacobian of every second iteration."""
-        task = self.task
-        for i in range(10):
-            error, residual = task.error(q, T)
-            if (residual <= GOAL).all():
-                break
-            if i % 2 == 0 or damping:
-                pinv = task.invert(task.jacobian(q, T) * ~frozen[:, None], damping).pinv
-            q = task.move(q, _short((pinv @ error[..., None])[..., 0]))
-        return q
-
-    def _advance(self, rows: Rows, s: Array, landing: Landing, at: Rows) -> None:
-        """Take the steps `at` of a landing: they are sure."""
-        q, task = landing.q[at], self.task
-        self.tangent[rows] = task.step(self.q[rows], q) / (s - self.s[rows])[:, None]
-        self.q[rows], self.J[rows], self.s[rows] = q, landing.J[at], s
-        for mine, new in zip(self.inverse, task.invert(landing.J[at]), strict=True):
+    def _advance(self, landing: Landing) -> None:
+        """Take steps that are sure: record the samples among them and stand at the last of each row."""
+        reached = landing.s >= 1.0
+        far = self._record(landing.pick(reached)) if reached.any() else np.zeros(0, dtype=bool)
+        if far.any():
+            landing = landing.pick(~np.isin(np.arange(len(reached)), np.flatnonzero(reached)[far]))
+            if not len(landing.rows):
+                return
+        last = np.append(landing.rows[1:] != landing.rows[:-1], True)
+        landing = landing.pick(last)
+        rows, s, task = landing.rows, landing.s, self.task
+        self.tangent[rows] = task.step(self.q[rows], landing.q) / (s - self.s[rows])[:, None]
+        self.q[rows], self.J[rows] = landing.q, landing.J
+        for mine, new in zip(self.inverse, task.invert(landing.J), strict=True):
             mine[rows] = new
         values = self.inverse.values[rows]
         self.ratio[rows] = np.minimum(self.ratio[rows], values[:, -1] / values[:, 0])
-        factor = np.clip(WANTED_CHANGE / np.maximum(landing.change[at], 1e-9), 0.5, 2.0)
-        self.h[rows] = np.clip(self.h[rows] * factor, SHORTEST, 1.0)
-        there = s >= 1.0
-        if there.any():
-            self._finish(rows[there], landing.residual[at][there])
+        self._pace(rows, s, landing.change)
 
-    def _finish(self, rows: Rows, residual: Array) -> None:
-        """Record samples that were reached, unless a joint moved too far since the last one."""
-        k = self.k[rows]
-        share = np.abs(self.task.step(self.path_q[rows, k - 1], self.q[rows])) / self.max_step
-        far = share.max(axis=1) > 1.0
-        for row, joint in zip(rows[far], share[far].argmax(axis=1), strict=True):
-            self._stop(row, "singular" if self.ratio[row] < NEAR_SINGULAR else "step", self.task.names[joint])
-        rows, k = rows[~far], k[~far]
-        self._write(rows, k, self.q[rows], residual[~far])
-        self.crossed[rows, k] = self.crossing[rows]
-        self.k[rows], self.s[rows], self.ratio[rows], self.crossing[rows] = k + 1, 0.0, np.inf, False
-        ended = rows[k + 1 == self.paths.shape[1]]
+    def _pace(self, rows: Rows, s: Array, change: Array) -> None:
+        """Count the samples that are behind, and choose the next steps by how much the Jacobian changed."""
+        factor = np.clip(WANTED_CHANGE / np.maximum(change, 1e-9), 0.5, 2.0)
+        whole = s >= 1.0
+        samples = np.where(whole, s, 0.0).astype(int)
+        cut = self.h[rows] < 1.0
+        self.many[rows] = np.where(cut | ~whole, 1, np.clip(samples * factor, 1, LONGEST))
+        self.h[rows] = np.where(cut, np.clip(self.h[rows] * factor, SHORTEST, 1.0), 1.0)
+        self.k[rows] += samples
+        self.s[rows] = np.where(whole, 0.0, s)
+        self.crossing[rows[whole]], self.ratio[rows[whole]] = False, np.inf
+        ended = rows[self.k[rows] == self.paths.shape[1]]
         self.active[ended], self.status[ended] = False, "solved"
 
-    def _retreat(self, rows: Rows, s: Array, landing: Landing, at: Rows, outside: Mask) -> None:
-        """Cut the steps `at` of a landing; where they are shortest already, try to cross a singularity, or stop."""
-        tried = s - self.s[rows]
-        close = landing.residual[at].max(axis=1) <= self.tolerance
-        factor = np.where(close, np.clip(WANTED_CHANGE / np.maximum(landing.change[at], 1e-9), 0.1, 0.5), 0.3)
-        self.h[rows] = np.maximum(tried * factor, SHORTEST)
-        for i in np.flatnonzero(tried <= SHORTEST):
-            row = rows[i : i + 1]
-            if self._cross(row):
+    def _record(self, landing: Landing) -> Mask:
+        """Write samples that were reached, up to where a joint moved too far between two; tell which (n,) are not."""
+        rows, sample = landing.rows, self.k[landing.rows] - 1 + landing.s.astype(int)
+        first = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+        before = np.concatenate([landing.q[:1], landing.q[:-1]])
+        before[first] = self.path_q[rows[first], sample[first] - 1]
+        share = np.abs(self.task.step(before, landing.q)) / self.max_step
+        good = _leading(share.max(axis=1) <= 1.0, first)
+        for i in first[~good[first]]:
+            row, joint = rows[i], self.task.names[share[i].argmax()]
+            self._stop(row, "singular" if self.ratio[row] < NEAR_SINGULAR else "step", joint)
+        rows, sample = rows[good], sample[good]
+        self.path_q[rows, sample], self.residual[rows, sample] = landing.q[good], landing.residual[good]
+        self.crossed[rows, sample] = self.crossing[rows]
+        return ~good
+
+    def _resist(self, landing: Landing, sure: Mask, outside: Mask, kept: Mask) -> None:
+        """Deal with rows whose first step failed: cut it; where it is shortest already, cross or stop."""
+        beyond = outside.any(axis=1)
+        # Without redundancy the way is the only one: where it passes a limit, it ends.
+        lost = sure & beyond & (self.task.redundancy == 0)
+        tried = landing.s - self.s[landing.rows]
+        close = landing.residual.max(axis=1) <= self.tolerance
+        factor = np.where(close, np.clip(WANTED_CHANGE / np.maximum(landing.change, 1e-9), 0.1, 0.5), 0.3)
+        cut = ~kept & ~lost
+        rows = landing.rows[cut]
+        self.h[rows], self.many[rows] = np.maximum(tried * factor, SHORTEST)[cut], 1
+        for i in np.flatnonzero(lost | (cut & (tried <= SHORTEST))):
+            if not lost[i] and self._cross(landing.rows[i : i + 1]):
                 continue
-            held = outside[i] | landing.frozen[at[i]]
+            held = outside[i] | landing.frozen[i]
             if held.any():
-                self._stop_at_limits(row, landing.q[at[i : i + 1]], held[None])
+                self._stop_at_limit(landing.rows[i], landing.q[i : i + 1], held)
             else:
-                self._stop(row[0], "stuck", "")
+                self._stop(landing.rows[i], STUCK, "")
 
     def _cross(self, row: Rows) -> bool:
         """Look for the smooth continuation of one row on the other side of a singularity."""
@@ -215,34 +264,29 @@ class Follower:
             before = (s - self.s[row]) * self.tangent[row]
             left = task.error(q, T)[0] - (J @ before[..., None])[..., 0]
             step = before + (damped @ left[..., None])[..., 0]
-            landed = self._correct(task.move(q, _short(step)), T, none, damping=1e-4)
-            off = np.linalg.norm(task.step(q, landed) - step)
-            residual = task.error(landed, T)[1]
+            landed, residual = task.settle(task.move(q, shortened(step)), T, none, damping=1e-4)
             if (residual > self.tolerance).any() or task.beyond(landed, SLACK).any():
                 continue
-            if off <= 0.25 * np.linalg.norm(step):
+            if np.linalg.norm(task.step(q, landed) - step) <= 0.25 * np.linalg.norm(step):
                 self.crossing[row] = True
-                landing = Landing(landed, task.jacobian(landed, T), residual, none, np.full(1, MOST_CHANGE))
-                self._advance(row, s, landing, np.zeros(1, dtype=np.intp))
+                change = np.full(1, WANTED_CHANGE)
+                self._advance(Landing(row, s, landed, task.jacobian(landed, T), residual, none, change))
                 return True
         return False
 
-    def _stop_at_limits(self, rows: Rows, q: Array, held: Mask) -> None:
-        values = self.task.values(q)
+    def _stop_at_limit(self, row: np.intp, q: Array, held: Mask) -> None:
+        values = self.task.values(q)[0]
         excess = np.maximum(values - self.task.upper, self.task.lower - values)
-        for row, joint, value in zip(rows, np.where(held, excess, -np.inf).argmax(axis=1), values, strict=True):
-            self._stop(row, "limits", self.task.names[joint])
-            self.side[row] = "upper" if value[joint] > self.task.middle[joint] else "lower"
+        joint = int(np.where(held, excess, -np.inf).argmax())
+        self._stop(row, "limits", self.task.names[joint])
+        self.side[row] = "upper" if values[joint] > self.task.middle[joint] else "lower"
 
     def _stop(self, row: np.intp, status: str, joint: str) -> None:
         self.active[row], self.status[row], self.joint[row] = False, status, joint
 
-    def _write(self, rows: Rows, k: Rows | int, q: Array, residual: Array) -> None:
-        self.path_q[rows, k], self.residual[rows, k] = q, residual
-        self.values[rows, k] = self.inverse.values[rows, -1]
 
-
-def _short(step: Array) -> Array:
-    """Cut steps (n, c) to a length of 1, so that a step that fails stays where numbers are small."""
-    length = np.sqrt((step * step).sum(axis=1, keepdims=True))
-    return np.asarray(step / np.maximum(1.0, length))
+def _leading(good: Mask, first: Rows) -> Mask:
+    """Keep of each group, which begin at `first`, what comes before its first failure."""
+    bad = np.cumsum(~good)
+    before = np.where(first > 0, bad[first - 1], 0)
+    return np.asarray(bad == np.repeat(before, np.diff(np.append(first, len(good)))))

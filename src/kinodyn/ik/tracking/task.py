@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.description.types import Array
+from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.spatial import right_jacobian_inverse
 from kinodyn.spatial.lie import log_rotation
 
 ZERO = 1e-9  # singular values below this share of the greatest are no motion at all
+GOAL = 1e-10  # what Newton's method aims at [m, rad]; what is good enough others decide
+SLACK = 1e-9  # beyond limits, for rounding [rad or m]
 
 Mask = NDArray[np.bool_]
 
@@ -40,8 +43,10 @@ class FrameTask:
         self.partial = bool(wanted[3:].any() and not wanted[3:].all())
         samples = _core.jacobian(robot, robot.random(8, seed=0), frame, "aligned", None)[:, self.directions]
         self.columns = np.flatnonzero(np.abs(samples).max(axis=(0, 1)) > 0.0)
+        if not len(self.columns):
+            raise InputError(f"no joint moves frame {frame!r} in the directions asked for; give another frame")
         found = np.linalg.svd(samples[:, :, self.columns], compute_uv=False)
-        self.rank = int((found > ZERO * found[:, :1]).sum(axis=1).max()) if found.size else 0
+        self.rank = int((found > ZERO * found[:, :1]).sum(axis=1).max())
         self.redundancy = len(self.columns) - self.rank
         self._lay_out(limits)
 
@@ -57,10 +62,9 @@ class FrameTask:
         bounded = (self.places >= 0) & limits
         self.lower = np.where(bounded, robot.limits.lower[self.places], -np.inf)
         self.upper = np.where(bounded, robot.limits.upper[self.places], np.inf)
-        width = self.upper - self.lower
-        self.ranged = np.isfinite(width) & (width > 0.0)
-        self.middle = np.where(self.ranged, 0.5 * (self.lower + self.upper), 0.0)
-        self.half = np.where(self.ranged, 0.5 * width, 1.0)
+        self.ranged = np.isfinite(self.lower) & np.isfinite(self.upper) & (self.lower < self.upper)
+        low, high = np.where(self.ranged, self.lower, -1.0), np.where(self.ranged, self.upper, 1.0)
+        self.middle, self.half = 0.5 * (low + high), 0.5 * (high - low)
 
     def values(self, q: Array) -> Array:
         """Read the coordinates (n, c) of the joints that move the frame; 0 for those of free bodies and balls."""
@@ -79,17 +83,14 @@ class FrameTask:
     def error(self, q: Array, T: Array) -> tuple[Array, Array]:
         """Measure what is left to targets (n, 4, 4): as a twist (n, m) in world axes, as metres and radians (n, 2)."""
         found = _core.pose(self.robot, q, self.frame, None)
-        error = np.empty((len(q), 6))
-        error[:, :3] = T[:, :3, 3] - found[:, :3, 3]
-        if not self.wanted[3:].any():
-            error[:, 3:] = 0.0
-        elif self.partial:
-            error[:, 3:] = log_rotation(T[:, :3, :3] @ np.swapaxes(found[:, :3, :3], -1, -2))
-        else:
-            error[:, 3:] = _turn(T[:, :3, :3] @ np.swapaxes(found[:, :3, :3], -1, -2))
-        squares = np.where(self.wanted, error, 0.0) ** 2
-        residual = np.sqrt(np.stack([squares[:, :3].sum(axis=1), squares[:, 3:].sum(axis=1)], axis=1))
-        return error[:, self.directions], residual
+        error = np.zeros((len(q), 6))
+        np.subtract(T[:, :3, 3], found[:, :3, 3], out=error[:, :3])
+        if self.wanted[3:].any():
+            between = T[:, :3, :3] @ found[:, :3, :3].transpose(0, 2, 1)
+            error[:, 3:] = log_rotation(between) if self.partial else _turn(between)
+        error *= self.wanted
+        residual = np.sqrt(np.add.reduceat(error * error, (0, 3), axis=1))
+        return error if len(self.directions) == 6 else error[:, self.directions], residual
 
     def jacobian(self, q: Array, T: Array) -> Array:
         """Compute how the error shrinks with motion of the joints: (n, m, c)."""
@@ -109,27 +110,47 @@ class FrameTask:
         pinv = np.swapaxes(rows, 1, 2) @ (inverse[:, :, None] * np.swapaxes(U, 1, 2))
         return Inverse(pinv, s, rows)
 
+    def settle(self, q: Array, T: Array, frozen: Mask, damping: float = 0.0) -> tuple[Array, Array]:
+        """Come down from q to poses T by Newton's method, `frozen` (n, c) joints held: q (n, nq) and its residual.
+
+        The Jacobian is that of every second iteration; damped, of each.
+        """
+        error, residual = self.error(q, T)
+        for i in range(10):
+            if residual.max() <= GOAL:
+                break
+            if i % 2 == 0 or damping:
+                pinv = self.invert(self.jacobian(q, T) * ~frozen[:, None], damping).pinv
+            q = self.move(q, shortened((pinv @ error[..., None])[..., 0]))
+            error, residual = self.error(q, T)
+        return q, residual
+
     def beyond(self, q: Array, slack: float = 0.0) -> Mask:
         """Tell (n, c) which joints are beyond their limits."""
         values = self.values(q)
         return np.asarray((values > self.upper + slack) | (values < self.lower - slack))
 
-    def clamp(self, q: Array, frozen: Mask) -> Array:
-        """Put the joints that are `frozen` (n, c) at the limits that they would pass, as far as they are beyond."""
-        q = q.copy()
-        inside = np.clip(self.values(q), self.lower, self.upper)
+    def hold(self, q: Array, frozen: Mask, values: Array) -> Array:
+        """Put the joints that are `frozen` (n, c) where `values` (n, c) say, or at the limit that these would pass."""
+        q, inside = q.copy(), np.clip(values, self.lower, self.upper)
         row, column = np.nonzero(frozen & (self.places >= 0))
         q[row, self.places[column]] = inside[row, column]
         return q
 
 
+def shortened(step: Array) -> Array:
+    """Cut steps (n, c) to a length of 1, so that a step that fails stays where numbers are small."""
+    length = np.sqrt((step * step).sum(axis=1, keepdims=True))
+    return np.asarray(step / np.maximum(1.0, length))
+
+
 def _turn(R: Array) -> Array:
     """Compute the rotation vectors (n, 3) of rotations (n, 3, 3), as `log_rotation` does but in less time."""
-    axis = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)
-    sine = np.sqrt((axis * axis).sum(axis=1))
-    angle = np.arctan2(sine, 0.5 * (R[:, 0, 0] + R[:, 1, 1] + R[:, 2, 2] - 1.0))
-    small = sine < 1e-9
-    turn = axis * np.where(small, 1.0, angle / np.where(small, 1.0, sine))[:, None]
+    flat = R.reshape(-1, 9)
+    axis = 0.5 * (flat[:, (7, 2, 3)] - flat[:, (5, 6, 1)])
+    sine = np.sqrt(np.einsum("ij,ij->i", axis, axis))
+    angle = np.arctan2(sine, 0.5 * (flat[:, 0] + flat[:, 4] + flat[:, 8] - 1.0))
+    turn = axis * (angle / np.maximum(sine, 1e-300))[:, None]  # without rotation both are 0
     half = angle > 3.0  # near half a turn the sine says little about the axis
     if half.any():
         turn[half] = log_rotation(R[half])
