@@ -23,6 +23,8 @@ MOST_CHANGE = 0.5
 WANTED_CHANGE = 0.3  # steps are chosen to come near this
 SHORTEST = 2.0**-10  # of the way between two samples
 CROSSINGS = (4, 16, 64, 256)  # how far to look for the other side of a singularity, in shortest steps
+SMOOTH = 0.25  # how much a step across a singularity may differ from the one before
+ASTRAY = 0.1  # how far the frame may leave the way between two samples there, as a share of it
 STUCK = "stuck"  # no step is short enough; why, another solver must say
 LONGEST = 32  # samples tried together
 NEAR_SINGULAR = 0.01  # smallest to greatest singular value
@@ -164,8 +166,7 @@ class Follower:
             guess = self._predict(rows[again], at, masked, T_again, held)
             landed[again], residual[again] = task.settle(guess, T_again, held)
         J_new = task.jacobian(landed, T)
-        difference = (J_new - J) * ~frozen[:, None]
-        change = np.sqrt(((pinv @ difference) ** 2).sum(axis=(1, 2)))
+        change = task.change(q, J, pinv, landed, J_new, frozen)
         return Landing(rows, s, landed, J_new, residual, frozen, change)
 
     def _predict(self, rows: Rows, q: Array, inverse: Inverse, T: Array, frozen: Mask) -> Array:
@@ -225,8 +226,9 @@ class Follower:
         share = np.abs(self.task.step(before, landing.q)) / self.max_step
         good = _leading(share.max(axis=1) <= 1.0, first)
         for i in first[~good[first]]:
-            row, joint = rows[i], self.task.names[share[i].argmax()]
-            self._stop(row, "singular" if self.ratio[row] < NEAR_SINGULAR else "step", joint)
+            singular = self.ratio[rows[i]] < NEAR_SINGULAR
+            if not (singular and self._leap(rows[i : i + 1])):
+                self._stop(rows[i], "singular" if singular else "step", self.task.names[share[i].argmax()])
         rows, sample = rows[good], sample[good]
         self.path_q[rows, sample], self.residual[rows, sample] = landing.q[good], landing.residual[good]
         self.crossed[rows, sample] = self.crossing[rows]
@@ -244,7 +246,9 @@ class Follower:
         rows = landing.rows[cut]
         self.h[rows], self.many[rows] = np.maximum(tried * factor, SHORTEST)[cut], 1
         for i in np.flatnonzero(lost | (cut & (tried <= SHORTEST))):
-            if not lost[i] and self._cross(landing.rows[i : i + 1]):
+            row = landing.rows[i : i + 1]
+            singular = not lost[i] or self.ratio[row[0]] < NEAR_SINGULAR
+            if singular and ((not lost[i] and self._cross(row)) or self._leap(row)):
                 continue
             held = outside[i] | landing.frozen[i]
             if held.any():
@@ -254,25 +258,51 @@ class Follower:
 
     def _cross(self, row: Rows) -> bool:
         """Look for the smooth continuation of one row on the other side of a singularity."""
-        task, q, J = self.task, self.q[row], self.J[row]
-        none = np.zeros((1, len(task.columns)), dtype=bool)
-        damped = task.invert(J, damping=1e-3).pinv
         for many in CROSSINGS:
             s = np.minimum(self.s[row] + many * SHORTEST, 1.0)
-            T = self._pose(row, s)
-            # What the singular directions did before they go on doing; the others follow the path.
-            before = (s - self.s[row]) * self.tangent[row]
-            left = task.error(q, T)[0] - (J @ before[..., None])[..., 0]
-            step = before + (damped @ left[..., None])[..., 0]
-            landed, residual = task.settle(task.move(q, shortened(step)), T, none, damping=1e-4)
-            if (residual > self.tolerance).any() or task.beyond(landed, SLACK).any():
-                continue
-            if np.linalg.norm(task.step(q, landed) - step) <= 0.25 * np.linalg.norm(step):
+            landing = self._continue(row, self.q[row], self.tangent[row] * (s - self.s[row]), s)
+            if landing is not None:
                 self.crossing[row] = True
-                change = np.full(1, WANTED_CHANGE)
-                self._advance(Landing(row, s, landed, task.jacobian(landed, T), residual, none, change))
+                self._advance(landing)
                 return True
         return False
+
+    def _leap(self, row: Rows) -> bool:
+        """Look for the smooth continuation of one row from its last sample to the next one.
+
+        Samples of a way through a singularity lie on either side of it, and the screw between them may miss it by a
+        little, where the branch turns aside. It counts if halfway the frame is still where the path is.
+        """
+        path, k = self.of[row], self.k[row]
+        q, s = self.path_q[row, k - 1], np.ones(1)
+        lengths = np.linalg.norm(self.screws[path[0]], axis=1)
+        before = np.zeros((1, len(self.task.columns)))
+        if k[0] > 1 and lengths[k[0] - 2] > 0.0:
+            before = self.task.step(self.path_q[row, k - 2], q) * (lengths[k[0] - 1] / lengths[k[0] - 2])
+        landing = self._continue(row, q, before, s)
+        if landing is None or (np.abs(self.task.step(q, landing.q)) > self.max_step).any():
+            return False
+        halfway = self.task.robot.interpolate(q, landing.q, 0.5)
+        if np.linalg.norm(self.task.error(halfway, self._pose(row, 0.5 * s))[0]) > ASTRAY * lengths[k[0] - 1]:
+            return False
+        self.q[row], self.s[row], self.h[row], self.crossing[row] = q, 0.0, 1.0, True
+        self._advance(landing)
+        return True
+
+    def _continue(self, row: Rows, q: Array, before: Array, s: Array) -> Landing | None:
+        """Step from q to the pose at s much as the step `before` was; None if there is no such place."""
+        task, T = self.task, self._pose(row, s)
+        J = task.jacobian(q, T)
+        # What the singular directions did before they go on doing; the others follow the path.
+        left = task.error(q, T)[0] - (J @ before[..., None])[..., 0]
+        step = before + (task.invert(J, damping=1e-3).pinv @ left[..., None])[..., 0]
+        none = np.zeros((1, len(task.columns)), dtype=bool)
+        landed, residual = task.settle(task.move(q, shortened(step)), T, none, damping=1e-4)
+        if (residual > self.tolerance).any() or task.beyond(landed, SLACK).any():
+            return None
+        if np.linalg.norm(task.step(q, landed) - step) > SMOOTH * np.linalg.norm(step):
+            return None
+        return Landing(row, s, landed, task.jacobian(landed, T), residual, none, np.full(1, WANTED_CHANGE))
 
     def _stop_at_limit(self, row: np.intp, q: Array, held: Mask) -> None:
         values = self.task.values(q)[0]

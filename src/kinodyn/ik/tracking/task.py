@@ -110,6 +110,20 @@ class FrameTask:
         pinv = np.swapaxes(rows, 1, 2) @ (inverse[:, :, None] * np.swapaxes(U, 1, 2))
         return Inverse(pinv, s, rows)
 
+    def change(self, q0: Array, J0: Array, pinv: Array, q1: Array, J1: Array, frozen: Mask) -> Array:
+        """Measure norm(J0^+ (J1 - J0)) (n,) of steps from q0 to q1, `frozen` (n, c) joints left out.
+
+        In world axes or, if that is less, in those of the frame: errors can be written in either, and one of them is
+        enough. A turn of the whole arm changes nothing in the one, a turn of the last joint little in the other.
+        """
+        free = ~frozen[:, None]
+        change = _size(pinv @ ((J1 - J0) * free))
+        if len(self.directions) not in (3, 6) or self.wanted[:3].any() != self.wanted[:3].all() or self.partial:
+            return change
+        R0, R1 = (_core.pose(self.robot, q, self.frame, None)[:, :3, :3] for q in (q0, q1))
+        turned = (R0 @ R1.transpose(0, 2, 1))[:, None] @ J1.reshape(len(J1), -1, 3, J1.shape[-1])
+        return np.minimum(change, _size(pinv @ ((turned.reshape(J1.shape) - J0) * free)))
+
     def settle(self, q: Array, T: Array, frozen: Mask, damping: float = 0.0) -> tuple[Array, Array]:
         """Come down from q to poses T by Newton's method, `frozen` (n, c) joints held: q (n, nq) and its residual.
 
@@ -136,6 +150,10 @@ class FrameTask:
         row, column = np.nonzero(frozen & (self.places >= 0))
         q[row, self.places[column]] = inside[row, column]
         return q
+
+
+def _size(matrices: Array) -> Array:
+    return np.asarray(np.sqrt((matrices * matrices).sum(axis=(1, 2))))
 
 
 def shortened(step: Array) -> Array:
