@@ -22,7 +22,9 @@ from kinodyn.spatial.lie import exp_twist, log_pose
 MOST_CHANGE = 0.5
 WANTED_CHANGE = 0.3  # steps are chosen to come near this
 SHORTEST = 2.0**-10  # of the way between two samples
-CROSSINGS = (4, 16, 64, 256)  # how far to look for the other side of a singularity, in shortest steps
+CROSSINGS = (256, 64, 16, 4)  # how far to look for the other side of a singularity, in shortest steps
+MOST_CROSSINGS = 8  # between two samples
+DAMPINGS = (0.1, 1e-3)  # below which share of the greatest singular value a direction counts as singular
 SMOOTH = 0.25  # how much a step across a singularity may differ from the one before
 ASTRAY = 0.1  # how far the frame may leave the way between two samples there, as a share of it
 STUCK = "stuck"  # no step is short enough; why, another solver must say
@@ -84,6 +86,7 @@ class Follower:
         self.inverse = task.invert(self.J)
         self.tangent = np.zeros((n, len(task.columns)))
         self.ratio, self.crossing = np.full(n, np.inf), np.zeros(n, dtype=bool)
+        self.crossings = np.zeros(n, dtype=int)
         self.path_q = np.full((n, L, task.robot.nq), np.nan)
         self.residual = np.full((n, L, 2), np.nan)
         self.crossed = np.zeros((n, L), dtype=bool)
@@ -213,7 +216,8 @@ class Follower:
         self.h[rows] = np.where(cut, np.clip(self.h[rows] * factor, SHORTEST, 1.0), 1.0)
         self.k[rows] += samples
         self.s[rows] = np.where(whole, 0.0, s)
-        self.crossing[rows[whole]], self.ratio[rows[whole]] = False, np.inf
+        new = rows[whole]
+        self.crossing[new], self.crossings[new], self.ratio[new] = False, 0, np.inf
         ended = rows[self.k[rows] == self.paths.shape[1]]
         self.active[ended], self.status[ended] = False, "solved"
 
@@ -248,7 +252,7 @@ class Follower:
         for i in np.flatnonzero(lost | (cut & (tried <= SHORTEST))):
             row = landing.rows[i : i + 1]
             singular = not lost[i] or self.ratio[row[0]] < NEAR_SINGULAR
-            if singular and ((not lost[i] and self._cross(row)) or self._leap(row)):
+            if singular and (self._leap(row) or (not lost[i] and self._cross(row))):
                 continue
             held = outside[i] | landing.frozen[i]
             if held.any():
@@ -258,6 +262,9 @@ class Follower:
 
     def _cross(self, row: Rows) -> bool:
         """Look for the smooth continuation of one row on the other side of a singularity."""
+        self.crossings[row] += 1
+        if self.crossings[row[0]] > MOST_CROSSINGS:  # it runs along singularities rather than through one
+            return False
         for many in CROSSINGS:
             s = np.minimum(self.s[row] + many * SHORTEST, 1.0)
             landing = self._continue(row, self.q[row], self.tangent[row] * (s - self.s[row]), s)
@@ -293,16 +300,17 @@ class Follower:
         """Step from q to the pose at s much as the step `before` was; None if there is no such place."""
         task, T = self.task, self._pose(row, s)
         J = task.jacobian(q, T)
-        # What the singular directions did before they go on doing; the others follow the path.
-        left = task.error(q, T)[0] - (J @ before[..., None])[..., 0]
-        step = before + (task.invert(J, damping=1e-3).pinv @ left[..., None])[..., 0]
         none = np.zeros((1, len(task.columns)), dtype=bool)
-        landed, residual = task.settle(task.move(q, shortened(step)), T, none, damping=1e-4)
-        if (residual > self.tolerance).any() or task.beyond(landed, SLACK).any():
-            return None
-        if np.linalg.norm(task.step(q, landed) - step) > SMOOTH * np.linalg.norm(step):
-            return None
-        return Landing(row, s, landed, task.jacobian(landed, T), residual, none, np.full(1, WANTED_CHANGE))
+        left = task.error(q, T)[0] - (J @ before[..., None])[..., 0]
+        for damping in DAMPINGS:
+            # What the singular directions did before they go on doing; the others follow the path.
+            step = before + (task.invert(J, damping).pinv @ left[..., None])[..., 0]
+            landed, residual = task.settle(task.move(q, shortened(step)), T, none, damping=1e-4)
+            astray = np.linalg.norm(task.step(q, landed) - step) > SMOOTH * np.linalg.norm(step)
+            if not astray and residual.max() <= self.tolerance and not task.beyond(landed, SLACK).any():
+                change = np.full(1, WANTED_CHANGE)
+                return Landing(row, s, landed, task.jacobian(landed, T), residual, none, change)
+        return None
 
     def _stop_at_limit(self, row: np.intp, q: Array, held: Mask) -> None:
         values = self.task.values(q)[0]
