@@ -250,15 +250,14 @@ class Follower:
         rows = landing.rows[cut]
         self.h[rows], self.many[rows] = np.maximum(tried * factor, SHORTEST)[cut], 1
         for i in np.flatnonzero(lost | (cut & (tried <= SHORTEST))):
-            row = landing.rows[i : i + 1]
-            singular = not lost[i] or self.ratio[row[0]] < NEAR_SINGULAR
+            row, held = landing.rows[i : i + 1], outside[i] | landing.frozen[i]
+            singular = not held.any() or self.ratio[row[0]] < NEAR_SINGULAR
             if singular and (self._leap(row) or (not lost[i] and self._cross(row))):
                 continue
-            held = outside[i] | landing.frozen[i]
             if held.any():
-                self._stop_at_limit(landing.rows[i], landing.q[i : i + 1], held)
+                self._stop_at_limit(row[0], landing.q[i : i + 1], held)
             else:
-                self._stop(landing.rows[i], STUCK, "")
+                self._stop(row[0], STUCK, "")
 
     def _cross(self, row: Rows) -> bool:
         """Look for the smooth continuation of one row on the other side of a singularity."""

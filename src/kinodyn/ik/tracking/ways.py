@@ -10,7 +10,7 @@ from kinodyn.ik.tracking.result import Track
 from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.task import SLACK
 
-ROUNDS = 4  # of other null-space motions, as long as each comes farther
+ROUNDS = 3  # of other null-space motions, as long as each comes farther
 STRONG = 3.0  # null-space motion next to that of the path
 
 
