@@ -70,7 +70,7 @@ def track(
     >>> T_path[:, 0, 3] += np.linspace(0.0, 0.6, 200)  # too far
     >>> path = kd.ik.track(robot, T_path, "panda_link8", q0)
     >>> bool(path.success), str(path.status), path.q[: path.reached].shape
-    (False, 'unreachable', (89, 7))
+    (False, 'unreachable', (88, 7))
     """
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
