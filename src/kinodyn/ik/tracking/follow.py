@@ -249,7 +249,8 @@ class Follower:
         cut = ~kept & ~lost
         rows = landing.rows[cut]
         self.h[rows], self.many[rows] = np.maximum(tried * factor, SHORTEST)[cut], 1
-        for i in np.flatnonzero(lost | (cut & (tried <= SHORTEST))):
+        shortest = tried <= 1.01 * SHORTEST  # a difference of two numbers, so not exactly
+        for i in np.flatnonzero(lost | (cut & shortest)):
             row, held = landing.rows[i : i + 1], outside[i] | landing.frozen[i]
             singular = not held.any() or self.ratio[row[0]] < NEAR_SINGULAR
             if singular and (self._leap(row) or (not lost[i] and self._cross(row))):

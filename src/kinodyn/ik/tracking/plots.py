@@ -8,7 +8,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik.tracking.result import Axes, Track
 
-STILL = 1e-9  # joints that move less are left out [rad or m]
+STILL = 1e-6  # joints that move less are left out [rad or m]
 
 
 def plot_joints(track: Track, path: tuple[int, ...], ax: Axes | None) -> Axes:
