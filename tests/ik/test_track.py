@@ -363,6 +363,21 @@ def test_steps_are_those_that_the_jacobian_predicts(seed: int, name: str) -> Non
     assert (np.linalg.norm(seen - twist, axis=-1) <= 0.5 * np.linalg.norm(twist, axis=-1) + 1e-9).all()
 
 
+@pytest.mark.parametrize(("name", "frame"), [("ur5", "wrist_3_link"), ("puma560", "link6")])
+def test_screws_in_all_directions_end_with_an_honest_answer(name: str, frame: str) -> None:
+    robot, rng = load(name), np.random.default_rng(102)
+    start = robot.random(16, seed=102)
+    twist = rng.normal(size=(16, 1, 6)) * [0.4, 0.4, 0.4, 1.0, 1.0, 1.0] * np.linspace(0.0, 1.0, 54)[:, None]
+    T = kd.kinematics.pose(robot, start, frame)[:, None] @ kd.spatial.exp(twist)
+    path = kd.ik.track(robot, T, frame, start)
+    for i in range(16):
+        alone = kd.ik.track(robot, T[i], frame, start[i])
+        assert_honest(robot, alone, frame, T[i])
+        assert (path.status[i], path.reached[i]) == (alone.status, alone.reached)
+        assert bool(alone.joint) == bool(alone.side) or alone.status in ("step", "singular")
+    assert path.success.any() and not path.success.all()
+
+
 def test_one_sample_is_a_path() -> None:
     robot = load("panda")
     path = kd.ik.track(robot, line(robot, "panda_link8", PANDA, [0, 0, 0], 1), "panda_link8", PANDA)
