@@ -36,7 +36,8 @@ def track(
     that the solution next to the last one is the only one near it. An arm without redundancy that starts at q0 has but
     one such way as long as it meets no singularity. In a singularity branches meet and one of them is taken; a path
     that breaks after that, or there, may have had another way. A redundant arm keeps away from its limits on the
-    way, and before it gives up it tries other motions in its null space. Joints turn on beyond pi where their limits allow.
+    way, and before it gives up it tries other motions in its null space. Joints turn on
+    beyond pi where their limits allow.
 
     Parameters
     ----------
