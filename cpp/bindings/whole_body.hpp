@@ -1,11 +1,11 @@
-// Binds the kernel of whole-body inverse kinematics.
+// The door of whole-body inverse kinematics.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace kinodyn {
 
-// Binds the kernel of whole-body inverse kinematics.
+// Adds whole_body to the module.
 void bind_whole_body(nanobind::module_& m);
 
 }  // namespace kinodyn

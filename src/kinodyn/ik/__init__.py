@@ -5,6 +5,8 @@ from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
 from kinodyn.ik.conflicts import Conflict, Step, WholeBodyResult
 from kinodyn.ik.result import IKResult
 from kinodyn.ik.solve import solve
+from kinodyn.ik.track import track
+from kinodyn.ik.tracking.result import Track
 from kinodyn.ik.whole_body import WholeBody
 from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
 from kinodyn.tasks import (
@@ -35,10 +37,12 @@ __all__ = [
     "PostureTask",
     "Step",
     "Task",
+    "Track",
     "VelocityLimit",
     "WholeBody",
     "WholeBodyResult",
     "branches",
     "solve",
+    "track",
     "velocity",
 ]

@@ -1,0 +1,1 @@
+"""The parts of `kinodyn.ik.track`: the task, the follower, the starts, the answer."""

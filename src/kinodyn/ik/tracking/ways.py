@@ -1,0 +1,150 @@
+"""Several ways for each path, of which the best is kept: other starts, other motions in the null space."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinodyn.description.types import Array
+from kinodyn.ik.tracking.follow import STUCK, Follower, Rows
+from kinodyn.ik.tracking.result import Track
+from kinodyn.ik.tracking.starts import Search
+from kinodyn.ik.tracking.task import SLACK
+
+ROUNDS = 3  # of other null-space motions, as long as each comes farther
+STRONG = 3.0  # null-space motion next to that of the path
+
+
+class Ways:
+    """The best way so far for each of the paths (n, L, 4, 4)."""
+
+    def __init__(self, search: Search, paths: Array, max_step: Array, gain: float) -> None:
+        n, L, robot = *paths.shape[:2], search.task.robot
+        self.search, self.task, self.paths, self.max_step, self.gain = search, search.task, paths, max_step, gain
+        self.q, self.residual = np.full((n, L, robot.nq), np.nan), np.full((n, L, 2), np.nan)
+        self.crossed, self.status = np.zeros((n, L), dtype=bool), np.full(n, "", "<U11")
+        self.joint, self.side = np.full(n, "", object), np.full(n, "", "<U5")
+        self.reached, self.tried = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        self.last = np.tile(robot.neutral(), (n, 1))  # where to look from when a path breaks
+
+    def begin(self, q0: Array | None) -> None:
+        """Follow from the configuration nearest to q0 (n, nq), or from every one that is found."""
+        first = self.paths[:, 0]
+        if q0 is None:
+            of, start = self.search.solutions(first, None)
+        else:
+            start, found = self.search.nearest(first, q0)
+            self.last = q0.copy()
+            out = self.task.beyond(start, SLACK)
+            for path in np.flatnonzero(found & out.any(axis=1)):
+                self._blame(path, start[path])
+            of = np.flatnonzero(found & ~out.any(axis=1))
+            start = start[of]
+        count = len(of)
+        self._follow(of, start, np.full(count, self.gain), np.full((count, len(self.task.columns)), np.nan))
+
+    def try_others(self) -> None:
+        """Follow the paths that broke again from where they began, with other motions in the null space.
+
+        With the smallest motion; away from limits with force; and towards configurations of the pose at the break.
+        """
+        for _ in range(ROUNDS):
+            broken = np.flatnonzero((self.status != "solved") & (self.reached > 0))
+            if not len(broken):
+                return
+            before = self.reached.copy()
+            columns = len(self.task.columns)
+            of, goals = self.search.solutions(self.paths[broken, self.reached[broken]], self.last[broken])
+            rows = np.concatenate([broken, broken, broken[of]])
+            plain = np.full((2 * len(broken), columns), np.nan)
+            gain = np.concatenate([np.zeros(len(broken)), np.full(len(rows) - len(broken), STRONG)])
+            self._follow(rows, self.q[rows, 0], gain, np.concatenate([plain, self.task.values(goals)]))
+            if (self.reached == before).all():
+                return
+
+    def _follow(self, of: Rows, start: Array, gain: Array, goal: Array) -> None:
+        """Follow paths `of` (m,) and keep of each the way that comes farthest, with least motion."""
+        if not len(of):
+            return
+        found = Follower(
+            self.task,
+            self.paths,
+            of,
+            start,
+            gain=gain,
+            goal=goal,
+            tolerance=self.search.tolerance,
+            max_step=self.max_step,
+        ).run()
+        np.add.at(self.tried, of, 1)
+        reached = found.reached
+        order = np.lexsort((self._motion(found.path_q), -reached, of))
+        best = order[np.append(True, of[order][1:] != of[order][:-1])]
+        best = best[reached[best] > self.reached[of[best]]]
+        path = of[best]
+        self.q[path], self.residual[path], self.crossed[path] = (
+            found.path_q[best],
+            found.residual[best],
+            found.crossed[best],
+        )
+        self.status[path], self.joint[path], self.side[path] = found.status[best], found.joint[best], found.side[best]
+        self.reached[path] = reached[best]
+        self.last[path] = self.q[path, reached[best] - 1]
+
+    def _motion(self, q: Array) -> Array:
+        """Sum up the motion (m,) along paths (m, L, nq) as far as they go."""
+        m, L, nq = q.shape
+        known = np.isfinite(q[..., 0])
+        q = np.where(known[..., None], q, q[:, :1]).reshape(-1, nq)
+        step = np.zeros((m * L, len(self.task.columns)))
+        step[1:] = self.task.step(q[:-1], q[1:])
+        length = np.linalg.norm(step, axis=1).reshape(m, L)
+        return np.asarray((length * known)[:, 1:].sum(axis=1))
+
+    def say_why(self) -> None:
+        """Find out why paths broke where the follower could not say: ask the solver for the sample, from all sides."""
+        for path in np.flatnonzero(np.isin(self.status, ("", STUCK))):
+            T, q = self._break(path)
+            within = str(self.search.solve(T, q, 64, self.search.limits).status)
+            if within == "limits":
+                self._blame(path, self.search.solve(T, q, 64, False).q)
+            else:
+                self.status[path] = "singular" if within == "solved" else "unreachable"
+        # Of a redundant arm the follower knows only that a joint was in the way, not that it would do without limits.
+        for path in np.flatnonzero((self.status == "limits") & (self.task.redundancy > 0)):
+            if not self.search.solve(*self._break(path), 64, False).success:
+                self.status[path], self.joint[path], self.side[path] = "unreachable", "", ""
+
+    def _break(self, path: np.intp) -> tuple[Array, Array]:
+        """Give the pose (4, 4) at which a path broke and the configuration (nq,) before it."""
+        return self.paths[path, self.reached[path]], self.last[path]
+
+    def _blame(self, path: np.intp, q: Array) -> None:
+        """Name the joint that is farthest beyond its limit at q (nq,)."""
+        values = self.task.values(q[None])[0]
+        excess = np.maximum(values - self.task.upper, self.task.lower - values)
+        joint = int(excess.argmax())
+        self.status[path], self.joint[path] = "limits", self.task.names[joint]
+        self.side[path] = "upper" if values[joint] > self.task.upper[joint] else "lower"
+
+    def answer(self, batch: tuple[int, ...]) -> Track:
+        """Lay the best ways out over the batch axes."""
+        n, L = self.residual.shape[:2]
+        values = np.full((n, L), np.nan)
+        known = np.isfinite(self.residual[..., 0])
+        if known.any():
+            values[known] = self.task.invert(self.task.jacobian(self.q[known], self.paths[known])).values[:, -1]
+        of_path, of_sample = batch, (*batch, L)
+        return Track(
+            q=self.q.reshape(*of_sample, -1),
+            success=np.asarray(self.status == "solved").reshape(of_path),
+            reached=self.reached.reshape(of_path),
+            status=self.status.reshape(of_path),
+            joint=self.joint.reshape(of_path),
+            side=self.side.reshape(of_path),
+            residual=self.residual.reshape(*of_sample, 2),
+            singular_value=values.reshape(of_sample),
+            crossed=self.crossed.reshape(of_sample),
+            tried=self.tried.reshape(of_path),
+            robot=self.task.robot,
+            frame=self.task.frame,
+        )

@@ -1,0 +1,452 @@
+"""Along a path of poses: one continuous branch within limits, or the sample and the reason where it must break."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kinodyn as kd
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError, UnknownNameError
+from kinodyn.robot import Robot
+
+PANDA = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
+PUMA = np.array([0.0, 0.8, -2.8, 0.1, 0.6, 0.5])
+UR5 = np.array([0.3, -1.4, 1.5, -1.0, 1.0, 0.5])
+ARMS = [
+    ("panda", "panda_link8", PANDA),
+    ("ur5", "wrist_3_link", UR5),
+    ("puma560", "link6", PUMA),
+    ("planar3r", "link3", np.array([0.3, 1.6, 0.5])),
+    ("scara", "link4", np.array([0.3, 0.9, 0.1, 0.5])),
+    ("humanoid", "left_hand", None),
+]
+
+
+def load(name: str) -> Robot:
+    return kd.load(name, base="fixed")
+
+
+def bent(robot: Robot) -> Array:
+    """Make a posture of the humanoid with its left arm in the middle of its ranges."""
+    q = robot.configuration("standing")
+    for name in robot.description.chains["left_arm"]:
+        place = robot.joint(name).q
+        q[place] = 0.5 * (robot.limits.lower[place] + robot.limits.upper[place])
+    return q
+
+
+def line(robot: Robot, frame: str, q0: Array, way: Array | list[float], samples: int = 100) -> Array:
+    T = np.tile(kd.kinematics.pose(robot, q0, frame), (samples, 1, 1))
+    T[:, :3, 3] += np.linspace(0.0, 1.0, samples)[:, None] * np.asarray(way)
+    return T
+
+
+def circle(robot: Robot, frame: str, q0: Array, radius: float = 0.06, samples: int = 100) -> Array:
+    T = np.tile(kd.kinematics.pose(robot, q0, frame), (samples, 1, 1))
+    angle = np.linspace(0.0, 2 * np.pi, samples)
+    T[:, 0, 3] += radius * (np.cos(angle) - 1.0)
+    T[:, 1, 3] += radius * np.sin(angle)
+    return T
+
+
+def turning(robot: Robot, frame: str, q0: Array, samples: int = 100) -> Array:
+    T = np.tile(kd.kinematics.pose(robot, q0, frame), (samples, 1, 1))
+    T[:, :3, :3] = kd.spatial.rot_z(0.5 * np.sin(np.linspace(0.0, 6.0, samples))) @ T[:, :3, :3]
+    return T
+
+
+def assert_honest(robot: Robot, path: kd.ik.Track, frame: str, T: Array, max_step: float = 0.5) -> None:
+    """Judge without the follower: poses, limits, steps, and that what is not reached is not there."""
+    n = int(path.reached)
+    assert path.success == (n == len(T)) == (path.status == "solved") == (path.reasons == "")
+    assert np.isfinite(path.q[:n]).all() and np.isnan(path.q[n:]).all() and np.isnan(path.residual[n:]).all()
+    found = kd.kinematics.pose(robot, path.q[:n], frame)
+    np.testing.assert_allclose(found, T[:n], atol=1e-6)
+    np.testing.assert_allclose(
+        path.residual[:n, 0], np.linalg.norm(found[:, :3, 3] - T[:n, :3, 3], axis=-1), atol=1e-12
+    )
+    assert (path.q[:n] >= robot.limits.lower - 1e-9).all() and (path.q[:n] <= robot.limits.upper + 1e-9).all()
+    assert (np.abs(robot.difference(path.q[: n - 1], path.q[1:n])) <= max_step + 1e-12).all()
+
+
+@pytest.mark.parametrize("make", [circle, turning])
+@pytest.mark.parametrize(("name", "frame", "q0"), ARMS)
+def test_arms_follow_circles_and_turns_from_where_they_stand(
+    name: str, frame: str, q0: Array | None, make: Any
+) -> None:
+    robot = load(name)
+    start = bent(robot) if q0 is None else q0
+    T = make(robot, frame, start)
+    path = kd.ik.track(robot, T, frame, start)
+    assert_honest(robot, path, frame, T)
+    assert path.success and path.residual.max() < 1e-9
+    np.testing.assert_array_equal(path.q[0], start)
+
+
+@pytest.mark.parametrize(("name", "frame", "q0"), ARMS)
+def test_without_a_start_one_is_found(name: str, frame: str, q0: Array | None) -> None:
+    robot = load(name)
+    T = circle(robot, frame, bent(robot) if q0 is None else q0, samples=40)
+    path = kd.ik.track(robot, T, frame)
+    assert_honest(robot, path, frame, T)
+    assert path.success and path.tried > 1
+
+
+@pytest.mark.parametrize(("name", "frame", "q0"), ARMS[1:3])
+def test_every_sample_is_on_the_branch_that_goes_on_from_the_last(name: str, frame: str, q0: Array) -> None:
+    robot = load(name)
+    T = circle(robot, frame, q0, radius=0.1, samples=300)
+    path = kd.ik.track(robot, T, frame, q0)
+    assert path.success
+    found = kd.ik.branches(robot, T[1:], frame, q0=path.q[:-1])
+    np.testing.assert_allclose(found.nearest(path.q[:-1]), path.q[1:], atol=1e-7)
+    # the sign of det J tells branches apart on either side of a singularity
+    assert len(np.unique(np.sign(np.linalg.det(kd.kinematics.jacobian(robot, path.q, frame))))) == 1
+
+
+@pytest.mark.parametrize(("name", "frame"), [("puma560", "link6"), ("ur5", "wrist_3_link"), ("scara", "link4")])
+def test_a_path_made_by_joints_away_from_singularities_is_found_again(name: str, frame: str) -> None:
+    robot = load(name)
+    ends = 0.5 * robot.random((60, 2), seed=3)
+    s = np.linspace(0.0, 1.0, 60)[:, None]
+    q = ends[:, :1] * (1 - s) + ends[:, 1:] * s
+    smallest = np.linalg.svd(kd.kinematics.jacobian(robot, q, frame), compute_uv=False)[..., robot.nv - 1]
+    q = q[smallest.min(axis=1) > 0.02]
+    assert len(q) >= 3
+    path = kd.ik.track(robot, kd.kinematics.pose(robot, q, frame), frame, q[:, 0])
+    assert path.success.all()
+    np.testing.assert_allclose(path.q, q, atol=1e-7)
+
+
+def test_from_elsewhere_the_path_begins_with_the_nearest_configuration() -> None:
+    robot = load("puma560")
+    T = circle(robot, "link6", PUMA)
+    away = PUMA + [0.2, -0.1, 0.1, 0.2, 0.1, -0.3]
+    path = kd.ik.track(robot, T, "link6", away)
+    np.testing.assert_allclose(path.q[0], kd.ik.branches(robot, T[0], "link6", q0=away).nearest(away), atol=1e-8)
+    np.testing.assert_allclose(path.q, kd.ik.track(robot, T, "link6", PUMA).q, atol=1e-8)
+
+
+def test_halving_the_distance_of_samples_gives_the_same_path() -> None:
+    robot = load("ur5")
+    fine = circle(robot, "wrist_3_link", UR5, radius=0.15, samples=161)
+    whole, half = (kd.ik.track(robot, fine[::step], "wrist_3_link", UR5).q for step in (1, 2))
+    np.testing.assert_allclose(half, whole[::2], atol=1e-8)
+    arm = load("panda")  # redundant: the same up to the size of steps in the null space
+    fine = circle(arm, "panda_link8", PANDA, samples=401)
+    whole, half = (kd.ik.track(arm, fine[::step], "panda_link8", PANDA).q for step in (1, 2))
+    np.testing.assert_allclose(half, whole[::2], atol=0.02)
+
+
+def test_a_path_out_of_reach_breaks_at_the_boundary() -> None:
+    robot = kd.load("planar2r")
+    T = np.tile(np.eye(4), (200, 1, 1))
+    T[:, 0, 3] = np.linspace(1.0, 2.5, 200)
+    path = kd.ik.track(robot, T, "link2", [np.pi / 3, -2 * np.pi / 3], position_only=True)
+    assert path.status == "unreachable" and abs(path.reached - np.count_nonzero(T[:, 0, 3] <= 2.0)) <= 1
+    assert (path.q[: path.reached, 1] <= 0.0).all()  # the elbow stays on its side
+    assert "no configuration" in str(path.reasons)
+
+
+def test_a_branch_ends_in_a_singularity_where_two_closed_forms_vanish() -> None:
+    robot, frame = load("ur5"), "wrist_3_link"
+    T = line(robot, frame, UR5, [0.0, 0.8, 0.0], 150)
+    starts = kd.ik.branches(robot, T[0], frame).q
+    path = kd.ik.track(robot, T, frame, starts)
+    counts = kd.ik.branches(robot, T, frame, limits=False).count
+    ended = np.flatnonzero(~path.success)
+    assert len(ended) == counts[0] - counts[-1] > 0 and (path.status[ended] == "singular").all()
+    vanished = np.flatnonzero(np.diff(counts)) + 1  # samples that have fewer branches than the one before
+    assert all(np.abs(vanished - reached).min() <= 1 for reached in path.reached[ended])
+
+
+def test_a_first_pose_out_of_reach_leaves_nothing() -> None:
+    robot = load("panda")
+    T = line(robot, "panda_link8", PANDA, [0.0, 0.0, 0.0], 5)
+    T[:, 0, 3] += 3.0
+    for q0 in (None, PANDA):
+        path = kd.ik.track(robot, T, "panda_link8", q0)
+        assert path.reached == 0 and path.status == "unreachable" and np.isnan(path.q).all() and path.motion == 0.0
+
+
+def test_a_path_into_a_limit_names_the_joint_and_the_side() -> None:
+    robot = load("scara")
+    q0 = np.array([0.3, 0.9, 0.1, 0.5])
+    lift = robot.joint("joint3").q
+    down = line(robot, "link4", q0, [0.0, 0.0, -1.0], 101)
+    up = line(robot, "link4", q0, [0.0, 0.0, 1.0], 101)
+    path = kd.ik.track(robot, np.stack([down, up]), "link4", q0)
+    assert (path.status == "limits").all() and (path.joint == "joint3").all()
+    assert sorted(path.side) == ["lower", "upper"]
+    stroke = {"lower": 0.1 - robot.limits.lower[lift], "upper": robot.limits.upper[lift] - 0.1}
+    for side, reached in zip(path.side, path.reached, strict=True):
+        assert abs(reached - 1 - stroke[side][0] / 0.01) <= 1
+    assert "joint 'joint3' is at its" in path.reasons[0]
+
+
+def test_without_limits_it_goes_on() -> None:
+    robot = load("scara")
+    q0 = np.array([0.3, 0.9, 0.1, 0.5])
+    path = kd.ik.track(robot, line(robot, "link4", q0, [0.0, 0.0, -1.0]), "link4", q0, limits=False)
+    assert path.success and (path.q[-1] > robot.limits.upper).any() | (path.q[-1] < robot.limits.lower).any()
+
+
+def test_a_start_beyond_limits_is_told() -> None:
+    robot = load("puma560")
+    q0 = PUMA + [0.0, 0.0, 0.0, 0.0, 2.0, 0.0]
+    path = kd.ik.track(robot, line(robot, "link6", q0, [0.1, 0.0, 0.0]), "link6", q0)
+    assert (path.reached, path.status, path.joint, path.side) == (0, "limits", "joint5", "upper")
+
+
+@pytest.mark.parametrize(("name", "frame", "q0"), ARMS[1:3])
+def test_a_smooth_way_through_the_wrist_singularity_is_taken(name: str, frame: str, q0: Array) -> None:
+    robot = load(name)
+    q = np.tile(q0, (101, 1))
+    q[:, 4] = np.linspace(-0.4, 0.41, 101)  # the fifth joint straightens the wrist and goes on
+    T = kd.kinematics.pose(robot, q, frame)
+    path = kd.ik.track(robot, T, frame, q[0])
+    assert_honest(robot, path, frame, T)
+    np.testing.assert_allclose(path.q, q, atol=1e-5)
+    assert path.crossed.any() and path.singular_value.min() < 0.01
+
+
+def test_a_near_miss_of_the_wrist_singularity_breaks_or_turns_the_wrist() -> None:
+    robot = load("puma560")
+    q = np.tile([0.0, 0.8, -2.8, 0.0, 0.0, 0.5], (81, 1))
+    q[:, 4] = np.linspace(-0.2, 0.2, 81)
+    T = kd.kinematics.pose(robot, q, "link6")
+    # A side step of the tool: the wrist must now pass its singularity at 0.02 rad.
+    T[:, :3, :3] = T[:, :3, :3] @ kd.spatial.rot_x(0.02)
+    start = kd.ik.branches(robot, T[0], "link6", q0=q[0]).nearest(q[0])
+    strict = kd.ik.track(robot, T, "link6", start, max_step=0.1)
+    assert_honest(robot, strict, "link6", T, 0.1)
+    assert strict.status == "singular" and strict.joint in ("joint4", "joint6")
+    assert abs(int(strict.reached) - 40) < 12
+    free = kd.ik.track(robot, T, "link6", start, max_step=np.inf, limits=False)
+    assert free.success and np.ptp(free.q[:, 3]) > 2.0  # the branch goes on by half a turn of the fourth joint
+
+
+def test_a_redundant_arm_passes_a_limit_by_moving_in_its_null_space() -> None:
+    robot, frame = load("panda"), "panda_link8"
+    q0 = PANDA.copy()
+    turns = np.linspace(0.0, 2.2, 120)
+    T = np.tile(kd.kinematics.pose(robot, q0, frame), (120, 1, 1))
+    T = np.array([kd.spatial.pose([0, 0, 0], kd.spatial.rot_z(a)) for a in turns]) @ T
+    q0[0] = 0.0
+    narrow = _narrowed(robot, 0, -1.0, 1.0)
+    least = _least_norm(narrow, T, frame, q0)
+    assert least[:, 0].max() > 1.0  # the smallest motion breaks the limit
+    path = kd.ik.track(narrow, T, frame, q0)
+    assert_honest(narrow, path, frame, T)
+    assert path.success
+
+
+def _narrowed(robot: Robot, i: int, lower: float, upper: float) -> Robot:
+    """Make the robot anew with other limits of one joint."""
+    from dataclasses import replace
+
+    name = robot.joint_names[i]
+    joints = tuple(
+        replace(joint, lower=lower, upper=upper) if joint.name == name else joint for joint in robot.description.joints
+    )
+    return Robot(replace(robot.description, joints=joints))
+
+
+def _least_norm(robot: Robot, T: Array, frame: str, q0: Array) -> Array:
+    path = [q0]
+    for pose in T[1:]:
+        q = path[-1]
+        for _ in range(6):
+            error = kd.spatial.pose_error(kd.kinematics.pose(robot, q, frame), pose)
+            q = q + kd.ik.velocity.least_norm(kd.kinematics.jacobian(robot, q, frame), error)
+        path.append(q)
+    return np.array(path)
+
+
+def test_continuous_joints_turn_on_beyond_pi() -> None:
+    robot = kd.load("planar3r")
+    q0 = np.array([0.3, 0.5, 0.4])
+    turns = np.array([kd.spatial.pose([0, 0, 0], kd.spatial.rot_z(a)) for a in np.linspace(0.0, 15.0, 150)])
+    path = kd.ik.track(robot, turns @ kd.kinematics.pose(robot, q0, "link3"), "link3", q0)
+    assert path.success
+    np.testing.assert_allclose(path.q[-1], q0 + [15.0, 0.0, 0.0], atol=1e-8)
+
+
+def test_a_range_of_more_than_a_turn_is_used_and_not_wrapped() -> None:
+    robot = load("ur5")
+    turns = np.array([kd.spatial.pose([0, 0, 0], kd.spatial.rot_z(a)) for a in np.linspace(0.0, 7.0, 141)])
+    T = turns @ kd.kinematics.pose(robot, UR5, "wrist_3_link")
+    path = kd.ik.track(robot, T, "wrist_3_link", UR5)
+    assert (path.status, path.joint, path.side) == ("limits", "shoulder_pan_joint", "upper")
+    np.testing.assert_allclose(path.q[: path.reached, 0], 0.3 + np.linspace(0.0, 7.0, 141)[: path.reached], atol=1e-8)
+    assert path.q[path.reached - 1, 0] + 0.05 > 2 * np.pi
+
+
+def test_a_step_that_is_too_long_is_told_and_a_longer_one_allowed() -> None:
+    robot = load("ur5")
+    T = circle(robot, "wrist_3_link", UR5, samples=12)
+    strict = kd.ik.track(robot, T, "wrist_3_link", UR5, max_step=0.01)
+    assert (strict.status, strict.reached) == ("step", 1) and strict.joint in robot.joint_names
+    assert kd.ik.track(robot, T, "wrist_3_link", UR5, max_step=np.inf).success
+
+
+def test_samples_that_are_a_branch_apart_break() -> None:
+    robot = kd.load("planar3r")
+    q = np.array([[0.2, 0.9, 0.3], [0.2, 0.9, 0.3], [2.9, -1.4, 0.9], [2.9, -1.4, 0.9]])
+    path = kd.ik.track(robot, kd.kinematics.pose(robot, q, "link3"), "link3", q[0])
+    assert path.reached == 2 and path.status in ("step", "singular")
+
+
+def test_position_only_and_weights_leave_directions_free() -> None:
+    robot = load("puma560")
+    T = line(robot, "link6", PUMA, [0.1, 0.1, 0.1])
+    T[:, :3, :3] = np.eye(3)
+    path = kd.ik.track(robot, T, "link6", PUMA, position_only=True)
+    assert path.success and (path.residual[:, 1] == 0.0).all()
+    np.testing.assert_allclose(kd.kinematics.pose(robot, path.q, "link6")[:, :3, 3], T[:, :3, 3], atol=1e-9)
+    T = line(robot, "link6", PUMA, [0.05, 0.05, 5.0])
+    level = kd.ik.track(robot, T, "link6", PUMA, weights=[1, 1, 0, 1, 1, 0])
+    assert level.success
+    found = kd.kinematics.pose(robot, level.q, "link6")
+    np.testing.assert_allclose(found[:, :2, 3], T[:, :2, 3], atol=1e-8)
+    np.testing.assert_allclose(found[:, 2, :3], T[:, 2, :3], atol=1e-7)  # only turned about the world's z
+
+
+def test_a_floating_base_moves_with_the_hand() -> None:
+    robot = kd.load("humanoid")
+    q0 = robot.configuration("standing")
+    T = line(robot, "left_hand", q0, [3.0, 0.0, 0.0])
+    path = kd.ik.track(robot, T, "left_hand", q0)
+    assert path.success
+    np.testing.assert_allclose(kd.kinematics.pose(robot, path.q, "left_hand"), T, atol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(path.q[:, 3:7], axis=-1), 1.0, atol=1e-9)
+
+
+def test_a_batch_of_paths_gives_what_each_gives_alone() -> None:
+    robot, frame = load("ur5"), "wrist_3_link"
+    ways = [[0.2, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, -0.2], [2.0, 0.0, 0.0]]
+    T = np.stack([line(robot, frame, UR5, way, 30) for way in ways]).reshape(2, 2, 30, 4, 4)
+    path = kd.ik.track(robot, T, frame, UR5)
+    assert path.q.shape == (2, 2, 30, 6) and path.success.shape == (2, 2) and path.residual.shape == (2, 2, 30, 2)
+    for index in np.ndindex(2, 2):
+        alone = kd.ik.track(robot, T[index], frame, UR5)
+        np.testing.assert_allclose(path.q[index], alone.q, atol=1e-9)
+        assert (path.status[index], path.reached[index]) == (alone.status, alone.reached)
+    starts = np.tile(UR5, (3, 1, 1, 1))
+    assert kd.ik.track(robot, T, frame, starts).q.shape == (3, 2, 2, 30, 6)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["puma560", "ur5", "panda"]))
+def test_steps_are_those_that_the_jacobian_predicts(seed: int, name: str) -> None:
+    robot = load(name)
+    frame = {"puma560": "link6", "ur5": "wrist_3_link", "panda": "panda_link8"}[name]
+    rng = np.random.default_rng(seed)
+    q0 = robot.random(seed=seed)
+    T = line(robot, frame, q0, 0.3 * rng.normal(size=3), 150)
+    path = kd.ik.track(robot, T, frame, q0, null_gain=0.0)
+    assert_honest(robot, path, frame, T)
+    n = int(path.reached)
+    J = kd.kinematics.jacobian(robot, path.q[:n], frame)
+    # A joint that stands at a limit does not help: the others alone must give the motion.
+    held = np.minimum(path.q[:n] - robot.limits.lower, robot.limits.upper - path.q[:n]) < 1e-9
+    held[:-1] |= held[1:]
+    smallest = np.linalg.svd(J * ~held[:, None], compute_uv=False)[:, 5]
+    regular = np.minimum(smallest[:-1], smallest[1:]) > 0.1
+    if not regular.any() or path.tried > 1:
+        return
+    twist = kd.spatial.pose_error(T[: n - 1], T[1:n])[regular]
+    moved = np.diff(path.q[:n], axis=0)[regular]
+    seen = (J[:-1][regular] @ moved[..., None])[..., 0]
+    length = np.linalg.norm(twist, axis=-1)
+    assert (np.linalg.norm(moved, axis=-1) <= 2.0 * length / 0.1 + 1e-9).all()
+    assert (np.linalg.norm(seen - twist, axis=-1) <= 0.5 * length + 1e-9).all()
+
+
+@pytest.mark.parametrize(("name", "frame"), [("ur5", "wrist_3_link"), ("puma560", "link6")])
+def test_screws_in_all_directions_end_with_an_honest_answer(name: str, frame: str) -> None:
+    robot, rng = load(name), np.random.default_rng(102)
+    start = robot.random(16, seed=102)
+    twist = rng.normal(size=(16, 1, 6)) * [0.4, 0.4, 0.4, 1.0, 1.0, 1.0] * np.linspace(0.0, 1.0, 54)[:, None]
+    T = kd.kinematics.pose(robot, start, frame)[:, None] @ kd.spatial.exp(twist)
+    path = kd.ik.track(robot, T, frame, start)
+    for i in range(16):
+        alone = kd.ik.track(robot, T[i], frame, start[i])
+        assert_honest(robot, alone, frame, T[i])
+        assert (path.status[i], path.reached[i]) == (alone.status, alone.reached)
+        assert bool(alone.joint) == bool(alone.side) or alone.status in ("step", "singular")
+    assert path.success.any() and not path.success.all()
+
+
+def test_one_sample_is_a_path() -> None:
+    robot = load("panda")
+    path = kd.ik.track(robot, line(robot, "panda_link8", PANDA, [0, 0, 0], 1), "panda_link8", PANDA)
+    assert path.success and path.q.shape == (1, 7) and path.motion == 0.0
+
+
+def test_a_path_that_stands_still_is_followed() -> None:
+    robot = load("panda")
+    path = kd.ik.track(robot, line(robot, "panda_link8", PANDA, [0, 0, 0], 20), "panda_link8", PANDA)
+    assert path.success
+    np.testing.assert_allclose(path.q, np.tile(PANDA, (20, 1)), atol=1e-12)
+
+
+def test_half_a_turn_between_two_samples_is_followed_in_between() -> None:
+    robot = kd.load("planar3r")
+    q = np.array([[0.3, 0.8, 0.5], [0.3, 0.8, 0.5 + np.pi]])
+    path = kd.ik.track(robot, kd.kinematics.pose(robot, q, "link3"), "link3", q[0], max_step=np.inf)
+    assert path.success
+    np.testing.assert_allclose(np.abs(path.q[1] - path.q[0]), [0.0, 0.0, np.pi], atol=1e-8)  # either way round
+    strict = kd.ik.track(robot, kd.kinematics.pose(robot, q, "link3"), "link3", q[0])
+    assert (strict.status, strict.reached, strict.joint) == ("step", 1, "joint3")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"T_path": np.full((3, 4, 4), np.nan)}, InputError, "T_path"),
+        ({"T_path": np.eye(4)}, InputError, "at least one pose"),
+        ({"T_path": np.zeros((0, 4, 4))}, InputError, "at least one pose"),
+        ({"T_path": np.zeros((3, 4, 4))}, InputError, "T_path"),
+        ({"frame": "hand"}, UnknownNameError, "hand"),
+        ({"frame": "panda_link0"}, InputError, "no joint moves"),
+        ({"q0": np.zeros(6)}, InputError, "q"),
+        ({"q0": np.full(7, np.nan)}, InputError, "q"),
+        ({"q0": np.zeros((2, 7)), "T_path": np.tile(np.eye(4), (3, 5, 1, 1))}, InputError, "do not fit"),
+        ({"max_step": 0.0}, InputError, "max_step"),
+        ({"max_step": [1.0, 2.0]}, InputError, "max_step"),
+        ({"max_step": np.nan}, InputError, "max_step"),
+        ({"tolerance": -1.0}, InputError, "tolerance"),
+        ({"null_gain": -1.0}, InputError, "null_gain"),
+        ({"weights": [1, 1, 1]}, InputError, "weights"),
+        ({"weights": [0, 0, 0, 1, 1, 1], "position_only": True}, InputError, "no direction"),
+        ({"seed": -1}, InputError, "seed"),
+        ({"robot": "panda"}, InputError, "robot"),
+    ],
+)
+def test_misuse_is_told(change: dict[str, Any], error: type[Exception], words: str) -> None:
+    robot = load("panda")
+    T = line(robot, "panda_link8", PANDA, [0.1, 0.0, 0.0], 3)
+    arguments = {"robot": robot, "T_path": T, "frame": "panda_link8", "q0": PANDA} | change
+    with pytest.raises(error, match=words):
+        kd.ik.track(**arguments)
+
+
+def test_the_picture_shows_joints_limits_and_the_break() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    robot = load("scara")
+    q0 = np.array([0.3, 0.9, 0.1, 0.5])
+    path = kd.ik.track(robot, line(robot, "link4", q0, [0.0, 0.05, -1.0])[None], "link4", q0)
+    ax = path.plot(path=(0,))
+    labels = ax.get_legend_handles_labels()[1]
+    assert {"joint1", "joint2", "joint3", "limits"} <= set(labels) and ax.get_xlabel() == "sample"
+    assert len(ax.lines) == 1 + 3 * (len(labels) - 1)  # each joint with two limits, and the break
+    with pytest.raises(InputError, match="place of one path"):
+        path.plot()
+    matplotlib.pyplot.close(ax.figure)
