@@ -36,11 +36,14 @@ def measure(chain: Chain, singles: int, batch: int, rounds: int) -> dict[str, An
         for threads in counts:
             entries[f"EAIK batch, {plural(threads)}"] = Entry(partial(peer.IK_batched, poses, threads), batch)
         answers["EAIK"] = judged(chain, q, T, [exact(solution) for solution in peer.IK_batched(poses, 1)])
+    us = best_of(entries, rounds)
+    pairs = {name: name.replace("kinodyn", "EAIK") for name in us if name.startswith("kinodyn")}
     return {
         "chain": chain.name,
         "family": found.family,
         "poses": {"singles": singles, "batch": batch},
-        "us": best_of(entries, rounds),
+        "us": us,
+        "faster": {ours: us[theirs] / us[ours] for ours, theirs in pairs.items() if theirs in us},
         "answers": answers,
         "threads": counts[-1],
         "without EAIK": reason,

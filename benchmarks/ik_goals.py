@@ -33,21 +33,19 @@ def judge(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [asdict(goal) for goal in goals]
 
 
-def times_faster(what: str, theirs: float | None, ours: float, needed: float) -> Goal:
+def times_faster(what: str, ratio: float | None, needed: float) -> Goal:
     """Make the goal of being some times faster than a peer, which may not be there."""
-    if theirs is None:
+    if ratio is None:
         return Goal(what, f"{needed:g}x", None, None)
-    return Goal(what, f"{needed:g}x", f"{theirs / ours:.1f}x", theirs / ours >= needed)
+    return Goal(what, f"{needed:g}x", f"{ratio:.1f}x", ratio >= needed)
 
 
 def numeric(row: dict[str, Any]) -> Iterator[Goal]:
     """Compare with the faster of `ik_LM`'s two tolerances."""
-    us = row["us"]
-    theirs = fastest(us, "ik_LM")
-    for name, value in us.items():
+    for name in row["us"]:
         if name.startswith("kinodyn"):
             needed = IK_LM_BATCH if "batch" in name else IK_LM_SINGLE
-            yield times_faster(f"panda, {name}, against ik_LM", theirs, value, needed)
+            yield times_faster(f"panda, {name}, against ik_LM", row["faster"].get(name), needed)
 
 
 def closed_form(row: dict[str, Any]) -> Iterator[Goal]:
@@ -71,13 +69,7 @@ def protocol(row: dict[str, Any]) -> Iterator[Goal]:
 
 def whole_body(part: dict[str, Any]) -> Iterator[Goal]:
     """Compare with peers that hold the feet as strictly."""
-    us = part["us"]
     for peer, needed in STEP.items():
         for kind in ("median", "under way"):
-            theirs = us[peer][kind] if peer in us else None
-            yield times_faster(f"Talos step, {kind}, against {peer}", theirs, us["kinodyn"][kind], needed)
-
-
-def fastest(us: dict[str, float], prefix: str) -> float | None:
-    """Find the shortest time of the entries whose name begins so."""
-    return min((value for name, value in us.items() if name.startswith(prefix)), default=None)
+            ratio = part["faster"].get(peer, {}).get(kind)
+            yield times_faster(f"Talos step, {kind}, against {peer}", ratio, needed)

@@ -50,10 +50,13 @@ def measure(chain: Chain, singles: int, batch: int, rounds: int) -> dict[str, An
             peer = ik_lm(chain, start, tol)
             entries[name] = Entry(loop(peer, list(few)), singles)
             found[name] = judged(chain, few, list(map(peer, few)), float(np.sqrt(2.0 * tol)))
+    us = best_of(entries, rounds)
+    theirs = min((time for name, time in us.items() if name.startswith("ik_LM")), default=None)
     return {
         "chain": chain.name,
         "poses": {"singles": singles, "batch": batch},
-        "us": best_of(entries, rounds),
+        "us": us,
+        "faster": {name: theirs / time for name, time in us.items() if theirs and name.startswith("kinodyn")},
         "answers": found,
         "threads": threads,
         "without robotics-toolbox": reason,

@@ -27,16 +27,21 @@ NEEDS = {
 
 def missing(peer: str) -> str:
     """Say why a peer cannot run, "" when it can."""
-    for name in NEEDS.get(peer, (peer,)):
-        module, package = PEERS[name]
-        try:
-            import_module(module)
-        except ImportError as error:
-            here = "not installed" if isinstance(error, ModuleNotFoundError) else "does not import"
-            return f"{package} {here} ({error})"
+    states = ((PEERS[name][1], state(name)) for name in NEEDS.get(peer, (peer,)))
+    return next((f"{package} {reason}" for package, reason in states if reason), "")
+
+
+def state(name: str) -> str:
+    """Say what is wrong with one package, "" when it imports."""
+    module = PEERS[name][0]
+    try:
+        import_module(module)
+    except ImportError as error:
+        absent = isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == module.split(".")[0]
+        return "not installed" if absent else f"does not import: {error}"
     return ""
 
 
 def versions() -> dict[str, str]:
     """Tell the version of each peer, or that it is not there."""
-    return {name: missing(name) or version(package) for name, (_, package) in PEERS.items()}
+    return {package: state(name) or version(package) for name, (_, package) in PEERS.items()}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ik_goals import fastest
-from tables import number, ratio, section
+from tables import number, section
 
 Rows = Sequence[Sequence[str]]
 
@@ -58,13 +57,11 @@ def listed(values: dict[str, str]) -> str:
 
 def numeric(row: dict[str, Any]) -> Rows:
     """Make a row per solver; threads change no answer."""
-    us, theirs = row["us"], fastest(row["us"], "ik_LM")
     rows = [("", "us", "right %", "false", "worst error", "faster than ik_LM")]
-    for name, value in us.items():
+    for name, value in row["us"].items():
         found = row["answers"].get(name) or row["answers"]["kinodyn batch, 1 thread"]
-        faster = ratio(theirs, value) if theirs and name.startswith("kinodyn") else ""
         said = (f"{found['success %']:.2f}", str(found["false claims"]), f"{found['worst error']:.1e}")
-        rows.append((name, number(value), *said, faster))
+        rows.append((name, number(value), *said, times(row["faster"].get(name))))
     if row["without robotics-toolbox"]:
         rows.append(("ik_LM", row["without robotics-toolbox"], "", "", "", ""))
     return rows
@@ -74,11 +71,10 @@ def closed_form(row: dict[str, Any]) -> Rows:
     """Make a row per solver and number of threads."""
     rows = [("", "us", "solutions a pose", "wrong", "worst error", "true joints found %", "faster")]
     for name, value in row["us"].items():
-        who = name.split()[0]
-        found, theirs = row["answers"][who], row["us"].get(name.replace("kinodyn", "EAIK"))
+        found = row["answers"][name.split()[0]]
         said = (f"{found['solutions a pose']:.3f}", str(found["wrong ones"]), f"{found['worst error']:.1e}")
-        faster = ratio(theirs, value) if theirs and who == "kinodyn" else ""
-        rows.append((name, number(value), *said, f"{found['true joints among them %']:.2f}", faster))
+        share = f"{found['true joints among them %']:.2f}"
+        rows.append((name, number(value), *said, share, times(row["faster"].get(name))))
     if row["without EAIK"]:
         rows.append(("EAIK", row["without EAIK"], "", "", "", "", ""))
     return rows
@@ -123,14 +119,9 @@ WHOLE_BODY_HEAD = ("", "median", "faster", "under way", "faster", "longest", "ha
 def whole_body(part: dict[str, Any]) -> Iterator[Sequence[str]]:
     """Make a row per solver, with the errors at the start before them."""
     yield ("at the start", "", "", "", "", "", *map(millimetres, places(part["start mm"])))
-    ours = part["us"]["kinodyn"]
     for name, us in part["us"].items():
-        peer = name != "kinodyn"
-        cells = [
-            text
-            for kind in ("median", "under way")
-            for text in (number(us[kind]), ratio(us[kind], ours[kind]) if peer else "")
-        ]
+        faster = part["faster"].get(name, {})
+        cells = [text for kind in ("median", "under way") for text in (number(us[kind]), times(faster.get(kind)))]
         yield (name, *cells, number(us["longest"]), *map(millimetres, places(part["end mm"][name])))
     for peer, reason in part["without"].items():
         yield (peer, reason, *[""] * 7)
@@ -139,6 +130,11 @@ def whole_body(part: dict[str, Any]) -> Iterator[Sequence[str]]:
 def places(errors: dict[str, float]) -> Sequence[float]:
     """Take the errors that the table shows."""
     return [errors[name] for name in ("hands", "feet", "com")]
+
+
+def times(ratio: float | None) -> str:
+    """Write how many times faster, nothing when there is nobody to compare with."""
+    return "" if ratio is None else f"{ratio:.1f}x" if ratio >= 1.0 else f"{ratio:.2g}x"
 
 
 def millimetres(value: float) -> str:

@@ -54,12 +54,15 @@ def measure(steps: int, rounds: int) -> dict[str, Any]:
             continue
         make: Callable[..., Loop] = getattr(import_module(module), name)
         loops |= {peer: make(scene, hard=True), f"{peer}, feet by weight": make(scene, hard=False)}
+    us = best_steps(loops, steps, rounds)
+    ours = us["kinodyn"]
     return {
         "robot": scene.robot.name,
         "steps": steps,
         "dt": DT,
         "start mm": scene.errors(scene.start),
-        "us": best_steps(loops, steps, rounds),
+        "us": us,
+        "faster": {peer: {kind: t[kind] / ours[kind] for kind in t} for peer, t in us.items() if peer != "kinodyn"},
         "end mm": {name: scene.errors(loop.position()) for name, loop in loops.items()},
         "without": reasons,
     }
