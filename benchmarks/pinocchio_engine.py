@@ -24,7 +24,12 @@ FUNCTIONS = {
     D_INVERSE: pin.computeRNEADerivatives,
     D_FORWARD: pin.computeABADerivatives,
 }
-PARALLEL = {INVERSE: pin.rneaInParallel, FORWARD: pin.abaInParallel}
+# Pinocchio is built without these in some wheels, such as that of 3.8, which Placo asks for.
+PARALLEL = {
+    function: getattr(pin, name)
+    for function, name in ((INVERSE, "rneaInParallel"), (FORWARD, "abaInParallel"))
+    if hasattr(pin, name)
+}
 
 
 class Pinocchio:
@@ -32,7 +37,7 @@ class Pinocchio:
 
     def __init__(self, setup: Setup, model: Any, threads: int = 2) -> None:
         self.setup, self.model, self.data = setup, model, model.createData()
-        self.pool = pin.ModelPool(model, threads)
+        self.pool = pin.ModelPool(model, threads) if PARALLEL else None
         self.hand = model.getFrameId(setup.hand)
         self.functions: dict[str, Callable[..., Any]] = {
             name: partial(function, model, self.data) for name, function in FUNCTIONS.items()

@@ -32,10 +32,10 @@ HEAD = (
 )
 
 
-def machine() -> dict[str, str]:
-    """Describe what the numbers were measured on."""
-    packages = {name: version(name) for name in ("kinodyn", "pin", "mujoco", "numpy")}
-    return {"cpu": cpu(), "cores": str(os.cpu_count()), "core": str(kd.__build__), **packages}
+def machine(packages: Iterable[str] = ("kinodyn", "pin", "mujoco", "numpy")) -> dict[str, str]:
+    """Describe what the numbers were measured on, with the versions of these packages."""
+    versions = {name: version(name) for name in packages}
+    return {"cpu": cpu(), "cores": str(os.cpu_count()), "core": str(kd.__build__), **versions}
 
 
 def cpu() -> str:

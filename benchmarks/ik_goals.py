@@ -1,0 +1,75 @@
+"""What inverse kinematics has to reach, and whether a report reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+# How many times faster than the peer: on the Panda, and for a whole-body step.
+IK_LM_BATCH, IK_LM_SINGLE = 20.0, 3.0
+STEP = {"Placo": 2.0, "Pink": 10.0, "mink": 10.0}
+CLOSED_FORM_US, SUCCESS = 5.0, 99.9
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A number to reach; `measured` is None when a peer was missing, and `met` then too."""
+
+    what: str
+    needed: str
+    measured: str | None
+    met: bool | None
+
+
+def judge(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Judge each goal that the report's parts are about."""
+    goals = [
+        *(goal for row in report.get("numeric", ()) if row["chain"] == "panda" for goal in numeric(row)),
+        *(goal for row in report.get("closed form", ()) for goal in closed_form(row)),
+        *(goal for row in report.get("protocol", ()) for goal in protocol(row)),
+        *(whole_body(report["whole body"]) if "whole body" in report else ()),
+    ]
+    return [asdict(goal) for goal in goals]
+
+
+def times_faster(what: str, ratio: float | None, needed: float) -> Goal:
+    """Make the goal of being some times faster than a peer, which may not be there."""
+    if ratio is None:
+        return Goal(what, f"{needed:g}x", None, None)
+    return Goal(what, f"{needed:g}x", f"{ratio:.1f}x", ratio >= needed)
+
+
+def numeric(row: dict[str, Any]) -> Iterator[Goal]:
+    """Compare with the faster of `ik_LM`'s two tolerances."""
+    for name in row["us"]:
+        if name.startswith("kinodyn"):
+            needed = IK_LM_BATCH if "batch" in name else IK_LM_SINGLE
+            yield times_faster(f"panda, {name}, against ik_LM", row["faster"].get(name), needed)
+
+
+def closed_form(row: dict[str, Any]) -> Iterator[Goal]:
+    """Look at the time on one thread, and at what was found."""
+    us, found = row["us"]["kinodyn batch, 1 thread"], row["answers"]["kinodyn"]
+    what = f"{row['chain']}, closed form, batch on one thread"
+    yield Goal(what, f"below {CLOSED_FORM_US:g} us", f"{us:.2f} us", us < CLOSED_FORM_US)
+    right = found["wrong ones"] == 0 and found["true joints among them %"] == 100.0
+    said = f"{found['wrong ones']} wrong, {found['true joints among them %']:g} %"
+    yield Goal(f"{row['chain']}, closed form, all right and the true joints among them", "0 wrong, 100 %", said, right)
+
+
+def protocol(row: dict[str, Any]) -> Iterator[Goal]:
+    """Look at the whole batch; single calls also have to keep the time."""
+    share, false = row["batch"]["success %"], row["batch"]["false claims"]
+    said = f"{share:.2f} %, {false} false"
+    yield Goal(f"{row['chain']}, batch", f"{SUCCESS} %, 0 false", said, share >= SUCCESS and false == 0)
+    capped = row["single calls solved within 5 ms %"]
+    yield Goal(f"{row['chain']}, single calls within 5 ms", f"{SUCCESS} %", f"{capped:.2f} %", capped >= SUCCESS)
+
+
+def whole_body(part: dict[str, Any]) -> Iterator[Goal]:
+    """Compare with peers that hold the feet as strictly."""
+    for peer, needed in STEP.items():
+        for kind in ("median", "under way"):
+            ratio = part["faster"].get(peer, {}).get(kind)
+            yield times_faster(f"Talos step, {kind}, against {peer}", ratio, needed)

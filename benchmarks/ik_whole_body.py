@@ -1,0 +1,94 @@
+"""One whole-body step on Talos, against Placo, Pink and mink: how long it takes, and where a hundred of them lead."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+import ik_peers
+import kinodyn as kd
+from ik_scene import DT, FEET, HANDS, Loop, Scene, talos
+from setups import Array
+
+# Peer -> the file with its loop; each imports what not everyone has installed.
+LOOPS = {"Placo": ("ik_placo", "Placo"), "Pink": ("ik_pink", "Pink"), "mink": ("ik_mink", "Mink")}
+
+
+class Kinodyn:
+    """kinodyn's hierarchy: feet before hands and weight, those before the posture, limits before all."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        tasks = [
+            *(kd.ik.ContactTask(foot) for foot in FEET),
+            *(kd.ik.FrameTask(hand, target=scene.poses[hand], priority=1) for hand in HANDS),
+            kd.ik.ComTask(target=scene.com, priority=1),
+            kd.ik.PostureTask(target=scene.start, priority=2),
+        ]
+        self.solver = kd.ik.WholeBody(scene.robot, tasks)
+        self.reset()
+
+    def reset(self) -> None:
+        self.q = self.scene.start.copy()
+
+    def step(self) -> None:
+        self.q = self.solver.step(self.q, DT).q
+
+    def position(self) -> Array:
+        return np.asarray(self.q)
+
+
+def measure(steps: int, rounds: int) -> dict[str, Any]:
+    """Run every solver from the same start to the same targets, and time each of its steps [us]."""
+    scene = talos()
+    loops: dict[str, Loop] = {"kinodyn": Kinodyn(scene)}
+    reasons = {}
+    for peer, (module, name) in LOOPS.items():
+        reason = ik_peers.missing(peer)
+        if reason:
+            reasons[peer] = reason
+            continue
+        make: Callable[..., Loop] = getattr(import_module(module), name)
+        loops |= {peer: make(scene, hard=True), f"{peer}, feet by weight": make(scene, hard=False)}
+    us = best_steps(loops, steps, rounds)
+    ours = us["kinodyn"]
+    return {
+        "robot": scene.robot.name,
+        "steps": steps,
+        "dt": DT,
+        "start mm": scene.errors(scene.start),
+        "us": us,
+        "faster": {peer: {kind: t[kind] / ours[kind] for kind in t} for peer, t in us.items() if peer != "kinodyn"},
+        "end mm": {name: scene.errors(loop.position()) for name, loop in loops.items()},
+        "without": reasons,
+    }
+
+
+def best_steps(loops: Mapping[str, Loop], steps: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Time whole runs in turn, keep the shortest time of each step, and tell them [us] in three numbers.
+
+    A run is the same in every round, step by step, so the shortest time of a step is its undisturbed cost. On the
+    first tenth of the way some twenty joints are at velocity limits; later steps correct little. So: the mean under
+    way, the median of all steps, the longest.
+    """
+    kd.set_threads(1)
+    best = {name: np.full(steps, np.inf) for name in loops}
+    for _ in range(rounds):
+        for name, loop in loops.items():
+            loop.reset()
+            for index in range(steps):
+                begin = time.perf_counter()
+                loop.step()
+                best[name][index] = min(best[name][index], time.perf_counter() - begin)
+    return {
+        name: {
+            "median": 1e6 * float(np.median(times)),
+            "under way": 1e6 * float(times[: max(1, steps // 10)].mean()),
+            "longest": 1e6 * float(times.max()),
+        }
+        for name, times in best.items()
+    }
