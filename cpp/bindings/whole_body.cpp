@@ -13,7 +13,7 @@ using Any = nb::handle;
 
 // integers: of all tasks, as bytes; numbers: target, settings, target, settings, ... in the same order.
 nb::object whole_body(Any robot, Any q, Any v, Any settings, Any lower, Any upper, Any velocity, Any acceleration,
-                      Any held, Any integers, Any numbers) {
+                      Any held, Any integers, Any numbers, int levels) {
     Door door(robot);
     const Model& m = door.robot().model;
     door.everywhere();
@@ -25,12 +25,12 @@ nb::object whole_body(Any robot, Any q, Any v, Any settings, Any lower, Any uppe
     door.input("upper", upper, m.nq);
     door.tangent("velocity", velocity);
     door.tangent("acceleration", acceleration);
-    door.tangent("held", held);
+    door.input("held", held, levels * m.nv);
     for (const Any& value : numbers) door.input("task", value, -1);
     door.output({m.nq});
     door.output({m.nv});
     door.output({door.call().n_more / 6, 2});
-    door.output({m.nv});
+    door.output({levels * m.nv});
     door.output({3});
     return door.run(kernels().whole_body, nb::none());
 }
@@ -39,7 +39,8 @@ nb::object whole_body(Any robot, Any q, Any v, Any settings, Any lower, Any uppe
 
 void bind_whole_body(nb::module_& m) {
     const auto any = nb::arg().none();
-    m.def("whole_body", &whole_body, any, any, any, any, any, any, any, any, any, any, any);
+    m.def("whole_body", &whole_body, any, any, any, any, any, any, any, any, any, any, any,
+          nb::arg());
 }
 
 }  // namespace kinodyn

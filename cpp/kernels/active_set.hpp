@@ -1,8 +1,8 @@
 // The least of a convex quadratic form under two-sided linear constraints: the dual active-set method of D. Goldfarb
 // and A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs" (1983).
 //
-// It starts at the free minimum and takes in one violated constraint after the other, so it is done at once where none
-// is violated, which in control is the rule.
+// It starts at the free minimum, or where the constraints hold that held last time, and takes in one violated constraint
+// after the other: so it is done at once where none is violated, which in control is the rule.
 #pragma once
 
 #include "dense.hpp"
@@ -19,24 +19,26 @@ struct ActiveSet {
     double* y;      // the free minimum on entry, the answer on return
     double* u;      // multipliers of the held constraints
     double* side;   // of each constraint: 1 held at its lower, -1 at its upper side, 0 not held
-    double* first;  // constraints that are likely to hold (not 0) are taken in before others
+    double* guess;  // like side: what is expected to be held in the end
+    double* start;  // the free minimum
     double *normal, *d, *r, *value, *z;
     int* which;      // constraint behind each multiplier
     char* hopeless;  // constraints that rounding makes impossible to meet
     long held = 0;
+    double through = 0;  // square of the part of d beyond what is held
     int iterations = 0;
 
     static constexpr double tolerance = 1e-12;  // of a constraint, in its own units
 
     static long words(long n, long m) {
-        return Memory::words(m, n) + 2 * Memory::words(n, n) + 7 * padded(n + 1) + 6 * padded(m);
+        return Memory::words(m, n) + 2 * Memory::words(n, n) + 8 * padded(n + 1) + 6 * padded(m);
     }
     void take(Memory& memory, long most_n, long most_m) {
         G = memory.matrix(most_m, most_n);
         J = memory.matrix(most_n, most_n);
         R = memory.matrix(most_n, most_n);
-        for (double** x : {&y, &u, &normal, &d, &r, &z}) *x = memory.take(most_n + 1);
-        for (double** x : {&lower, &upper, &side, &first, &value}) *x = memory.take(most_m);
+        for (double** x : {&y, &start, &u, &normal, &d, &r, &z}) *x = memory.take(most_n + 1);
+        for (double** x : {&lower, &upper, &side, &guess, &value}) *x = memory.take(most_m);
         which = reinterpret_cast<int*>(memory.take(most_n + 1));
         hopeless = reinterpret_cast<char*>(memory.take(most_m));
     }
@@ -47,6 +49,7 @@ struct ActiveSet {
         iterations = 0;
         bool met = true;
         for (long i = 0; i < m; ++i) side[i] = 0, hopeless[i] = 0;
+        hold_guess();
         const int most = 20 + 10 * static_cast<int>(m + n);
         for (;;) {
             const long next = most_violated();
@@ -57,19 +60,71 @@ struct ActiveSet {
     }
 
   private:
+    // Holds what is expected to be held, less what would have to be pulled rather than pushed: a valid place to start.
+    void hold_guess() {
+        const long end = padded(n);
+        for (long i = 0; i < m && held < n; ++i) {
+            if (guess[i] == 0) continue;
+            point_at(i, guess[i]);
+            multiply(J, n, normal, end, d);
+            if (blocked()) continue;
+            combine(J, held, n, d, end, z);
+            hold(i, guess[i], 0);
+        }
+        if (held == 0) return;
+        memcpy(start, y, sizeof(double) * static_cast<std::size_t>(end));
+        while (held > 0) {
+            const long worst = multipliers_of_guess();
+            if (worst < 0) break;
+            let_go(worst);
+        }
+        combine(J, 0, held, d, end, z);
+        add(1, z, y, 0, end);
+    }
+
+    // Multipliers of what is held if it holds exactly, in u, and the way there in d; returns the most negative, or -1.
+    long multipliers_of_guess() {
+        const long end = padded(n);
+        for (long k = 0; k < held; ++k) {
+            const int i = which[k];
+            const double value_now = dot(G[i], start, 0, end);
+            double total = side[i] > 0 ? lower[i] - value_now : value_now - upper[i];
+            for (long j = 0; j < k; ++j) total -= R[k][j] * d[j];
+            d[k] = total / R[k][k];
+        }
+        long worst = -1;
+        double most = 0;
+        for (long k = 0; k < held; ++k) u[k] = d[k];
+        for (long k = held - 1; k >= 0; --k) {
+            u[k] /= R[k][k];
+            for (long j = 0; j < k; ++j) u[j] -= u[k] * R[k][j];
+            if (u[k] < most) most = u[k], worst = k;
+        }
+        return worst;
+    }
+
+    void point_at(long i, double sign) {
+        for (long j = 0; j < padded(n); j += lanes) store(normal + j, sign * load(G[i] + j));
+    }
+
+    // Is there no direction left, beside those held, in which the constraint behind d can be met?
+    bool blocked() {
+        double size = 0;
+        through = 0;
+        for (long k = 0; k < held; ++k) size += d[k] * d[k];
+        for (long k = held; k < n; ++k) through += d[k] * d[k];
+        return !(through > 1e-20 * (size + through));
+    }
+
     long most_violated() {
         multiply(G, m, y, padded(n), value);
         long worst = -1;
-        double most = 0;
-        bool likely = false;
+        double most = tolerance;
         for (long i = 0; i < m; ++i) {
-            if (side[i] != 0 || hopeless[i]) continue;
             const double below = lower[i] - value[i], above = value[i] - upper[i];
             const double excess = below > above ? below : above;
-            if (!(excess > tolerance)) continue;
-            const bool expected = first[i] != 0;
-            if (worst >= 0 && (expected < likely || (expected == likely && excess <= most))) continue;
-            worst = i, most = excess, likely = expected;
+            if (!(excess > most) || side[i] != 0 || hopeless[i]) continue;
+            worst = i, most = excess;
         }
         return worst;
     }
@@ -79,21 +134,18 @@ struct ActiveSet {
         const double sign = value[next] < lower[next] ? 1 : -1;
         const double bound = sign > 0 ? lower[next] : -upper[next];
         const long end = padded(n);
-        for (long j = 0; j < end; ++j) normal[j] = sign * G[next][j];
+        point_at(next, sign);
         double own = 0;  // its multiplier
         while (iterations++ < most) {
             multiply(J, n, normal, end, d);
-            double through = 0, size = 0;
-            for (long k = 0; k < held; ++k) size += d[k] * d[k];
-            for (long k = held; k < n; ++k) through += d[k] * d[k];
-            const bool blocked = !(through > 1e-20 * (size + through));
+            const bool stuck = blocked();
             const double missing = bound - dot(normal, y, 0, end);
-            const double full = blocked ? HUGE_VAL : missing / through;
+            const double full = stuck ? HUGE_VAL : missing / through;
             long leave = -1;
             const double partial = first_to_vanish(leave);
-            if (blocked && leave < 0) return false;
+            if (stuck && leave < 0) return false;
             const double step = partial < full ? partial : full;
-            if (!blocked) {
+            if (!stuck) {
                 combine(J, held, n, d, end, z);
                 add(step, z, y, 0, end);
             }

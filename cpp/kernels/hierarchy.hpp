@@ -45,14 +45,12 @@ class Hierarchy {
         set_.take(memory, n_ + inequalities, n_ + inequalities);
     }
 
-    // Begins with nothing asked for: x is the point nearest to zero between the bounds. `likely` (may be null) tells
-    // which bounds were held last time.
-    void start(const double* lower, const double* upper, const double* likely) {
+    // Begins with nothing asked for: x is the point nearest to zero between the bounds.
+    void start(const double* lower, const double* upper) {
         free_ = n_;
         whole_ = true;
         kept_ = 0;
         iterations_ = 0;
-        likely_ = likely;
         const long end = padded(n_);
         for (long i = 0; i < end; ++i) x_[i] = y_[i] = move_[i] = 0;
         for (long i = 0; i < n_; ++i) {
@@ -85,17 +83,21 @@ class Hierarchy {
     }
 
     // Brings the level as near as the rest allows, damped by damping |x|^2. After the last level no basis is kept.
-    void pursue(const Level& level, double damping, bool last) {
-        if (free_ == 0) return;
-        const long m = residual(level);
-        if (m == 0) return;
-        damping += least_damping(m);
-        project(level);
-        // few rows depend on few directions: those are worth finding even if nothing comes after
-        if (last && 2 * m >= free_)
-            pursue_all(m, damping);
-        else
-            pursue_some(m, damping, last);
+    // `guess` says which bounds are likely to hold the level back, `held` takes those that did: 1 lower, -1 upper. They
+    // may be the same.
+    void pursue(const Level& level, double damping, bool last, const double* guess, double* held) {
+        guess_ = guess, limited_ = false;
+        const long m = free_ > 0 ? residual(level) : 0;
+        if (m > 0) {
+            damping += least_damping(m);
+            project(level);
+            // few rows depend on few directions: those are worth finding even if nothing comes after
+            if (last && 2 * m >= free_)
+                pursue_all(m, damping);
+            else
+                pursue_some(m, damping, last);
+        }
+        for (long i = 0; i < n_; ++i) held[i] = limited_ ? set_.side[i] : 0;
     }
 
     // The square of what a level misses after the motion x, or without motion; of inequalities what is beyond.
@@ -338,7 +340,7 @@ class Hierarchy {
             for (long j = used; j < end; ++j) row[j] = 0;
             const double down = lower_[i] - x_[i], up = upper_[i] - x_[i];
             set_.lower[i] = down < 0 ? down : 0, set_.upper[i] = up > 0 ? up : 0;
-            set_.first[i] = likely_ ? likely_[i] : 0;
+            set_.guess[i] = guess_ ? guess_[i] : 0;
         }
         for (long i = 0; i < kept; ++i) {
             double* row = set_.G[n_ + i];
@@ -346,7 +348,7 @@ class Hierarchy {
             for (long k = 0; k < n_; ++k) add(C_[i][k], N_[k], row, 0, used);
             const double up = most_[i] - dot(C_[i], x_, 0, padded(n_));
             set_.lower[n_ + i] = -HUGE_VAL, set_.upper[n_ + i] = up > 0 ? up : 0;
-            set_.first[n_ + i] = 0;
+            set_.guess[n_ + i] = 0;
         }
         for (long k = 0; k < variables; ++k) memset(set_.J[k], 0, sizeof(double) * static_cast<std::size_t>(end));
         for (long j = 0; j < end; ++j) set_.y[j] = 0;
@@ -365,12 +367,14 @@ class Hierarchy {
         for (long k = rank; k < free_; ++k) set_.J[k][k] = 1 / __builtin_sqrt(damping);
         for (long j = 0; j < rank; ++j) set_.y[j] = y_[j];
         finish();
+        limited_ = true;
     }
 
     // As little beyond the new inequalities as can be: each has a slack of its own, far dearer than motion.
     void come_near(long rows) {
         constexpr double cheap = 1e-8;
         const long before = kept_;
+        guess_ = nullptr;
         constrain(before + rows, free_ + rows);
         for (long k = 0; k < free_; ++k) set_.J[k][k] = 1 / __builtin_sqrt(cheap);
         for (long i = 0; i < rows; ++i) {
@@ -423,7 +427,8 @@ class Hierarchy {
     double *rest_, *tau_, *norm_, *first_, *left_, *most_;
     double** rows_;
     int* order_;
-    const double* likely_ = nullptr;
+    const double* guess_ = nullptr;
+    bool limited_ = false;  // bounds held the level back
     ActiveSet set_;
 };
 

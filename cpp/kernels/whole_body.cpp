@@ -2,10 +2,12 @@
 // or until the robot comes to rest. One state at a time.
 //
 // Inputs: 0 configuration, 1 velocity of the step before, 2 settings (dt, damping by the error, most steps, motion that
-// counts as rest), 3 lower and 4 upper limits (nq), 5 largest velocity and 6 largest acceleration (nv), 7 bounds held
-// in the step before (nv), then for each task its target and its settings, in the order of their levels. call.more: the
-// integers of each task. Limits of 1e29 and more are none. Outputs: 0 configuration, 1 velocity, 2 distance and angle
-// missing of each task where the last step began, 3 bounds that held it (nv): 1 lower, -1 upper, 0 none; 4 steps,
+// counts as rest), 3 lower and 4 upper limits (nq), 5 largest velocity and 6 largest acceleration (nv), 7 bounds that
+// held the step before, like output 3, then for each task its target and its settings, in the order of their levels.
+// Limits of 1e29 and more are none. call.more: the integers of each task.
+//
+// Outputs: 0 configuration, 1 velocity, 2 distance and angle missing of each task where the last step began, 3 bounds
+// that the motion reaches, and those that hold back each level (levels + 1, nv): 1 lower, -1 upper, 0 none; 4 steps,
 // iterations of the active set, 1 if at rest.
 #include "algorithms.hpp"
 #include "tasks.hpp"
@@ -67,7 +69,7 @@ struct WholeBody {
         const double dt, by_error, rest;
         const int most;
         double* q;
-        const double* likely;
+        const double* guess;  // of the bounds that hold each level back
 
         explicit Solver(Work<double>& work)
             : w(work),
@@ -80,7 +82,7 @@ struct WholeBody {
               rest(work.in[2][3]),
               most(static_cast<int>(work.in[2][2])),
               q(work.out[0]),
-              likely(work.in[7]) {
+              guess(work.in[7]) {
             // aligned for lanes: memory is handed out in whole blocks from here on
             Memory memory = {w.free};
             level.A = memory.matrix(sizes.rows, n);
@@ -90,6 +92,7 @@ struct WholeBody {
             levels = reinterpret_cast<Progress*>(memory.take(4 * sizes.tasks));
             kept = memory.take(model.nq);
             for (int k = 0; k < model.nq; ++k) q[k] = kept[k] = w.in[0][k];
+            for (long k = 0; k < w.call.out[3].size; ++k) w.out[3][k] = 0;
         }
 
         // One step, or steps until at rest. On the way there each step is judged where the next one begins: the
@@ -117,7 +120,7 @@ struct WholeBody {
                 accept();
                 if (step >= most || calm) return;
                 moved = true;
-                likely = w.out[3];
+                guess = w.out[3];
             }
         }
 
@@ -183,7 +186,7 @@ struct WholeBody {
         }
 
         void pursue_levels(bool required_only) {
-            hierarchy.start(lower, upper, likely);
+            hierarchy.start(lower, upper);
             const V com = centre(model, world) + world.origin;
             const Rows rows(model, world, com, q, dt, most > 1);
             n_levels = 0;
@@ -200,13 +203,15 @@ struct WholeBody {
                     for (long i = before; i < level.rows; ++i) far += level.b[i] * level.b[i];
                 }
                 if (required_only && !required) continue;
-                Progress& progress = levels[n_levels++];
+                Progress& progress = levels[n_levels];
+                ++n_levels;
                 const bool limit = first.kind == TaskKind::ComLimit;
                 if (most > 1) progress.now = hierarchy.missing(level, limit, false);
                 if (limit)
                     hierarchy.bound(level.A, level.b, level.rows);
                 else
-                    hierarchy.pursue(level, by_error * far, k == sizes.tasks);
+                    hierarchy.pursue(level, by_error * far, k == sizes.tasks, guess + n * n_levels,
+                                     w.out[3] + n * n_levels);
                 if (most > 1) progress.then = hierarchy.missing(level, limit, true);
             }
         }

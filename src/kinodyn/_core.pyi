@@ -100,6 +100,7 @@ def whole_body(
     held: Array,
     integers: bytes,
     numbers: list[Array],
+    levels: int,
     /,
 ) -> tuple[Array, Array, Array, Array, Array]: ...
 def frame_index(robot: Robot, frame: str | int, /) -> int: ...

@@ -53,13 +53,16 @@ class Step:
         1 where a joint goes as low as it may in this step, -1 where as high as it may, 0 in between.
     """
 
-    __slots__ = ("_dt", "_errors", "_info", "_q0", "_solver", "held", "q", "v")
+    __slots__ = ("_dt", "_errors", "_held", "_info", "_q0", "_solver", "q", "v")
 
-    def __init__(
-        self, solver: WholeBody, q0: Array, dt: float, q: Array, v: Array, errors: Array, held: Array, info: Array
-    ) -> None:
-        self.q, self.v, self.held = q, v, held
-        self._solver, self._q0, self._dt, self._errors, self._info = solver, q0, dt, errors, info
+    def __init__(self, solver: WholeBody, q0: Array, dt: float, found: tuple[Array, ...]) -> None:
+        self._solver, self._q0, self._dt = solver, q0, dt
+        self.q, self.v, self._errors, self._held, self._info = found
+
+    @property
+    def held(self) -> Array:
+        """Give the joints that go as far as they may."""
+        return self._held[..., : self._solver.robot.nv]
 
     @property
     def errors(self) -> Array:

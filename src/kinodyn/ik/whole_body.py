@@ -70,7 +70,7 @@ class WholeBody:
         self._compile()
         self._versions: list[int] = []
         self._velocity = np.zeros(robot.nv)
-        self._held = np.zeros(robot.nv)
+        self._held = self._nothing_held
         self._dt = 0.0
 
     def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
@@ -92,7 +92,7 @@ class WholeBody:
         before = self._velocity if v is None else v
         found = self._run(start, before, self._settings, self._fastest, self._acceleration)
         self._velocity, self._held = found[1], found[3]
-        return Step(self, start, dt, *found)
+        return Step(self, start, dt, found)
 
     def solve(self, q0: ArrayLike, *, iterations: int = 300, tolerance: float = 1e-6) -> WholeBodyResult:
         """Find a configuration at rest, from q0 (..., nq): tasks met, or as near as they get.
@@ -113,7 +113,8 @@ class WholeBody:
             last, q = q, found[0]
             if found[4][..., 2].all():
                 break
-        return WholeBodyResult(self, last, q, found[3], found[4][..., 2] > 0, steps.astype(int), tolerance)
+        held = found[3][..., : self.robot.nv]
+        return WholeBodyResult(self, last, q, held, found[4][..., 2] > 0, steps.astype(int), tolerance)
 
     def reset(self) -> None:
         """Forget the step before, and the places that tasks without a target have taken from it."""
@@ -121,7 +122,7 @@ class WholeBody:
             if task.follows and not isinstance(task, CustomTask):
                 task.target = None
         self._velocity = np.zeros(self.robot.nv)
-        self._held = np.zeros(self.robot.nv)
+        self._held = self._nothing_held
 
     def _bounds(self) -> None:
         robot = self.robot
@@ -150,6 +151,8 @@ class WholeBody:
             else:
                 kind, frame, reference, rows = entry.integers(self.robot)
                 integers += [kind, level, frame, reference, rows, int(entry.required)]
+        self._levels = level + 2  # one row for the motion as a whole
+        self._nothing_held = np.zeros(self._levels * self.robot.nv)
         self._integers = np.array(integers, dtype=np.int32).tobytes()
         self._custom = [(2 * k, entry) for k, (_, entry) in enumerate(self._order) if isinstance(entry, CustomTask)]
         self._places = [k for k, (_, entry) in enumerate(self._order) if isinstance(entry, Task)]
@@ -183,7 +186,7 @@ class WholeBody:
             self._numbers[place : place + 2] = task.numbers_at(self.robot, q)
         held = self._held
         if held.ndim > 1 and held.shape[:-1] != q.shape[:-1]:
-            held = np.zeros(self.robot.nv)
+            held = self._nothing_held
         return _core.whole_body(
             self.robot,
             q,
@@ -196,6 +199,7 @@ class WholeBody:
             held,
             self._integers,
             self._numbers,
+            self._levels,
         )
 
 

@@ -97,7 +97,7 @@ class FrameTask(Task):
             return J[..., :3, :]
         back = np.swapaxes(axes, -1, -2)
         linear: Array = back @ J[..., :3, :]
-        return linear if self.is_point else np.concatenate([linear, back @ J[..., 3:, :]], axis=-2)
+        return linear if self.is_point else np.concatenate([linear, np.asarray(back @ J[..., 3:, :])], axis=-2)
 
     @staticmethod
     def _at_point(J: Array, arm: Array) -> Array:

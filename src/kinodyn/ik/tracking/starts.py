@@ -8,7 +8,8 @@ import numpy as np
 
 from kinodyn.description.types import Array
 from kinodyn.ik.closed_form import NoClosedFormError, branches
-from kinodyn.ik.solve import IKResult, solve
+from kinodyn.ik.result import IKResult
+from kinodyn.ik.solve import solve
 from kinodyn.ik.tracking.follow import Rows
 from kinodyn.ik.tracking.task import SLACK, FrameTask, Mask
 
