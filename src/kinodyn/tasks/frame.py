@@ -97,12 +97,12 @@ class FrameTask(Task):
             return J[..., :3, :]
         back = np.swapaxes(axes, -1, -2)
         linear: Array = back @ J[..., :3, :]
-        return linear if self.is_point else np.concatenate([linear, np.asarray(back @ J[..., 3:, :])], axis=-2)
+        return linear if self.is_point else np.concatenate([linear, back @ J[..., 3:, :]], axis=-2)
 
     @staticmethod
     def _at_point(J: Array, arm: Array) -> Array:
         """Move the Jacobian's point by `arm`, in world axes."""
-        moved = J.copy()
+        moved: Array = np.array(J)
         moved[..., :3, :] += np.cross(J[..., 3:, :], arm[..., :, None], axisa=-2, axisb=-2, axisc=-2)
         return moved
 
