@@ -39,8 +39,7 @@ nb::object whole_body(Any robot, Any q, Any v, Any settings, Any lower, Any uppe
 
 void bind_whole_body(nb::module_& m) {
     const auto any = nb::arg().none();
-    m.def("whole_body", &whole_body, any, any, any, any, any, any, any, any, any, any, any,
-          nb::arg());
+    m.def("whole_body", &whole_body, any, any, any, any, any, any, any, any, any, any, any, nb::arg());
 }
 
 }  // namespace kinodyn

@@ -34,7 +34,7 @@ struct Fault {
 // One call of a kernel over `count` states. `list` and `more` carry what the kernel needs beside numbers, such as the
 // bodies on the way to a frame; `mode` chooses between its variants.
 struct Call {
-    static constexpr int max_inputs = 64, max_outputs = 12;
+    static constexpr int max_inputs = 256, max_outputs = 12;
     const Model* model = nullptr;
     Input in[max_inputs];
     Output out[max_outputs];

@@ -1,8 +1,8 @@
 // The least of a convex quadratic form under two-sided linear constraints: the dual active-set method of D. Goldfarb
 // and A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs" (1983).
 //
-// It starts at the free minimum, or where the constraints hold that held last time, and takes in one violated constraint
-// after the other: so it is done at once where none is violated, which in control is the rule.
+// It starts at the free minimum, or where the constraints hold that held last time, and takes in one violated
+// constraint after the other: so it is done at once where none is violated, which in control is the rule.
 #pragma once
 
 #include "dense.hpp"

@@ -25,8 +25,9 @@ class Hierarchy {
   public:
     static long words(long n, long rows, long inequalities) {
         const long most = rows + n;
-        return 2 * Memory::words(most, n) + 6 * Memory::words(n, n) + Memory::words(inequalities, n) + 7 * padded(n) +
-               lanes + 7 * padded(most) + padded(inequalities) + ActiveSet::words(n + inequalities, n + inequalities);
+        return 2 * Memory::words(most, n + lanes) + 6 * Memory::words(n, n) + Memory::words(inequalities, n) +
+               7 * padded(n) + lanes + 7 * padded(most) + padded(inequalities) +
+               ActiveSet::words(n + inequalities, n + inequalities);
     }
 
     // For n variables, levels of up to `rows` dense rows, and `inequalities` in all.
@@ -34,7 +35,7 @@ class Hierarchy {
         n_ = variables;
         const long most = rows + n_;
         B_ = memory.matrix(most, n_);
-        V_ = memory.matrix(most, n_);
+        V_ = memory.matrix(most, n_ + lanes);
         for (Matrix* M : {&N_, &next_, &H_, &T_, &W_, &X_}) *M = memory.matrix(n_, n_);
         C_ = memory.matrix(inequalities, n_);
         for (double** v : {&x_, &lower_, &upper_, &y_, &move_, &inverse_, &turned_}) *v = memory.take(n_);
@@ -153,6 +154,16 @@ class Hierarchy {
             for (long j = 0; j < end; j += lanes) store(B_[k] + j, level.scale[i] * load(N_[i] + j));
             ++k;
         }
+        used_ = free_;
+        // most levels of a robot that stands leave its arms alone: then the directions of those need no turning
+        if (whole_) used_ = last_used(k);
+    }
+    long last_used(long rows) const {
+        long used = 1;
+        for (long i = 0; i < rows; ++i)
+            for (long j = free_ - 1; j >= used; --j)
+                if (B_[i][j] != 0) used = j + 1;
+        return used;
     }
 
     // The last level, in all directions that are left.
@@ -167,9 +178,13 @@ class Hierarchy {
 
     // A level of few rows: in the directions on which it depends, leaving the others.
     void pursue_some(long m, double damping, bool last) {
-        const long rank = triangular(m, damping);
+        const long rank = reduce(m);
         if (rank == 0) return;
-        solve_normal(rank);
+        const bool plain = m == rank && far_above(damping, rank);
+        if (plain)
+            substitute(rank);
+        else
+            solve_triangular(m, rank, damping);
         gather_reflections(rank);
         turn(rank);
         multiply(N_, n_, turned_, padded(free_), move_);
@@ -179,7 +194,8 @@ class Hierarchy {
         if (free_of_limits) {
             leave_directions(rank);
         } else {
-            multiply<true>(X_, n_, rank, V_, padded(free_), N_);
+            turn_basis(rank);
+            if (plain) solve_triangular(m, rank, damping);
             within_limits(rank, damping);
             drop_directions(rank);
         }
@@ -205,10 +221,30 @@ class Hierarchy {
         for (long j = 0; j < free_; ++j) H_[j][j] += damping;
     }
 
-    // Finds reflections of the free directions after which the level depends on the first of them alone, as many as its
-    // rank, and the normal equations for those.
-    long triangular(long m, double damping) {
-        const long rank = reduce(m), end = padded(rank);
+    // Is the triangle so strong that damping would change its answer by less than a millionth?
+    bool far_above(double damping, long rank) const {
+        double least = HUGE_VAL;
+        for (long k = 0; k < rank; ++k) {
+            const double pivot = B_[order_[k]][k], square = pivot * pivot;
+            if (square < least) least = square;
+        }
+        return least > 1e6 * damping;
+    }
+
+    // L y = rest, row by row.
+    void substitute(long rank) {
+        for (long k = 0; k < rank; ++k) {
+            const double* row = B_[order_[k]];
+            double total = rest_[order_[k]];
+            for (long j = 0; j < k; ++j) total -= row[j] * y_[j];
+            y_[k] = total / row[k];
+        }
+        for (long j = rank; j < padded(n_); ++j) y_[j] = 0;
+    }
+
+    // The same damped: L^T L + damping, for as many directions as the level has rank.
+    void solve_triangular(long m, long rank, double damping) {
+        const long end = padded(rank);
         for (long j = 0; j < rank; ++j) clear_row(H_[j], end);
         clear_row(y_, end);
         for (long i = 0; i < m; ++i) {
@@ -219,13 +255,13 @@ class Hierarchy {
             add(rest_[order_[i]], row, y_, 0, end);
         }
         for (long j = 0; j < rank; ++j) H_[j][j] += damping;
-        return rank;
+        solve_normal(rank);
     }
 
     // The product of the reflections is I - V^T T V with a triangular T (R. Schreiber, C. Van Loan, "A
     // storage-efficient WY representation for products of Householder transformations", 1989).
     void gather_reflections(long rank) {
-        const long end = padded(free_);
+        const long end = padded(used_);
         for (long i = 0; i < rank; ++i) clear_row(T_[i], padded(rank));
         for (long k = 0; k < rank; ++k) {
             for (long j = 0; j < k; ++j) first_[j] = dot(V_[k], V_[j], block_of(k), end);
@@ -240,7 +276,7 @@ class Hierarchy {
 
     // What y is in the directions as they were before the reflections.
     void turn(long rank) {
-        const long end = padded(free_);
+        const long end = padded(used_);
         multiply(V_, rank, y_, padded(rank), first_);
         for (long i = 0; i < rank; ++i) {
             double total = 0;
@@ -249,25 +285,31 @@ class Hierarchy {
         }
         combine(V_, 0, rank, left_, end, turned_);
         for (long j = 0; j < rank; ++j) turned_[j] += y_[j];
+        for (long j = end; j < padded(free_); ++j) turned_[j] = 0;
     }
 
-    // X = N V^T T, the part of the turned basis that all its columns need.
+    // W = N V^T. While the basis is the identity, rows beyond `used_` are zero and left out.
     void spread(long rank) {
-        if (whole_)
-            for (long i = 0; i < n_; ++i)
-                for (long k = 0; k < rank; ++k) W_[i][k] = V_[k][i];
-        else
-            multiply_transposed(N_, n_, V_, rank, padded(free_), W_);
-        multiply(W_, n_, rank, T_, padded(rank), X_);
+        if (!whole_) return multiply_transposed(N_, n_, V_, rank, padded(used_), W_);
+        for (long k = 0; k < rank; ++k)
+            for (long i = 0; i < used_; ++i) W_[i][k] = V_[k][i];
+    }
+
+    // The turned basis, N - W T V.
+    void turn_basis(long rank) {
+        const long end = padded(used_);
+        multiply(T_, rank, rank, V_, end, X_);
+        multiply<true>(W_, whole_ ? used_ : n_, rank, X_, end, N_);
     }
 
     // The turned basis without its first `rank` directions, straight from the old one.
     void leave_directions(long rank) {
-        const long now = free_ - rank, end = padded(now);
+        const long now = free_ - rank, end = padded(now), touched = padded(used_ - rank);
         const Matrix rest = {V_.data + rank, V_.rows, V_.columns, V_.stride};
         for (long i = 0; i < n_; ++i)
             for (long j = 0; j < end; j += lanes) store(next_[i] + j, load(N_[i] + rank + j));
-        multiply<true>(X_, n_, rank, rest, end, next_);
+        multiply(T_, rank, rank, rest, touched, X_);
+        multiply<true>(W_, whole_ ? used_ : n_, rank, X_, touched, next_);
         for (long i = 0; i < n_; ++i)
             for (long j = now; j < end; ++j) next_[i][j] = 0;
         const Matrix old = N_;
@@ -279,13 +321,13 @@ class Hierarchy {
     // as spent when what is left of it is rounding beside the row as it was given.
     long reduce(long m) {
         constexpr double spent = 1e-20;  // of squares
-        const long end = padded(free_);
+        const long end = padded(used_);
         for (long i = 0; i < m; ++i) {
             order_[i] = static_cast<int>(i);
             rows_[i] = B_[i];
             first_[i] = left_[i] = dot(B_[i], B_[i], 0, end);
         }
-        for (long k = 0; k < m && k < free_; ++k) {
+        for (long k = 0; k < m && k < used_; ++k) {
             long best = -1;
             for (long i = k; i < m; ++i) {
                 const int row = order_[i];
@@ -297,14 +339,15 @@ class Hierarchy {
             order_[best] = order_[k], order_[k] = chosen;
             rows_[best] = rows_[k], rows_[k] = B_[chosen];
             double length;
-            for (long j = 0; j < block_of(k); ++j) V_[k][j] = 0;
+            clear_row(V_[k], block_of(k));
+            clear_row(V_[k] + end, lanes);
             tau_[k] = reflector(B_[chosen], k, end, V_[k], length);
             reflect(rows_ + k + 1, m - k - 1, V_[k], tau_[k], block_of(k), end);
             B_[chosen][k] = length;
             for (long j = k + 1; j < end; ++j) B_[chosen][j] = 0;
             for (long i = k + 1; i < m; ++i) shorten(order_[i], k);
         }
-        return m < free_ ? m : free_;
+        return m < used_ ? m : used_;
     }
     // What is left of a row beyond element k; computed anew where the difference has lost its digits.
     void shorten(int row, long k) {
@@ -313,7 +356,7 @@ class Hierarchy {
         left_[row] -= b[k] * b[k];
         if (left_[row] > doubtful * first_[row]) return;
         double square = 0;
-        for (long j = k + 1; j < free_; ++j) square += b[j] * b[j];
+        for (long j = k + 1; j < used_; ++j) square += b[j] * b[j];
         left_[row] = first_[row] = square;
     }
 
@@ -420,6 +463,7 @@ class Hierarchy {
     }
 
     long n_ = 0, free_ = 0, kept_ = 0;
+    long used_ = 0;      // directions, from the first, on which the level at work may depend
     bool whole_ = true;  // the basis is still the identity
     int iterations_ = 0;
     Matrix B_, V_, N_, next_, H_, T_, W_, X_, C_;

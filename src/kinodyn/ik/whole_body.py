@@ -23,6 +23,7 @@ from kinodyn.tasks.task import Kind, Task
 
 Limit: TypeAlias = PositionLimit | VelocityLimit | AccelerationLimit | ComLimit
 LONGEST = 0.5  # rad or m that `solve` moves anything at once
+MOST = 120  # tasks and limits that the core takes at once
 REST = 1e-7  # motion below which `solve` has come to rest
 
 
@@ -66,6 +67,8 @@ class WholeBody:
         self.tasks = _checked(tasks)
         self.limits = _checked_limits([PositionLimit(), VelocityLimit()] if limits is None else limits)
         self._order = _in_order(self.tasks, self.limits)
+        if len(self._order) > MOST:
+            raise InputError(f"{len(self._order)} tasks and balance limits are too many; {MOST} can be served at once")
         self._bounds()
         self._compile()
         self._versions: list[int] = []
