@@ -35,7 +35,7 @@ def plot(file: str, T: Array, far: Array) -> None:
     """Draw both elbows of each target and what the numeric solver found; beside it the target out of reach."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.5, 4.9), layout="constrained")
+    figure = Figure(figsize=(9.5, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     exact, numeric, nearest = (
         kd.ik.branches(robot, T, tip),
@@ -63,7 +63,7 @@ def plot(file: str, T: Array, far: Array) -> None:
         ax.set(title=title, aspect="equal", xlim=(-3.4, 3.8), ylim=(-3.2, 3.2), xlabel="x [m]", ylabel="y [m]")
         ax.grid(alpha=0.3)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, fontsize=9)
-    figure.savefig(file, dpi=80)
+    figure.savefig(file, dpi=80, bbox_inches="tight")
 
 
 parser = argparse.ArgumentParser(description=__doc__)
