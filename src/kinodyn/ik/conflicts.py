@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from kinodyn.compiling import JointInfo
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.limits import ComLimit, PositionLimit
@@ -135,7 +136,8 @@ class WholeBodyResult:
         """Name the tasks that are not met, and what stands in their way (one state only)."""
         if self.q.ndim != 1:
             raise InputError("conflicts are told of one state, not of a batch")
-        return find_conflicts(self._solver, self.q, np.zeros(self._solver.robot.nv), self._held, 1.0)
+        held = _at_position_limits(self._solver, self.q, self._held)  # the rest only bounds the steps of the search
+        return find_conflicts(self._solver, self.q, np.zeros(self._solver.robot.nv), held, 1.0)
 
 
 def find_conflicts(solver: WholeBody, q: Array, x: Array, held: Array, dt: float) -> tuple[Conflict, ...]:
@@ -214,15 +216,31 @@ def _opponents(
 
 def _limit_name(solver: WholeBody, q: Array, k: int, low: bool) -> str:
     joint = next(j for j in solver.robot.joints if j.mimic is None and k in range(*j.v.indices(solver.robot.nv)))
-    side = "lower" if low else "upper"
-    if joint.kind not in ("floating", "ball"):
-        now = q[joint.q][0]
-        for limit in solver.limits:
-            if isinstance(limit, PositionLimit):
-                bound = limit.bounds(solver.robot)[0 if low else 1][joint.q][0]
-                if abs(now - bound) < 1e-6 or (now < bound) == low:
-                    return f"{joint.name} at its {side} position limit"
-    return f"{joint.name} at its {side} rate limit"
+    kind = "position" if _is_at_position_limit(solver, q, joint, low) else "rate"
+    return f"{joint.name} at its {'lower' if low else 'upper'} {kind} limit"
+
+
+def _is_at_position_limit(solver: WholeBody, q: Array, joint: JointInfo, low: bool) -> bool:
+    """Tell whether a joint stands at its lower or upper position limit, or beyond it."""
+    if joint.kind in ("floating", "ball"):
+        return False
+    now = q[joint.q][0]
+    for limit in solver.limits:
+        if isinstance(limit, PositionLimit):
+            bound = limit.bounds(solver.robot)[0 if low else 1][joint.q][0]
+            if abs(now - bound) < 1e-6 or (now < bound) == low:
+                return True
+    return False
+
+
+def _at_position_limits(solver: WholeBody, q: Array, held: Array) -> Array:
+    """Keep of what is held (nv,) the joints at their position limits."""
+    result = np.zeros_like(held)
+    for joint in solver.robot.joints:
+        if joint.mimic is None and held[joint.v].any():
+            at_limit = _is_at_position_limit(solver, q, joint, bool(held[joint.v][0] > 0))
+            result[joint.v] = held[joint.v] if at_limit else 0.0
+    return result
 
 
 def _edges_reached(solver: WholeBody, limit: ComLimit, q: Array) -> list[Array]:

@@ -45,7 +45,7 @@ class WholeBody:
 
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
-    >>> q = robot.configuration("stand") if "stand" in robot.configurations else robot.neutral()
+    >>> q = robot.configuration("standing")
     >>> T = kd.kinematics.pose(robot, q, "left_palm").copy()
     >>> T[:3, 3] += [0.1, 0.0, 0.1]
     >>> feet = [kd.ik.ContactTask("left_sole"), kd.ik.ContactTask("right_sole")]
