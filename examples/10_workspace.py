@@ -19,11 +19,9 @@ options = parser.parse_args()
 # A million configurations within the joint limits, spread evenly; each voxel counts who came, and from where.
 robot, hand = kd.load("panda"), "panda_link8"
 start = time.perf_counter()
-space = kd.kinematics.workspace(robot, hand, samples=2**20, resolution=0.06)
+space = kd.kinematics.workspace(robot, hand, samples=2**20, resolution=0.07)
 elapsed = time.perf_counter() - start
-print(
-    f"{robot.name}, {hand}: {space.samples} configurations in {elapsed:.1f} s, {space.reachable.sum()} voxels reached"
-)
+print(f"{robot.name}, {hand}: {space.samples} samples in {elapsed:.1f} s, {space.reachable.sum()} voxels reached")
 print(f"  reach {space.max_reach:.4f} m from {space.centre} at q = {np.rad2deg(space.q_max_reach).round(1)} deg")
 print(f"  volume {space.volume:.2f} m^3, {space.boundary.sum()} voxels at the boundary, {space.voids().sum()} in voids")
 
@@ -32,11 +30,10 @@ best = np.unravel_index(np.argmax(space.dexterity), space.dexterity.shape)
 place = space.origin + space.resolution * np.array(best)
 print(f"  most dexterous at {place.round(2)} m: {space.dexterity.max():.0%} of the directions")
 for share in (0.25, 0.5, 0.75):
-    print(
-        f"  {(space.dexterity > share).sum() / space.reachable.sum():5.1%} of the voxels are seen from {share:.0%} or more"
-    )
+    print(f"  {(space.dexterity > share).sum() / space.reachable.sum():5.1%} of the voxels: more than {share:.0%}")
 
-# The map answers at once what inverse kinematics would have to search for.
+# The map answers at once what inverse kinematics would have to search for. A voxel counts as a whole if any of it is
+# reached, so at the edge the map may say yes where the point itself is just out of reach.
 points = np.array([[0.4, 0.3, 0.4], [0.8, 0.4, 0.9], [0.0, 0.0, 0.33], [0.5, 0.0, -0.3]])
 T = kd.spatial.pose(points)
 solved = kd.ik.solve(robot, {hand: T}, position_only=True).success
@@ -48,14 +45,13 @@ with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "panda.npz"
     space.save(file)
     again = kd.kinematics.Workspace.load(file)
-    print(
-        f"  saved in {file.stat().st_size / 1e3:.0f} kB, read back equal: {np.array_equal(again.counts, space.counts)}"
-    )
+    same = np.array_equal(again.counts, space.counts)
+    print(f"  saved in {file.stat().st_size / 1e3:.0f} kB, the same when read: {same}")
 
 if options.plot:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.0, 4.8), layout="constrained")
-    space.plot_slice("y", quantity="dexterity", ax=figure.add_subplot(1, 2, 1))
-    space.plot_cloud("dexterity", ax=figure.add_subplot(1, 2, 2, projection="3d"))
+    space.plot_slice(axis="y", quantity="dexterity", ax=figure.add_subplot(1, 2, 1))
+    space.plot_cloud(quantity="dexterity", ax=figure.add_subplot(1, 2, 2, projection="3d"))
     figure.savefig(options.plot, dpi=80)
