@@ -43,6 +43,8 @@ class WholeBody:
     damping
         How much far targets are damped: squares of joint motion count as `damping` times the square of the error.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> q = robot.configuration("standing")
@@ -76,13 +78,13 @@ class WholeBody:
     def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
         """Find the motion for the next `dt` seconds from q (..., nq).
 
+        The answer is within limits: at most the largest velocity, braking in time before the ends of joints, and from
+        beyond them back as fast as it may.
+
         Parameters
         ----------
         v
             Velocity (..., nv) that the robot has, for `AccelerationLimit`; by default that of the step before.
-
-        The answer is within limits: at most the largest velocity, braking in time before the ends of joints, and from
-        beyond them back as fast as it may.
         """
         if dt != self._dt:
             if not isinstance(dt, int | float | np.number) or not 0 < dt < np.inf:
