@@ -60,6 +60,9 @@ class Step:
         self._solver, self._q0, self._dt = solver, q0, dt
         self.q, self.v, self._errors, self._held, self._info = found
 
+    def __repr__(self) -> str:
+        return f"Step({self._dt:g} s from q {self._q0.shape}, largest velocity {np.abs(self.v).max(initial=0.0):.3g})"
+
     @property
     def held(self) -> Array:
         """Give the joints that go as far as they may."""
@@ -130,6 +133,11 @@ class WholeBodyResult:
                 met &= ((q >= lower - 1e-9) & (q <= upper + 1e-9)).all(axis=-1)
         self.success: NDArray[np.bool_] = np.asarray(met)
         self.status: NDArray[np.str_] = np.where(met, "solved", np.where(calm, "conflict", "budget"))
+
+    def __repr__(self) -> str:
+        if self.success.ndim:
+            return f"WholeBodyResult({np.count_nonzero(self.success)} of {self.success.size} solved)"
+        return f"WholeBodyResult({self.status} after {self.iterations} iterations)"
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:

@@ -22,6 +22,7 @@ from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.task import Kind, Task
 
 Limit: TypeAlias = PositionLimit | VelocityLimit | AccelerationLimit | ComLimit
+LIMITS = (PositionLimit, VelocityLimit, AccelerationLimit, ComLimit)
 LONGEST = 0.5  # rad or m that `solve` moves anything at once
 REST = 1e-7  # motion below which `solve` has come to rest
 
@@ -74,6 +75,9 @@ class WholeBody:
         self._velocity = np.zeros(robot.nv)
         self._held = self._nothing_held
         self._dt = 0.0
+
+    def __repr__(self) -> str:
+        return f"WholeBody({self.robot.name}, {len(self.tasks)} tasks, {len(self.limits)} limits)"
 
     def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
         """Find the motion for the next `dt` seconds from q (..., nq).
@@ -206,6 +210,8 @@ class WholeBody:
 
 
 def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    if isinstance(tasks, Task):
+        raise InputError(f"tasks must be a list of tasks, got one alone: {tasks!r}")
     result = tuple(tasks)
     if not result:
         raise InputError("tasks is empty; give one at least")
@@ -220,9 +226,11 @@ def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def _checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    if isinstance(limits, LIMITS):
+        raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
     result = tuple(limits)
     for limit in result:
-        if not isinstance(limit, PositionLimit | VelocityLimit | AccelerationLimit | ComLimit):
+        if not isinstance(limit, LIMITS):
             raise InputError(f"limits must be kinodyn limits, got {limit!r}")
     return result
 
