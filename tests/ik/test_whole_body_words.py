@@ -15,13 +15,13 @@ FEET = ("left_sole", "right_sole")
 GROUND = [[-0.05, -0.12], [0.17, -0.12], [0.17, 0.12], [-0.05, 0.12]]
 
 
-def reach(ahead: float) -> kd.ik.WholeBody:
-    """Make a solver that stands, balances, looks, and reaches so far [m] with both hands."""
+def reach(ahead: float, pitch: float = -1.0) -> kd.ik.WholeBody:
+    """Make a solver that stands, balances, looks, and reaches so far [m] with both hands, turned by so much [rad]."""
     hands = []
     for hand in ("left_palm", "right_palm"):
         T = kd.kinematics.pose(ROBOT, STAND, hand).copy()
         T[:3, 3] += [ahead, 0.0, 0.3]
-        T[:3, :3] = kd.spatial.rot_y(-1.0) @ T[:3, :3]
+        T[:3, :3] = kd.spatial.rot_y(pitch) @ T[:3, :3]
         hands.append(kd.ik.FrameTask(hand, T))
     gaze = kd.ik.GazeTask("head", hands[0].target[:3, 3], priority=2)
     feet = [kd.ik.ContactTask(foot) for foot in FEET]
@@ -37,8 +37,9 @@ def assert_stands_at_limit(sentence: str, q: np.ndarray) -> None:
     np.testing.assert_allclose(q[place], bound, atol=1e-6)
 
 
-def test_conflicts_of_a_posture_name_tasks_and_joints_that_stand_at_position_limits() -> None:
-    solver = reach(1.2)
+@pytest.mark.parametrize(("ahead", "pitch"), [(1.2, 0.0), (1.2, -1.0), (2.0, -1.0)])
+def test_conflicts_of_a_posture_name_tasks_and_joints_that_stand_at_position_limits(ahead: float, pitch: float) -> None:
+    solver = reach(ahead, pitch)
     result = solver.solve(STAND, iterations=2000)
     assert result.status == "conflict"
     names = {task.name for task in solver.tasks} | {"balance"}
