@@ -16,7 +16,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 
 class Setup(NamedTuple):
-    """Names of its frames; its sole: back, front, half width [m]; how far its hands go [m] and turn [rad]."""
+    """Names of frames; sole, estimated: back, front, half width [m]; how far hands go [m] and turn [rad]."""
 
     foot: str
     hand: str
