@@ -71,3 +71,18 @@ def test_the_tables_name_the_peers_that_are_missing() -> None:
     assert "EAIK not installed" in text
     assert "roboticstoolbox-python not installed" in text
     assert "whole body" not in text.lower().replace("whole-body", "")
+
+
+def test_every_method_of_solve_has_a_row() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "ik_methods.py"), "ur5", "--poses", "20"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:]]
+    methods = ("auto", "lm", "dls", "pinv", "newton", "transpose", "optimise")
+    assert [row[0] for row in rows] == [f'`"{method}"`' for method in methods]
+    assert rows[0][2] == rows[1][2] == "100.0%"  # with restarts

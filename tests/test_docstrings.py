@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 
 import pytest
 
@@ -32,3 +33,12 @@ def test_examples_in_docstrings_run(name: str) -> None:
     for test in examples(name):
         runner.run(test)
     assert runner.summarize(verbose=False).failed == 0
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples_after_a_list_of_parameters_have_a_heading(name: str) -> None:
+    """Without one Sphinx takes them for parameters."""
+    for test in examples(name):
+        before = (test.docstring or "").partition(">>>")[0]
+        headings = re.findall(r"^ *(\w+)\n *-{3,}$", before, re.MULTILINE)
+        assert not headings or headings[-1] in ("Example", "Examples"), test.name

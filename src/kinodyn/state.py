@@ -49,6 +49,8 @@ class State:
     momentum_bias : (..., 6)
         Rate of momentum at zero acceleration, so that the rate is momentum_matrix @ a + momentum_bias.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> state = kd.State(robot, robot.neutral())

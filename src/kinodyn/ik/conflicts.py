@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from kinodyn.compiling import JointInfo
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.limits import ComLimit, PositionLimit
@@ -58,6 +59,9 @@ class Step:
     def __init__(self, solver: WholeBody, q0: Array, dt: float, found: tuple[Array, ...]) -> None:
         self._solver, self._q0, self._dt = solver, q0, dt
         self.q, self.v, self._errors, self._held, self._info = found
+
+    def __repr__(self) -> str:
+        return f"Step({self._dt:g} s from q {self._q0.shape}, largest velocity {np.abs(self.v).max(initial=0.0):.3g})"
 
     @property
     def held(self) -> Array:
@@ -130,12 +134,18 @@ class WholeBodyResult:
         self.success: NDArray[np.bool_] = np.asarray(met)
         self.status: NDArray[np.str_] = np.where(met, "solved", np.where(calm, "conflict", "budget"))
 
+    def __repr__(self) -> str:
+        if self.success.ndim:
+            return f"WholeBodyResult({np.count_nonzero(self.success)} of {self.success.size} solved)"
+        return f"WholeBodyResult({self.status} after {self.iterations} iterations)"
+
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
         """Name the tasks that are not met, and what stands in their way (one state only)."""
         if self.q.ndim != 1:
             raise InputError("conflicts are told of one state, not of a batch")
-        return find_conflicts(self._solver, self.q, np.zeros(self._solver.robot.nv), self._held, 1.0)
+        held = _at_position_limits(self._solver, self.q, self._held)  # the rest only bounds the steps of the search
+        return find_conflicts(self._solver, self.q, np.zeros(self._solver.robot.nv), held, 1.0)
 
 
 def find_conflicts(solver: WholeBody, q: Array, x: Array, held: Array, dt: float) -> tuple[Conflict, ...]:
@@ -214,15 +224,31 @@ def _opponents(
 
 def _limit_name(solver: WholeBody, q: Array, k: int, low: bool) -> str:
     joint = next(j for j in solver.robot.joints if j.mimic is None and k in range(*j.v.indices(solver.robot.nv)))
-    side = "lower" if low else "upper"
-    if joint.kind not in ("floating", "ball"):
-        now = q[joint.q][0]
-        for limit in solver.limits:
-            if isinstance(limit, PositionLimit):
-                bound = limit.bounds(solver.robot)[0 if low else 1][joint.q][0]
-                if abs(now - bound) < 1e-6 or (now < bound) == low:
-                    return f"{joint.name} at its {side} position limit"
-    return f"{joint.name} at its {side} rate limit"
+    kind = "position" if _is_at_position_limit(solver, q, joint, low) else "rate"
+    return f"{joint.name} at its {'lower' if low else 'upper'} {kind} limit"
+
+
+def _is_at_position_limit(solver: WholeBody, q: Array, joint: JointInfo, low: bool) -> bool:
+    """Tell whether a joint stands at its lower or upper position limit, or beyond it."""
+    if joint.kind in ("floating", "ball"):
+        return False
+    now = q[joint.q][0]
+    for limit in solver.limits:
+        if isinstance(limit, PositionLimit):
+            bound = limit.bounds(solver.robot)[0 if low else 1][joint.q][0]
+            if abs(now - bound) < 1e-6 or (now < bound) == low:
+                return True
+    return False
+
+
+def _at_position_limits(solver: WholeBody, q: Array, held: Array) -> Array:
+    """Keep of what is held (nv,) the joints at their position limits."""
+    result = np.zeros_like(held)
+    for joint in solver.robot.joints:
+        if joint.mimic is None and held[joint.v].any():
+            at_limit = _is_at_position_limit(solver, q, joint, bool(held[joint.v][0] > 0))
+            result[joint.v] = held[joint.v] if at_limit else 0.0
+    return result
 
 
 def _edges_reached(solver: WholeBody, limit: ComLimit, q: Array) -> list[Array]:

@@ -76,6 +76,8 @@ def solve(
     posture
         Configuration (..., nq) for `prefer="posture"`.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> T = kd.kinematics.pose(robot, robot.random(1000, seed=1), "panda_link8")

@@ -39,6 +39,8 @@ def track(
     way, and before it gives up it tries other motions in its null space. Joints turn on
     beyond pi where their limits allow.
 
+    Reference: E. L. Allgower and K. Georg, "Introduction to Numerical Continuation Methods", 2003, chapters 2 and 6.
+
     Parameters
     ----------
     T_path : (..., L, 4, 4)
@@ -63,8 +65,8 @@ def track(
     seed
         For starts that are found numerically.
 
-    Reference: E. L. Allgower and K. Georg, "Introduction to Numerical Continuation Methods", 2003, chapters 2 and 6.
-
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> q0 = [0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5]

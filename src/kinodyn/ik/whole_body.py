@@ -22,6 +22,7 @@ from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.task import Kind, Task
 
 Limit: TypeAlias = PositionLimit | VelocityLimit | AccelerationLimit | ComLimit
+LIMITS = (PositionLimit, VelocityLimit, AccelerationLimit, ComLimit)
 LONGEST = 0.5  # rad or m that `solve` moves anything at once
 MOST = 120  # tasks and limits that the core takes at once
 REST = 1e-7  # motion below which `solve` has come to rest
@@ -44,9 +45,11 @@ class WholeBody:
     damping
         How much far targets are damped: squares of joint motion count as `damping` times the square of the error.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
-    >>> q = robot.configuration("stand") if "stand" in robot.configurations else robot.neutral()
+    >>> q = robot.configuration("standing")
     >>> T = kd.kinematics.pose(robot, q, "left_palm").copy()
     >>> T[:3, 3] += [0.1, 0.0, 0.1]
     >>> feet = [kd.ik.ContactTask("left_sole"), kd.ik.ContactTask("right_sole")]
@@ -76,16 +79,19 @@ class WholeBody:
         self._held = self._nothing_held
         self._dt = 0.0
 
+    def __repr__(self) -> str:
+        return f"WholeBody({self.robot.name}, {len(self.tasks)} tasks, {len(self.limits)} limits)"
+
     def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
         """Find the motion for the next `dt` seconds from q (..., nq).
+
+        The answer is within limits: at most the largest velocity, braking in time before the ends of joints, and from
+        beyond them back as fast as it may.
 
         Parameters
         ----------
         v
             Velocity (..., nv) that the robot has, for `AccelerationLimit`; by default that of the step before.
-
-        The answer is within limits: at most the largest velocity, braking in time before the ends of joints, and from
-        beyond them back as fast as it may.
         """
         if dt != self._dt:
             if not isinstance(dt, int | float | np.number) or not 0 < dt < np.inf:
@@ -207,6 +213,8 @@ class WholeBody:
 
 
 def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    if isinstance(tasks, Task):
+        raise InputError(f"tasks must be a list of tasks, got one alone: {tasks!r}")
     result = tuple(tasks)
     if not result:
         raise InputError("tasks is empty; give one at least")
@@ -221,9 +229,11 @@ def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def _checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    if isinstance(limits, LIMITS):
+        raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
     result = tuple(limits)
     for limit in result:
-        if not isinstance(limit, PositionLimit | VelocityLimit | AccelerationLimit | ComLimit):
+        if not isinstance(limit, LIMITS):
             raise InputError(f"limits must be kinodyn limits, got {limit!r}")
     return result
 

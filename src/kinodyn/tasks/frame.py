@@ -32,6 +32,8 @@ class FrameTask(Task):
     point
         Point (3,) of the frame that is meant, in the frame.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> task = kd.ik.FrameTask("left_palm", [0.3, 0.2, 1.0])

@@ -163,7 +163,7 @@ class Workspace:
     ) -> Axes:
         """Draw the layer of voxels across `axis` at the coordinate `at` [m], that of `centre` if none is given.
 
-        `quantity` is "probability" or "dexterity". Voids are hatched, the boundary is outlined. Needs matplotlib.
+        `quantity` is "probability" or "dexterity". Voids are red. Needs matplotlib.
         """
         from kinodyn.workspace.plots import plot_slice
 

@@ -51,13 +51,14 @@ def plot_cloud(space: Workspace, quantity: str, ax: Axes | None) -> Axes:
     # The quarter that faces the viewer is left out, so that the inside shows.
     kept = (points[:, 0] <= space.centre[0]) | (points[:, 1] >= space.centre[1]) | (space.dimension < 3)
     points, shown = points[kept], values[space.reachable][kept]
-    image = ax.scatter(*points.T, c=shown, s=6, cmap="viridis", linewidths=0)
+    image = ax.scatter(*points.T, c=shown, s=14, cmap="viridis", linewidths=0)
     ax.set_box_aspect(np.maximum(np.ptp(points, axis=0), space.resolution))
+    ax.locator_params(nbins=5)
     ax.view_init(elev=20, azim=-45)
     for name in "xyz":
         getattr(ax, f"set_{name}label")(f"{name} [m]")
     ax.set_title(f"{space.robot}: {space.frame}, reach {space.max_reach:.3f} m")
-    _colour_bar(ax, image, quantity)
+    _colour_bar(ax, image, quantity, pad=0.12)  # the numbers of the z axis want room
     return ax
 
 
@@ -79,5 +80,5 @@ def _new_axes(projection: str | None) -> Axes:
     return figure.add_subplot(projection=projection)
 
 
-def _colour_bar(ax: Axes, image: object, quantity: str) -> None:
-    ax.get_figure().colorbar(image, ax=ax, label=LABELS[quantity], shrink=0.8)
+def _colour_bar(ax: Axes, image: object, quantity: str, pad: float = 0.02) -> None:
+    ax.get_figure().colorbar(image, ax=ax, label=LABELS[quantity], shrink=0.8, pad=pad)

@@ -53,6 +53,8 @@ def workspace(
     progress
         Called with (done, samples) after each part of the work.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> arm = kd.from_dh([kd.DH(a=1.0), kd.DH(a=0.5)])
     >>> ring = kd.kinematics.workspace(arm, "link2", samples=2**15, resolution=0.05)
