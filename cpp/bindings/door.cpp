@@ -3,6 +3,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdio>
@@ -240,11 +241,28 @@ void Door::everywhere() {
 }
 
 void Door::plan(nb::handle integers) {
+    frames_.resize(0);
+    append_plan(integers);
+}
+
+void Door::wrenches_and_plan(nb::handle given, nb::handle integers) {
+    frames_.resize(0);
+    wrenches(given);
+    everywhere();
+    append_plan(integers);
+}
+
+void Door::append_plan(nb::handle integers) {
     if (!PyBytes_Check(integers.ptr())) raise_input_error("a plan must be the bytes of 32-bit integers");
-    const Py_ssize_t size = PyBytes_GET_SIZE(integers.ptr());
-    frames_.resize(static_cast<int>(size / static_cast<Py_ssize_t>(sizeof(int))));
-    std::memcpy(frames_.data(), PyBytes_AS_STRING(integers.ptr()),
-                static_cast<std::size_t>(frames_.size()) * sizeof(int));
+    const int before = frames_.size();
+    const int count = static_cast<int>(PyBytes_GET_SIZE(integers.ptr()) / static_cast<Py_ssize_t>(sizeof(int)));
+    Indices old;
+    old.resize(before);
+    std::copy(frames_.data(), frames_.data() + before, old.data());
+    frames_.resize(before + count);
+    std::copy(old.data(), old.data() + before, frames_.data());
+    std::memcpy(frames_.data() + before, PyBytes_AS_STRING(integers.ptr()),
+                static_cast<std::size_t>(count) * sizeof(int));
     call_.more = frames_.data();
     call_.n_more = frames_.size();
 }

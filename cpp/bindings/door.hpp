@@ -77,6 +77,8 @@ class Door {
     void everywhere();
     // Integers that only the kernel understands, as call().more.
     void plan(nanobind::handle integers);
+    // Wrenches, and after their frames, in call().more, integers for the kernel.
+    void wrenches_and_plan(nanobind::handle wrenches, nanobind::handle integers);
     // The v indices that move the bodies on the list, as call().dofs.
     void solve_for_bodies();
 
@@ -91,6 +93,7 @@ class Door {
         long dims[34];  // batch axes and the last ones
     };
     void use_lists();
+    void append_plan(nanobind::handle integers);
     void broadcast();
     void make_outputs(nanobind::handle out);
     PyObject* checked_output(PyObject* given, const Shape& shape) const;

@@ -7,6 +7,7 @@
 
 #include "../core/dispatch.hpp"
 #include "../core/pool.hpp"
+#include "contact.hpp"
 #include "door.hpp"
 #include "reach.hpp"
 #include "whole_body.hpp"
@@ -354,6 +355,7 @@ NB_MODULE(_core, m) {
     define(m, "integrate", &integrate);
     define(m, "difference", &difference);
     define(m, "interpolate", &interpolate);
+    bind_contact(m);
     bind_reach(m);
     bind_whole_body(m);
     define(m, "frame_index", &frame_index);

@@ -15,6 +15,8 @@ Run coriolis_matrix, inverse_derivatives, forward_derivatives, regressor;  // de
 Run state, state_jacobian;                                                 // state.cpp
 Run integrate, difference, interpolate;                                    // manifold.cpp
 
+Run constrained, impact, constraint_rows;  // contact.cpp
+
 Run reach;       // reach.cpp
 Run misfit;      // misfit.cpp
 Run whole_body;  // whole_body.cpp

@@ -67,6 +67,7 @@ template <>
 struct Lanes<double> {
     static constexpr int count = 1;
     static double lane(double x, int) { return x; }
+    static void set(double& x, int, double value) { x = value; }
     static bool all_zero(double x) { return x == 0; }
     static bool all_positive(double x) { return x > 0; }
     static bool within(double x, double bound) { return fabs(x) <= bound; }
@@ -80,6 +81,7 @@ template <>
 struct Lanes<Pack> {
     static constexpr int count = lanes;
     static double lane(Pack x, int i) { return x[i]; }
+    static void set(Pack& x, int i, double value) { x.v[i] = value; }
     static bool all_zero(Pack x) { return !any(~(x.v == 0)); }
     static bool all_positive(Pack x) { return !any(~(x.v > 0)); }
     static bool within(Pack x, double bound) { return !any(~((x.v <= bound) & (x.v >= -bound))); }

@@ -69,6 +69,30 @@ def state_jacobian(
 def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, out: Out, /) -> Array: ...
 def difference(robot: Robot, q0: ArrayLike, q1: ArrayLike, out: Out, /) -> Array: ...
 def interpolate(robot: Robot, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, out: Out, /) -> Array: ...
+def constrained(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: list[Array],
+    integers: bytes,
+    rows: int,
+    wrenches: object,
+    /,
+) -> Triple: ...
+def impact(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    restitution: Array,
+    constraints: list[Array],
+    integers: bytes,
+    rows: int,
+    /,
+) -> Triple: ...
+def constraint_rows(
+    robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
+) -> tuple[Array, Array]: ...
 def reach(
     robot: Robot,
     q0: ArrayLike,

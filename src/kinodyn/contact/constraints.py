@@ -1,0 +1,183 @@
+"""What holds a robot: places that touch the world, and loops that close between two of its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.spatial import as_pose
+from kinodyn.spatial.checks import MatrixLike, numbers
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+POINT = 0b000111  # x y z
+SURFACE = 0b111111
+
+
+class Row(NamedTuple):
+    """One constraint as the core takes it: two frames (-1: the world), kept directions, places in both."""
+
+    frame: int
+    other: int
+    mask: int
+    place: Array  # (..., 24): p and R in the frame, p and R in the other
+
+
+class Contact:
+    """A place of the robot that touches the world and does not move.
+
+    Without corners, `kind="surface"` keeps the frame in all six directions, as a flat foot on the ground, and
+    `kind="point"` its position alone, as a ball or a finger tip. With corners, every corner is a point contact: the
+    forces then say how the load is spread.
+
+    Parameters
+    ----------
+    frame
+        The frame that touches.
+    point
+        Where (3,) it touches, in the frame; for a surface the point about which its moment is given.
+    corners
+        Corners (n, 3) of a patch, in the frame.
+    friction
+        Coefficient of friction, above 0.
+    normal
+        Direction (3,) of the world from which the ground pushes.
+    target
+        Pose (..., 4, 4) in the world where the frame is to stay, for stabilisation; None: no matter where.
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        *,
+        kind: str = "surface",
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        corners: ArrayLike | None = None,
+        friction: float = 0.7,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        target: MatrixLike | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.frame = frame
+        self.name = str(name or frame)
+        if kind not in ("surface", "point"):
+            raise InputError(f'kind of contact {self.name!r} must be "surface" or "point", got {kind!r}')
+        self.kind = "point" if corners is not None else kind
+        self.point = numbers(f"point of contact {self.name!r}", point, 3)
+        self.corners: Array | None = None
+        if corners is not None:
+            self.corners = numbers(f"corners of contact {self.name!r}", corners, 3)
+            if self.corners.ndim != 2 or len(self.corners) == 0:
+                raise InputError(f"corners of contact {self.name!r} must have shape (n, 3), got {self.corners.shape}")
+        if not isinstance(friction, int | float | np.number) or not 0 < friction < np.inf:
+            raise InputError(f"friction of contact {self.name!r} must be above 0, got {friction!r}")
+        self.friction = float(friction)
+        direction = numbers(f"normal of contact {self.name!r}", normal, 3)
+        length = float(np.linalg.norm(direction))
+        if not length > 1e-9:
+            raise InputError(f"normal of contact {self.name!r} has no direction: {normal!r}")
+        self.normal: Array = direction / length
+        self.target = None if target is None else as_pose(target, f"target of contact {self.name!r}")
+
+    def constraints(self, robot: Robot) -> list[Row]:
+        """Return what the core needs to know, one entry for each point that touches."""
+        frame = robot.frame_index(self.frame)
+        mask = SURFACE if self.kind == "surface" else POINT
+        points = self.point[None] if self.corners is None else self.corners
+        return [Row(frame, -1, mask, self._place(point)) for point in points]
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of its force: (6,), (3,) or (corners, 3)."""
+        if self.corners is not None:
+            return (len(self.corners), 3)
+        return (6,) if self.kind == "surface" else (3,)
+
+    def _place(self, point: Array) -> Array:
+        own = np.concatenate([point, np.eye(3).ravel()])
+        if self.target is None:
+            return np.concatenate([own, np.zeros(3), np.eye(3).ravel()])
+        # forces are told in world axes, so only the place of the target counts, and its turn by that of the frame
+        R, p = self.target[..., :3, :3], self.target[..., :3, 3] + self.target[..., :3, :3] @ point
+        turned = np.swapaxes(R, -1, -2)  # the frame's axes that coincide with the world's when it is in place
+        batch = p.shape[:-1]
+        own = np.broadcast_to(own, (*batch, 12)).copy()
+        own[..., 3:] = turned.reshape(*batch, 9)
+        return np.concatenate([own, p, np.broadcast_to(np.eye(3).ravel(), (*batch, 9))], axis=-1)
+
+    def __repr__(self) -> str:
+        shape = self.kind if self.corners is None else f"{len(self.corners)} corners"
+        return f"Contact({self.name!r}, {shape}, friction={self.friction:g})"
+
+
+class Loop:
+    """Two frames of the robot that are tied together: a four-bar linkage, a parallel ankle, two hands on one bar.
+
+    Parameters
+    ----------
+    frame, other
+        The frames.
+    T_frame, T_other
+        The place (4, 4) in each that coincides with the other's; by default the frames' own origins.
+    directions
+        Which directions are kept, names out of x y z rx ry rz in the axes of `other`'s place: "x y z" is a ball joint,
+        "x y z rx ry" a hinge about z.
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        other: str,
+        *,
+        T_frame: MatrixLike | None = None,
+        T_other: MatrixLike | None = None,
+        directions: str = "x y z rx ry rz",
+        name: str | None = None,
+    ) -> None:
+        self.frame, self.other = frame, other
+        self.name = str(name or f"{frame} to {other}")
+        self.T_frame = np.eye(4) if T_frame is None else as_pose(T_frame, f"T_frame of loop {self.name!r}")
+        self.T_other = np.eye(4) if T_other is None else as_pose(T_other, f"T_other of loop {self.name!r}")
+        words = directions.split() if isinstance(directions, str) else []
+        if not words or any(word not in DIRECTIONS for word in words) or len(set(words)) < len(words):
+            raise InputError(
+                f"directions of loop {self.name!r} must be out of {' '.join(DIRECTIONS)}, got {directions!r}"
+            )
+        self.directions = tuple(word for word in DIRECTIONS if word in words)
+
+    def constraints(self, robot: Robot) -> list[Row]:
+        """Return what the core needs to know."""
+        mask = sum(1 << DIRECTIONS.index(word) for word in self.directions)
+        parts = [part for T in (self.T_frame, self.T_other) for part in (T[:3, 3], T[:3, :3].ravel())]
+        return [Row(robot.frame_index(self.frame), robot.frame_index(self.other), mask, np.concatenate(parts))]
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of its force: one number for each direction, on `frame`, in the axes of `other`'s place."""
+        return (len(self.directions),)
+
+    def __repr__(self) -> str:
+        return f"Loop({self.name!r}, {' '.join(self.directions)})"
+
+
+Constraint: TypeAlias = Contact | Loop
+
+
+def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Return the constraints, or raise an error that says what is wrong with them."""
+    if isinstance(contacts, Contact | Loop):
+        raise InputError("contacts must be a list of contacts and loops, got a single one; put it in a list")
+    result = tuple(contacts)
+    names: set[str] = set()
+    for contact in result:
+        if not isinstance(contact, Contact | Loop):
+            raise InputError(f"contacts must be Contact or Loop objects, got {contact!r}")
+        if contact.name in names:
+            raise InputError(f"two contacts are called {contact.name!r}; give one of them another name=")
+        names.add(contact.name)
+    if not result:
+        raise InputError("contacts is empty; without any, dynamics.forward gives the motion")
+    return result
