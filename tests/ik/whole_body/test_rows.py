@@ -52,7 +52,7 @@ TASKS: dict[str, Make] = {
 ROBOTS = {
     "humanoid": (lambda: kd.load("humanoid"), "left_palm", "right_shank"),
     "panda": (lambda: kd.load("panda"), "panda_hand_tcp", "panda_link2"),
-    "scara": (lambda: kd.load("scara"), "link4", "link2"),
+    "scara": (lambda: kd.load("scara"), "link4", "base"),
 }
 
 
