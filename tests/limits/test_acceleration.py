@@ -51,9 +51,7 @@ def test_a_joint_brakes_as_late_as_it_may() -> None:
     q = robot.configuration("ready").copy()
     goal = q.copy()
     goal[0] = 10.0  # beyond its end
-    solver = kd.ik.WholeBody(
-        robot, [kd.ik.PostureTask(goal)], [kd.ik.PositionLimit(), kd.ik.AccelerationLimit(a)]
-    )
+    solver = kd.ik.WholeBody(robot, [kd.ik.PostureTask(goal)], [kd.ik.PositionLimit(), kd.ik.AccelerationLimit(a)])
     room = robot.limits.upper[0] - q[0]
     speeds = []
     for _ in range(1000):

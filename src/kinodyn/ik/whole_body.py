@@ -153,6 +153,8 @@ class WholeBody:
             level += key != before
             before = key
             if isinstance(entry, ComLimit):
+                if not self.robot.mass > 0:
+                    raise InputError(f"{entry.name!r} needs a mass, and {self.robot.name!r} has none that moves")
                 integers += [Kind.COM_LIMIT, level, -1, -1, len(entry.edges), 1]
             else:
                 kind, frame, reference, rows = entry.integers(self.robot)

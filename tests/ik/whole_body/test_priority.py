@@ -38,7 +38,10 @@ def levels(body: Any, goal: Array) -> list[list[Task]]:
             kd.ik.GazeTask(body.head, [3.0, 1.0, 1.0], priority=2),
             kd.ik.FrameTask(other, [0.4, -0.3, 1.2], priority=2, name="other hand"),
         ],
-        [kd.ik.PostureTask(robot.neutral(), priority=3), kd.ik.MomentumTask([9.0, 9.0, 9.0, 5.0, 5.0, 5.0], priority=3)],
+        [
+            kd.ik.PostureTask(robot.neutral(), priority=3),
+            kd.ik.MomentumTask([9.0, 9.0, 9.0, 5.0, 5.0, 5.0], priority=3),
+        ],
     ]
 
 
@@ -52,11 +55,15 @@ def test_a_conflicting_lower_task_leaves_higher_ones_what_they_had(body: Any, fa
     for state, goal in zip(q, goals, strict=True):
         groups = levels(body, goal)
         answers = [
-            kd.ik.WholeBody(robot, sum(groups[:k], []), limits).step(state, dt).v * dt for k in range(1, len(groups) + 1)
+            kd.ik.WholeBody(robot, sum(groups[:k], []), limits).step(state, dt).v * dt
+            for k in range(1, len(groups) + 1)
         ]
         for k, group in enumerate(groups[:-1]):
             for task in group:
-                alone, scale = left(task, body, state, answers[k]), np.linalg.norm(left(task, body, state, 0 * state[1:]))
+                alone, scale = (
+                    left(task, body, state, answers[k]),
+                    np.linalg.norm(left(task, body, state, 0 * state[1:])),
+                )
                 for lower in answers[k + 1 :]:
                     np.testing.assert_allclose(left(task, body, state, lower), alone, rtol=0, atol=1e-9 * scale)
             changed = max(changed, float(np.abs(answers[k + 1] - answers[k]).max()))
