@@ -105,15 +105,13 @@ class WholeBodyResult:
     def __init__(
         self,
         solver: WholeBody,
-        last: Array,
         q: Array,
-        held: Array,
         calm: NDArray[np.bool_],
         iterations: NDArray[np.int_],
         tolerance: float,
     ) -> None:
         self.q, self.iterations = q, iterations
-        self._solver, self._last, self._held = solver, last, held
+        self._solver = solver
         robot = solver.robot
         self.errors = {task.name: task.missing(robot, q) for task in solver.tasks}
         met = np.ones(q.shape[:-1], dtype=bool)

@@ -116,11 +116,10 @@ class WholeBody:
             settings = np.array([1.0, self.damping, iterations if native else 1, REST])
             found = self._run(q, calm, settings, reach, none)
             steps = found[4][..., 0] + (0 if native else k)
-            last, q = q, found[0]
+            q = found[0]
             if found[4][..., 2].all():
                 break
-        held = found[3][..., : self.robot.nv]
-        return WholeBodyResult(self, last, q, held, found[4][..., 2] > 0, steps.astype(int), tolerance)
+        return WholeBodyResult(self, q, found[4][..., 2] > 0, steps.astype(int), tolerance)
 
     def reset(self) -> None:
         """Forget the step before, and the places that tasks without a target have taken from it."""
