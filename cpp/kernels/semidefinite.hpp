@@ -7,7 +7,7 @@ namespace kinodyn::KINODYN_TARGET {
 
 // One state at a time, with pivots: A = P L L^T P^T with as many columns as the rank, then f = L (L^T L)^-2 L^T b.
 // Memory: 2 m^2 + 2 m. Returns the rank.
-inline long solve_semidefinite(const double* A, const double* b, long m, double* f, double* memory) {
+inline long shortest_solution(const double* A, const double* b, long m, double* f, double* memory) {
     constexpr double vanishing = 1e-11;  // of the greatest pivot
     double *L = memory, *G = L + m * m, *left = G + m * m, *x = left + m;
     double first = 0;
@@ -96,7 +96,7 @@ inline T solve_semidefinite(T* A, const T* b, long m, T* f, T* memory) {
     for (int lane = 0; lane < L::count; ++lane) {
         for (long i = 0; i < m * m; ++i) a[i] = L::lane(A[i], lane);
         for (long i = 0; i < m; ++i) rhs[i] = L::lane(b[i], lane);
-        L::set(rank, lane, static_cast<double>(solve_semidefinite(a, rhs, m, answer, work)));
+        L::set(rank, lane, static_cast<double>(shortest_solution(a, rhs, m, answer, work)));
         for (long i = 0; i < m; ++i) L::set(f[i], lane, answer[i]);
     }
     return rank;

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinodyn import _core, dynamics as plain
+from kinodyn import _core
+from kinodyn import dynamics as plain
 from kinodyn.contact.constraints import Constraint, checked
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError

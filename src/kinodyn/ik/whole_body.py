@@ -93,11 +93,13 @@ class WholeBody:
         v
             Velocity (..., nv) that the robot has, for `AccelerationLimit`; by default that of the step before.
         """
-        if dt != self._dt:
+        if dt is not self._dt:
             if not isinstance(dt, int | float | np.number) or not 0 < dt < np.inf:
                 raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
             self._dt, self._settings = dt, np.array([dt, self.damping, 1.0, 0.0])
         start = self._ready(q)
+        if self._velocity.ndim > 1 and self._velocity.shape[:-1] != start.shape[:-1]:
+            self._velocity = np.zeros(self.robot.nv)  # other robots than those of the step before
         before = self._velocity if v is None else v
         found = self._run(start, before, self._settings, self._fastest, self._acceleration)
         self._velocity, self._held = found[1], found[3]
@@ -106,24 +108,27 @@ class WholeBody:
     def solve(self, q0: ArrayLike, *, iterations: int = 300, tolerance: float = 1e-6) -> WholeBodyResult:
         """Find a configuration at rest, from q0 (..., nq): tasks met, or as near as they get.
 
-        Velocity and acceleration limits do not count here. `tolerance` is in metres and radians.
+        Velocity and acceleration limits do not count here; from beyond position limits it starts at the nearest
+        configuration within. `tolerance` is in metres and radians.
         """
         if not isinstance(iterations, int | np.integer) or iterations < 1:
             raise InputError(f"iterations must be a positive whole number, got {iterations!r}")
         if not isinstance(tolerance, int | float | np.number) or not tolerance > 0:
             raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
-        q = self._ready(q0)
+        start = self._ready(q0)
+        if not np.isfinite(start).all():
+            raise InputError(f"q0 must be finite, got {start!r}")
+        q = np.clip(start, self._lower, self._upper)
         calm, reach, none = np.zeros(self.robot.nv), np.full(self.robot.nv, LONGEST), self._no_limit
         native = not self._custom
         for k in range(1 if native else iterations):
             settings = np.array([1.0, self.damping, iterations if native else 1, REST])
             found = self._run(q, calm, settings, reach, none)
             steps = found[4][..., 0] + (0 if native else k)
-            last, q = q, found[0]
+            q = found[0]
             if found[4][..., 2].all():
                 break
-        held = found[3][..., : self.robot.nv]
-        return WholeBodyResult(self, last, q, held, found[4][..., 2] > 0, steps.astype(int), tolerance)
+        return WholeBodyResult(self, q, found[4][..., 2] > 0, steps.astype(int), tolerance)
 
     def reset(self) -> None:
         """Forget the step before, and the places that tasks without a target have taken from it."""
@@ -156,6 +161,8 @@ class WholeBody:
             level += key != before
             before = key
             if isinstance(entry, ComLimit):
+                if not self.robot.mass > 0:
+                    raise InputError(f"{entry.name!r} needs a mass, and {self.robot.name!r} has none that moves")
                 integers += [Kind.COM_LIMIT, level, -1, -1, len(entry.edges), 1]
             else:
                 kind, frame, reference, rows = entry.integers(self.robot)
@@ -169,7 +176,10 @@ class WholeBody:
     def _ready(self, q: ArrayLike) -> Array:
         """Check q, and see what has changed about the tasks."""
         robot = self.robot
-        start = np.asarray(q, dtype=float)
+        try:
+            start = np.asarray(q, dtype=float)
+        except (TypeError, ValueError) as cause:
+            raise InputError(f"q must be numbers of shape (..., {robot.nq}), got {q!r}") from cause
         if start.ndim < 1 or start.shape[-1] != robot.nq:
             raise InputError(f"q must have shape (..., {robot.nq}), got {start.shape}")
         versions = [task.version for task in self.tasks]

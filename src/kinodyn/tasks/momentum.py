@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import centroidal
 from kinodyn.description.types import Array
+from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.spatial.checks import numbers
 from kinodyn.tasks.task import Kind, Task, weights_of
@@ -60,6 +61,8 @@ class MomentumTask(Task):
 
     def integers(self, robot: Robot) -> tuple[int, int, int, int]:
         """Return kind and rows for the core."""
+        if not robot.mass > 0:
+            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
         return Kind.MOMENTUM, -1, -1, 6
 
     def settings(self, robot: Robot) -> Array:

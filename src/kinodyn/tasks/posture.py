@@ -44,7 +44,8 @@ class PostureTask(Task):
         if isinstance(value, Mapping):
             if not value:
                 raise InputError(f"weights of {self.name!r} name no joint")
-            return {name: float(weights_of(self.name, weight, 1)[0]) for name, weight in value.items()}
+            given = weights_of(self.name, [float(numbers(f"weight of {k!r}", w)) for k, w in value.items()], len(value))
+            return dict(zip(value, given.tolist(), strict=True))
         return weights_of(self.name, value, np.size(value)).reshape(np.shape(value))
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
@@ -76,6 +77,7 @@ class PostureTask(Task):
 
     def integers(self, robot: Robot) -> tuple[int, int, int, int]:
         """Return the kind for the core."""
+        self.row_weights(robot)  # says what is wrong with them, if anything
         if self.target is not None and self.target.shape[-1] != robot.nq:
             raise InputError(f"target of {self.name!r} must have shape (..., {robot.nq}), got {self.target.shape}")
         return Kind.POSTURE, -1, -1, 0

@@ -28,6 +28,9 @@ class Kind(IntEnum):
     COM_LIMIT = 7
 
 
+FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # solvers are built on them
+
+
 class Task(ABC):
     """Something to be achieved, in competition with other tasks.
 
@@ -72,8 +75,8 @@ class Task(ABC):
             value = _fraction(self.name, value)
         if name == "weights":
             value = self.check_weights(value)
-        if name == "priority" and name in self.__dict__:
-            raise AttributeError("the priority of a task is fixed; make another task")
+        if name in FIXED and name in self.__dict__:
+            raise AttributeError(f"{name!r} of {self.name!r} is fixed; make another task")
         object.__setattr__(self, name, value)
         if name != "version":
             object.__setattr__(self, "version", self.version + 1)  # solvers see that something is new

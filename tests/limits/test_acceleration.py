@@ -1,0 +1,85 @@
+"""Joints that may only change their speed slowly brake in time before their ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.robot import Robot
+
+BATCH = 60
+
+
+def within(robot: Robot, q: Any) -> bool:
+    return bool((q >= robot.limits.lower - 1e-9).all() and (q <= robot.limits.upper + 1e-9).all())
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("name", ["panda", "humanoid"])
+def test_neither_acceleration_nor_position_limits_break(name: str, dt: float) -> None:
+    robot = kd.load(name)
+    rng = np.random.default_rng(0)
+    largest = 5.0
+    posture = kd.ik.PostureTask(robot.random(BATCH, seed=rng), priority=1)
+    limits = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(), kd.ik.AccelerationLimit(largest)]
+    solver = kd.ik.WholeBody(robot, [posture], limits)
+    q, v = robot.random(BATCH, seed=rng), np.zeros((BATCH, robot.nv))
+    joints = slice(6 if robot.base == "floating" else 0, None)
+    reached = 0
+    for k in range(200):
+        if k % 40 == 0:  # to the very ends, or beyond them
+            goal = robot.random(BATCH, seed=rng)
+            angles = slice(7 if robot.base == "floating" else 0, None)
+            goal[:, angles] += 3.0 * rng.normal(size=goal[:, angles].shape)
+            posture.target = goal
+        step = solver.step(q, dt)
+        change = np.abs(step.v - v)[:, joints]
+        assert (change <= largest * dt * (1 + 1e-9)).all()
+        assert (np.abs(step.v) <= robot.limits.velocity * (1 + 1e-9)).all()
+        assert within(robot, step.q)
+        reached += int((np.abs(step.held).sum(axis=-1) > 0).sum())
+        q, v = step.q, step.v
+    assert reached > 0
+
+
+def test_a_joint_brakes_as_late_as_it_may() -> None:
+    robot = kd.load("panda")
+    dt, a = 0.01, 2.0
+    q = robot.configuration("ready").copy()
+    goal = q.copy()
+    goal[0] = 10.0  # beyond its end
+    solver = kd.ik.WholeBody(robot, [kd.ik.PostureTask(goal)], [kd.ik.PositionLimit(), kd.ik.AccelerationLimit(a)])
+    room = robot.limits.upper[0] - q[0]
+    speeds = []
+    for _ in range(1000):
+        step = solver.step(q, dt)
+        q = step.q
+        speeds.append(step.v[0])
+    # speeding up for half of the way and braking for the other half: the fastest way from rest to rest
+    np.testing.assert_allclose(q[0], robot.limits.upper[0], rtol=0, atol=1e-9)
+    assert max(speeds) == pytest.approx(np.sqrt(a * room), rel=0.02)
+    moving = int((np.array(speeds) > 1e-9).sum())
+    assert moving * dt == pytest.approx(2 * np.sqrt(room / a), rel=0.03)
+
+
+def test_the_velocity_that_the_robot_has_can_be_given() -> None:
+    robot = kd.load("panda")
+    q, v = robot.configuration("ready"), np.full(7, 0.5)
+    solver = kd.ik.WholeBody(robot, [kd.ik.PostureTask(q)], [kd.ik.AccelerationLimit(1.0)])
+    np.testing.assert_allclose(solver.step(q, 0.1, v).v, 0.4, rtol=1e-9)
+    np.testing.assert_allclose(solver.step(q, 0.1).v, 0.3, rtol=1e-9)
+    solver.reset()
+    np.testing.assert_allclose(solver.step(q, 0.1).v, 0.0, atol=1e-12)
+
+
+def test_single_joints_can_have_limits_of_their_own() -> None:
+    robot = kd.load("panda")
+    q = robot.configuration("ready")
+    limits = [kd.ik.AccelerationLimit({"panda_joint2": 0.5}), kd.ik.VelocityLimit({"panda_joint3": 0.1}, scale=0.5)]
+    step = kd.ik.WholeBody(robot, [kd.ik.PostureTask(q + 1.0)], limits).step(q, 0.1)
+    expected = 0.5 * robot.limits.velocity
+    expected[1], expected[2] = 0.05, 0.05
+    np.testing.assert_allclose(step.v, np.minimum(expected, 10.0), rtol=1e-9)
