@@ -51,11 +51,17 @@ struct ActiveSet {
         for (long i = 0; i < m; ++i) side[i] = 0, hopeless[i] = 0;
         hold_guess();
         const int most = 20 + 10 * static_cast<int>(m + n);
+        bool exact = false;  // what is held has been met to rounding since it last changed
         for (;;) {
             const long next = most_violated();
-            if (next < 0) return met;
+            if (next < 0 && (exact || held == 0)) return met;
             if (iterations >= most) return false;
-            if (!take_in(next, most)) hopeless[next] = 1, met = false;
+            if (next >= 0 && take_in(next, most))
+                exact = false;
+            else if (!exact)
+                meet_held(), exact = true;
+            else
+                hopeless[next] = 1, met = false;
         }
     }
 
@@ -101,6 +107,20 @@ struct ActiveSet {
             if (u[k] < most) most = u[k], worst = k;
         }
         return worst;
+    }
+
+    // Steps back onto the held constraints, from which rounding has led away where H is nearly singular.
+    void meet_held() {
+        const long end = padded(n);
+        for (long k = 0; k < held; ++k) {
+            const int i = which[k];
+            const double value_now = dot(G[i], y, 0, end);
+            double total = side[i] > 0 ? lower[i] - value_now : value_now - upper[i];
+            for (long j = 0; j < k; ++j) total -= R[k][j] * d[j];
+            d[k] = total / R[k][k];
+        }
+        combine(J, 0, held, d, end, z);
+        add(1, z, y, 0, end);
     }
 
     void point_at(long i, double sign) {

@@ -83,14 +83,15 @@ class Hierarchy {
         }
     }
 
-    // Brings the level as near as the rest allows, damped by damping |x|^2. After the last level no basis is kept.
+    // Brings the level as near as the rest allows, damped by `by_error` times the square `far` of its error, as if no
+    // error were above 1 m or rad. After the last level no basis is kept.
     // `guess` says which bounds are likely to hold the level back, `held` takes those that did: 1 lower, -1 upper. They
     // may be the same.
-    void pursue(const Level& level, double damping, bool last, const double* guess, double* held) {
+    void pursue(const Level& level, double by_error, double far, bool last, const double* guess, double* held) {
         guess_ = guess, limited_ = false;
         const long m = free_ > 0 ? residual(level) : 0;
         if (m > 0) {
-            damping += least_damping(m);
+            const double damping = damping_of(m, by_error, far);
             project(level);
             // few rows depend on few directions: those are worth finding even if nothing comes after
             if (last && 2 * m >= free_)
@@ -99,6 +100,18 @@ class Hierarchy {
                 pursue_some(m, damping, last);
         }
         for (long i = 0; i < n_; ++i) held[i] = limited_ ? set_.side[i] : 0;
+    }
+
+    // The square of the longest row of a level: what turns its weighted errors into metres or radians.
+    double square_of_rows(const Level& level) const {
+        double most = 0;
+        for (long i = 0; i < level.rows; ++i) {
+            const double square = dot(level.A[i], level.A[i], 0, padded(n_));
+            if (square > most) most = square;
+        }
+        for (long i = 0; level.scale && i < n_; ++i)
+            if (level.scale[i] * level.scale[i] > most) most = level.scale[i] * level.scale[i];
+        return most;
     }
 
     // The square of what a level misses after the motion x, or without motion; of inequalities what is beyond.
@@ -132,12 +145,13 @@ class Hierarchy {
         return m;
     }
 
-    // Enough to have a best answer where the level alone leaves a choice, little beside what it asks for.
-    double least_damping(long m) const {
+    // At least enough to have a best answer where the level alone leaves a choice, little beside what it asks for.
+    double damping_of(long m, double by_error, double far) const {
         double longest = 0;
         for (long i = 0; i < m; ++i)
             if (norm_[i] > longest) longest = norm_[i];
-        return 1e-10 * longest * longest + 1e-200;
+        const double square = longest * longest;
+        return 1e-10 * square + by_error * (far < square ? far : square) + 1e-200;
     }
 
     // B = A N, the level seen in the free directions.
@@ -180,11 +194,7 @@ class Hierarchy {
     void pursue_some(long m, double damping, bool last) {
         const long rank = reduce(m);
         if (rank == 0) return;
-        const bool plain = m == rank && far_above(damping, rank);
-        if (plain)
-            substitute(rank);
-        else
-            solve_triangular(m, rank, damping);
+        solve_triangular(m, rank, damping);
         gather_reflections(rank);
         turn(rank);
         multiply(N_, n_, turned_, padded(free_), move_);
@@ -195,7 +205,6 @@ class Hierarchy {
             leave_directions(rank);
         } else {
             turn_basis(rank);
-            if (plain) solve_triangular(m, rank, damping);
             within_limits(rank, damping);
             drop_directions(rank);
         }
@@ -221,28 +230,7 @@ class Hierarchy {
         for (long j = 0; j < free_; ++j) H_[j][j] += damping;
     }
 
-    // Is the triangle so strong that damping would change its answer by less than a millionth?
-    bool far_above(double damping, long rank) const {
-        double least = HUGE_VAL;
-        for (long k = 0; k < rank; ++k) {
-            const double pivot = B_[order_[k]][k], square = pivot * pivot;
-            if (square < least) least = square;
-        }
-        return least > 1e6 * damping;
-    }
-
-    // L y = rest, row by row.
-    void substitute(long rank) {
-        for (long k = 0; k < rank; ++k) {
-            const double* row = B_[order_[k]];
-            double total = rest_[order_[k]];
-            for (long j = 0; j < k; ++j) total -= row[j] * y_[j];
-            y_[k] = total / row[k];
-        }
-        for (long j = rank; j < padded(n_); ++j) y_[j] = 0;
-    }
-
-    // The same damped: L^T L + damping, for as many directions as the level has rank.
+    // L^T L + damping, for as many directions as the level has rank.
     void solve_triangular(long m, long rank, double damping) {
         const long end = padded(rank);
         for (long j = 0; j < rank; ++j) clear_row(H_[j], end);
@@ -434,12 +422,16 @@ class Hierarchy {
         const bool met = set_.solve();
         iterations_ += set_.iterations;
         multiply(N_, n_, set_.y, padded(free_), move_);
-        if (met) return;
-        // rounding stood in the way: as far in this direction as the limits allow
+        if (!met) shorten_move();
+    }
+    // Rounding stood in the way of a constraint: goes as far in this direction as the limits allow, give or take a
+    // little rounding.
+    void shorten_move() {
+        constexpr double little = 1e-11;
         double share = 1;
         const auto shorten = [&](double change, double down, double up) {
-            if (change > up && up >= 0 && up < share * change) share = up / change;
-            if (change < down && down <= 0 && down > share * change) share = down / change;
+            if (change > up + little && up < share * change) share = up / change;
+            if (change < down - little && down > share * change) share = down / change;
         };
         for (long i = 0; i < n_; ++i) shorten(move_[i], set_.lower[i], set_.upper[i]);
         for (long i = 0; i < kept_; ++i) shorten(dot(C_[i], move_, 0, padded(n_)), -HUGE_VAL, set_.upper[n_ + i]);

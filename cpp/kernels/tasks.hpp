@@ -61,17 +61,27 @@ class Rows {
         return f;
     }
 
-    // Calls f(v index, twist at `p`) for each column that moves the frame.
+    // Calls f(v index, twist at `p`) for each column that moves the frame but not the frame `other`.
     template <class F>
-    void for_columns(int frame, const V& p, F&& f) const {
-        if (frame < 0) return;
-        for (int b = model_.frames[frame].body; b >= 0; b = model_.bodies[b].parent) {
+    void for_columns(int frame, int other, const V& p, F&& f) const {
+        const int common = common_ancestor(body_of(frame), body_of(other));
+        for (int b = body_of(frame); b != common; b = model_.bodies[b].parent) {
             const Body& body = model_.bodies[b];
             for (int c = body.column; c < body.column + dofs(body.kind); ++c) {
                 const Spatial<double>& s = world_.S[c];
                 f(model_.column_iv[c], Spatial<double>{s.lin + cross(s.ang, p), s.ang});
             }
         }
+    }
+
+    int body_of(int frame) const { return frame < 0 ? -1 : model_.frames[frame].body; }
+    // The last body on the way from the root to both; parents come before children.
+    int common_ancestor(int a, int b) const {
+        while (a != b) {
+            int& later = a > b ? a : b;
+            later = model_.bodies[later].parent;
+        }
+        return a;
     }
 
     // Starts new rows, all zero, and returns the first.
@@ -89,6 +99,7 @@ class Rows {
         const V w = logarithm(quaternion_of(transposed(f.R) * R));
         const V v = unsweep(tmul(f.R, p - f.p), w);
         const double e[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+        const LogarithmRate rate({v, w});
         double* rows[6];
         long count = 0;
         double* first = open(level, 6);
@@ -104,14 +115,14 @@ class Rows {
         error[0] = __builtin_sqrt(square[0]), error[1] = __builtin_sqrt(square[1]);
         const auto put = [&](double sign) {
             return [&, sign](int iv, const Spatial<double>& s) {
-                const V lin = tmul(f.R, s.lin), ang = tmul(f.R, s.ang);
-                const double column[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
+                const Spatial<double> c = rate({tmul(f.R, s.lin), tmul(f.R, s.ang)});
+                const double column[6] = {c.lin.x, c.lin.y, c.lin.z, c.ang.x, c.ang.y, c.ang.z};
                 for (int k = 0; k < 6; ++k)
                     if (rows[k]) rows[k][iv] += sign * weight[k] * column[k];
             };
         };
-        for_columns(task.frame, f.p, put(1));
-        for_columns(task.reference, f.p, put(-1));
+        for_columns(task.frame, task.reference, f.p, put(1));
+        for_columns(task.reference, task.frame, f.p, put(-1));
     }
 
     void point(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
@@ -123,8 +134,8 @@ class Rows {
         const auto put = [&](double sign) {
             return [&, sign](int iv, const Spatial<double>& s) { add_three(rows, weight, sign, iv, tmul(r.R, s.lin)); };
         };
-        for_columns(task.frame, f.p, put(1));
-        for_columns(task.reference, f.p, put(-1));
+        for_columns(task.frame, task.reference, f.p, put(1));
+        for_columns(task.reference, task.frame, f.p, put(-1));
     }
 
     void com(const double* target, const double* settings, Level& level, double* error) const {
@@ -222,7 +233,7 @@ class Rows {
         level.b[level.rows + 1] = weight * gain * dot(w, e);
         level.rows += 2;
         error[1] = angle;
-        for_columns(task.frame, f.p, [&](int iv, const Spatial<double>& s) {
+        for_columns(task.frame, -1, f.p, [&](int iv, const Spatial<double>& s) {
             const V rate = s.ang + (1 / distance) * cross(d, s.lin);  // moving sideways turns the line of sight
             row_u[iv] += weight * dot(u, rate);
             row_w[iv] += weight * dot(w, rate);

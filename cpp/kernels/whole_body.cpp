@@ -18,7 +18,8 @@ struct WholeBody {
     static constexpr bool sparse = false;
     static constexpr int first_task = 8;
     static constexpr double endless = 1e29;
-    static constexpr double wishes = 0.6;  // share of the steps after which wishes must wait
+    static constexpr int often = 50;       // steps between looks whether the robot is at rest
+    static constexpr double wishes = 0.4;  // share of the steps after which wishes must wait
 
     struct Sizes {
         int tasks = 0;
@@ -39,7 +40,7 @@ struct WholeBody {
         const Sizes sizes(c);
         const long n = c.model->nv;
         return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + padded(sizes.rows) + 5 * padded(n) +
-               Hierarchy::words(n, sizes.rows, sizes.inequalities) + padded(4 * sizes.tasks) + padded(c.model->nq) +
+               Hierarchy::words(n, sizes.rows, sizes.inequalities) + padded(6 * sizes.tasks) + padded(c.model->nq) +
                lanes;
     }
 
@@ -48,9 +49,11 @@ struct WholeBody {
         solver.solve();
     }
 
-    // Squares of what a level misses: now, and then, after the step; and as they were for the step before.
+    // What a level misses, squared: now, and then, after the step; and as they were for the step before.
     struct Progress {
         double now, then, before, promised;
+        double unit;  // of weighted errors, as they were at the start
+        bool limit;   // counts no less than the level that it precedes
     };
 
     struct Solver {
@@ -63,13 +66,14 @@ struct WholeBody {
         Level level;
         double *lower, *upper;
         Progress* levels;
-        double* kept;      // the last configuration that was accepted
-        double reach = 1;  // share of the longest step that may be trusted
-        int n_levels = 0;
+        double* kept;         // the last configuration that was accepted
+        double reach = 1;     // share of the longest step that may be trusted
+        double share = 0.01;  // what a level counts beside the one above
         const double dt, by_error, rest;
         const int most;
         double* q;
         const double* guess;  // of the bounds that hold each level back
+        const int n_levels;
 
         explicit Solver(Work<double>& work)
             : w(work),
@@ -82,15 +86,17 @@ struct WholeBody {
               rest(work.in[2][3]),
               most(static_cast<int>(work.in[2][2])),
               q(work.out[0]),
-              guess(work.in[7]) {
+              guess(work.in[7]),
+              n_levels(1 + Task::read(work.call.more + (sizes.tasks - 1) * Task::integers).level) {
             // aligned for lanes: memory is handed out in whole blocks from here on
             Memory memory = {w.free};
             level.A = memory.matrix(sizes.rows, n);
             level.b = memory.take(sizes.rows);
             for (double** x : {&level.scale, &level.offset, &level.way, &lower, &upper}) *x = memory.take(n);
             hierarchy.take(memory, n, sizes.rows, sizes.inequalities);
-            levels = reinterpret_cast<Progress*>(memory.take(4 * sizes.tasks));
+            levels = reinterpret_cast<Progress*>(memory.take(6 * sizes.tasks));
             kept = memory.take(model.nq);
+            for (int k = 0; k < n_levels; ++k) levels[k] = {0, 0, 0, 0, 0, false};
             for (int k = 0; k < model.nq; ++k) q[k] = kept[k] = w.in[0][k];
             for (long k = 0; k < w.call.out[3].size; ++k) w.out[3][k] = 0;
         }
@@ -103,25 +109,49 @@ struct WholeBody {
             const double longest = w.in[5][0] * dt;
             bool moved = false;
             for (int step = 1;; ++step) {
-                place();
-                bounds();
-                pursue_levels(most > 1 && step > wishes * most);
+                const bool required_only = most > 1 && step > wishes * most;
+                pursue(required_only);
                 iterations += hierarchy.iterations();
                 if (moved && !as_promised() && step < most) {
                     reach = 0.25 * largest / longest;
                     moved = false;
+                    share *= 0.98;
                     for (int k = 0; k < model.nq; ++k) q[k] = kept[k];
                     continue;
                 }
                 if (moved && reach < 1) reach = reach < 0.5 ? 2 * reach : 1;
                 largest = report();
-                const bool calm = largest <= rest;
-                w.out[4][0] = step, w.out[4][1] = iterations, w.out[4][2] = calm;
                 accept();
-                if (step >= most || calm) return;
+                w.out[4][0] = step, w.out[4][1] = iterations, w.out[4][2] = 0;
+                if (most == 1) return;
+                const bool done = step >= most || largest <= rest;
+                if (done || step % often == 0) {
+                    w.out[4][2] = (largest <= rest && reach == 1) || at_rest(required_only);
+                    if (done || w.out[4][2] != 0) return;
+                }
                 moved = true;
                 guess = w.out[3];
             }
+        }
+
+        void pursue(bool required_only) {
+            place();
+            bounds();
+            pursue_levels(required_only);
+        }
+
+        // Would no level gain by a tiny step from here? This tells rest, short of what is asked for, from being under
+        // way.
+        bool at_rest(bool required_only) {
+            constexpr double tiny = 1e-5, slope = 3e-5, nothing = 1e-16;  // 1e-8 m or rad, squared
+            const double before = reach;
+            reach = tiny / (w.in[5][0] * dt);
+            pursue(required_only);
+            reach = before;
+            bool still = true;
+            for (int k = 0; k < n_levels; ++k)
+                still &= levels[k].now - levels[k].then <= slope * tiny * __builtin_sqrt(levels[k].now) + nothing;
+            return still;
         }
 
         // Moves on, and notes what the step promised.
@@ -132,14 +162,16 @@ struct WholeBody {
         }
 
         // Did the step from `kept` do a tenth of what it promised? Levels count a hundred times less than the one
-        // above: so a lower one may cost a higher one the little that curvature spoils and the next step makes good,
-        // but cannot lead in circles. What a level loses to those above counts at most half of what they gain.
+        // above, and less still as steps fail: so a lower one may cost a higher one the little that curvature spoils
+        // and the next step makes good, but cannot lead in circles. What a level loses to those above counts at most
+        // half of what they gain.
         bool as_promised() const {
-            double promised = 0, done = 0, all = 0, share = 1;
-            for (int k = 0; k < n_levels; ++k, share *= 0.01) {
+            double promised = 0, done = 0, all = 0, count = 1;
+            for (int k = 0; k < n_levels; ++k) {
                 const Progress& p = levels[k];
+                if (k > 0 && !levels[k - 1].limit) count *= share;
                 const double gain = p.before - p.promised;
-                const double weight = gain < 0 && share * -gain > 0.5 * promised ? 0.5 * promised / -gain : share;
+                const double weight = gain < 0 && count * -gain > 0.5 * promised ? 0.5 * promised / -gain : count;
                 promised += weight * gain;
                 done += weight * (p.before - p.now);
                 all += weight * p.before;
@@ -189,7 +221,6 @@ struct WholeBody {
             hierarchy.start(lower, upper);
             const V com = centre(model, world) + world.origin;
             const Rows rows(model, world, com, q, dt, most > 1);
-            n_levels = 0;
             for (int k = 0; k < sizes.tasks;) {
                 const Task first = task(k);
                 open_level();
@@ -202,19 +233,27 @@ struct WholeBody {
                     rows.append(task(k), w.in[first_task + 2 * k], w.in[first_task + 2 * k + 1], level, error);
                     for (long i = before; i < level.rows; ++i) far += level.b[i] * level.b[i];
                 }
+                Progress& progress = levels[first.level];
+                progress.now = progress.then = 0;
                 if (required_only && !required) continue;
-                Progress& progress = levels[n_levels];
-                ++n_levels;
-                const bool limit = first.kind == TaskKind::ComLimit;
-                if (most > 1) progress.now = hierarchy.missing(level, limit, false);
+                const bool limit = progress.limit = first.kind == TaskKind::ComLimit;
+                if (most > 1) {
+                    if (progress.unit == 0) progress.unit = 1 / (hierarchy.square_of_rows(level) + 1e-300);
+                    progress.now = size_of(progress.unit * hierarchy.missing(level, limit, false));
+                }
+                const long row = n * (first.level + 1);
                 if (limit)
                     hierarchy.bound(level.A, level.b, level.rows);
                 else
-                    hierarchy.pursue(level, by_error * far, k == sizes.tasks, guess + n * n_levels,
-                                     w.out[3] + n * n_levels);
-                if (most > 1) progress.then = hierarchy.missing(level, limit, true);
+                    hierarchy.pursue(level, by_error, far, k == sizes.tasks, guess + row, w.out[3] + row);
+                if (most > 1) progress.then = size_of(progress.unit * hierarchy.missing(level, limit, true));
             }
         }
+
+        // The square of an error, growing no more than in proportion beyond 1 m or rad: what is far off must not
+        // outweigh all the rest.
+        static double size_of(double square) { return square < 1 ? square : 2 * __builtin_sqrt(square) - 1; }
+
         Task task(int k) const { return Task::read(w.call.more + k * Task::integers); }
         void open_level() {
             level.rows = 0;
@@ -224,10 +263,11 @@ struct WholeBody {
         // Tells what the step does; returns its largest motion.
         double report() {
             const double* x = hierarchy.x();
+            constexpr double on_bound = 1e-11;  // rad or m
             double largest = 0;
             for (long k = 0; k < n; ++k) {
                 w.out[1][k] = x[k] / dt;
-                w.out[3][k] = x[k] <= lower[k] ? 1 : x[k] >= upper[k] ? -1 : 0;
+                w.out[3][k] = x[k] <= lower[k] + on_bound ? 1 : x[k] >= upper[k] - on_bound ? -1 : 0;
                 if (fabs(x[k]) > largest) largest = fabs(x[k]);
             }
             return largest;

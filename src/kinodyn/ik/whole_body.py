@@ -105,7 +105,7 @@ class WholeBody:
         self._velocity, self._held = found[1], found[3]
         return Step(self, start, dt, found)
 
-    def solve(self, q0: ArrayLike, *, iterations: int = 300, tolerance: float = 1e-6) -> WholeBodyResult:
+    def solve(self, q0: ArrayLike, *, iterations: int = 500, tolerance: float = 1e-6) -> WholeBodyResult:
         """Find a configuration at rest, from q0 (..., nq): tasks met, or as near as they get.
 
         Velocity and acceleration limits do not count here; from beyond position limits it starts at the nearest
@@ -126,9 +126,10 @@ class WholeBody:
             found = self._run(q, calm, settings, reach, none)
             steps = found[4][..., 0] + (0 if native else k)
             q = found[0]
-            if found[4][..., 2].all():
+            at_rest = found[4][..., 2] > 0 if native else np.abs(found[1]).max(axis=-1) <= REST
+            if at_rest.all():
                 break
-        return WholeBodyResult(self, q, found[4][..., 2] > 0, steps.astype(int), tolerance)
+        return WholeBodyResult(self, q, at_rest, steps.astype(int), tolerance)
 
     def reset(self) -> None:
         """Forget the step before, and the places that tasks without a target have taken from it."""

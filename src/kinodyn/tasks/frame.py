@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.description.types import Array
 from kinodyn.robot import Robot
-from kinodyn.spatial import as_pose, log
+from kinodyn.spatial import as_pose, left_jacobian_inverse, log
 from kinodyn.spatial.checks import MatrixLike, numbers
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.tasks.task import Kind, Task, frozen, weights_of
@@ -85,7 +85,7 @@ class FrameTask(Task):
         return wanted - now if self.is_point else log(inverse_pose(now) @ wanted)
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the Jacobian of the error's rows (..., 6 or 3, nv)."""
+        """Compute how joint velocities reduce the error (..., 6 or 3, nv)."""
         T = kinematics.pose(robot, q, self.frame)
         J = self._at_point(kinematics.jacobian(robot, q, self.frame), T[..., :3, :3] @ self.point)
         axes = T[..., :3, :3]
@@ -99,7 +99,11 @@ class FrameTask(Task):
             return J[..., :3, :]
         back = np.swapaxes(axes, -1, -2)
         linear: Array = back @ J[..., :3, :]
-        return linear if self.is_point else np.concatenate([linear, back @ J[..., 3:, :]], axis=-2)
+        if self.is_point:
+            return linear
+        twist = np.concatenate([linear, back @ J[..., 3:, :]], axis=-2)
+        rows: Array = left_jacobian_inverse(self.error(robot, q)) @ twist
+        return rows
 
     @staticmethod
     def _at_point(J: Array, arm: Array) -> Array:

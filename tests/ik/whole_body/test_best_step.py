@@ -1,0 +1,58 @@
+"""Steps of humanoids are near the best there are, level by level: multipliers found without the solver prove it.
+
+Where nearly all joints are at velocity limits, lower levels are left with few digits: hence the tolerance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+import kinodyn as kd
+from kinodyn.description.types import Array
+
+DT = 0.05
+NEAR = 1e-8  # rad or m from a bound that count as on it
+
+
+def bounds(body: Any, q: Array, fastest: float) -> tuple[Array, Array]:
+    """Return how far each velocity may go in a step: position limits within velocity limits."""
+    robot = body.robot
+    longest = np.full(robot.nv, fastest * DT)
+    lower, upper = -longest, longest.copy()
+    lower[6:] = np.clip(robot.limits.lower[7:] - q[7:], -longest[6:], longest[6:])
+    upper[6:] = np.clip(robot.limits.upper[7:] - q[7:], -longest[6:], longest[6:])
+    return lower, upper
+
+
+def unbalanced(g: Array, free: Array, pushing: Array) -> float:
+    """Return what is left of the slope g after rows of either sign and rows that only push."""
+    columns = np.concatenate([np.zeros((1, len(g))), free, -free, pushing]).T
+    share, _ = nnls(columns, g, maxiter=10000)
+    return float(np.linalg.norm(g - columns @ share))
+
+
+def test_no_level_of_a_humanoid_can_gain_while_those_above_keep_what_they_have(body: Any) -> None:
+    robot = body.robot
+    rng = np.random.default_rng(0)
+    for q in body.draw(60, 0.4, rng):
+        fastest = rng.uniform(0.3, 3.0)
+        lower, upper = bounds(body, q, fastest)
+        levels = [
+            body.stance(),
+            [kd.ik.FrameTask(body.hands[0], body.pose(body.hands[0], tuple(rng.normal(size=3))))],
+            [kd.ik.ComTask(kd.kinematics.com(robot, q) + 0.3 * rng.normal(size=3), priority=2)],
+            [kd.ik.PostureTask(robot.neutral(), priority=3)],
+        ]
+        limits = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(fastest)]
+        x = DT * kd.ik.WholeBody(robot, sum(levels, []), limits, damping=0.0).step(q, DT).v
+        assert (x >= lower - 1e-12).all() and (x <= upper + 1e-12).all()
+        stops = np.concatenate([np.eye(robot.nv)[x <= lower + NEAR], -np.eye(robot.nv)[x >= upper - NEAR]])
+        above = np.zeros((0, robot.nv))
+        for tasks in levels:
+            A = np.concatenate([t.row_weights(robot)[:, None] * t.jacobian(robot, q) for t in tasks])
+            b = np.concatenate([t.row_weights(robot) * t.error(robot, q) for t in tasks])
+            assert unbalanced(A.T @ (A @ x - b), above, stops) <= 2e-3 * (b @ b + (A**2).sum(axis=1).max())
+            above = np.concatenate([above, A])
