@@ -36,7 +36,7 @@ nb::object reach(Any robot, Any q0, Any lower, Any upper, Any settings, Any targ
     const nb::dict given = aim(door, targets);
     door.configuration("q0", q0);
     input_limits(door, lower, upper);
-    door.input("settings", settings, 5);
+    door.input("settings", settings, 6);
     input_targets(door, given);
     door.call().mode = method;
     door.output({door.robot().model.nq});
@@ -45,11 +45,12 @@ nb::object reach(Any robot, Any q0, Any lower, Any upper, Any settings, Any targ
     return door.run(kernels().reach, nb::none());
 }
 
-nb::object misfit(Any robot, Any q, Any lower, Any upper, Any targets) {
+nb::object misfit(Any robot, Any q, Any lower, Any upper, Any allowed, Any targets) {
     Door door(robot);
     const nb::dict given = aim(door, targets);
     door.configuration("q", q);
     input_limits(door, lower, upper);
+    door.input("allowed", allowed, 3);
     input_targets(door, given);
     door.output({2});
     door.output({});
@@ -84,7 +85,7 @@ bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
 void bind_reach(nb::module_& m) {
     const auto any = nb::arg().none();
     m.def("reach", &reach, any, any, any, any, any, any, nb::arg());
-    m.def("misfit", &misfit, any, any, any, any, any);
+    m.def("misfit", &misfit, any, any, any, any, any, any);
     m.def("are_poses", &are_poses);
 }
 

@@ -13,9 +13,13 @@
 // Joints that press against a limit are held there for the step.
 //
 // Inputs: 0 start, 1 lower and 2 upper limits (nq), 3 settings (metres, radians, most iterations, damping by the
-// error or 0 to be patient, progress that counts as such), then for each frame in call.more its target pose (16)
-// and, after all of those, its weights (6). call.list: the bodies that matter; call.dofs: their v indices.
+// error or 0 to be patient, progress that counts as such, 1 if the first state leads), then for each frame in call.more
+// its target pose (16) and, after all of those, its weights (6). call.list: the bodies that matter; call.dofs: their v
+// indices.
 // Outputs: 0 configuration, 1 iterations, 2 how it ended (Ending).
+//
+// Where the first state leads, the others are further starts for its target, taken in the lanes beside it: all stop
+// once it has arrived, and what is written for the others then means nothing.
 #include "algorithms.hpp"
 #include "placement.hpp"
 #include "singular.hpp"
@@ -25,6 +29,7 @@ namespace kinodyn::KINODYN_TARGET {
 struct Reach {
     enum Method { Lm, Transpose, Pinv, Dls, Newton };
     enum Ending { Arrived, Standstill, OutOfIterations, Singular };
+    static constexpr int leads = 5;  // place among the settings
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.n_dofs, rows = 6 * c.n_more;
@@ -73,7 +78,7 @@ struct Reach {
             const double metres = L::lane(settings[0], 0), radians = L::lane(settings[1], 0);
             const int most = static_cast<int>(L::lane(settings[2], 0));
             const double by_error = L::lane(settings[3], 0), progress = L::lane(settings[4], 0);
-            const bool patient = by_error == 0;
+            const bool patient = by_error == 0, led = L::lane(settings[leads], 0) > 0;
             const T standstill =
                 patient ? 12.0 : 6.0;  // steps without progress; patience needs some to find its damping
             T best = 1e300, stalled = 0.0, iterations = 0.0, damping = 1e-3, regular = 1.0;
@@ -96,6 +101,7 @@ struct Reach {
                 w.out[2][0] = open * ((1.0 - regular) * Singular +
                                       regular * ((1.0 - moving) * Standstill + moving * OutOfIterations));
                 if (k == most || L::all_zero(active)) return;
+                if (led && L::lane(open, 0) == 0) return;
                 differentiate();
                 hold_at_limits();
                 take_step(patient ? damping + 1e-12 : by_error * cost + 1e-12, regular);
@@ -341,6 +347,17 @@ struct Reach {
     };
 };
 
-void reach(const Call& c, long begin, long end, Fault& f) { run<Reach>(c, begin, end, f); }
+void reach(const Call& c, long begin, long end, Fault& f) {
+    const Input& settings = c.in[3];
+    const bool led = begin == 0 && settings.data[Reach::leads] > 0;
+    if (!led || end <= lanes) return run<Reach>(c, begin, end, f);
+    run<Reach>(c, 0, lanes, f);
+    if (f.kind != FaultKind::None || c.out[2].data[0] == Reach::Arrived) return;
+    double own[Reach::leads + 1] = {};  // nobody leads the packs after the first
+    for (int k = 0; k < Reach::leads; ++k) own[k] = settings.data[k];
+    Call rest = c;
+    rest.in[3].data = own;
+    run<Reach>(rest, lanes, end, f);
+}
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -84,6 +84,7 @@ def misfit(
     q: ArrayLike,
     lower: Array,
     upper: Array,
+    allowed: Array,
     targets: dict[str, tuple[Array, Array]],
     /,
 ) -> tuple[Array, Array, Array, Array]: ...

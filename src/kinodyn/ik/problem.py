@@ -14,12 +14,12 @@ from kinodyn import _core, kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
-from kinodyn.ik.result import Attempt, joined
+from kinodyn.ik.result import ARRIVED, Attempt, joined
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_pose
 
-MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core
+MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
 SLICE = 512  # targets between two looks at the clock
 
 
@@ -58,17 +58,18 @@ class Problem:
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
-        if not isinstance(targets, Mapping) or not targets:
+        if not isinstance(targets, dict | Mapping) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with one entry at least")
         if len(targets) > MOST_FRAMES:
             raise InputError(f"targets has {len(targets)} frames; at most {MOST_FRAMES} can be reached for together")
         for frame in targets:
             robot.frame_index(frame)
-        if isinstance(weights, Mapping):
+        if weights is not None and isinstance(weights, Mapping):
             for frame in weights:
                 if frame not in targets:
                     raise InputError(f"weights are given for {frame!r}, which has no target; targets: {list(targets)}")
         self.robot, self.tolerance = robot, float(tolerance)
+        self.allowed = np.array([self.tolerance, self.tolerance, AT_LIMIT])
         self.bounds = bounds_of(robot)
         self.poses = {frame: _pose(T, frame) for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
@@ -113,18 +114,26 @@ class Problem:
             parts.append(self.part(rows)._attempt(chosen, start[rows], limits))
         return joined(parts)
 
-    def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
+    def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt:
+        """Let a method of the core go for the only target from all `starts` (m, nq) at once, the first of them leading.
+
+        Once the first has arrived the others are dropped: then the attempt has one row, else m.
+        """
+        return self._attempt(method, starts, limits, led=True)
+
+    def _attempt(self, method: Method, start: Array, limits: bool, led: bool = False) -> Attempt:
         lower, upper = self.limits(limits)
         enough = 0.9 * self.tolerance  # a little short of it, so that rounding cannot turn success into failure
         wanted = {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
         if method.code < 0:
             q, steps, ended = optimise(self.robot, start, lower, upper, wanted, method.iterations, enough)
         else:
-            settings = np.array([enough, enough, method.iterations, method.damping, method.progress])
+            settings = np.array([enough, enough, method.iterations, method.damping, method.progress, led])
             q, steps, ended = _core.reach(self.robot, start, lower, upper, settings, wanted, method.code)
-        residual, beyond, cost, poses = _core.misfit(self.robot, q, lower, upper, wanted)
-        right = (residual[:, 0] <= self.tolerance) & (residual[:, 1] <= self.tolerance) & (beyond <= AT_LIMIT)
-        return Attempt(q, right, residual, cost, steps, ended, poses)
+        if led and ended[0] == ARRIVED:
+            q, steps, ended = q[:1], steps[:1], ended[:1]
+        residual, right, cost, poses = _core.misfit(self.robot, q, lower, upper, self.allowed, wanted)
+        return Attempt(q, right > 0, residual, cost, steps, ended, poses)
 
     def jacobian(self, q: Array) -> Array:
         """Stack the rows of all frames that have weight, multiplied by it: (n, m, nv)."""

@@ -64,7 +64,7 @@ class Attempt:
         """List the rows that are none."""
         return (~self.success).nonzero()[0]
 
-    def pick(self, rows: NDArray[np.intp]) -> Attempt:
+    def pick(self, rows: NDArray[np.intp] | slice) -> Attempt:
         """Take some rows."""
         return Attempt(
             self.q[rows],

@@ -15,19 +15,33 @@ FEW, MANY = 4, 16  # starts tried together for a target that resists: few at fir
 CROWD = 1024  # targets times starts in one attempt, unless the targets alone are more
 DESCENTS = 16  # starts of the patient descent to the nearest place
 NEAR_SINGULAR = 1e-3
+STATUS = "<U11"  # room for the longest, "unreachable"
 
 
-def search(problem: Problem, method: Method, start: Array, restarts: int, limits: bool, seed: int) -> Attempt:
+def search(
+    problem: Problem,
+    method: Method,
+    start: Array,
+    restarts: int,
+    limits: bool,
+    seed: int,
+    alone: Attempt | None = None,
+) -> Attempt:
     """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached.
+
+    For a target alone the first attempt, with some starts more beside it, may have been made already.
 
     After a first round the ways go without limits, then back by whole turns: solutions in a corner of the limits are
     reached from few places within them, but from many beyond.
     """
-    best = problem.attempt(method, start, limits)
+    if alone is None:
+        best, tried = problem.attempt(method, start, limits), 0
+    else:
+        best, tried = first_of(problem.robot, alone, start)
     if best.all_right():
         return best
     few, most = (FEW, MANY) if method.code >= 0 else (1, 1)  # SciPy takes one at a time anyway
-    points, tried, together, detour = EvenPoints(problem.bounds, seed), 0, few, False
+    points, together, detour = EvenPoints(problem.bounds, seed, skip=tried), few, limits and tried > 0
     while tried < restarts:
         left = best.failures()
         if len(left) == 0 or problem.out_of_time():
@@ -45,6 +59,15 @@ def search(problem: Problem, method: Method, start: Array, restarts: int, limits
         tried, together = tried + count, min(2 * together, most)
         detour = limits
     return best
+
+
+def first_of(robot: Robot, found: Attempt, start: Array) -> tuple[Attempt, int]:
+    """Take from an attempt at a target alone the first start if it arrived, else the best; return how many more it had.
+
+    The first start is `start` (1, nq).
+    """
+    chosen = 0 if found.success[0] else int(_score(robot, found, start).argmin())
+    return found.pick(slice(chosen, chosen + 1)), len(found.q) - 1
 
 
 def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
@@ -65,14 +88,19 @@ def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: in
 
 def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
     """Of the new starts for each target keep the success nearest to q0, or else the least cost, if it is less."""
-    count = len(left)
-    away = robot.difference(start[left, None], found.q.reshape(count, -1, robot.nq)).reshape(len(found.q), -1)
-    # success comes first: its score is below that of any failure, whose cost is no less than zero
-    nearness = -1.0 / (1.0 + np.sqrt((away * away).sum(axis=1)))
-    score = np.where(found.success, nearness, found.cost).reshape(count, -1)
-    chosen = np.arange(0, len(found.q), score.shape[1]) + score.argmin(axis=1)
+    count = len(found.q) // len(left)
+    score = _score(robot, found, np.repeat(start[left], count, axis=0)).reshape(-1, count)
+    chosen = np.arange(0, len(found.q), count) + score.argmin(axis=1)
     better = found.success[chosen] | (found.cost[chosen] < best.cost[left])
     best.put(left[better], found.pick(chosen[better]))
+
+
+def _score(robot: Robot, found: Attempt, start: Array) -> Array:
+    """Say how good each row is, less is better: a success by how near it is to q0 (n or 1, nq), the others by cost."""
+    away = robot.difference(start, found.q)
+    # success comes first: its score is below that of any failure, whose cost is no less than zero
+    nearness = -1.0 / (1.0 + np.sqrt((away * away).sum(axis=1)))
+    return np.asarray(np.where(found.success, nearness, found.cost))
 
 
 def status_of(
@@ -83,11 +111,11 @@ def status_of(
     Unless the search was thorough, it is not taken at its word: what another one finds within limits was not out of
     reach, and what it finds beyond them was out of limits.
     """
-    status = np.empty(len(best.q), dtype="<U11")
+    status = np.empty(len(best.q), dtype=STATUS)
     status[:] = "solved"
-    failed = best.failures()
-    if len(failed) == 0:
+    if best.all_right():
         return status
+    failed = best.failures()
     ended = best.ended[failed]
     status[failed] = np.where(ended == OUT_OF_ITERATIONS, "budget", "unreachable")
     status[failed[ended == SINGULAR]] = "singular"
