@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -14,12 +15,13 @@ from kinodyn import _core, kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
-from kinodyn.ik.result import ARRIVED, Attempt, joined
+from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_pose
 
 MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
+CLOSER = 0.9  # share of the tolerance to reach, so that rounding cannot turn success into failure
 SLICE = 512  # targets between two looks at the clock
 
 
@@ -69,7 +71,6 @@ class Problem:
                 if frame not in targets:
                     raise InputError(f"weights are given for {frame!r}, which has no target; targets: {list(targets)}")
         self.robot, self.tolerance = robot, float(tolerance)
-        self.allowed = np.array([self.tolerance, self.tolerance, AT_LIMIT])
         self.bounds = bounds_of(robot)
         self.poses = {frame: _pose(T, frame) for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
@@ -114,26 +115,39 @@ class Problem:
             parts.append(self.part(rows)._attempt(chosen, start[rows], limits))
         return joined(parts)
 
-    def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt:
+    def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt | IKResult:
         """Let a method of the core go for the only target from all `starts` (m, nq) at once, the first of them leading.
 
-        Once the first has arrived the others are dropped: then the attempt has one row, else m.
+        Where that one arrives the others are dropped: it is the result. Else the attempt has m rows.
         """
-        return self._attempt(method, starts, limits, led=True)
+        (lower, upper), bounds = self.limits(limits), self.bounds
+        wanted = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
+        settings = _settings(self.tolerance, method.iterations, method.damping, method.progress, led=True)
+        allowed, near = _allowed(self.tolerance), (bounds.near_lower, bounds.near_upper)
+        found = _core.reach_alone(self.robot, starts, lower, upper, settings, wanted, method.code, allowed, *near)
+        if len(found) == 3:
+            return self._judged(*found, lower, upper)
+        q, success, residual, active, steps, poses = found
+        return IKResult(q, success, SOLVED.copy(), residual, active, steps, dict(zip(wanted, poses, strict=True)))
 
-    def _attempt(self, method: Method, start: Array, limits: bool, led: bool = False) -> Attempt:
+    def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
-        enough = 0.9 * self.tolerance  # a little short of it, so that rounding cannot turn success into failure
-        wanted = {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
         if method.code < 0:
-            q, steps, ended = optimise(self.robot, start, lower, upper, wanted, method.iterations, enough)
+            enough = CLOSER * self.tolerance
+            found = optimise(self.robot, start, lower, upper, self._wanted(), method.iterations, enough)
         else:
-            settings = np.array([enough, enough, method.iterations, method.damping, method.progress, led])
-            q, steps, ended = _core.reach(self.robot, start, lower, upper, settings, wanted, method.code)
-        if led and ended[0] == ARRIVED:
-            q, steps, ended = q[:1], steps[:1], ended[:1]
-        residual, right, cost, poses = _core.misfit(self.robot, q, lower, upper, self.allowed, wanted)
+            settings = _settings(self.tolerance, method.iterations, method.damping, method.progress)
+            found = _core.reach(self.robot, start, lower, upper, settings, self._wanted(), method.code)
+        return self._judged(*found, lower, upper)
+
+    def _judged(self, q: Array, steps: Array, ended: Array, lower: Array, upper: Array) -> Attempt:
+        residual, right, cost, poses = _core.misfit(
+            self.robot, q, lower, upper, _allowed(self.tolerance), self._wanted()
+        )
         return Attempt(q, right > 0, residual, cost, steps, ended, poses)
+
+    def _wanted(self) -> dict[str, tuple[Array, Array]]:
+        return {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
 
     def jacobian(self, q: Array) -> Array:
         """Stack the rows of all frames that have weight, multiplied by it: (n, m, nv)."""
@@ -148,6 +162,19 @@ class Problem:
         if wanted:
             return self.bounds.lower, self.bounds.upper
         return np.full(self.robot.nq, -ENDLESS), np.full(self.robot.nq, ENDLESS)
+
+
+@lru_cache(maxsize=64)
+def _settings(tolerance: float, iterations: int, damping: float, progress: float, led: bool = False) -> Array:
+    """Lay out what the core wants to know of a method."""
+    enough = CLOSER * tolerance
+    return np.array([enough, enough, iterations, damping, progress, led])
+
+
+@lru_cache(maxsize=64)
+def _allowed(tolerance: float) -> Array:
+    """Lay out what the judge allows."""
+    return np.array([tolerance, tolerance, AT_LIMIT])
 
 
 def _pose(T: ArrayLike, frame: str) -> Array:

@@ -90,3 +90,6 @@ def joined(parts: list[Attempt]) -> Attempt:
 
 # how an attempt ended, as the core says it
 ARRIVED, STANDSTILL, OUT_OF_ITERATIONS, SINGULAR = range(4)
+
+STATUS = "<U11"  # room for the longest, "unreachable"
+SOLVED = np.array("solved", dtype=STATUS)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
 from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
-from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, Attempt
+from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STATUS, Attempt
 from kinodyn.ik.starts import EvenPoints
 from kinodyn.robot import Robot
 
@@ -15,7 +15,6 @@ FEW, MANY = 4, 16  # starts tried together for a target that resists: few at fir
 CROWD = 1024  # targets times starts in one attempt, unless the targets alone are more
 DESCENTS = 16  # starts of the patient descent to the nearest place
 NEAR_SINGULAR = 1e-3
-STATUS = "<U11"  # room for the longest, "unreachable"
 
 
 def search(

@@ -17,11 +17,10 @@ from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
 from kinodyn.ik.result import Attempt, IKResult
-from kinodyn.ik.search import MANY, STATUS, polish, search, status_of
+from kinodyn.ik.search import MANY, polish, search, status_of
 from kinodyn.ik.starts import beside, first_start
 from kinodyn.robot import Robot
 
-SOLVED = np.array("solved", dtype=STATUS)
 WHOLE, REAL = (int, np.integer), (int, float, np.number)
 
 
@@ -93,9 +92,10 @@ def solve(
     wish = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
     alone = None
     if batch == () and wish is None and chosen.code >= 0 and restarts:
-        alone = problem.attempt_alone(chosen, beside(problem.bounds, start, restarts, seed), limits)
-        if len(alone.q) == 1 and alone.success[0]:
-            return _solved_alone(problem, alone)
+        found = problem.attempt_alone(chosen, beside(problem.bounds, start, restarts, seed), limits)
+        if isinstance(found, IKResult):
+            return found
+        alone = found
     best = search(problem, chosen, start, restarts, limits, seed, alone)
     if method == "auto" and not best.all_right():
         polish(problem, best, start, limits, seed)
@@ -103,20 +103,6 @@ def solve(
     if wish is not None:
         improve(problem, best, start, wish, restarts=restarts, limits=limits, seed=seed)
     return _result(problem, best, status_of(problem, best, start, limits, seed, thorough), batch)
-
-
-def _solved_alone(problem: Problem, found: Attempt) -> IKResult:
-    """Make the result of one target that was reached at once: what `_result` makes, with as little work as there is."""
-    q = found.q[0]
-    return IKResult(
-        q,
-        found.success.reshape(()),
-        SOLVED.copy(),
-        found.residual[0],
-        problem.bounds.active(q),
-        found.steps.reshape(()),
-        dict(zip(problem.rows, found.poses[0], strict=True)),
-    )
 
 
 def _result(problem: Problem, best: Attempt, status: NDArray[np.str_], batch: tuple[int, ...]) -> IKResult:
