@@ -18,8 +18,9 @@
 // indices.
 // Outputs: 0 configuration, 1 iterations, 2 how it ended (Ending).
 //
-// Where the first state leads, the others are further starts for its target, taken in the lanes beside it: all stop
-// once it has arrived, and what is written for the others then means nothing.
+// Where the first state leads, the others are further starts for its target, taken in the lanes beside it and then four
+// by four: all stop once it has arrived, and no more are taken once others have. Of the others, what is written then
+// means something only up to the end of the four among which the first arrived.
 #include "algorithms.hpp"
 #include "placement.hpp"
 #include "singular.hpp"
@@ -29,7 +30,8 @@ namespace kinodyn::KINODYN_TARGET {
 struct Reach {
     enum Method { Lm, Transpose, Pinv, Dls, Newton };
     enum Ending { Arrived, Standstill, OutOfIterations, Singular };
-    static constexpr int leads = 5;  // place among the settings
+    static constexpr int leads = 5;     // place among the settings
+    static constexpr int together = 4;  // states, the first and the starts beside it
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.n_dofs, rows = 6 * c.n_more;
@@ -347,17 +349,26 @@ struct Reach {
     };
 };
 
+// Runs a first state and the starts beside it, those four by four until some have arrived, on any number of lanes.
+void reach_led(const Call& c, long count, Fault& f) {
+    const double* ended = c.out[2].data;
+    double settings[Reach::leads + 1] = {};  // nobody leads the packs after the first
+    for (int k = 0; k < Reach::leads; ++k) settings[k] = c.in[3].data[k];
+    Call others = c;
+    others.in[3].data = settings;
+    bool arrived = false;
+    for (long at = 0, next; at < count; at = next) {
+        if (at % Reach::together == 0 && arrived) return;
+        next = at + lanes < count ? at + lanes : count;
+        run<Reach>(at == 0 ? c : others, at, next, f);
+        if (f.kind != FaultKind::None || ended[0] == Reach::Arrived) return;
+        for (long k = at; k < next; ++k) arrived |= ended[k] == Reach::Arrived;
+    }
+}
+
 void reach(const Call& c, long begin, long end, Fault& f) {
-    const Input& settings = c.in[3];
-    const bool led = begin == 0 && settings.data[Reach::leads] > 0;
-    if (!led || end <= lanes) return run<Reach>(c, begin, end, f);
-    run<Reach>(c, 0, lanes, f);
-    if (f.kind != FaultKind::None || c.out[2].data[0] == Reach::Arrived) return;
-    double own[Reach::leads + 1] = {};  // nobody leads the packs after the first
-    for (int k = 0; k < Reach::leads; ++k) own[k] = settings.data[k];
-    Call rest = c;
-    rest.in[3].data = own;
-    run<Reach>(rest, lanes, end, f);
+    if (begin == 0 && c.in[3].data[Reach::leads] > 0) return reach_led(c, end, f);
+    run<Reach>(c, begin, end, f);
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -91,7 +91,7 @@ def reach_alone(
     low: Array,
     high: Array,
     /,
-) -> Triple | tuple[Array, NDArray[np.bool_], Array, NDArray[np.bool_], Array, Array]: ...
+) -> Triple | tuple[Array, Array, NDArray[np.bool_], Array, Array]: ...
 def misfit(
     robot: Robot,
     q: ArrayLike,

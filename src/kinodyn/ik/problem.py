@@ -116,9 +116,10 @@ class Problem:
         return joined(parts)
 
     def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt | IKResult:
-        """Let a method of the core go for the only target from all `starts` (m, nq) at once, the first of them leading.
+        """Let a method of the core go for the only target from `starts` (m, nq), several at once, the first leading.
 
-        Where that one arrives the others are dropped: it is the result. Else the attempt has m rows.
+        What that one finds is the result or, where it fails, the nearest to it that others find. Where none does, the
+        attempt has a row for each.
         """
         (lower, upper), bounds = self.limits(limits), self.bounds
         wanted = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
@@ -127,8 +128,9 @@ class Problem:
         found = _core.reach_alone(self.robot, starts, lower, upper, settings, wanted, method.code, allowed, *near)
         if len(found) == 3:
             return self._judged(*found, lower, upper)
-        q, success, residual, active, steps, poses = found
-        return IKResult(q, success, SOLVED.copy(), residual, active, steps, dict(zip(wanted, poses, strict=True)))
+        q, residual, active, steps, poses = found
+        T_reached = dict(zip(wanted, poses, strict=True))
+        return IKResult(q, np.array(True), SOLVED.copy(), residual, active, steps, T_reached)
 
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)

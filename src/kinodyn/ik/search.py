@@ -28,7 +28,7 @@ def search(
 ) -> Attempt:
     """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached.
 
-    For a target alone the first attempt, with some starts more beside it, may have been made already.
+    For a target alone the first attempt, with more starts beside it, may have failed already.
 
     After a first round the ways go without limits, then back by whole turns: solutions in a corner of the limits are
     reached from few places within them, but from many beyond.
@@ -36,7 +36,8 @@ def search(
     if alone is None:
         best, tried = problem.attempt(method, start, limits), 0
     else:
-        best, tried = first_of(problem.robot, alone, start)
+        nearest = int(alone.cost.argmin())
+        best, tried = alone.pick(slice(nearest, nearest + 1)), len(alone.q) - 1
     if best.all_right():
         return best
     few, most = (FEW, MANY) if method.code >= 0 else (1, 1)  # SciPy takes one at a time anyway
@@ -60,15 +61,6 @@ def search(
     return best
 
 
-def first_of(robot: Robot, found: Attempt, start: Array) -> tuple[Attempt, int]:
-    """Take from an attempt at a target alone the first start if it arrived, else the best; return how many more it had.
-
-    The first start is `start` (1, nq).
-    """
-    chosen = 0 if found.success[0] else int(_score(robot, found, start).argmin())
-    return found.pick(slice(chosen, chosen + 1)), len(found.q) - 1
-
-
 def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
     """Follow the targets that were not reached patiently down to the nearest place, from where they are and others."""
     points, failed = EvenPoints(problem.bounds, seed), best.failures()
@@ -87,19 +79,14 @@ def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: in
 
 def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
     """Of the new starts for each target keep the success nearest to q0, or else the least cost, if it is less."""
-    count = len(found.q) // len(left)
-    score = _score(robot, found, np.repeat(start[left], count, axis=0)).reshape(-1, count)
-    chosen = np.arange(0, len(found.q), count) + score.argmin(axis=1)
-    better = found.success[chosen] | (found.cost[chosen] < best.cost[left])
-    best.put(left[better], found.pick(chosen[better]))
-
-
-def _score(robot: Robot, found: Attempt, start: Array) -> Array:
-    """Say how good each row is, less is better: a success by how near it is to q0 (n or 1, nq), the others by cost."""
-    away = robot.difference(start, found.q)
+    count = len(left)
+    away = robot.difference(start[left, None], found.q.reshape(count, -1, robot.nq)).reshape(len(found.q), -1)
     # success comes first: its score is below that of any failure, whose cost is no less than zero
     nearness = -1.0 / (1.0 + np.sqrt((away * away).sum(axis=1)))
-    return np.asarray(np.where(found.success, nearness, found.cost))
+    score = np.where(found.success, nearness, found.cost).reshape(count, -1)
+    chosen = np.arange(0, len(found.q), score.shape[1]) + score.argmin(axis=1)
+    better = found.success[chosen] | (found.cost[chosen] < best.cost[left])
+    best.put(left[better], found.pick(chosen[better]))
 
 
 def status_of(

@@ -15,7 +15,7 @@ from kinodyn.robot import Robot
 
 ENDLESS = 1e30  # stands for an infinite limit in the core, which wants finite numbers
 AT_LIMIT = 1e-9
-BESIDE = 3  # starts that a target alone has beside its first: four lanes take no longer than one
+BESIDE = 11  # starts that a target alone has in the core beside its first, taken four by four
 
 
 @dataclass(frozen=True, eq=False)
