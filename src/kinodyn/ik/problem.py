@@ -20,6 +20,7 @@ from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_pose
 
+MAPPING = (dict, Mapping)  # a dict is known at once, others take a longer look
 MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
 CLOSER = 0.9  # share of the tolerance to reach, so that rounding cannot turn success into failure
 SLICE = 512  # targets between two looks at the clock
@@ -60,7 +61,7 @@ class Problem:
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
-        if not isinstance(targets, dict | Mapping) or not targets:
+        if not isinstance(targets, MAPPING) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with one entry at least")
         if len(targets) > MOST_FRAMES:
             raise InputError(f"targets has {len(targets)} frames; at most {MOST_FRAMES} can be reached for together")
