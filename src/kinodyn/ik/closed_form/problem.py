@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
-from kinodyn.ik.closed_form.axes import Mask, Motion, Turn
+from kinodyn.ik.closed_form.axes import Mask, Motion, Turn, some, targets_first
 from kinodyn.ik.closed_form.chain import Chain
 from kinodyn.ik.closed_form.closing import CLOSES, Goal, assemble, close, outside, repeated
 from kinodyn.ik.closed_form.planar import Planar2R
@@ -17,7 +17,6 @@ from kinodyn.ik.closed_form.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE,
 from kinodyn.ik.closed_form.six import Solver
 from kinodyn.ik.closed_form.subproblems import Notes
 from kinodyn.robot import Robot
-from kinodyn.spatial import inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class Problem:
         free = np.zeros((len(self.chain.axes), 1)) if near is None else near.T
         notes = Notes(self.chain.size, list(free))
         goal = self._goal(np.repeat(T, k, axis=0))
-        turns = self._turns(self._tame(goal.T) @ inverse(self.chain.T_zero), notes)
+        turns = self._turns(self._tame(goal.T) @ self.chain.T_zero_inverse, notes)
         q = assemble(self.chain, turns, rest, near, self.solver.depth)
         if isinstance(self.solver, SevenJoints):  # as it was told, whole turns and all
             q[..., self.chain.places[self.solver.given]] = self.swept.reshape(-1, 1)
@@ -49,8 +48,8 @@ class Problem:
 
     def _tame(self, T: Array) -> Array:
         """Bring targets far beyond reach nearer, still beyond it: their squares of squares would overflow."""
-        far = 1e3 * (self.chain.size + float(np.abs(self.chain.tip).max()))
-        if not (np.abs(T[:, :3, 3]) > far).any():
+        far = 1e3 * self.chain.extent
+        if not some(np.abs(T[:, :3, 3]) > far):
             return T
         T = T.copy()
         T[:, :3, 3] = np.clip(T[:, :3, 3], -far, far)
@@ -71,8 +70,8 @@ class Problem:
         shape = (*(2,) * self.solver.depth, n * k)
         closes = residual <= CLOSES
         # Branches that reach nothing have joints bent as far as they go, which looks like a joint in line with another.
-        singular = np.moveaxis(_any(notes.singular, shape), -1, 0).reshape(closes.shape) & closes
-        double = np.moveaxis(_any(notes.double, shape), -1, 0).reshape(closes.shape)
+        singular = targets_first(_any(notes.singular, shape)).reshape(closes.shape) & closes
+        double = targets_first(_any(notes.double, shape)).reshape(closes.shape)
         own = closes & ~repeated(q[..., list(self.chain.places)], closes, np.asarray((double | singular).any(axis=-1)))
         broken = outside(self.chain, q) if limits else np.zeros((*closes.shape, len(self.chain.axes)), dtype=bool)
         valid = own & ~broken.any(axis=-1)
