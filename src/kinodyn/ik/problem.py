@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +14,10 @@ from kinodyn import _core, kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
+from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
-from kinodyn.spatial import as_pose
 
 MAPPING = (dict, Mapping)  # a dict is known at once, others take a longer look
 MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
@@ -73,7 +72,7 @@ class Problem:
                     raise InputError(f"weights are given for {frame!r}, which has no target; targets: {list(targets)}")
         self.robot, self.tolerance = robot, float(tolerance)
         self.bounds = bounds_of(robot)
-        self.poses = {frame: _pose(T, frame) for frame, T in targets.items()}
+        self.poses = {frame: target_poses(T, f"target of {frame!r}") for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
         self.deadline = np.inf
 
@@ -178,17 +177,6 @@ def _settings(tolerance: float, iterations: int, damping: float, progress: float
 def _allowed(tolerance: float) -> Array:
     """Lay out what the judge allows."""
     return np.array([tolerance, tolerance, AT_LIMIT])
-
-
-def _pose(T: ArrayLike, frame: str) -> Array:
-    # the core's check is quick and says only whether all is well; the other one says what is not
-    if isinstance(T, np.ndarray) and _is_plain(T) and _core.are_poses(T):
-        return T
-    return np.ascontiguousarray(as_pose(T, f"target of {frame!r}"))
-
-
-def _is_plain(T: NDArray[Any]) -> bool:
-    return T.dtype == np.float64 and T.flags.c_contiguous and T.shape[-2:] == (4, 4)
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:

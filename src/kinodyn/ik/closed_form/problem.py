@@ -18,15 +18,21 @@ from kinodyn.ik.closed_form.six import Solver
 from kinodyn.ik.closed_form.subproblems import Notes
 from kinodyn.robot import Robot
 
+NAMES = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Targets (n, 4, 4) in one row, values (n, k) of the joint that is given, and the geometry that solves them."""
+    """Targets (n, 4, 4) in one row, values (n, k) of the joint that is given, and the geometry that solves them.
+
+    `batch` is the shape that the n targets of the answer get.
+    """
 
     robot: Robot
     frame: str | int
     chain: Chain
     solver: Solver | SevenJoints
+    batch: tuple[int, ...]
     T: Array
     swept: Array
 
@@ -38,7 +44,7 @@ class Problem:
         near = rest[:, list(self.chain.places)] if given else None
         free = np.zeros((len(self.chain.axes), 1)) if near is None else near.T
         notes = Notes(self.chain.size, list(free))
-        goal = self._goal(np.repeat(T, k, axis=0))
+        goal = self._goal(np.repeat(T, k, axis=0) if k > 1 else T)
         turns = self._turns(self._tame(goal.T) @ self.chain.T_zero_inverse, notes)
         q = assemble(self.chain, turns, rest, near, self.solver.depth)
         if isinstance(self.solver, SevenJoints):  # as it was told, whole turns and all
@@ -71,23 +77,27 @@ class Problem:
         closes = residual <= CLOSES
         # Branches that reach nothing have joints bent as far as they go, which looks like a joint in line with another.
         singular = targets_first(_any(notes.singular, shape)).reshape(closes.shape) & closes
-        double = targets_first(_any(notes.double, shape)).reshape(closes.shape)
-        own = closes & ~repeated(q[..., list(self.chain.places)], closes, np.asarray((double | singular).any(axis=-1)))
+        own = closes
+        if notes.singular or notes.double:
+            double = targets_first(_any(notes.double, shape)).reshape(closes.shape)
+            where = np.asarray((double | singular).any(axis=-1))
+            own = closes & ~repeated(q[..., list(self.chain.places)], closes, where)
         broken = outside(self.chain, q) if limits else np.zeros((*closes.shape, len(self.chain.axes)), dtype=bool)
         valid = own & ~broken.any(axis=-1)
         q[~closes] = np.nan
         each = closes.shape[1] * k  # the swept values make more branches of one target
         status = _status(valid.reshape(n, each), closes.reshape(n, each), singular.reshape(n, each))
+        branches = (*self.batch, each)
         return Branches(
-            q=q.reshape(n, each, self.robot.nq),
-            valid=valid.reshape(n, each),
-            singular=singular.reshape(n, each),
-            residual=residual.reshape(n, each),
-            status=status,
-            clamped=clamped,
+            q=q.reshape(*branches, self.robot.nq),
+            valid=valid.reshape(branches),
+            singular=singular.reshape(branches),
+            residual=residual.reshape(branches),
+            status=status.reshape(self.batch),
+            clamped=clamped.reshape(self.batch),
             family=self.solver.family,
             joints=self.chain.names,
-            broken=broken.reshape(n, each, len(self.chain.axes)),
+            broken=broken.reshape(*branches, len(self.chain.axes)),
             places=self.chain.places,
         )
 
@@ -109,5 +119,4 @@ def _any(masks: list[Mask], shape: tuple[int, ...]) -> Mask:
 
 def _status(valid: Mask, closes: Mask, singular: Mask) -> NDArray[np.str_]:
     found, free = valid.any(axis=-1), (valid & singular).any(axis=-1)
-    names = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
-    return names[np.where(found, np.where(free, 3, 2), np.where(closes.any(axis=-1), 1, 0))]
+    return NAMES[np.where(found, np.where(free, 3, 2), np.where(closes.any(axis=-1), 1, 0))]
