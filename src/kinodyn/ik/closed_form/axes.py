@@ -7,6 +7,7 @@ such as a component that is zero, costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -22,20 +23,21 @@ Vec: TypeAlias = tuple[Real, Real, Real]
 Mask: TypeAlias = NDArray[np.bool_]
 Turn: TypeAlias = tuple[Real, Real]  # cosine and sine of an angle
 
+PLAIN = (0.0, 1.0, -1.0)
 SNAP = 1e-13  # smaller components of an axis are rounding of the description, such as cos(pi / 2)
 
 
-def combine(factors: Vec, parts: Vec) -> Real:
-    """Sum factors times parts; factors that are the numbers 0 and 1 take no arithmetic."""
+def combine(factors: Sequence[Real], parts: Sequence[Real]) -> Real:
+    """Sum factors times parts; factors that are the numbers 0, 1 and -1 take no product."""
     total: Real | None = None
     for factor, part in zip(factors, parts, strict=True):
-        if isinstance(factor, float):
-            if factor == 0.0:
-                continue
-            term = part if factor == 1.0 else factor * part
+        if isinstance(factor, float) and factor in PLAIN:
+            if factor == 1.0:
+                total = part if total is None else total + part
+            elif factor == -1.0:
+                total = -part if total is None else total - part
         else:
-            term = factor * part
-        total = term if total is None else total + term
+            total = factor * part if total is None else total + factor * part
     return 0.0 if total is None else total
 
 
@@ -135,7 +137,10 @@ class Axis:
         """Turn the direction v about the axis."""
         c, s = turn
         a, b = self.across(v)
-        local = (c * a - s * b, s * a + c * b, self.along(v))
+        if isinstance(a, float) and isinstance(b, float):
+            local = (combine((a, -b), turn), combine((b, a), turn), self.along(v))
+        else:
+            local = (c * a - s * b, s * a + c * b, self.along(v))
         x, y, z = self._rows
         return combine(x, local), combine(y, local), combine(z, local)
 
