@@ -5,7 +5,7 @@
 
 namespace kinodyn {
 
-// Adds reach, misfit and are_poses to the module.
+// Adds reach, reach_alone, misfit and are_poses to the module.
 void bind_reach(nanobind::module_& m);
 
 }  // namespace kinodyn

@@ -1,9 +1,10 @@
 // How far configurations are from bringing frames to their targets: forward kinematics by itself, no word of a solver.
 //
-// Inputs: 0 configuration, 1 lower and 2 upper limits (nq), then for each frame in call.more its target pose (16) and,
-// after all of those, its weights (6): directions without weight do not count. call.list: the bodies on the way.
-// Outputs: 0 largest distance and angle over the frames, 1 by how much the worst coordinate is beyond its limits,
-// 2 the sum of weighted squares that the solver makes small, 3 the poses of the frames.
+// Inputs: 0 configuration, 1 lower and 2 upper limits (nq), 3 what is allowed (from the target in metres and in
+// radians, and beyond limits), then for each frame in call.more its target pose (16) and, after all of those, its
+// weights (6): directions without weight do not count. call.list: the bodies on the way. Outputs: 0 largest distance
+// and angle over the frames, 1 whether they and the limits are kept as allowed, 1 or 0, 2 the sum of weighted squares
+// that the solver makes small, 3 the poses of the frames.
 #include "algorithms.hpp"
 #include "placement.hpp"
 
@@ -23,11 +24,12 @@ struct Misfit {
             place(body, parent_of(at, body), q, angle, at[w.call.list[k]]);
         }
         double beyond = 0, cost = 0, *worst = w.out[0];
+        const double* allowed = w.in[3];
         for (int k = 0; k < w.model.nq; ++k) beyond = larger(beyond, larger(w.in[1][k] - q[k], q[k] - w.in[2][k]));
         worst[0] = worst[1] = 0;
         for (int k = 0; k < w.call.n_more; ++k) {
             const Placement<double> found = place_frame(w.model.frames[w.call.more[k]], at);
-            const double *target = w.in[3 + k], *weight = w.in[3 + w.call.n_more + k];
+            const double *target = w.in[4 + k], *weight = w.in[4 + w.call.n_more + k];
             store_pose(w.out[3] + 16 * k, found);
             const Vec3<double> d = Vec3<double>{target[3], target[7], target[11]} - found.p;
             const Vec3<double> r = rotation_vector(from(found.R, target));
@@ -37,7 +39,8 @@ struct Misfit {
             const Vec3<double> e = weighted(d, weight), f = chord * weighted(r, weight + 3);
             cost += dot(e, e) + dot(f, f);
         }
-        w.out[1][0] = beyond, w.out[2][0] = cost;
+        w.out[1][0] = worst[0] <= allowed[0] && worst[1] <= allowed[1] && beyond <= allowed[2];
+        w.out[2][0] = cost;
     }
 
     static double larger(double a, double b) { return a > b ? a : b; }

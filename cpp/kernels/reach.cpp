@@ -13,9 +13,14 @@
 // Joints that press against a limit are held there for the step.
 //
 // Inputs: 0 start, 1 lower and 2 upper limits (nq), 3 settings (metres, radians, most iterations, damping by the
-// error or 0 to be patient, progress that counts as such), then for each frame in call.more its target pose (16)
-// and, after all of those, its weights (6). call.list: the bodies that matter; call.dofs: their v indices.
+// error or 0 to be patient, progress that counts as such, 1 if the first state leads), then for each frame in call.more
+// its target pose (16) and, after all of those, its weights (6). call.list: the bodies that matter; call.dofs: their v
+// indices.
 // Outputs: 0 configuration, 1 iterations, 2 how it ended (Ending).
+//
+// Where the first state leads, the others are further starts for its target, taken in the lanes beside it and then four
+// by four: all stop once it has arrived, and no more are taken once others have. Of the others, what is written then
+// means something only up to the end of the four among which the first arrived.
 #include "algorithms.hpp"
 #include "placement.hpp"
 #include "singular.hpp"
@@ -25,6 +30,8 @@ namespace kinodyn::KINODYN_TARGET {
 struct Reach {
     enum Method { Lm, Transpose, Pinv, Dls, Newton };
     enum Ending { Arrived, Standstill, OutOfIterations, Singular };
+    static constexpr int leads = 5;     // place among the settings
+    static constexpr int together = 4;  // states, the first and the starts beside it
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.n_dofs, rows = 6 * c.n_more;
@@ -73,7 +80,7 @@ struct Reach {
             const double metres = L::lane(settings[0], 0), radians = L::lane(settings[1], 0);
             const int most = static_cast<int>(L::lane(settings[2], 0));
             const double by_error = L::lane(settings[3], 0), progress = L::lane(settings[4], 0);
-            const bool patient = by_error == 0;
+            const bool patient = by_error == 0, led = L::lane(settings[leads], 0) > 0;
             const T standstill =
                 patient ? 12.0 : 6.0;  // steps without progress; patience needs some to find its damping
             T best = 1e300, stalled = 0.0, iterations = 0.0, damping = 1e-3, regular = 1.0;
@@ -96,6 +103,7 @@ struct Reach {
                 w.out[2][0] = open * ((1.0 - regular) * Singular +
                                       regular * ((1.0 - moving) * Standstill + moving * OutOfIterations));
                 if (k == most || L::all_zero(active)) return;
+                if (led && L::lane(open, 0) == 0) return;
                 differentiate();
                 hold_at_limits();
                 take_step(patient ? damping + 1e-12 : by_error * cost + 1e-12, regular);
@@ -341,6 +349,26 @@ struct Reach {
     };
 };
 
-void reach(const Call& c, long begin, long end, Fault& f) { run<Reach>(c, begin, end, f); }
+// Runs a first state and the starts beside it, those four by four until some have arrived, on any number of lanes.
+void reach_led(const Call& c, long count, Fault& f) {
+    const double* ended = c.out[2].data;
+    double settings[Reach::leads + 1] = {};  // nobody leads the packs after the first
+    for (int k = 0; k < Reach::leads; ++k) settings[k] = c.in[3].data[k];
+    Call others = c;
+    others.in[3].data = settings;
+    bool arrived = false;
+    for (long at = 0, next; at < count; at = next) {
+        if (at % Reach::together == 0 && arrived) return;
+        next = at + lanes < count ? at + lanes : count;
+        run<Reach>(at == 0 ? c : others, at, next, f);
+        if (f.kind != FaultKind::None || ended[0] == Reach::Arrived) return;
+        for (long k = at; k < next; ++k) arrived |= ended[k] == Reach::Arrived;
+    }
+}
+
+void reach(const Call& c, long begin, long end, Fault& f) {
+    if (begin == 0 && c.in[3].data[Reach::leads] > 0) return reach_led(c, end, f);
+    run<Reach>(c, begin, end, f);
+}
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -103,11 +103,25 @@ def reach(
     method: int,
     /,
 ) -> Triple: ...
+def reach_alone(
+    robot: Robot,
+    starts: Array,
+    lower: Array,
+    upper: Array,
+    settings: Array,
+    targets: dict[str, tuple[Array, Array]],
+    method: int,
+    allowed: Array,
+    low: Array,
+    high: Array,
+    /,
+) -> Triple | tuple[Array, Array, NDArray[np.bool_], Array, Array]: ...
 def misfit(
     robot: Robot,
     q: ArrayLike,
     lower: Array,
     upper: Array,
+    allowed: Array,
     targets: dict[str, tuple[Array, Array]],
     /,
 ) -> tuple[Array, Array, Array, Array]: ...

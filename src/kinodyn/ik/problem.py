@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,14 @@ from kinodyn import _core, kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
-from kinodyn.ik.result import Attempt, joined
+from kinodyn.ik.poses import target_poses
+from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
 from kinodyn.robot import Robot
-from kinodyn.spatial import as_pose
 
-MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core
+MAPPING = (dict, Mapping)  # a dict is known at once, others take a longer look
+MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
+CLOSER = 0.9  # share of the tolerance to reach, so that rounding cannot turn success into failure
 SLICE = 512  # targets between two looks at the clock
 
 
@@ -58,19 +60,19 @@ class Problem:
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
-        if not isinstance(targets, Mapping) or not targets:
+        if not isinstance(targets, MAPPING) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with one entry at least")
         if len(targets) > MOST_FRAMES:
             raise InputError(f"targets has {len(targets)} frames; at most {MOST_FRAMES} can be reached for together")
         for frame in targets:
             robot.frame_index(frame)
-        if isinstance(weights, Mapping):
+        if weights is not None and isinstance(weights, Mapping):
             for frame in weights:
                 if frame not in targets:
                     raise InputError(f"weights are given for {frame!r}, which has no target; targets: {list(targets)}")
         self.robot, self.tolerance = robot, float(tolerance)
         self.bounds = bounds_of(robot)
-        self.poses = {frame: _pose(T, frame) for frame, T in targets.items()}
+        self.poses = {frame: target_poses(T, f"target of {frame!r}") for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
         self.deadline = np.inf
 
@@ -113,18 +115,41 @@ class Problem:
             parts.append(self.part(rows)._attempt(chosen, start[rows], limits))
         return joined(parts)
 
+    def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt | IKResult:
+        """Let a method of the core go for the only target from `starts` (m, nq), several at once, the first leading.
+
+        What that one finds is the result or, where it fails, the nearest to it that others find. Where none does, the
+        attempt has a row for each.
+        """
+        (lower, upper), bounds = self.limits(limits), self.bounds
+        wanted = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
+        settings = _settings(self.tolerance, method.iterations, method.damping, method.progress, led=True)
+        allowed, near = _allowed(self.tolerance), (bounds.near_lower, bounds.near_upper)
+        found = _core.reach_alone(self.robot, starts, lower, upper, settings, wanted, method.code, allowed, *near)
+        if len(found) == 3:
+            return self._judged(*found, lower, upper)
+        q, residual, active, steps, poses = found
+        T_reached = dict(zip(wanted, poses, strict=True))
+        return IKResult(q, np.array(True), SOLVED.copy(), residual, active, steps, T_reached)
+
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
-        enough = 0.9 * self.tolerance  # a little short of it, so that rounding cannot turn success into failure
-        wanted = {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
         if method.code < 0:
-            q, steps, ended = optimise(self.robot, start, lower, upper, wanted, method.iterations, enough)
+            enough = CLOSER * self.tolerance
+            found = optimise(self.robot, start, lower, upper, self._wanted(), method.iterations, enough)
         else:
-            settings = np.array([enough, enough, method.iterations, method.damping, method.progress])
-            q, steps, ended = _core.reach(self.robot, start, lower, upper, settings, wanted, method.code)
-        residual, beyond, cost, poses = _core.misfit(self.robot, q, lower, upper, wanted)
-        right = (residual[:, 0] <= self.tolerance) & (residual[:, 1] <= self.tolerance) & (beyond <= AT_LIMIT)
-        return Attempt(q, right, residual, cost, steps, ended, poses)
+            settings = _settings(self.tolerance, method.iterations, method.damping, method.progress)
+            found = _core.reach(self.robot, start, lower, upper, settings, self._wanted(), method.code)
+        return self._judged(*found, lower, upper)
+
+    def _judged(self, q: Array, steps: Array, ended: Array, lower: Array, upper: Array) -> Attempt:
+        residual, right, cost, poses = _core.misfit(
+            self.robot, q, lower, upper, _allowed(self.tolerance), self._wanted()
+        )
+        return Attempt(q, right > 0, residual, cost, steps, ended, poses)
+
+    def _wanted(self) -> dict[str, tuple[Array, Array]]:
+        return {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
 
     def jacobian(self, q: Array) -> Array:
         """Stack the rows of all frames that have weight, multiplied by it: (n, m, nv)."""
@@ -141,15 +166,17 @@ class Problem:
         return np.full(self.robot.nq, -ENDLESS), np.full(self.robot.nq, ENDLESS)
 
 
-def _pose(T: ArrayLike, frame: str) -> Array:
-    # the core's check is quick and says only whether all is well; the other one says what is not
-    if isinstance(T, np.ndarray) and _is_plain(T) and _core.are_poses(T):
-        return T
-    return np.ascontiguousarray(as_pose(T, f"target of {frame!r}"))
+@lru_cache(maxsize=64)
+def _settings(tolerance: float, iterations: int, damping: float, progress: float, led: bool = False) -> Array:
+    """Lay out what the core wants to know of a method."""
+    enough = CLOSER * tolerance
+    return np.array([enough, enough, iterations, damping, progress, led])
 
 
-def _is_plain(T: NDArray[Any]) -> bool:
-    return T.dtype == np.float64 and T.flags.c_contiguous and T.shape[-2:] == (4, 4)
+@lru_cache(maxsize=64)
+def _allowed(tolerance: float) -> Array:
+    """Lay out what the judge allows."""
+    return np.array([tolerance, tolerance, AT_LIMIT])
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:

@@ -64,7 +64,7 @@ class Attempt:
         """List the rows that are none."""
         return (~self.success).nonzero()[0]
 
-    def pick(self, rows: NDArray[np.intp]) -> Attempt:
+    def pick(self, rows: NDArray[np.intp] | slice) -> Attempt:
         """Take some rows."""
         return Attempt(
             self.q[rows],
@@ -90,3 +90,6 @@ def joined(parts: list[Attempt]) -> Attempt:
 
 # how an attempt ended, as the core says it
 ARRIVED, STANDSTILL, OUT_OF_ITERATIONS, SINGULAR = range(4)
+
+STATUS = "<U11"  # room for the longest, "unreachable"
+SOLVED = np.array("solved", dtype=STATUS)

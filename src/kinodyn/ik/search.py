@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
 from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
-from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, Attempt
+from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STATUS, Attempt
 from kinodyn.ik.starts import EvenPoints
 from kinodyn.robot import Robot
 
@@ -17,17 +17,31 @@ DESCENTS = 16  # starts of the patient descent to the nearest place
 NEAR_SINGULAR = 1e-3
 
 
-def search(problem: Problem, method: Method, start: Array, restarts: int, limits: bool, seed: int) -> Attempt:
+def search(
+    problem: Problem,
+    method: Method,
+    start: Array,
+    restarts: int,
+    limits: bool,
+    seed: int,
+    alone: Attempt | None = None,
+) -> Attempt:
     """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached.
+
+    For a target alone the first attempt, with more starts beside it, may have failed already.
 
     After a first round the ways go without limits, then back by whole turns: solutions in a corner of the limits are
     reached from few places within them, but from many beyond.
     """
-    best = problem.attempt(method, start, limits)
+    if alone is None:
+        best, tried = problem.attempt(method, start, limits), 0
+    else:
+        nearest = int(alone.cost.argmin())
+        best, tried = alone.pick(slice(nearest, nearest + 1)), len(alone.q) - 1
     if best.all_right():
         return best
     few, most = (FEW, MANY) if method.code >= 0 else (1, 1)  # SciPy takes one at a time anyway
-    points, tried, together, detour = EvenPoints(problem.bounds, seed), 0, few, False
+    points, together, detour = EvenPoints(problem.bounds, seed, skip=tried), few, limits and tried > 0
     while tried < restarts:
         left = best.failures()
         if len(left) == 0 or problem.out_of_time():
@@ -83,11 +97,11 @@ def status_of(
     Unless the search was thorough, it is not taken at its word: what another one finds within limits was not out of
     reach, and what it finds beyond them was out of limits.
     """
-    status = np.empty(len(best.q), dtype="<U11")
+    status = np.empty(len(best.q), dtype=STATUS)
     status[:] = "solved"
-    failed = best.failures()
-    if len(failed) == 0:
+    if best.all_right():
         return status
+    failed = best.failures()
     ended = best.ended[failed]
     status[failed] = np.where(ended == OUT_OF_ITERATIONS, "budget", "unreachable")
     status[failed[ended == SINGULAR]] = "singular"

@@ -18,7 +18,7 @@ from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
 from kinodyn.ik.result import Attempt, IKResult
 from kinodyn.ik.search import MANY, polish, search, status_of
-from kinodyn.ik.starts import first_start
+from kinodyn.ik.starts import beside, first_start
 from kinodyn.robot import Robot
 
 WHOLE, REAL = (int, np.integer), (int, float, np.number)
@@ -92,7 +92,13 @@ def solve(
         problem.deadline = begin + time_limit
     batch, start = problem.flatten(first_start(robot, problem.bounds, q0))
     wish = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
-    best = search(problem, chosen, start, restarts, limits, seed)
+    alone = None
+    if batch == () and wish is None and chosen.code >= 0 and restarts:
+        found = problem.attempt_alone(chosen, beside(problem.bounds, start, restarts, seed), limits)
+        if isinstance(found, IKResult):
+            return found
+        alone = found
+    best = search(problem, chosen, start, restarts, limits, seed, alone)
     if method == "auto" and not best.all_right():
         polish(problem, best, start, limits, seed)
     thorough = chosen == METHODS["auto"] and restarts >= MANY

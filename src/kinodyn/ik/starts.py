@@ -15,6 +15,7 @@ from kinodyn.robot import Robot
 
 ENDLESS = 1e30  # stands for an infinite limit in the core, which wants finite numbers
 AT_LIMIT = 1e-9
+BESIDE = 11  # starts that a target alone has in the core beside its first, taken four by four
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +91,10 @@ def configuration(robot: Robot, q: ArrayLike, name: str) -> Array:
 class EvenPoints:
     """Starts that fill the limits evenly: multiples of the generalised golden ratio (M. Roberts 2018)."""
 
-    def __init__(self, bounds: Bounds, seed: int) -> None:
+    def __init__(self, bounds: Bounds, seed: int, skip: int = 0) -> None:
         self.bounds = bounds
-        self.step, self.next = _golden(len(bounds.middle), seed)
+        self.step, first = _golden(len(bounds.middle), seed)
+        self.next = (first + skip * self.step) % 1.0
 
     def draw(self, start: Array) -> Array:
         """Draw one point for each row of `start` (n, nq), whose free bodies and balls it keeps."""
@@ -106,9 +108,27 @@ class EvenPoints:
         return q
 
 
+def beside(bounds: Bounds, start: Array, count: int, seed: int) -> Array:
+    """Put the first `count` even points, but no more than BESIDE, under one start (1, nq): (m, nq)."""
+    rows: Array = _few(bounds, seed)[: 1 + count].copy()
+    rows[0] = start[0]
+    if len(bounds.free):
+        rows[1:, bounds.free] = start[:, bounds.free]
+    return rows
+
+
+@lru_cache(maxsize=64)
+def _few(bounds: Bounds, seed: int) -> Array:
+    """Draw the first even points under a row that is left for another start: (1 + BESIDE, nq)."""
+    middle = np.repeat(bounds.middle[None], BESIDE, axis=0)
+    rows = np.concatenate([middle[:1], EvenPoints(bounds, seed).draw(middle)])
+    rows.flags.writeable = False
+    return rows
+
+
 @lru_cache(maxsize=256)
 def _golden(dimension: int, seed: int) -> tuple[Array, Array]:
-    """Make the step from point to point, and the first point (dimension,)."""
+    """Make the step from point to point, and the point before the first (dimension,)."""
     ratio = 2.0
     for _ in range(64):  # the root of x^(d + 1) = x + 1 above 1
         ratio = (1.0 + ratio) ** (1.0 / (dimension + 1))

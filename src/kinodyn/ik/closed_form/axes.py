@@ -7,32 +7,49 @@ such as a component that is zero, costs nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
 
+Kind = TypeVar("Kind", bound=np.generic)
 Real: TypeAlias = Array | float
 Vec: TypeAlias = tuple[Real, Real, Real]
 Mask: TypeAlias = NDArray[np.bool_]
 Turn: TypeAlias = tuple[Real, Real]  # cosine and sine of an angle
 
+PLAIN = (0.0, 1.0, -1.0)
 SNAP = 1e-13  # smaller components of an axis are rounding of the description, such as cos(pi / 2)
 
 
-def combine(factors: Vec, parts: Vec) -> Real:
-    """Sum factors times parts; factors that are the numbers 0 and 1 take no arithmetic."""
+def combine(factors: Sequence[Real], parts: Sequence[Real]) -> Real:
+    """Sum factors times parts; factors that are the numbers 0, 1 and -1 take no product."""
     total: Real | None = None
     for factor, part in zip(factors, parts, strict=True):
-        if isinstance(factor, float) and factor == 0.0:
-            continue
-        term = part if isinstance(factor, float) and factor == 1.0 else factor * part
-        total = term if total is None else total + term
+        if isinstance(factor, float) and factor in PLAIN:
+            if factor == 1.0:
+                total = part if total is None else total + part
+            elif factor == -1.0:
+                total = -part if total is None else total - part
+        else:
+            total = factor * part if total is None else total + factor * part
     return 0.0 if total is None else total
+
+
+def some(mask: Mask) -> bool:
+    """Tell whether any is true: counting is quicker than asking, which matters for one target."""
+    return bool(np.count_nonzero(mask))
+
+
+def targets_first(array: NDArray[Kind]) -> NDArray[Kind]:
+    """Move the last axis, that of the targets, to the front; branches follow."""
+    moved: NDArray[Kind] = array.transpose(-1, *range(array.ndim - 1))
+    return moved
 
 
 def constant(v: Array) -> Vec:
@@ -120,9 +137,12 @@ class Axis:
         """Turn the direction v about the axis."""
         c, s = turn
         a, b = self.across(v)
-        local = (c * a - s * b, s * a + c * b, self.along(v))
-        x, y, z = (combine(row, local) for row in self._rows)
-        return x, y, z
+        if isinstance(a, float) and isinstance(b, float):
+            local = (combine((a, -b), turn), combine((b, a), turn), self.along(v))
+        else:
+            local = (c * a - s * b, s * a + c * b, self.along(v))
+        x, y, z = self._rows
+        return combine(x, local), combine(y, local), combine(z, local)
 
     def turn_point(self, turn: Turn, p: Vec) -> Vec:
         """Turn the point p about the line."""
@@ -139,7 +159,7 @@ class Motion:
     @staticmethod
     def of(T: Array) -> Motion:
         """Split poses (n, 4, 4) into components."""
-        parts = np.ascontiguousarray(np.moveaxis(T, 0, -1))
+        parts = np.ascontiguousarray(T.transpose(1, 2, 0))
         rows = tuple((parts[i, 0], parts[i, 1], parts[i, 2]) for i in range(3))
         return Motion((rows[0], rows[1], rows[2]), (parts[0, 3], parts[1, 3], parts[2, 3]))
 
@@ -151,13 +171,13 @@ class Motion:
 
     def turn(self, v: Vec) -> Vec:
         """Turn a direction: R v."""
-        x, y, z = (combine(v, row) for row in self.rows)
-        return x, y, z
+        x, y, z = self.rows
+        return combine(v, x), combine(v, y), combine(v, z)
 
     def turn_back(self, v: Vec) -> Vec:
         """Turn a direction back: R^T v."""
-        x, y, z = (combine(v, column) for column in self.columns)
-        return x, y, z
+        x, y, z = self.columns
+        return combine(v, x), combine(v, y), combine(v, z)
 
     def move(self, p: Vec) -> Vec:
         """Move a point: R p + t."""

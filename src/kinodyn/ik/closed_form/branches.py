@@ -18,8 +18,8 @@ from kinodyn.ik.closed_form.problem import Problem
 from kinodyn.ik.closed_form.redundant import SevenJoints, seven
 from kinodyn.ik.closed_form.result import Branches
 from kinodyn.ik.closed_form.six import Solver, six
+from kinodyn.ik.poses import target_poses
 from kinodyn.robot import Robot
-from kinodyn.spatial import as_pose
 from kinodyn.spatial.checks import MatrixLike, numbers, shape_of
 
 # What was recognised for each robot, as long as it lives: by frame, joints and redundant joint, the coordinates that
@@ -86,11 +86,11 @@ def branches(
     swept = _redundancy(solver, chain, redundancy, start, given=q0 is not None)
     shapes = [poses.shape[:-2], start.shape[:-1], swept.shape[:-1]]
     try:
-        batch = np.broadcast_shapes(*shapes)
+        batch = np.broadcast_shapes(*shapes) if any(shapes) else ()
     except ValueError as cause:
         raise InputError(f"the batch axes of T, q0 and redundancy, {shapes}, do not fit together") from cause
-    problem = Problem(robot, frame, chain, solver, _flat(poses, batch, 2), _flat(swept, batch, 1))
-    return problem.solve(_some(start, batch), given=q0 is not None, limits=limits, clamp=clamp).reshaped(batch)
+    problem = Problem(robot, frame, chain, solver, batch, _flat(poses, batch, 2), _flat(swept, batch, 1))
+    return problem.solve(_some(start, batch), given=q0 is not None, limits=limits, clamp=clamp)
 
 
 def _geometry(
@@ -106,7 +106,7 @@ def _geometry(
     else:
         held, at = held_places(robot, frame, joints), None
     _check_held(held, rows)
-    if at is None or not np.array_equal(at, rows[0, held]):
+    if at is None or (held and not np.array_equal(at, rows[0, held])):
         chain = chain_of(robot, frame, joints, rows[0])
         solver = _recognise(chain, redundant_joint)
         known[key] = held, rows[0, held], chain, solver
@@ -137,7 +137,7 @@ def _targets(T: MatrixLike, chain: Chain, solver: Solver | SevenJoints) -> Array
         poses[:] = chain.T_zero
         poses[..., :3, 3] = points
         return poses
-    return as_pose(T, "T")
+    return target_poses(T, "T")
 
 
 def _check_held(held: list[int], rows: Array) -> None:
@@ -174,6 +174,8 @@ def _redundancy(
 
 def _flat(array: Array, batch: tuple[int, ...], rank: int) -> Array:
     core = array.shape[array.ndim - rank :]
+    if array.shape == (*batch, *core):
+        return array.reshape(-1, *core)
     return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from kinodyn.errors import InputError, unknown_name
 from kinodyn.ik.closed_form.axes import Axis
 from kinodyn.ik.closed_form.geometry import NoClosedFormError
 from kinodyn.robot import Robot
+from kinodyn.spatial import inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,17 @@ class Chain:
         """Origin (3,) of the frame at zero [m]."""
         return self.T_zero[:3, 3]
 
-    @property
+    @cached_property
+    def T_zero_inverse(self) -> Array:
+        """Inverse of T_zero (4, 4)."""
+        return inverse(self.T_zero)
+
+    @cached_property
+    def extent(self) -> float:
+        """Distance [m] that nothing on the arm exceeds, neither from its base nor from the world's origin."""
+        return self.size + float(np.abs(self.tip).max())
+
+    @cached_property
     def size(self) -> float:
         """Length of the way along the axes' origins to the frame [m], a measure of the arm's size."""
         points = [*(axis.point for axis in self.axes), self.tip]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.description.types import Array
-from kinodyn.ik.closed_form.axes import Mask, Turn
+from kinodyn.ik.closed_form.axes import Mask, Turn, some, targets_first
 from kinodyn.ik.closed_form.chain import Chain
 from kinodyn.robot import Robot
 
@@ -48,12 +48,18 @@ def wrap(angle: Array, lower: float, upper: float, near: Array | None) -> Array:
     elif lower <= -np.pi and upper >= np.pi:
         return angle  # as it comes from the arc tangent
     low, high = lower - SLACK, upper + SLACK
-    if not ((angle < low) | (angle > high)).any():
-        return np.clip(angle, lower, upper)
+    if not some((angle < low) | (angle > high)):
+        return between(angle, lower, upper)
     turns = np.ceil(np.maximum(low - angle, 0.0) / TAU) if np.isfinite(low) else 0.0
     back = np.ceil(np.maximum(angle - high, 0.0) / TAU) if np.isfinite(high) else 0.0
     moved = angle + TAU * (turns - back)
-    return np.where((moved >= low) & (moved <= high), np.clip(moved, lower, upper), angle)
+    return np.where((moved >= low) & (moved <= high), between(moved, lower, upper), angle)
+
+
+def between(angle: Array, lower: float, upper: float) -> Array:
+    """Keep angles within limits."""
+    kept: Array = np.minimum(np.maximum(angle, lower), upper)
+    return kept
 
 
 def assemble(chain: Chain, turns: list[Turn], rest: Array, near: Array | None, depth: int) -> Array:
@@ -66,7 +72,7 @@ def assemble(chain: Chain, turns: list[Turn], rest: Array, near: Array | None, d
         at = None if near is None else near[..., i]
         angle = np.asarray(wrap(np.arctan2(s, c), float(chain.lower[i]), float(chain.upper[i]), at))
         angle = angle.reshape(*(1,) * (depth + 1 - angle.ndim), *angle.shape)
-        q[..., chain.places[i]] = np.moveaxis(angle, -1, 0)
+        q[..., chain.places[i]] = targets_first(angle)
     return q.reshape(n, 2**depth, rest.shape[-1])
 
 
@@ -121,8 +127,8 @@ def repeated(q: Array, closes: Mask, double: Mask) -> Mask:
     again = np.zeros(closes.shape, dtype=bool)
     at = np.nonzero(double)[0]
     if len(at):
-        some, ok = q[at], closes[at]
-        gap = some[:, :, None] - some[:, None]
+        here, ok = q[at], closes[at]
+        gap = here[:, :, None] - here[:, None]
         gap -= TAU * np.rint(gap / TAU)
         same = (np.abs(gap).max(axis=-1) < SAME) & ok[:, :, None] & ok[:, None]
         again[at] = np.tril(same, -1).any(axis=-1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
-from kinodyn.ik.closed_form.axes import Mask, Motion, Turn
+from kinodyn.ik.closed_form.axes import Mask, Motion, Turn, some, targets_first
 from kinodyn.ik.closed_form.chain import Chain
 from kinodyn.ik.closed_form.closing import CLOSES, Goal, assemble, close, outside, repeated
 from kinodyn.ik.closed_form.planar import Planar2R
@@ -17,17 +17,22 @@ from kinodyn.ik.closed_form.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE,
 from kinodyn.ik.closed_form.six import Solver
 from kinodyn.ik.closed_form.subproblems import Notes
 from kinodyn.robot import Robot
-from kinodyn.spatial import inverse
+
+NAMES = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Targets (n, 4, 4) in one row, values (n, k) of the joint that is given, and the geometry that solves them."""
+    """Targets (n, 4, 4) in one row, values (n, k) of the joint that is given, and the geometry that solves them.
+
+    `batch` is the shape that the n targets of the answer get.
+    """
 
     robot: Robot
     frame: str | int
     chain: Chain
     solver: Solver | SevenJoints
+    batch: tuple[int, ...]
     T: Array
     swept: Array
 
@@ -39,8 +44,8 @@ class Problem:
         near = rest[:, list(self.chain.places)] if given else None
         free = np.zeros((len(self.chain.axes), 1)) if near is None else near.T
         notes = Notes(self.chain.size, list(free))
-        goal = self._goal(np.repeat(T, k, axis=0))
-        turns = self._turns(self._tame(goal.T) @ inverse(self.chain.T_zero), notes)
+        goal = self._goal(np.repeat(T, k, axis=0) if k > 1 else T)
+        turns = self._turns(self._tame(goal.T) @ self.chain.T_zero_inverse, notes)
         q = assemble(self.chain, turns, rest, near, self.solver.depth)
         if isinstance(self.solver, SevenJoints):  # as it was told, whole turns and all
             q[..., self.chain.places[self.solver.given]] = self.swept.reshape(-1, 1)
@@ -49,8 +54,8 @@ class Problem:
 
     def _tame(self, T: Array) -> Array:
         """Bring targets far beyond reach nearer, still beyond it: their squares of squares would overflow."""
-        far = 1e3 * (self.chain.size + float(np.abs(self.chain.tip).max()))
-        if not (np.abs(T[:, :3, 3]) > far).any():
+        far = 1e3 * self.chain.extent
+        if not some(np.abs(T[:, :3, 3]) > far):
             return T
         T = T.copy()
         T[:, :3, 3] = np.clip(T[:, :3, 3], -far, far)
@@ -71,24 +76,28 @@ class Problem:
         shape = (*(2,) * self.solver.depth, n * k)
         closes = residual <= CLOSES
         # Branches that reach nothing have joints bent as far as they go, which looks like a joint in line with another.
-        singular = np.moveaxis(_any(notes.singular, shape), -1, 0).reshape(closes.shape) & closes
-        double = np.moveaxis(_any(notes.double, shape), -1, 0).reshape(closes.shape)
-        own = closes & ~repeated(q[..., list(self.chain.places)], closes, np.asarray((double | singular).any(axis=-1)))
+        singular = targets_first(_any(notes.singular, shape)).reshape(closes.shape) & closes
+        own = closes
+        if notes.singular or notes.double:
+            double = targets_first(_any(notes.double, shape)).reshape(closes.shape)
+            where = np.asarray((double | singular).any(axis=-1))
+            own = closes & ~repeated(q[..., list(self.chain.places)], closes, where)
         broken = outside(self.chain, q) if limits else np.zeros((*closes.shape, len(self.chain.axes)), dtype=bool)
         valid = own & ~broken.any(axis=-1)
         q[~closes] = np.nan
         each = closes.shape[1] * k  # the swept values make more branches of one target
         status = _status(valid.reshape(n, each), closes.reshape(n, each), singular.reshape(n, each))
+        branches = (*self.batch, each)
         return Branches(
-            q=q.reshape(n, each, self.robot.nq),
-            valid=valid.reshape(n, each),
-            singular=singular.reshape(n, each),
-            residual=residual.reshape(n, each),
-            status=status,
-            clamped=clamped,
+            q=q.reshape(*branches, self.robot.nq),
+            valid=valid.reshape(branches),
+            singular=singular.reshape(branches),
+            residual=residual.reshape(branches),
+            status=status.reshape(self.batch),
+            clamped=clamped.reshape(self.batch),
             family=self.solver.family,
             joints=self.chain.names,
-            broken=broken.reshape(n, each, len(self.chain.axes)),
+            broken=broken.reshape(*branches, len(self.chain.axes)),
             places=self.chain.places,
         )
 
@@ -110,5 +119,4 @@ def _any(masks: list[Mask], shape: tuple[int, ...]) -> Mask:
 
 def _status(valid: Mask, closes: Mask, singular: Mask) -> NDArray[np.str_]:
     found, free = valid.any(axis=-1), (valid & singular).any(axis=-1)
-    names = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
-    return names[np.where(found, np.where(free, 3, 2), np.where(closes.any(axis=-1), 1, 0))]
+    return NAMES[np.where(found, np.where(free, 3, 2), np.where(closes.any(axis=-1), 1, 0))]

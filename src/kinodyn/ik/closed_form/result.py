@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,12 +79,6 @@ class Branches:
         q = np.take_along_axis(self.q, np.broadcast_to(best[..., None], (*best.shape, 1)), axis=-2)[..., 0, :]
         found: Array = np.where(self.valid.any(axis=-1, keepdims=True), q, np.nan)
         return found
-
-    def reshaped(self, batch: tuple[int, ...]) -> Branches:
-        """Give the targets, until now in one row, their batch axes."""
-        names = ("q", "valid", "singular", "residual", "status", "clamped", "broken")
-        parts = {name: getattr(self, name) for name in names}
-        return replace(self, **{name: part.reshape((*batch, *part.shape[1:])) for name, part in parts.items()})
 
     def _reason(self, index: tuple[int, ...]) -> str:
         status = str(self.status[index])

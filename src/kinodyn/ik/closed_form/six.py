@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kinodyn.ik.closed_form.axes import Axis, Motion, Turn, Vec, add_turns, back, constant, minus, plus
+from kinodyn.ik.closed_form.axes import Axis, Motion, Turn, Vec, add_turns, back, constant, minus, plus, some
 from kinodyn.ik.closed_form.geometry import (
     LENGTH,
     NoClosedFormError,
@@ -76,7 +76,7 @@ class SphericalWrist:
         """Take joint 6 from the others where joints 4 and 6 are nearly in line and share one angle."""
         a, b = self.axes[3].across(ahead)
         few = a * a + b * b < NEARLY_STRAIGHT**2
-        if not np.any(few):
+        if not some(np.asarray(few)):
             return turns
         six = self.axes[5]
         shape = np.broadcast_shapes(*(np.shape(turn[0]) for turn in turns))

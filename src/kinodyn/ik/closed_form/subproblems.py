@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinodyn.description.types import Array
-from kinodyn.ik.closed_form.axes import Axis, Mask, Real, Turn, Vec, constant
+from kinodyn.ik.closed_form.axes import Axis, Mask, Real, Turn, Vec, constant, some
 
 FREE = 1e-10  # a point nearer to an axis than this share of the arm's size does not say how far the joint has turned
 DOUBLE = 1e-12  # discriminants below this share count as a double root: the two branches may be one
@@ -67,7 +67,7 @@ def aim_plane(u: tuple[Real, Real], v: tuple[Real, Real], *, joint: int, notes: 
     smallest = np.minimum(u[0] * u[0] + u[1] * u[1], v[0] * v[0] + v[1] * v[1])
     unknown = smallest <= (FREE * scale) ** 2
     norm = np.sqrt(c * c + s * s)
-    if not unknown.any():
+    if not some(unknown):
         norm = 1.0 / norm
         return c * norm, s * norm
     notes.singular.append(np.broadcast_to(unknown, norm.shape))
@@ -88,18 +88,22 @@ def roots(a: Real, b: Real, k: Real, scale: float, *, joint: int, notes: Notes) 
     unknown = square <= (FREE * scale) ** 2
     left = np.asarray(square - k * k)
     double = np.abs(left) <= DOUBLE * square
-    if double.any():
+    if some(double):
         notes.double.append(double)
     # Rounding of a double root would part its two answers by its square root, and hide that another joint is free.
     root = np.sqrt(np.where(left > ROUNDING * square, left, 0.0))
-    some = bool(unknown.any())
-    inverse = 1.0 / (np.where(unknown, 1.0, square) if some else square)
+    free = some(unknown)
+    inverse = 1.0 / (np.where(unknown, 1.0, square) if free else square)
     k, root = k * inverse, root * inverse
     c, s, dc, ds = a * k, b * k, b * root, a * root
-    cosines, sines = np.stack([c - dc, c + dc]), np.stack([s + ds, s - ds])
-    if some:
+    cosines, sines = np.empty((2, *c.shape)), np.empty((2, *c.shape))
+    np.subtract(c, dc, out=cosines[0])
+    np.add(c, dc, out=cosines[1])
+    np.add(s, ds, out=sines[0])
+    np.subtract(s, ds, out=sines[1])
+    if free:
         unknown = np.broadcast_to(unknown, c.shape)
         notes.singular.append(unknown)
-        free = notes.free[joint]
-        cosines, sines = np.where(unknown, np.cos(free), cosines), np.where(unknown, np.sin(free), sines)
+        angle = notes.free[joint]
+        cosines, sines = np.where(unknown, np.cos(angle), cosines), np.where(unknown, np.sin(angle), sines)
     return cosines, sines

@@ -1,0 +1,22 @@
+"""Poses that users give as targets, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinodyn import _core
+from kinodyn.description.types import Array
+from kinodyn.spatial import as_pose
+from kinodyn.spatial.checks import MatrixLike
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def target_poses(T: MatrixLike, what: str) -> Array:
+    """Return poses (..., 4, 4) as a contiguous array, or raise an error that calls them `what`."""
+    # the core's check is quick and says only whether all is well; the other one says what is not
+    if isinstance(T, np.ndarray) and T.dtype == FLOAT64 and T.flags.c_contiguous and T.shape[-2:] == (4, 4):
+        poses: Array = T
+        if _core.are_poses(poses):
+            return poses
+    return np.ascontiguousarray(as_pose(T, what))

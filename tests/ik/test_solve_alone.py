@@ -1,0 +1,112 @@
+"""A target alone: the core takes further starts beside the first, and the answer is what one by one would give."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn import _core
+from kinodyn.description.types import Array
+from kinodyn.errors import DescriptionWarning
+from kinodyn.ik.starts import BESIDE, EvenPoints, bounds_of
+from kinodyn.robot import Robot
+
+ARMS = [("panda", "panda_link8"), ("ur5", "wrist_3_link"), ("puma560", "link6")]
+TOGETHER = 4
+
+
+def load(name: str) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DescriptionWarning)
+        return kd.load(name, base="fixed")
+
+
+@pytest.fixture(params=_core.instruction_sets())
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _core.instruction_set()
+    assert _core.use_instruction_set(request.param)
+    yield request.param
+    _core.use_instruction_set(before)
+
+
+def one_by_one(robot: Robot, frame: str, T: Array, starts: Array) -> list[kd.ik.IKResult]:
+    return [kd.ik.solve(robot, {frame: T}, start, method="lm", restarts=0) for start in starts]
+
+
+def expected(robot: Robot, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None:
+    """The first try if it succeeds; else, of the first four that hold a success, the success nearest to the start."""
+    if tries[0].success:
+        return tries[0]
+    for k in range(0, len(tries), TOGETHER):
+        found = [one for one in tries[k : k + TOGETHER] if one.success]
+        if found:
+            away = [np.linalg.norm(robot.difference(bounds_of(robot).middle, one.q)) for one in found]
+            return found[int(np.argmin(away))]
+    return None
+
+
+@pytest.mark.usefixtures("instruction_set")
+@pytest.mark.parametrize(("name", "frame"), ARMS)
+def test_the_answer_is_that_of_the_starts_one_by_one(name: str, frame: str) -> None:
+    robot = load(name)
+    middle = bounds_of(robot).middle[None]
+    starts = np.concatenate([middle, EvenPoints(bounds_of(robot), 5).draw(np.repeat(middle, BESIDE, axis=0))])
+    places = []
+    for T in kd.kinematics.pose(robot, robot.random(60, seed=3), frame):
+        tries = one_by_one(robot, frame, T, starts)
+        wanted, found = expected(robot, tries), kd.ik.solve(robot, {frame: T}, method="lm", restarts=BESIDE, seed=5)
+        assert found.success == (wanted is not None)
+        if wanted is None:
+            continue
+        np.testing.assert_allclose(found.q, wanted.q, atol=1e-5)
+        assert abs(found.iterations - wanted.iterations) <= 1
+        places.append(next(k for k, one in enumerate(tries) if one is wanted))
+    assert len(places) >= 50
+    assert min(places) == 0 and max(places) >= TOGETHER  # some by the first start, some by later ones
+
+
+@pytest.mark.parametrize(("name", "frame"), ARMS)
+def test_an_answer_alone_looks_like_one_of_a_batch(name: str, frame: str) -> None:
+    robot = load(name)
+    for q in robot.random(30, seed=6):
+        T = kd.kinematics.pose(robot, q, frame)
+        alone, row = kd.ik.solve(robot, {frame: T}), kd.ik.solve(robot, {frame: T[None]})
+        for field in ("q", "success", "status", "residual", "active_limits", "iterations"):
+            ours, theirs = getattr(alone, field), getattr(row, field)
+            assert ours.shape == theirs.shape[1:] and ours.dtype == theirs.dtype
+            assert ours.flags.writeable and ours.flags.c_contiguous
+        limits = robot.limits
+        at = (alone.q <= limits.lower + 1e-9) | (alone.q >= limits.upper - 1e-9)
+        np.testing.assert_array_equal(alone.active_limits, at)
+        np.testing.assert_allclose(alone.T_reached[frame], kd.kinematics.pose(robot, alone.q, frame), atol=1e-12)
+        np.testing.assert_allclose(alone.residual[0], np.linalg.norm((alone.T_reached[frame] - T)[:3, 3]), atol=1e-12)
+        assert alone.success and (alone.residual <= 1e-6).all()
+
+
+@pytest.mark.usefixtures("instruction_set")
+def test_several_frames_of_a_free_robot_alone() -> None:
+    robot = kd.load("humanoid")
+    q0 = robot.configuration("standing")
+    moved = robot.integrate(q0, 0.1 * np.random.default_rng(1).normal(size=(10, robot.nv)))
+    for q in np.clip(moved, robot.limits.lower, robot.limits.upper):
+        targets = {frame: kd.kinematics.pose(robot, q, frame) for frame in ("left_hand", "right_sole")}
+        found = kd.ik.solve(robot, targets, q0)
+        assert found.success and list(found.T_reached) == list(targets)
+        for frame, T in targets.items():
+            np.testing.assert_allclose(found.T_reached[frame], T, atol=2e-6)
+            np.testing.assert_allclose(kd.kinematics.pose(robot, found.q, frame), T, atol=2e-6)
+
+
+@pytest.mark.parametrize("restarts", [1, 2, 5, 64])
+def test_out_of_reach_alone_every_number_of_restarts_says_so(restarts: int) -> None:
+    robot = load("ur5")
+    T = np.eye(4)
+    T[:3, 3] = 3.0, 1.0, 0.5
+    found = kd.ik.solve(robot, {"wrist_3_link": T}, restarts=restarts)
+    assert found.status == "unreachable" and not found.success
+    batch = kd.ik.solve(robot, {"wrist_3_link": T[None]}, restarts=64)
+    np.testing.assert_allclose(found.residual[0], batch.residual[0, 0], rtol=0.05)
