@@ -93,6 +93,8 @@ def track(
     if task.redundancy:
         ways.try_others()
     ways.say_why()
+    if not task.redundancy:
+        ways.try_branches()
     return ways.answer(batch)
 
 

@@ -60,12 +60,25 @@ class Search:
         """
         exact = self._closed_form(T, q0)
         of, q = exact if exact is not None else self._numeric(T, q0)
+        return of, self._polished(T[of], q)
+
+    def everywhere(self, T: Array, q0: Array) -> tuple[Rows, Array]:
+        """Find all configurations of each pose (n, 4, 4) that are easily found, some perhaps twice, as `solutions`."""
+        exact = self._closed_form(T, q0)
+        if exact is None:
+            found = self._spread(T, q0)
+            of, start = np.nonzero(found.success)
+            exact = of, found.q[of, start]
+        return exact[0], self._polished(T[exact[0]], exact[1])
+
+    def _polished(self, T: Array, q: Array) -> Array:
+        """Bring solutions (m, nq) nearer to their poses (m, 4, 4), those that Newton's method does not lead away."""
         if not len(q):
-            return of, q
-        settled, residual = self.task.settle(q, T[of], np.zeros((len(q), len(self.task.columns)), dtype=bool))
+            return q
+        settled, residual = self.task.settle(q, T, np.zeros((len(q), len(self.task.columns)), dtype=bool))
         better = (residual.max(axis=1) <= self.tolerance) & ~self.task.beyond(settled, SLACK).any(axis=1)
         better &= np.abs(self.task.step(q, settled)).max(axis=1) < APART
-        return of, np.where(better[:, None], settled, q)
+        return np.where(better[:, None], settled, q)
 
     def _closed_form(self, T: Array, q0: Array | None) -> tuple[Rows, Array] | None:
         """List all branches, or None where there is no closed form or where it asks for more than this path does."""
@@ -82,13 +95,18 @@ class Search:
         good = self.task.error(q, T[of])[1].max(axis=1, initial=0.0) <= self.tolerance
         return of[good], q[good]
 
-    def _numeric(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
+    def _spread(self, T: Array, home: Array) -> IKResult:
+        """Solve for each pose (n, 4, 4) from `home` (n, nq) and from all over the joint ranges: batch (n, starts)."""
         robot, n = self.task.robot, len(T)
-        home = np.broadcast_to(robot.neutral(), (n, robot.nq)) if q0 is None else q0
         guesses = np.repeat(home[:, None], RANDOM + 1, axis=1)
         places = self.task.places[self.task.places >= 0]
         guesses[:, 1:, places] = robot.random((n, RANDOM), seed=self.seed)[..., places]
-        found = self.solve(T[:, None], guesses, 0, self.limits)
+        return self.solve(T[:, None], guesses, 0, self.limits)
+
+    def _numeric(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
+        robot, n = self.task.robot, len(T)
+        home = np.broadcast_to(robot.neutral(), (n, robot.nq)) if q0 is None else q0
+        found = self._spread(T, home)
         if not found.success.any(axis=1).all():  # the hard ones, with all that the solver has
             hard = np.flatnonzero(~found.success.any(axis=1))
             more = self.solve(T[hard], home[hard], 64, self.limits)
