@@ -25,16 +25,18 @@ MOST = 32  # edges into a sample that are kept for each path, those of least mot
 
 @dataclass
 class Layer:
-    """Edges into one sample: the path `of` each (m,), where it ends, its motion `step` (m, c), the edge before it.
+    """Edges into one sample: the path `of` each (m,), sorted, where it ends, and the edge before it, its `parent`.
 
-    `motion` (m,) is summed up from the start; `known` ones are those of the way that was given; `crossed` tells that
-    a singularity lies on the edge.
+    `step` (m, c) is its motion and `length` (m,) that of the path; where the path stands still, both are still those
+    of the edge before, and NaN at the start. `motion` (m,) is summed up. `known` ones are those of the way that was
+    given; `crossed` tells that a singularity lies on the edge.
     """
 
     of: Rows
     q: Array
-    step: Array
     parent: Rows
+    step: Array
+    length: Array
     motion: Array
     known: Mask
     crossed: Mask
@@ -53,7 +55,8 @@ class Graph:
     def __init__(self, search: Search, paths: Array, max_step: Array, known: Array, crossed: Mask) -> None:
         self.search, self.task, self.paths, self.max_step = search, search.task, paths, max_step
         self.known, self.crossed = known, crossed
-        self.screws = log_pose(np.linalg.inv(paths[:, :-1]) @ paths[:, 1:])
+        screws = log_pose(np.linalg.inv(paths[:, :-1]) @ paths[:, 1:])
+        self.between = paths[:, :-1, None] @ exp_twist(SHARES[:, None] * screws[:, :, None])
         shift = paths[:, 1:, :3, 3] - paths[:, :-1, :3, 3]
         turn = log_rotation(paths[:, 1:, :3, :3] @ np.swapaxes(paths[:, :-1, :3, :3], -1, -2))
         self.lengths = np.linalg.norm(np.concatenate([shift, turn], axis=-1) * self.task.wanted, axis=-1)
@@ -62,18 +65,20 @@ class Graph:
         self.turning = self.task.places[turning]
 
     def farthest(self, of: Rows, start: Array) -> tuple[Array, Mask]:
-        """Find from starts (m, nq) of paths `of` the way of each path that comes farthest, of those the shortest.
+        """Find from starts (m, nq) of paths `of` (m,), sorted, the way of each that comes farthest, with least motion.
 
         Gives q (n, L, nq), NaN from where no edge goes on, and where (n, L) a singularity was passed.
         """
         m, c = len(of), len(self.task.columns)
         known = (np.abs(start - self.known[of, 0]) <= SAME).all(axis=1)
-        layer = Layer(of, start, np.full((m, c), np.nan), np.arange(m), np.zeros(m), known, np.zeros(m, dtype=bool))
-        layers, rows, nodes = [layer], of[:0], start[:0]
+        step, length, none = np.full((m, c), np.nan), np.full(m, np.nan), np.zeros(m, dtype=bool)
+        layer = Layer(of, start, np.arange(m), step, length, np.zeros(m), known, none)
+        layers = [layer]
         for k in range(self.paths.shape[1] - 1):
             if k % CHUNK == 0:
-                sample, rows, nodes = self._solutions(k, layer)
-            layer = self._next(k, layer, rows[sample == k + 1], nodes[sample == k + 1])
+                sample, path, nodes = self._solutions(k, layer)
+            here = sample == k + 1
+            layer = self._sound(k, layer, self._edges(k, layer, path[here], nodes[here]))
             if not len(layer.of):
                 break
             layers.append(layer)
@@ -87,27 +92,30 @@ class Graph:
         of, q = self.search.everywhere(self.paths[path, sample], np.repeat(layer.q[first], len(samples), axis=0))
         return sample[of], path[of], q
 
-    def _next(self, k: int, layer: Layer, path: Rows, nodes: Array) -> Layer:
-        """Find the edges from the ends of a layer, at sample k, to solutions of the next: `nodes` (s, nq) and others.
+    def _edges(self, k: int, layer: Layer, path: Rows, nodes: Array) -> Layer:
+        """List the edges from the ends of a layer, at sample k, to solutions of the next: `nodes` (s, nq) and others.
 
-        The others are where each edge leads if it goes on as it did, and the known way.
+        The others are where each edge leads if it goes on as it did, and the known way. Steps, limits and residuals
+        are checked.
         """
-        parent, node = np.nonzero(layer.of[:, None] == path)
+        parent, node = _pairs(layer.of, path)
         known = np.flatnonzero(layer.known & np.isfinite(self.known[layer.of, k + 1, 0]))
-        own = np.arange(len(layer.of))
         ends = [self._turned(layer.q[parent], nodes[node]), self._ahead(k, layer), self.known[layer.of[known], k + 1]]
-        parent, q = np.concatenate([parent, own, known]), np.concatenate(ends)
-        of, step = layer.of[parent], self.task.step(layer.q[parent], q)
-        motion = layer.motion[parent] + np.linalg.norm(step, axis=1)
+        parent, q = np.concatenate([parent, np.arange(len(layer.of)), known]), np.concatenate(ends)
         sure = np.arange(len(parent)) >= len(parent) - len(known)
-        edges = Layer(of, q, step, parent, motion, sure, sure & self.crossed[of, k + 1])
-        good = (np.abs(step) <= self.max_step).all(axis=1) & ~self.task.beyond(q, SLACK).any(axis=1)
-        edges = self._distinct(layer, edges.pick(good | sure))
-        return self._sound(k, layer, edges)
+        step = self.task.step(layer.q[parent], q)
+        short = (np.abs(step) <= self.max_step).all(axis=1) & ~self.task.beyond(q, SLACK).any(axis=1)
+        kept = np.flatnonzero(short | sure)
+        parent, q, step, sure = parent[kept], q[kept], step[kept], sure[kept]
+        of = layer.of[parent]
+        residual = self.task.error(q, self.paths[of, k + 1])[1].max(axis=1)
+        motion, length = layer.motion[parent] + np.linalg.norm(step, axis=1), self.lengths[of, k]
+        edges = Layer(of, q, parent, step, length, motion, sure, sure & self.crossed[of, k + 1])
+        exact = np.flatnonzero((residual <= self.search.tolerance) | sure)
+        return _distinct(layer, edges.pick(exact), residual[exact])
 
     def _turned(self, q: Array, nodes: Array) -> Array:
         """Add the whole turns to nodes (p, nq) that bring them nearest to q (p, nq)."""
-        nodes = nodes.copy()
         gap = q[:, self.turning] - nodes[:, self.turning]
         nodes[:, self.turning] += 2 * np.pi * np.round(gap / (2 * np.pi))
         return nodes
@@ -115,53 +123,31 @@ class Graph:
     def _ahead(self, k: int, layer: Layer) -> Array:
         """Go on from the ends of a layer as it came there; in a singularity no list of solutions is complete."""
         none = np.zeros(layer.step.shape, dtype=bool)
-        guess = self.task.move(layer.q, np.nan_to_num(layer.step))
+        scale = np.minimum(self.lengths[layer.of, k] / layer.length, 2.0)
+        guess = self.task.move(layer.q, np.nan_to_num(layer.step * scale[:, None]))
         return self.task.settle(guess, self.paths[layer.of, k + 1], none, damping=1e-4)[0]
-
-    def _distinct(self, layer: Layer, edges: Layer) -> Layer:
-        """Drop edges that begin and end where another does, and of each path all but the shortest ways."""
-        ends = np.concatenate([edges.of[:, None], edges.q, layer.q[edges.parent]], axis=1)
-        key = np.unique(np.round(ends / SAME), axis=0, return_inverse=True)[1].reshape(-1)
-        order = np.lexsort((edges.motion, ~edges.known, key))
-        edges = edges.pick(order[np.append(True, key[order][1:] != key[order][:-1])[: len(order)]])
-        edges = edges.pick(np.lexsort((edges.motion, ~edges.known, edges.of)))
-        rank = np.arange(len(edges.of)) - np.searchsorted(edges.of, edges.of)
-        return edges.pick(rank < MOST)
 
     def _sound(self, k: int, layer: Layer, edges: Layer) -> Layer:
         """Keep edges that are true motions along the path: near it all the way, smooth where a singularity lies on it.
 
         A singularity lies where the determinant of J changes its sign; of J0^+ J for arms with less than six joints.
         """
-        task, T = self.task, self.paths[edges.of, k + 1]
-        near = task.error(edges.q, T)[1].max(axis=1, initial=0.0) <= self.search.tolerance
-        edges = edges.pick(near | edges.known)
         if not len(edges.of):
             return edges
-        count, begin, length = len(edges.of), layer.q[edges.parent], self.lengths[edges.of, k]
-        between = task.robot.interpolate(begin[:, None], edges.q[:, None], SHARES).reshape(3 * count, -1)
-        screws = SHARES[:, None] * self.screws[edges.of, None, k]
-        T = (self.paths[edges.of, None, k] @ exp_twist(screws)).reshape(-1, 4, 4)
-        left = np.linalg.norm(task.error(between, T)[0], axis=1).reshape(count, 3).max(axis=1)
+        task, count, begin = self.task, len(edges.of), layer.q[edges.parent]
+        q = task.robot.interpolate(begin[:, None], edges.q[:, None], SHARES).reshape(3 * count, -1)
+        T = self.between[edges.of, k].reshape(-1, 4, 4)
+        left = np.linalg.norm(task.error(q, T)[0], axis=1).reshape(count, 3).max(axis=1)
         pinv = task.invert(task.jacobian(begin, self.paths[edges.of, k])).pinv[:, None]
-        J = task.jacobian(between, T).reshape(count, 3, *pinv.shape[:1:-1])
+        J = task.jacobian(q, T).reshape(count, 3, *pinv.shape[:1:-1])
         J = np.concatenate([J, task.jacobian(edges.q, self.paths[edges.of, k + 1])[:, None]], axis=1)
         flips = (np.linalg.det(pinv @ J) <= 0.0).any(axis=1)
-        good = (left <= ASTRAY * length + self.search.tolerance) & (~flips | self._smooth(k, layer, edges))
+        good = left <= ASTRAY * edges.length + self.search.tolerance
+        good &= ~flips | _smooth(edges, layer.pick(edges.parent))
         edges.crossed = np.where(edges.known, edges.crossed, flips)
+        still = edges.length <= self.search.tolerance
+        edges.step[still], edges.length[still] = layer.step[edges.parent[still]], layer.length[edges.parent[still]]
         return edges.pick(good | edges.known)
-
-    def _smooth(self, k: int, layer: Layer, edges: Layer) -> Mask:
-        """Tell which edges go on as the edge before, for each sample or for the length of path; the first ones do."""
-        before = layer.step[edges.parent]
-        if k == 0:
-            return np.ones(len(before), dtype=bool)
-        scale = self.lengths[edges.of, k] / np.maximum(self.lengths[edges.of, k - 1], 1e-300)
-        size = SMOOTH * np.linalg.norm(edges.step, axis=1)
-        return np.asarray(
-            (np.linalg.norm(edges.step - before, axis=1) <= size)
-            | (np.linalg.norm(edges.step - before * scale[:, None], axis=1) <= size)
-        )
 
     def _trace(self, layers: list[Layer]) -> tuple[Array, Mask]:
         """Go back from the last end of each path, the one with least motion, to its start."""
@@ -177,3 +163,30 @@ class Graph:
             q[mine, k], crossed[mine, k] = layer.q[at[mine]], layer.crossed[at[mine]]
             at[mine] = layer.parent[at[mine]]
         return q, crossed
+
+
+def _pairs(of: Rows, path: Rows) -> tuple[Rows, Rows]:
+    """Pair each entry of `of` (m,) with all equal ones of `path` (s,), which is sorted: places in both (p,)."""
+    first = np.searchsorted(path, of)
+    count = np.searchsorted(path, of, side="right") - first
+    parent = np.repeat(np.arange(len(of)), count)
+    return parent, np.arange(len(parent)) + np.repeat(first - np.cumsum(count) + count, count)
+
+
+def _distinct(layer: Layer, edges: Layer, residual: Array) -> Layer:
+    """Keep of edges that begin and end alike the most exact, and of each path those of least motion."""
+    ends = np.concatenate([edges.of[:, None], edges.q, layer.q[edges.parent]], axis=1)
+    key = np.unique(np.round(ends / SAME), axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((residual, ~edges.known, key))
+    edges = edges.pick(order[np.diff(key[order], prepend=-1) != 0])
+    edges = edges.pick(np.lexsort((edges.motion, ~edges.known, edges.of)))
+    rank = np.arange(len(edges.of)) - np.searchsorted(edges.of, edges.of)
+    return edges.pick(rank < MOST)
+
+
+def _smooth(edges: Layer, before: Layer) -> Mask:
+    """Tell which edges go on as those before, by the sample or by the length of path; the first ones do."""
+    most = SMOOTH * np.linalg.norm(edges.step, axis=1)
+    scaled = before.step * (edges.length / before.length)[:, None]
+    gaps = [np.linalg.norm(edges.step - step, axis=1) for step in (before.step, scaled)]
+    return np.asarray(np.isnan(before.length) | (np.minimum(*gaps) <= most))

@@ -64,7 +64,7 @@ class Ways:
                 return
 
     def try_branches(self) -> None:
-        """Search among all solutions for ways past the breaks that another way may avoid; no pose is out of reach there.
+        """Search among all solutions for ways past breaks, where it is not that the pose is out of reach.
 
         Where one is found that breaks later, it is followed on from there, and searched for again.
         """
@@ -75,8 +75,7 @@ class Ways:
                 return
             of, start = self.starts
             graph = Graph(self.search, self.paths[paths], self.max_step, self.q[paths], self.crossed[paths])
-            mine = broken[of]
-            q, crossed = graph.farthest(np.searchsorted(paths, of[mine]), start[mine])
+            q, crossed = graph.farthest(np.searchsorted(paths, of[broken[of]]), start[broken[of]])
             self.tried[paths] += 1
             farther = np.isfinite(q[..., 0]).sum(axis=1) > self.reached[paths]
             broken[paths[~farther]] = False
