@@ -28,8 +28,8 @@ class Layer:
     """Edges into one sample: the path `of` each (m,), sorted, where it ends, and the edge before it, its `parent`.
 
     `step` (m, c) is its motion and `length` (m,) that of the path; where the path stands still, both are still those
-    of the edge before, and NaN at the start. `motion` (m,) is summed up. `known` ones are those of the way that was
-    given; `crossed` tells that a singularity lies on the edge.
+    of the edge before, and NaN at the start. `motion` (m,) is summed up. `known` ones end on the way that was given;
+    `crossed` tells that a singularity lies on the edge.
     """
 
     of: Rows
@@ -70,9 +70,8 @@ class Graph:
         Gives q (n, L, nq), NaN from where no edge goes on, and where (n, L) a singularity was passed.
         """
         m, c = len(of), len(self.task.columns)
-        known = (np.abs(start - self.known[of, 0]) <= SAME).all(axis=1)
         step, length, none = np.full((m, c), np.nan), np.full(m, np.nan), np.zeros(m, dtype=bool)
-        layer = Layer(of, start, np.arange(m), step, length, np.zeros(m), known, none)
+        layer = Layer(of, start, np.arange(m), step, length, np.zeros(m), self._known(0, of, start), none)
         layers = [layer]
         for k in range(self.paths.shape[1] - 1):
             if k % CHUNK == 0:
@@ -105,7 +104,7 @@ class Graph:
         sure = np.arange(len(parent)) >= len(parent) - len(known)
         step = self.task.step(layer.q[parent], q)
         short = (np.abs(step) <= self.max_step).all(axis=1) & ~self.task.beyond(q, SLACK).any(axis=1)
-        kept = np.flatnonzero(short | sure)
+        kept = np.flatnonzero(short)
         parent, q, step, sure = parent[kept], q[kept], step[kept], sure[kept]
         of = layer.of[parent]
         residual = self.task.error(q, self.paths[of, k + 1])[1].max(axis=1)
@@ -147,7 +146,13 @@ class Graph:
         edges.crossed = np.where(edges.known, edges.crossed, flips)
         still = edges.length <= self.search.tolerance
         edges.step[still], edges.length[still] = layer.step[edges.parent[still]], layer.length[edges.parent[still]]
-        return edges.pick(good | edges.known)
+        edges = edges.pick(good | edges.known)
+        edges.known = self._known(k + 1, edges.of, edges.q)
+        return edges
+
+    def _known(self, k: int, of: Rows, q: Array) -> Mask:
+        """Tell which configurations (m, nq) are those of the known way at sample k."""
+        return np.asarray((np.abs(q - self.known[of, k]) <= SAME).all(axis=1))
 
     def _trace(self, layers: list[Layer]) -> tuple[Array, Mask]:
         """Go back from the last end of each path, the one with least motion, to its start."""
@@ -174,12 +179,12 @@ def _pairs(of: Rows, path: Rows) -> tuple[Rows, Rows]:
 
 
 def _distinct(layer: Layer, edges: Layer, residual: Array) -> Layer:
-    """Keep of edges that begin and end alike the most exact, and of each path those of least motion."""
+    """Keep of edges that begin and end alike the one of least motion, or the most exact; and of each path the best."""
     ends = np.concatenate([edges.of[:, None], edges.q, layer.q[edges.parent]], axis=1)
     key = np.unique(np.round(ends / SAME), axis=0, return_inverse=True)[1].reshape(-1)
-    order = np.lexsort((residual, ~edges.known, key))
+    order = np.lexsort((residual, ~edges.known, np.round(edges.motion / (10 * SAME)), key))
     edges = edges.pick(order[np.diff(key[order], prepend=-1) != 0])
-    edges = edges.pick(np.lexsort((edges.motion, ~edges.known, edges.of)))
+    edges = edges.pick(np.lexsort((edges.motion, edges.of)))
     rank = np.arange(len(edges.of)) - np.searchsorted(edges.of, edges.of)
     return edges.pick(rank < MOST)
 

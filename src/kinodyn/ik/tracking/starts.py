@@ -97,10 +97,11 @@ class Search:
 
     def _spread(self, T: Array, home: Array) -> IKResult:
         """Solve for each pose (n, 4, 4) from `home` (n, nq) and from all over the joint ranges: batch (n, starts)."""
-        robot, n = self.task.robot, len(T)
+        robot = self.task.robot
         guesses = np.repeat(home[:, None], RANDOM + 1, axis=1)
         places = self.task.places[self.task.places >= 0]
-        guesses[:, 1:, places] = robot.random((n, RANDOM), seed=self.seed)[..., places]
+        # The same for each pose, so that a path of a batch is followed as it would be alone.
+        guesses[:, 1:, places] = robot.random(RANDOM, seed=self.seed)[:, places]
         return self.solve(T[:, None], guesses, 0, self.limits)
 
     def _numeric(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
