@@ -60,9 +60,7 @@ class Graph:
         shift = paths[:, 1:, :3, 3] - paths[:, :-1, :3, 3]
         turn = log_rotation(paths[:, 1:, :3, :3] @ np.swapaxes(paths[:, :-1, :3, :3], -1, -2))
         self.lengths = np.linalg.norm(np.concatenate([shift, turn], axis=-1) * self.task.wanted, axis=-1)
-        kinds = [self.task.robot.joint(name).kind for name in self.task.names]
-        turning = np.isin(kinds, ("revolute", "continuous")) & (self.task.places >= 0)
-        self.turning = self.task.places[turning]
+        self.turning = self.task.places[self.task.turning]
 
     def farthest(self, of: Rows, start: Array) -> tuple[Array, Mask]:
         """Find from starts (m, nq) of paths `of` (m,), sorted, the way of each that comes farthest, with least motion.

@@ -15,6 +15,7 @@ from kinodyn.ik.tracking.task import SLACK, FrameTask, Mask
 
 RANDOM = 24  # numeric starts for each pose
 MOST = 8  # different solutions that are followed, of those found numerically
+MOST_TURNED = 24  # the same and with whole turns added
 APART = 0.01  # [rad or m] nearer ones are the same
 
 
@@ -70,6 +71,22 @@ class Search:
             of, start = np.nonzero(found.success)
             exact = of, found.q[of, start]
         return exact[0], self._polished(T[exact[0]], exact[1])
+
+    def turned(self, of: Rows, q: Array) -> tuple[Rows, Array]:
+        """Add to configurations (m, nq) of paths `of` (m,) those that are whole turns away, far from limits first."""
+        far = np.zeros(len(of), dtype=bool)
+        for place in self.task.places[self.task.turning & self.task.ranged]:
+            shift = np.zeros(self.task.robot.nq)
+            shift[place] = 2 * np.pi
+            of, far = np.tile(of, 3), np.concatenate([far, np.ones(2 * len(far), dtype=bool)])
+            q = np.concatenate([q, q + shift, q - shift])
+            inside = ~self.task.beyond(q, SLACK).any(axis=1)
+            of, far, q = of[inside], far[inside], q[inside]
+        off = np.abs((self.task.values(q) - self.task.middle) / self.task.half * self.task.ranged).max(axis=1)
+        order = np.lexsort((off, far, of))
+        of, q = of[order], q[order]
+        few = np.arange(len(of)) - np.searchsorted(of, of) < MOST_TURNED
+        return of[few], q[few]
 
     def _polished(self, T: Array, q: Array) -> Array:
         """Bring solutions (m, nq) nearer to their poses (m, 4, 4), those that Newton's method does not lead away."""

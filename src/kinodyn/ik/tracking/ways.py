@@ -25,7 +25,7 @@ class Ways:
         self.crossed, self.status = np.zeros((n, L), dtype=bool), np.full(n, "", "<U11")
         self.joint, self.side = np.full(n, "", object), np.full(n, "", "<U5")
         self.reached, self.tried = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        self.starts = np.zeros(0, dtype=np.intp), np.zeros((0, robot.nq))  # that were followed, and of which paths
+        self.starts = np.zeros(0, dtype=np.intp), np.zeros((0, robot.nq))  # of which paths, and where
         self.last = np.tile(robot.neutral(), (n, 1))  # where to look from when a path breaks
 
     def begin(self, q0: Array | None) -> None:
@@ -41,7 +41,7 @@ class Ways:
                 self._blame(path, start[path])
             of = np.flatnonzero(found & ~out.any(axis=1))
             start = start[of]
-        count, self.starts = len(of), (of, start)
+        count, self.starts = len(of), self.search.turned(of, start) if q0 is None else (of, start)
         self._follow(of, start, np.full(count, self.gain), np.full((count, len(self.task.columns)), np.nan))
 
     def try_others(self) -> None:
