@@ -231,6 +231,103 @@ def test_a_near_miss_of_the_wrist_singularity_breaks_or_turns_the_wrist() -> Non
     assert free.success and np.ptp(free.q[:, 3]) > 2.0  # the branch goes on by half a turn of the fourth joint
 
 
+def crossing_lines(robot: Robot, frame: str, seed: int, samples: int) -> Array:
+    """Draw straight lines of joints (n, samples, nq) on which det J changes its sign; so there is a way for each."""
+    ends = robot.random((24, 2), seed=seed) * np.minimum(1.0, np.pi / robot.limits.upper)
+    q, fine = (ends[:, :1] + s[:, None] * (ends[:, 1:] - ends[:, :1]) for s in _shares(samples, 500))
+    sign = np.sign(np.linalg.det(kd.kinematics.jacobian(robot, fine, frame)))
+    return np.asarray(q[(np.diff(sign, axis=1) != 0).any(axis=1)])
+
+
+def _shares(*samples: int) -> list[Array]:
+    return [np.linspace(0.0, 1.0, n) for n in samples]
+
+
+def assert_no_jump(robot: Robot, q: Array, T: Array, frame: str) -> None:
+    """Judge each step by where the frame is halfway: near the screw from one sample to the next."""
+    screw = kd.spatial.log(np.linalg.inv(T[:-1]) @ T[1:])
+    halfway = kd.kinematics.pose(robot, robot.interpolate(q[:-1], q[1:], 0.5), frame)
+    left = kd.spatial.log(np.linalg.inv(T[:-1] @ kd.spatial.exp(0.5 * screw)) @ halfway)
+    assert (np.linalg.norm(left, axis=-1) <= 0.11 * np.linalg.norm(screw, axis=-1)).all()
+
+
+@pytest.mark.parametrize(("name", "frame"), [("puma560", "link6"), ("ur5", "wrist_3_link")])
+def test_lines_of_joints_through_singularities_are_followed_to_the_end(name: str, frame: str) -> None:
+    robot = load(name)
+    fine = crossing_lines(robot, frame, 21, 39)[:14]
+    T = kd.kinematics.pose(robot, fine, frame)
+    coarse, halved = (kd.ik.track(robot, T[:, ::step], frame, fine[:, 0]) for step in (2, 1))
+    searched = np.flatnonzero((coarse.tried > 1) & (halved.tried > 1) & coarse.success & halved.success)
+    assert len(fine) == 14 and len(searched) >= 2
+    for path, samples in ((coarse, T[:, ::2]), (halved, T)):
+        assert path.success.mean() >= 0.95
+        for i in searched:
+            assert path.crossed[i].any() and path.residual[i].max() <= 1e-6
+            assert (np.abs(np.diff(path.q[i], axis=0)) <= 0.5).all()
+            assert (path.q[i] >= robot.limits.lower - 1e-9).all() and (path.q[i] <= robot.limits.upper + 1e-9).all()
+            assert_no_jump(robot, path.q[i], samples[i], frame)
+    # In a singularity one joint may turn a little against another; another way would be much farther off.
+    np.testing.assert_allclose(halved.q[searched, ::2], coarse.q[searched], atol=0.01)
+
+
+def test_without_a_start_whole_turns_of_the_first_configuration_are_tried() -> None:
+    robot = load("puma560")
+    q = np.tile(PUMA, (90, 1))
+    q[:, 5] = np.linspace(-4.5, 4.5, 90)  # almost all of the range of the last joint
+    T = kd.kinematics.pose(robot, q, "link6")
+    path = kd.ik.track(robot, T, "link6")
+    assert_honest(robot, path, "link6", T)
+    assert path.success and path.q[0, 5] < -np.pi
+
+
+def test_without_a_closed_form_a_way_through_a_singularity_is_found_too() -> None:
+    robot = load("scara")
+    ends = robot.random((60, 2), seed=77)
+    q = ends[:, :1] + np.linspace(0.0, 1.0, 40)[:, None] * (ends[:, 1:] - ends[:, :1])
+    q = q[np.sign(q[:, 0, 1]) != np.sign(q[:, -1, 1])]  # the arm is stretched on the way
+    path = kd.ik.track(robot, kd.kinematics.pose(robot, q, "link4"), "link4", q[:, 0])
+    assert path.success.mean() >= 0.95 and (path.tried > 1).any()
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-3])
+def test_branches_are_exchanged_where_they_meet_and_not_where_they_come_near(gap: float) -> None:
+    robot = _narrowed(kd.load("planar2r"), 1, -1.2, 3.0)
+    t = np.linspace(-0.5, 0.9, 160)  # the elbow would go from -1 to 1.8, or back to its limit
+    reach = 2.0 * np.cos(np.sqrt(gap + t * t))
+    T = np.tile(np.eye(4), (160, 1, 1))
+    T[:, :2, 3] = reach[:, None] * np.stack([np.cos(t), np.sin(t)], axis=1)
+    elbow = -2.0 * np.sqrt(gap + t[0] ** 2)
+    path = kd.ik.track(robot, T, "link2", [t[0] - 0.5 * elbow, elbow], position_only=True)
+    if gap == 0.0:
+        assert path.success and (path.q[-1, 1] > 1.7) and path.crossed.sum() == 1
+        return
+    assert (path.status, path.joint, path.side) == ("limits", "joint2", "lower") and path.tried > 1
+    assert path.reached == np.flatnonzero(-2.0 * np.sqrt(gap + t * t) < -1.2)[0]
+    assert (path.q[: path.reached, 1] < 0.0).all()
+
+
+def test_a_break_that_no_way_avoids_stays_where_it_was_after_the_search() -> None:
+    robot = load("puma560")
+    q = np.tile(PUMA, (80, 1))
+    q[:, 0] = np.linspace(2.0, 3.5, 80)  # the whole arm turns past the limit of its first joint
+    path = kd.ik.track(robot, kd.kinematics.pose(robot, q, "link6"), "link6", q[0])
+    assert (path.status, path.joint, path.side) == ("limits", "joint1", "upper") and path.tried > 1
+    assert path.reached == np.flatnonzero(q[:, 0] > robot.limits.upper[0])[0]
+    np.testing.assert_allclose(path.q[: path.reached], q[: path.reached], atol=1e-8)
+    far = kd.ik.track(robot, line(robot, "link6", PUMA, [1.5, 0.0, 0.0]), "link6", PUMA)
+    assert far.status == "unreachable" and far.tried == 1  # there is nothing to search for
+
+
+def test_a_path_that_waits_in_front_of_a_singularity_goes_through_it() -> None:
+    robot = load("puma560")
+    q = np.tile(PUMA, (70, 1))
+    q[:, 4] = np.concatenate([np.linspace(-0.4, -0.01, 30), np.full(10, -0.01), np.linspace(0.003, 0.38, 30)])
+    T = kd.kinematics.pose(robot, q, "link6")
+    path = kd.ik.track(robot, T, "link6", q[0])
+    assert path.success
+    np.testing.assert_allclose(path.q, q, atol=1e-5)
+
+
 def test_a_redundant_arm_passes_a_limit_by_moving_in_its_null_space() -> None:
     robot, frame = load("panda"), "panda_link8"
     q0 = PANDA.copy()
@@ -252,7 +349,8 @@ def _narrowed(robot: Robot, i: int, lower: float, upper: float) -> Robot:
 
     name = robot.joint_names[i]
     joints = tuple(
-        replace(joint, lower=lower, upper=upper) if joint.name == name else joint for joint in robot.description.joints
+        replace(joint, kind="revolute", lower=lower, upper=upper) if joint.name == name else joint
+        for joint in robot.description.joints
     )
     return Robot(replace(robot.description, joints=joints))
 

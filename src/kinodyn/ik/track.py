@@ -34,10 +34,12 @@ def track(
 
     Between samples the path is the screw motion from one pose to the next, and is followed there too, in steps so small
     that the solution next to the last one is the only one near it. An arm without redundancy that starts at q0 has but
-    one such way as long as it meets no singularity. In a singularity branches meet and one of them is taken; a path
-    that breaks after that, or there, may have had another way. A redundant arm keeps away from its limits on the
-    way, and before it gives up it tries other motions in its null space. Joints turn on
-    beyond pi where their limits allow.
+    one such way as long as it meets no singularity. In a singularity branches meet and one of them is taken. Where
+    such an arm breaks, unless the pose is out of reach, all solutions of all samples are searched for the way that
+    comes farthest, with least motion; the break is told only if none comes farther. A step of such a way counts if the
+    frame stays within a tenth of its length from the path, and if it goes on smoothly where it passes a singularity.
+    A redundant arm keeps away from its limits on the way, and before it gives up it tries other motions in its null
+    space. Joints turn on beyond pi where their limits allow.
 
     Reference: E. L. Allgower and K. Georg, "Introduction to Numerical Continuation Methods", 2003, chapters 2 and 6.
 
@@ -95,6 +97,8 @@ def track(
     if task.redundancy:
         ways.try_others()
     ways.say_why()
+    if not task.redundancy:
+        ways.try_branches()
     return ways.answer(batch)
 
 

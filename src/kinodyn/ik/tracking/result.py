@@ -42,7 +42,7 @@ class Track:
     crossed : (..., L) bool
         A singularity was crossed on the way to this sample: in it several branches meet, and the smooth one was taken.
     tried : (...) int
-        How many starts and null-space motions were followed to find this one.
+        How many starts and null-space motions were followed to find this one, and searches among all solutions.
     robot, frame
         Whose path it is.
     """

@@ -15,6 +15,7 @@ from kinodyn.ik.tracking.task import SLACK, FrameTask, Mask
 
 RANDOM = 24  # numeric starts for each pose
 MOST = 8  # different solutions that are followed, of those found numerically
+MOST_TURNED = 24  # the same and with whole turns added
 APART = 0.01  # [rad or m] nearer ones are the same
 
 
@@ -60,12 +61,41 @@ class Search:
         """
         exact = self._closed_form(T, q0)
         of, q = exact if exact is not None else self._numeric(T, q0)
+        return of, self._polished(T[of], q)
+
+    def everywhere(self, T: Array, q0: Array) -> tuple[Rows, Array]:
+        """Find all configurations of each pose (n, 4, 4) that are easily found, some perhaps twice, as `solutions`."""
+        exact = self._closed_form(T, q0)
+        if exact is None:
+            found = self._spread(T, q0)
+            of, start = np.nonzero(found.success)
+            exact = of, found.q[of, start]
+        return exact[0], self._polished(T[exact[0]], exact[1])
+
+    def turned(self, of: Rows, q: Array) -> tuple[Rows, Array]:
+        """Add to configurations (m, nq) of paths `of` (m,) those that are whole turns away, far from limits first."""
+        far = np.zeros(len(of), dtype=bool)
+        for place in self.task.places[self.task.turning & self.task.ranged]:
+            shift = np.zeros(self.task.robot.nq)
+            shift[place] = 2 * np.pi
+            of, far = np.tile(of, 3), np.concatenate([far, np.ones(2 * len(far), dtype=bool)])
+            q = np.concatenate([q, q + shift, q - shift])
+            inside = ~self.task.beyond(q, SLACK).any(axis=1)
+            of, far, q = of[inside], far[inside], q[inside]
+        off = np.abs((self.task.values(q) - self.task.middle) / self.task.half * self.task.ranged).max(axis=1)
+        order = np.lexsort((off, far, of))
+        of, q = of[order], q[order]
+        few = np.arange(len(of)) - np.searchsorted(of, of) < MOST_TURNED
+        return of[few], q[few]
+
+    def _polished(self, T: Array, q: Array) -> Array:
+        """Bring solutions (m, nq) nearer to their poses (m, 4, 4), those that Newton's method does not lead away."""
         if not len(q):
-            return of, q
-        settled, residual = self.task.settle(q, T[of], np.zeros((len(q), len(self.task.columns)), dtype=bool))
+            return q
+        settled, residual = self.task.settle(q, T, np.zeros((len(q), len(self.task.columns)), dtype=bool))
         better = (residual.max(axis=1) <= self.tolerance) & ~self.task.beyond(settled, SLACK).any(axis=1)
         better &= np.abs(self.task.step(q, settled)).max(axis=1) < APART
-        return of, np.where(better[:, None], settled, q)
+        return np.where(better[:, None], settled, q)
 
     def _closed_form(self, T: Array, q0: Array | None) -> tuple[Rows, Array] | None:
         """List all branches, or None where there is no closed form or where it asks for more than this path does."""
@@ -82,13 +112,19 @@ class Search:
         good = self.task.error(q, T[of])[1].max(axis=1, initial=0.0) <= self.tolerance
         return of[good], q[good]
 
+    def _spread(self, T: Array, home: Array) -> IKResult:
+        """Solve for each pose (n, 4, 4) from `home` (n, nq) and from all over the joint ranges: batch (n, starts)."""
+        robot = self.task.robot
+        guesses = np.repeat(home[:, None], RANDOM + 1, axis=1)
+        places = self.task.places[self.task.places >= 0]
+        # The same for each pose, so that a path of a batch is followed as it would be alone.
+        guesses[:, 1:, places] = robot.random(RANDOM, seed=self.seed)[:, places]
+        return self.solve(T[:, None], guesses, 0, self.limits)
+
     def _numeric(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
         robot, n = self.task.robot, len(T)
         home = np.broadcast_to(robot.neutral(), (n, robot.nq)) if q0 is None else q0
-        guesses = np.repeat(home[:, None], RANDOM + 1, axis=1)
-        places = self.task.places[self.task.places >= 0]
-        guesses[:, 1:, places] = robot.random((n, RANDOM), seed=self.seed)[..., places]
-        found = self.solve(T[:, None], guesses, 0, self.limits)
+        found = self._spread(T, home)
         if not found.success.any(axis=1).all():  # the hard ones, with all that the solver has
             hard = np.flatnonzero(~found.success.any(axis=1))
             more = self.solve(T[hard], home[hard], 64, self.limits)

@@ -59,6 +59,8 @@ class FrameTask:
                 if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start:
                     places[joint.v] = np.arange(joint.q.start, joint.q.stop)
         self.places, self.names = places[self.columns], names[self.columns]
+        kinds = [robot.joint(name).kind for name in self.names]
+        self.turning = np.isin(kinds, ("revolute", "continuous")) & (self.places >= 0)  # by whole turns, if they may
         bounded = (self.places >= 0) & limits
         self.lower = np.where(bounded, robot.limits.lower[self.places], -np.inf)
         self.upper = np.where(bounded, robot.limits.upper[self.places], np.inf)

@@ -1,4 +1,4 @@
-"""Several ways for each path, of which the best is kept: other starts, other motions in the null space."""
+"""Several ways for each path, of which the best is kept: other starts, motions in the null space, branches."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 
 from kinodyn.description.types import Array
 from kinodyn.ik.tracking.follow import STUCK, Follower, Rows
+from kinodyn.ik.tracking.graph import Graph
 from kinodyn.ik.tracking.result import Track
 from kinodyn.ik.tracking.starts import Search
-from kinodyn.ik.tracking.task import SLACK
+from kinodyn.ik.tracking.task import SLACK, Mask
 
 ROUNDS = 3  # of other null-space motions, as long as each comes farther
 STRONG = 3.0  # null-space motion next to that of the path
@@ -24,6 +25,7 @@ class Ways:
         self.crossed, self.status = np.zeros((n, L), dtype=bool), np.full(n, "", "<U11")
         self.joint, self.side = np.full(n, "", object), np.full(n, "", "<U5")
         self.reached, self.tried = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        self.starts = np.zeros(0, dtype=np.intp), np.zeros((0, robot.nq))  # of which paths, and where
         self.last = np.tile(robot.neutral(), (n, 1))  # where to look from when a path breaks
 
     def begin(self, q0: Array | None) -> None:
@@ -39,7 +41,7 @@ class Ways:
                 self._blame(path, start[path])
             of = np.flatnonzero(found & ~out.any(axis=1))
             start = start[of]
-        count = len(of)
+        count, self.starts = len(of), self.search.turned(of, start) if q0 is None else (of, start)
         self._follow(of, start, np.full(count, self.gain), np.full((count, len(self.task.columns)), np.nan))
 
     def try_others(self) -> None:
@@ -60,6 +62,56 @@ class Ways:
             self._follow(rows, self.q[rows, 0], gain, np.concatenate([plain, self.task.values(goals)]))
             if (self.reached == before).all():
                 return
+
+    def try_branches(self) -> None:
+        """Search among all solutions for ways past breaks, where it is not that the pose is out of reach.
+
+        Where one is found that breaks later, it is followed on from there, and searched for again.
+        """
+        broken = np.isin(self.status, ("limits", "singular", "step")) & (self.reached > 0)
+        for _ in range(ROUNDS):
+            paths = np.flatnonzero(broken)
+            if not len(paths):
+                return
+            of, start = self.starts
+            graph = Graph(self.search, self.paths[paths], self.max_step, self.q[paths], self.crossed[paths])
+            q, crossed = graph.farthest(np.searchsorted(paths, of[broken[of]]), start[broken[of]])
+            self.tried[paths] += 1
+            farther = np.isfinite(q[..., 0]).sum(axis=1) > self.reached[paths]
+            broken[paths[~farther]] = False
+            self._go_on(paths[farther], q[farther], crossed[farther])
+            self.say_why()
+            broken &= np.isin(self.status, ("limits", "singular", "step"))
+
+    def _go_on(self, paths: Rows, q: Array, crossed: Mask) -> None:
+        """Keep ways q (p, L, nq) for some of the paths, and follow on from their ends."""
+        if not len(paths):
+            return
+        L, reached = q.shape[1], np.isfinite(q[..., 0]).sum(axis=1)
+        own, last = np.arange(len(paths)), reached - 1
+        # What is left of each path, and then it stands still.
+        rest = self.paths[paths[:, None], np.minimum(last[:, None] + np.arange(L), L - 1)]
+        count, columns = len(paths), len(self.task.columns)
+        found = Follower(
+            self.task,
+            rest,
+            own,
+            q[own, last],
+            gain=np.zeros(count),
+            goal=np.full((count, columns), np.nan),
+            tolerance=self.search.tolerance,
+            max_step=self.max_step,
+        ).run()
+        total = np.minimum(last + found.reached, L)
+        for i, path in enumerate(paths):
+            more = slice(reached[i], total[i])
+            new = slice(1, 1 + total[i] - reached[i])
+            q[i, more], crossed[i, more] = found.path_q[i, new], found.crossed[i, new]
+            self.residual[path, : total[i]] = self.task.error(q[i, : total[i]], self.paths[path, : total[i]])[1]
+        self.q[paths], self.crossed[paths], self.reached[paths] = q, crossed, total
+        self.status[paths] = np.where(total == L, "solved", found.status)
+        self.joint[paths], self.side[paths] = found.joint, found.side
+        self.last[paths] = q[own, total - 1]
 
     def _follow(self, of: Rows, start: Array, gain: Array, goal: Array) -> None:
         """Follow paths `of` (m,) and keep of each the way that comes farthest, with least motion."""
