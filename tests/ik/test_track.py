@@ -254,7 +254,7 @@ def assert_no_jump(robot: Robot, q: Array, T: Array, frame: str) -> None:
 @pytest.mark.parametrize(("name", "frame"), [("puma560", "link6"), ("ur5", "wrist_3_link")])
 def test_lines_of_joints_through_singularities_are_followed_to_the_end(name: str, frame: str) -> None:
     robot = load(name)
-    fine = crossing_lines(robot, frame, 21, 39)[:14]
+    fine = crossing_lines(robot, frame, 21, 49)[:14]
     T = kd.kinematics.pose(robot, fine, frame)
     coarse, halved = (kd.ik.track(robot, T[:, ::step], frame, fine[:, 0]) for step in (2, 1))
     searched = np.flatnonzero((coarse.tried > 1) & (halved.tried > 1) & coarse.success & halved.success)
