@@ -289,6 +289,18 @@ def test_without_a_closed_form_a_way_through_a_singularity_is_found_too() -> Non
     assert path.success.mean() >= 0.95 and (path.tried > 1).any()
 
 
+def test_joints_that_do_not_move_the_frame_stay_where_they_are() -> None:
+    robot, ends = load("puma560"), load("puma560").random((20, 2), seed=5)[[3, 16]]
+    q = ends[:, :1] + np.linspace(0.0, 1.0, 60)[:, None] * (ends[:, 1:] - ends[:, :1])
+    T = kd.kinematics.pose(robot, q, "link4")
+    T[..., :3, :3] = kd.kinematics.pose(robot, q, "link6")[..., :3, :3]
+    path = kd.ik.track(robot, T, "link4", q[:, 0], position_only=True)
+    assert path.success.all() and (path.tried > 1).any()
+    np.testing.assert_array_equal(path.q[..., 3:], np.broadcast_to(q[:, :1, 3:], path.q[..., 3:].shape))
+    alone = kd.ik.track(robot, T[1], "link4", q[1, 0], position_only=True)
+    np.testing.assert_allclose(alone.q, path.q[1], atol=1e-6)
+
+
 @pytest.mark.parametrize("gap", [0.0, 1e-3])
 def test_branches_are_exchanged_where_they_meet_and_not_where_they_come_near(gap: float) -> None:
     robot = _narrowed(kd.load("planar2r"), 1, -1.2, 3.0)
