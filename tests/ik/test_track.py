@@ -254,7 +254,7 @@ def assert_no_jump(robot: Robot, q: Array, T: Array, frame: str) -> None:
 @pytest.mark.parametrize(("name", "frame"), [("puma560", "link6"), ("ur5", "wrist_3_link")])
 def test_lines_of_joints_through_singularities_are_followed_to_the_end(name: str, frame: str) -> None:
     robot = load(name)
-    fine = crossing_lines(robot, frame, 21, 39)[:14]
+    fine = crossing_lines(robot, frame, 21, 49)[:14]
     T = kd.kinematics.pose(robot, fine, frame)
     coarse, halved = (kd.ik.track(robot, T[:, ::step], frame, fine[:, 0]) for step in (2, 1))
     searched = np.flatnonzero((coarse.tried > 1) & (halved.tried > 1) & coarse.success & halved.success)
@@ -287,6 +287,18 @@ def test_without_a_closed_form_a_way_through_a_singularity_is_found_too() -> Non
     q = q[np.sign(q[:, 0, 1]) != np.sign(q[:, -1, 1])]  # the arm is stretched on the way
     path = kd.ik.track(robot, kd.kinematics.pose(robot, q, "link4"), "link4", q[:, 0])
     assert path.success.mean() >= 0.95 and (path.tried > 1).any()
+
+
+def test_joints_that_do_not_move_the_frame_stay_where_they_are() -> None:
+    robot, ends = load("puma560"), load("puma560").random((20, 2), seed=5)[[3, 16]]
+    q = ends[:, :1] + np.linspace(0.0, 1.0, 60)[:, None] * (ends[:, 1:] - ends[:, :1])
+    T = kd.kinematics.pose(robot, q, "link4")
+    T[..., :3, :3] = kd.kinematics.pose(robot, q, "link6")[..., :3, :3]
+    path = kd.ik.track(robot, T, "link4", q[:, 0], position_only=True)
+    assert path.success.all() and (path.tried > 1).any()
+    np.testing.assert_array_equal(path.q[..., 3:], np.broadcast_to(q[:, :1, 3:], path.q[..., 3:].shape))
+    alone = kd.ik.track(robot, T[1], "link4", q[1, 0], position_only=True)
+    np.testing.assert_allclose(alone.q, path.q[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-3])

@@ -119,7 +119,9 @@ class Search:
         places = self.task.places[self.task.places >= 0]
         # The same for each pose, so that a path of a batch is followed as it would be alone.
         guesses[:, 1:, places] = robot.random(RANDOM, seed=self.seed)[:, places]
-        return self.solve(T[:, None], guesses, 0, self.limits)
+        found = self.solve(T[:, None], guesses, 0, self.limits)
+        found.q[..., self.task.idle] = home[:, None, self.task.idle]  # the solver may leave them anywhere
+        return found
 
     def _numeric(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
         robot, n = self.task.robot, len(T)
@@ -128,6 +130,7 @@ class Search:
         if not found.success.any(axis=1).all():  # the hard ones, with all that the solver has
             hard = np.flatnonzero(~found.success.any(axis=1))
             more = self.solve(T[hard], home[hard], 64, self.limits)
+            more.q[:, self.task.idle] = home[hard][:, self.task.idle]
             found.q[hard, 0], found.success[hard, 0] = more.q, more.success
         of, q = [], []
         for i in range(n):

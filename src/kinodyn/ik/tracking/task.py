@@ -32,8 +32,9 @@ class Inverse(NamedTuple):
 class FrameTask:
     """A frame of a robot and the directions that count, for rows of configurations (n, nq).
 
-    `columns` are the places in v of the c joints that move the frame; `lower` and `upper` (c,) their limits; `rank` is
-    how many of the m directions they can serve at a configuration that is not singular.
+    `columns` are the places in v of the c joints that move the frame, `idle` the places in q of all others; `lower` and
+    `upper` (c,) are limits of the former; `rank` is how many of the m directions the joints can serve at a
+    configuration that is not singular.
     """
 
     def __init__(self, robot: Robot, frame: str, wanted: Mask, limits: bool) -> None:
@@ -59,6 +60,8 @@ class FrameTask:
                 if joint.q.stop - joint.q.start == joint.v.stop - joint.v.start:
                     places[joint.v] = np.arange(joint.q.start, joint.q.stop)
         self.places, self.names = places[self.columns], names[self.columns]
+        moving = [robot.joint(name).q for name in dict.fromkeys(self.names)]
+        self.idle = np.setdiff1d(np.arange(robot.nq), np.concatenate([np.arange(robot.nq)[part] for part in moving]))
         kinds = [robot.joint(name).kind for name in self.names]
         self.turning = np.isin(kinds, ("revolute", "continuous")) & (self.places >= 0)  # by whole turns, if they may
         bounded = (self.places >= 0) & limits
