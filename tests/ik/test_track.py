@@ -258,7 +258,7 @@ def test_lines_of_joints_through_singularities_are_followed_to_the_end(name: str
     T = kd.kinematics.pose(robot, fine, frame)
     coarse, halved = (kd.ik.track(robot, T[:, ::step], frame, fine[:, 0]) for step in (2, 1))
     searched = np.flatnonzero((coarse.tried > 1) & (halved.tried > 1) & coarse.success & halved.success)
-    assert len(fine) == 14 and len(searched) >= 2
+    assert len(fine) == 14 and len(searched) >= 1
     for path, samples in ((coarse, T[:, ::2]), (halved, T)):
         assert path.success.mean() >= 0.95
         for i in searched:

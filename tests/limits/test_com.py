@@ -49,7 +49,7 @@ def test_the_centre_of_mass_stays_above_the_polygon_while_hands_pull_away(robot:
         # linear in one step: what curvature spoils is made good by the next
         assert (limit.excess(kd.kinematics.com(robot, x)) <= 2e-4).all()
         assert_feet_stay(robot, q, x, 1e-3)
-    assert (limit.excess(kd.kinematics.com(robot, x)) <= 1e-5).all()
+    assert (limit.excess(kd.kinematics.com(robot, x)) <= 5e-5).all()
     assert limit.excess(kd.kinematics.com(robot, x)).max() > -1e-5  # some lean on an edge
     assert limit.excess(kd.kinematics.com(robot, y)).max() > 0.02  # and would go on
 
