@@ -105,7 +105,7 @@ class Compiled:
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         columns = [array[..., j] for array in arrays for j in range(array.shape[-1])]
         result = np.empty((*batch, *self._shape))
-        flat = result.reshape(*batch, -1)
+        flat = result.reshape(*batch, math.prod(self._shape))
         for j, entry in enumerate(self._function(*columns)):
             flat[..., j] = entry
         return result

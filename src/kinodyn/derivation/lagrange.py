@@ -12,7 +12,7 @@ from kinodyn.derivation.trigonometric import HALF, TrigSum, total
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 
-MAX_COORDINATES = 7
+MAX_COORDINATES = 6
 _ALLOWED = ("revolute", "continuous", "prismatic", "planar")
 
 
@@ -22,7 +22,7 @@ def lagrange(robot: Robot, *, parameters: Parameters = "numbers") -> LagrangeMod
     Parameters
     ----------
     robot
-        A tree on a fixed base with up to seven coordinates: revolute, continuous, prismatic and planar joints, and
+        A tree on a fixed base with up to six coordinates: revolute, continuous, prismatic and planar joints, and
         joints that follow others.
     parameters
         "numbers" writes the robot's own numbers into the formulas. "symbols" gives names to those that are not zero:

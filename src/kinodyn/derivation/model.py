@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,7 +78,7 @@ class LagrangeModel:
         Planning and Control", 2009, eq. 7.45.
         """
         n = len(self.q)
-        if not all(isinstance(index, int) and 1 <= index <= n for index in (i, j, k)):
+        if not all(isinstance(index, SupportsIndex) and 1 <= int(index) <= n for index in (i, j, k)):
             raise InputError(f"the indices are {i!r}, {j!r}, {k!r}; give whole numbers from 1 to {n}")
         return self._writer.expression(self._christoffel[i - 1][j - 1][k - 1])
 
