@@ -75,7 +75,7 @@ class LagrangeModel:
         """Give the Christoffel symbol of the first kind (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2, counted from 1.
 
         C_ij is the sum over k of these times qd_k. Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling,
-        Planning and Control", 2009, eq. 7.45.
+        Planning and Control", 2009, chapter 7.
         """
         n = len(self.q)
         if not all(isinstance(index, SupportsIndex) and 1 <= int(index) <= n for index in (i, j, k)):

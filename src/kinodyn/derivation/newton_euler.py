@@ -22,8 +22,7 @@ def projected_newton_euler(
 
     The sum over the links of Jc^T m (ac - gravity) + Jw^T (I w' + w x I w), with c the centre of mass, w the angular
     velocity and I the inertia about c; then armature and damping, less what external wrenches give through J^T.
-    Siciliano and Khatib (ed.), "Springer Handbook of Robotics", 2016, section 3.3. `kd.dynamics.inverse` computes the
-    same by recursion, in time proportional to the number of joints.
+    `kd.dynamics.inverse` computes the same by recursion, in time proportional to the number of joints.
 
     Example
     -------
