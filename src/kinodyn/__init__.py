@@ -9,7 +9,7 @@
 
 from importlib.metadata import version as _version
 
-from kinodyn import _core, centroidal, contact, convert, dynamics, ik, kinematics, spatial, validation
+from kinodyn import _core, centroidal, contact, convert, derivation, dynamics, ik, kinematics, spatial, validation
 from kinodyn.description.catalogue import robots
 from kinodyn.description.dh import DH
 from kinodyn.description.write_urdf import write_urdf
@@ -43,6 +43,7 @@ __all__ = [
     "centroidal",
     "contact",
     "convert",
+    "derivation",
     "dynamics",
     "from_dh",
     "get_threads",

@@ -1,0 +1,80 @@
+"""The same torques four ways: Lagrange in symbols, projected Newton-Euler, virtual work, recursion.
+
+For the planar arm of two equal rods at q = (0, 90 degrees), rates (1, 1) rad/s and accelerations (1, 1) rad/s^2.
+"""
+
+import numpy as np
+import sympy
+
+import kinodyn as kd
+from kinodyn.description.types import Description, Frame, Inertia, Joint, Link
+
+np.set_printoptions(precision=6, suppress=True)
+arm = kd.load("planar2r")
+q, v, a = np.array([0.0, np.pi / 2]), np.array([1.0, 1.0]), np.array([1.0, 1.0])
+
+# First way, Lagrange. The formulas with symbols for masses, lengths and inertias are those of the textbooks.
+print("1. Lagrange: d/dt dT/dqd - dT/dq + dV/dq = tau, in symbols")
+general = kd.derivation.lagrange(arm, parameters="symbols")
+print(general.text())
+print("with", ", ".join(f"{name} = {value:.4g}" for name, value in general.parameters.items()))
+
+# The same with the robot's own numbers, and then, step by step, at this state.
+model = kd.derivation.lagrange(arm)
+state = {symbol: sympy.nsimplify(value, [sympy.pi]) for symbol, value in zip(model.q, q, strict=True)}
+state |= {symbol: int(value) for symbol, value in zip((*model.qd, *model.qdd), (*v, *a), strict=True)}
+print("\n   with numbers, and at q = (0, pi/2), qd = (1, 1), qdd = (1, 1)")
+print("   T   =", sympy.sstr(model.kinetic_energy, full_prec=False), "=", model.kinetic_energy.subs(state), "J")
+height = sympy.sstr(model.potential_energy.subs(state), full_prec=False)
+print("   V   =", sympy.sstr(model.potential_energy, full_prec=False), "=", height, "J")
+print("   M   =", model.M.tolist(), "=", model.M.subs(state).tolist())
+for i, j, k in ((1, 1, 2), (1, 2, 2), (2, 1, 1)):
+    print(f"   Christoffel symbol {i}{j}{k} =", model.christoffel(i, j, k), "=", model.christoffel(i, j, k).subs(state))
+print("   C   =", model.C.tolist(), "=", model.C.subs(state).tolist())
+inertial = model.mass_matrix(q) @ a
+centrifugal = model.coriolis_matrix(q, v) @ v
+weight = model.gravity(q)
+by_lagrange = inertial + centrifugal + weight
+print("   tau = M qdd + C qd + g =", inertial, "+", centrifugal, "+", weight, "=", by_lagrange, "N m")
+
+# Second way. Newton and Euler for each link: a force m (ac - gravity) at its centre of mass and a moment
+# I w' + w x I w. The transposed Jacobian of the link brings both to the joints.
+print("\n2. Projected Newton-Euler: the sum over the links of Jc^T m (ac - gravity) + Jw^T (I w' + w x I w)")
+for link, part in kd.derivation.link_forces(arm, q, v, a).items():
+    print(f"   {link} adds {part}")
+by_projection = kd.derivation.projected_newton_euler(arm, q, v, a)
+print("   tau =", by_projection, "N m")
+
+# Third way. The arm taken apart: two rods that move freely in the plane (x, y, angle each) and two pins that hold them.
+# Of the six coordinates two are independent, the angles of the rods; the pins do no work in a motion they allow.
+print("\n3. Virtual work: two free rods, held by pins at the shoulder and at the elbow")
+inertia = Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.diag([1e-3, 1 / 12, 1 / 12]))
+T_rod_end = kd.spatial.pose([1.0, 0.0, 0.0], np.eye(3))
+rods = kd.Robot(
+    Description(
+        "rods",
+        links=(Link("ground"), Link("rod1", inertia), Link("rod2", inertia)),
+        joints=tuple(Joint(f"free{i}", "planar", "ground", f"rod{i}") for i in (1, 2)),
+        frames=(Frame("elbow", "rod1", T_rod_end),),
+        gravity=tuple(arm.gravity),
+    )
+)
+pins = kd.derivation.Pins(rods, [("ground", "rod1"), ("elbow", "rod2")])
+to_absolute = np.array([[1.0, 0.0], [1.0, 1.0]])  # angles of the rods from those of the joints
+angles = to_absolute @ q
+q_rods, closed = pins.close(np.array([0.0, 0.0, angles[0], 0.0, 0.0, angles[1]]), independent=[2, 5])
+work = kd.derivation.virtual_work(rods, q_rods, to_absolute @ v, to_absolute @ a, pins, independent=[2, 5])
+by_virtual_work = to_absolute.T @ work.tau  # equal power: tau . qd is the same for both sets of angles
+print(f"   pins closed: {closed}; rods at {q_rods}")
+print("   torques on the rods:", work.tau, "N m; force of the shoulder:", work.multipliers[:2], end=" ")
+print("N, of the elbow:", work.multipliers[3:5], "N")
+print("   tau =", by_virtual_work, "N m")
+
+# Fourth way. Recursive Newton-Euler, what kinodyn computes with: out along the arm for motions, back for forces.
+print("\n4. Recursive Newton-Euler, the core")
+by_recursion = kd.dynamics.inverse(arm, q, v, a)
+print("   tau =", by_recursion, "N m")
+
+apart = max(np.abs(other - by_recursion).max() for other in (by_lagrange, by_projection, by_virtual_work))
+print(f"\nlargest difference: {apart:.0e} N m")
+assert apart < 1e-12

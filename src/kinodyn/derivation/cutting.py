@@ -1,0 +1,74 @@
+"""A part of a robot: what is left when it is cut behind a joint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kinodyn.derivation.checks import require_robot
+from kinodyn.description.types import Description
+from kinodyn.robot import Robot
+
+
+def cut(robot: Robot, *joints: str) -> Robot:
+    """Make the robot that ends with the links of the named joints: what further joints carry is left out.
+
+    Links that are fixed to what stays, stay. Gravity, armature and damping are those of the whole robot.
+
+    >>> import kinodyn as kd
+    >>> kd.derivation.cut(kd.load("puma560"), "joint3").joint_names
+    ('joint1', 'joint2', 'joint3')
+    """
+    require_robot(robot)
+    ends = {robot.joint(name).name for name in joints}
+    description = _without(robot.description, _left_out(robot.description, ends))
+    names = {joint.name for joint in description.joints}
+    places = [j for info in robot.joints if info.name in names for j in range(info.v.start, info.v.stop)]
+    return Robot(
+        description,
+        gravity=robot.gravity,
+        armature=np.asarray(robot.armature)[places],
+        damping=np.asarray(robot.damping)[places],
+    )
+
+
+def _left_out(description: Description, ends: set[str]) -> set[str]:
+    """Find the links that a moving joint carries behind the links of `ends`."""
+    behind = {joint.child for joint in description.joints if joint.name in ends}
+    gone: set[str] = set()
+    waiting = list(description.joints)
+    while waiting:
+        later = []
+        for joint in waiting:
+            if joint.parent in gone or (joint.parent in behind and joint.kind != "fixed"):
+                gone.add(joint.child)
+            elif joint.parent in behind:
+                behind.add(joint.child)
+            else:
+                later.append(joint)
+        if len(later) == len(waiting):
+            break
+        waiting = later
+    return gone
+
+
+def _without(description: Description, gone: set[str]) -> Description:
+    joints = tuple(joint for joint in description.joints if joint.child not in gone)
+    frames = tuple(frame for frame in description.frames if frame.link not in gone)
+    links = tuple(link for link in description.links if link.name not in gone)
+    names = {joint.name for joint in joints}
+    places = {*(frame.name for frame in frames), *(link.name for link in links)}
+    return replace(
+        description,
+        links=links,
+        joints=joints,
+        frames=frames,
+        configurations={
+            key: {name: value for name, value in positions.items() if name in names}
+            for key, positions in description.configurations.items()
+        },
+        chains={key: chain for key, chain in description.chains.items() if names.issuperset(chain)},
+        end_effectors={key: frame for key, frame in description.end_effectors.items() if frame in places},
+        collision_exclusions=tuple(pair for pair in description.collision_exclusions if places.issuperset(pair)),
+    )

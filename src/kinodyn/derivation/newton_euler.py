@@ -1,0 +1,92 @@
+"""Projected Newton-Euler: Newton's and Euler's law for each link, projected on the joints by the link's Jacobian."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import kinematics
+from kinodyn.derivation.checks import finite_array, require_robot
+from kinodyn.description.types import Array, Inertia
+from kinodyn.dynamics import Wrenches
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+
+
+def projected_newton_euler(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
+) -> Array:
+    """Compute the generalised forces tau (..., nv) that give the acceleration a, for every kind of robot.
+
+    The sum over the links of Jc^T m (ac - gravity) + Jw^T (I w' + w x I w), with c the centre of mass, w the angular
+    velocity and I the inertia about c; then armature and damping, less what external wrenches give through J^T.
+    `kd.dynamics.inverse` computes the same by recursion, in time proportional to the number of joints.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("planar2r")
+    >>> kd.derivation.projected_newton_euler(robot, [0.0, np.pi / 2], [1.0, 1.0], [0.0, 0.0]).round(3)
+    array([13.215,  0.5  ])
+    """
+    require_robot(robot)
+    v, a = finite_array("v", v, robot.nv), finite_array("a", a, robot.nv)
+    tau = sum(link_forces(robot, q, v, a).values(), _joint_forces(robot, v, a))
+    for frame, wrench in _checked(wrenches).items():
+        tau = tau - project(kinematics.jacobian(robot, q, frame), wrench)
+    return np.asarray(tau)
+
+
+def link_forces(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> dict[str, Array]:
+    """Compute what each link with an inertia adds to the generalised forces: link -> (..., nv)."""
+    require_robot(robot)
+    return {
+        link.name: _link_force(robot, q, v, a, link.name, link.inertia)
+        for link in robot.description.links
+        if link.inertia is not None
+    }
+
+
+def _link_force(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, link: str, inertia: Inertia) -> Array:
+    J = kinematics.jacobian(robot, q, link)
+    R = kinematics.pose(robot, q, link)[..., :3, :3]
+    w = kinematics.velocity(robot, q, v, link)[..., 3:]
+    acceleration = kinematics.acceleration(robot, q, v, a, link)
+    r = R @ inertia.com  # from the link's origin to its centre of mass, in world axes
+    I_world = R @ inertia.matrix @ np.swapaxes(R, -2, -1)
+
+    w_rate = acceleration[..., 3:]
+    a_com = acceleration[..., :3] + np.cross(w_rate, r) + np.cross(w, np.cross(w, r))
+    force = inertia.mass * (a_com - robot.gravity)
+    moment = _times(I_world, w_rate) + np.cross(w, _times(I_world, w))
+
+    # The columns of Jc are the velocities of the centre of mass: Jv + Jw x r.
+    J_com = J[..., :3, :] + np.cross(J[..., 3:, :], r[..., :, None], axis=-2)
+    return project(J_com, force) + project(J[..., 3:, :], moment)
+
+
+def project(J: Array, force: Array) -> Array:
+    """Compute J^T force for J (..., k, nv) and force (..., k)."""
+    result: Array = np.einsum("...ij,...i->...j", J, force)
+    return result
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    result: Array = np.einsum("...ij,...j->...i", matrix, vector)
+    return result
+
+
+def _joint_forces(robot: Robot, v: Array, a: Array) -> Array:
+    """Compute what motors and bearings add: armature and damping."""
+    forces: Array = robot.armature * a + robot.damping * v
+    return forces
+
+
+def _checked(wrenches: Wrenches | None) -> dict[str, Array]:
+    if wrenches is None:
+        return {}
+    if not isinstance(wrenches, Mapping):
+        raise InputError(f"wrenches must be a dict of frame -> (..., 6), got {type(wrenches).__name__}")
+    return {frame: finite_array(f"the wrench on {frame!r}", wrench, 6) for frame, wrench in wrenches.items()}
