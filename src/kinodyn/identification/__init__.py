@@ -17,7 +17,7 @@ from kinodyn.identification.excitation import exciting_trajectory
 from kinodyn.identification.files import read
 from kinodyn.identification.fitting import fit
 from kinodyn.identification.inertias import is_possible, parameters_of, pseudo_inertia
-from kinodyn.identification.measurements import Measurements, measurements
+from kinodyn.identification.measurements import Measurements, join, measurements
 from kinodyn.identification.model import Model
 from kinodyn.identification.preparing import prepare
 from kinodyn.identification.report import Identification
@@ -35,6 +35,7 @@ __all__ = [
     "exciting_trajectory",
     "fit",
     "is_possible",
+    "join",
     "measurements",
     "parameters_of",
     "prepare",

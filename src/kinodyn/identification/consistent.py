@@ -3,7 +3,8 @@
 Variables    x = inertial parameters, positive constants (friction, armature), offsets
 Objective    |R x - z|^2 / 2 + (sum of d(P_i, P0_i) + sum of d(f_j, f0_j) + sum of (o_k / s_k)^2 / 2) / spread^2
 Constraints  none: the distance d(P, P0) = tr(P0^-1 P) - log det(P0^-1 P) - 4 is infinite where P, the pseudo-inertia of
-             a link, is not positive definite; so is d(f, f0) = f / f0 - log(f / f0) - 1 for f <= 0.
+             a link, is not positive definite; so is d(f, f0) = f / f0 - b log(f / f0) for f <= 0, with b = 1 where the
+             prior is f0, and small where it is zero and f0 only says what would be much.
 
 The distance does not depend on the choice of frames and units; close to the prior it is half the square of the relative
 change. So where data say nothing the prior stays, and `spread` is how far the prior may be off, as a share.
@@ -30,14 +31,15 @@ ARMIJO = 1e-4
 class Prior:
     """What is believed before the data: values (p,), of which the first 10 n are links', then positive ones, then free.
 
-    `scale` (p,) is the size of positive ones, which is their value too, and the spread of free ones; it has no meaning
-    for links.
+    `scale` (p,) is f0 of the positive ones and the spread of free ones, without meaning for links; `barrier`
+    (positive,) is b.
     """
 
     x: Array
     links: int
     positive: int
     scale: Array
+    barrier: Array
 
     def whitening(self) -> Array:
         """Make S (p, p) such that x + S u has the unit change u = 1 where the prior is off by its whole size."""
@@ -63,7 +65,8 @@ class Prior:
         roots0 = np.diagonal(np.linalg.cholesky(P0), axis1=-2, axis2=-1)
         link = np.trace(np.linalg.solve(P0, P), axis1=-2, axis2=-1).sum() - 2.0 * np.log(roots / roots0).sum()
         free = (x[k:] - self.x[k:]) / self.scale[k:]
-        return float(link - 4.0 * self.links + (ratio - np.log(ratio) - 1.0).sum() + 0.5 * free @ free)
+        positive = (ratio - self.barrier * np.log(ratio)).sum()
+        return float(link - 4.0 * self.links + positive + 0.5 * free @ free)
 
     def gradient(self, x: Array) -> Array:
         """Differentiate `distance`."""
@@ -71,12 +74,12 @@ class Prior:
         apart = np.linalg.inv(pseudo_inertia(self.x[:n])) - np.linalg.inv(pseudo_inertia(x[:n]))
         links = np.einsum("nij,kij->nk", apart, BASIS).ravel()
         free = (x[k:] - self.x[k:]) / self.scale[k:] ** 2
-        return np.concatenate([links, 1.0 / self.scale[n:k] - 1.0 / x[n:k], free])
+        return np.concatenate([links, 1.0 / self.scale[n:k] - self.barrier / x[n:k], free])
 
     def hessian(self, x: Array) -> Array:
         """Differentiate `gradient`: (p, p), a block for each link, the rest diagonal."""
         n, k = 10 * self.links, 10 * self.links + self.positive
-        H = np.diag(np.concatenate([np.zeros(n), 1.0 / x[n:k] ** 2, 1.0 / self.scale[k:] ** 2]))
+        H = np.diag(np.concatenate([np.zeros(n), self.barrier / x[n:k] ** 2, 1.0 / self.scale[k:] ** 2]))
         for i, block in enumerate(_log_det_hessian(x[:n])):
             H[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] = block
         return H
@@ -86,7 +89,7 @@ def _log_det_hessian(x: Array) -> Array:
     """Compute the second derivatives (n, 10, 10) of -log det of each link's pseudo-inertia."""
     inverse = np.linalg.inv(pseudo_inertia(x))
     half = np.einsum("nij,kjl->nkil", inverse, BASIS)
-    return np.einsum("nkij,nlji->nkl", half, half)
+    return np.asarray(np.einsum("nkij,nlji->nkl", half, half))
 
 
 @dataclass(frozen=True, eq=False)

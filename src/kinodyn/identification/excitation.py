@@ -142,7 +142,10 @@ class _Task:
         return centre, scale[..., None, :] * cosines, scale[..., None, :] * sines
 
     def normal_matrix(self, x: Array, slip: float) -> tuple[Array, Array]:
-        """Compute the mean of W^T W (..., rank, rank) over one period, and the largest share (...) of a torque limit."""
+        """Compute the mean of W^T W (..., rank, rank) over one period, and the largest share (...) of a torque limit.
+
+        `slip` smooths dry friction, as in `Model.columns`.
+        """
         time = np.arange(self.samples) / self.samples * self.period
         centre, cosines, sines = self.series(x)
         q, v, a = fourier(time, self.period, centre[..., None, :], cosines, sines)

@@ -196,28 +196,31 @@ def _add_wrench(robot: Robot, parts: dict[str, Any], label: str, array: Array) -
 def _assemble(robot: Robot, parts: dict[str, Any]) -> Measurements:
     if "time" not in parts:
         raise InputError("there is no column 'time'; name it by columns={'...': 'time'} if it is called otherwise")
-    q, tau, v, a = (_group(robot, parts, group) for group in ("q", "tau", "v", "a"))
+    v, a = (_group(robot, parts, group) if _has(parts, group) else None for group in ("v", "a"))
     wrenches = {frame: _wrench(frame, given) for frame, given in parts.get("wrenches", {}).items()}
+    q, tau = _group(robot, parts, "q"), _group(robot, parts, "tau")
     data = measurements(robot, parts["time"], q, tau, v=v, a=a, wrenches=wrenches)
     return Measurements(**{**vars(data), "ignored": tuple(parts["ignored"])})
 
 
-def _group(robot: Robot, parts: dict[str, Any], group: str) -> Array | None:
-    """Put the columns of one group in the robot's order; None where none was recorded and none is needed."""
+def _has(parts: dict[str, Any], group: str) -> bool:
+    return group in parts or f"{group} columns" in parts
+
+
+def _group(robot: Robot, parts: dict[str, Any], group: str) -> Array:
+    """Put the columns of one group in the robot's order."""
     given: Table = parts.get(f"{group} columns", {})
     if group in parts:
         if given:
             raise InputError(f"{group} is there as a whole and by columns {', '.join(given)}; keep one of them")
         whole: Array = parts[group]
         return whole
-    if not given and group in ("v", "a"):
-        return None
     names = groups(robot)[group]
     needed = names[base_rows(robot) :] if group == "tau" else names
     missing = [f"{group}.{name}" for name in needed if name not in given]
     if missing:
         raise InputError(f"columns are missing: {', '.join(missing)}; the robot {robot.name} needs them")
-    zero = np.zeros_like(next(iter(given.values())))
+    zero = np.zeros_like(next(iter(given.values()), np.zeros(0)))
     return _side_by_side({f"{group}.{name}": given.get(name, zero) for name in names})
 
 

@@ -19,6 +19,7 @@ from kinodyn.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
 FIRST_GUESS = 0.1  # share of the torque that friction takes before anything is known of it
+NOTHING = 1e-4  # what is left of that share where neither prior nor data speak of friction
 KNOWN = 0.5  # a combination counts as identified when the data leave less than this share of the prior's spread
 
 
@@ -125,18 +126,21 @@ def _require_samples(model: Model, train: Measurements, rank: int) -> None:
 def _prior(model: Model, train: Measurements, size: Array) -> Prior:
     """Say what is believed before: the robot's parameters, and for friction that it has not, a part of the torque."""
     v, a = train.moving()
-    own, scale = model.prior(), np.ones(len(model.names))
+    own, scale, x = model.prior(), np.ones(len(model.names)), model.prior()
     first = [joint.v.start for joint in model.joints]
     ones = np.ones(model.robot.nv)
     per = {"viscous": _rms(v), "coulomb": ones, "armature": _rms(a), "offset": ones}
     for term in model.terms:
         part = model.places(term)
         guess = (FIRST_GUESS * size / per[term])[first]
-        scale[part] = guess / FIRST_GUESS if term == "offset" else np.where(own[part] > 0.01 * guess, own[part], guess)
+        has = own[part] > 0.01 * guess
+        scale[part] = guess / FIRST_GUESS if term == "offset" else np.where(has, own[part], guess)
+        x[part] = own[part] if term == "offset" else np.where(has, own[part], NOTHING * guess)
     n = model.inertial
     positive = sum(term != "offset" for term in model.terms) * len(model.joints)
-    x = np.concatenate([within_reason(own[:n]), scale[n : n + positive], own[n + positive :]])
-    return Prior(x, n // 10, positive, scale)
+    x[:n] = within_reason(own[:n])
+    part = slice(n, n + positive)
+    return Prior(x, n // 10, positive, scale, x[part] / scale[part])
 
 
 def _rms(rates: Array) -> Array:
@@ -157,6 +161,7 @@ def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> t
 def _identified(problem: Reduced, base: BaseParameters, S: Array, spread: float) -> tuple[bool, ...]:
     """Tell of each combination whether the data know it clearly better than the prior does."""
     _, s, Vt = np.linalg.svd(problem.R @ S)
+    s = np.where(s > NULL * s[0], s, 0.0)
     combination = Vt @ (S.T @ base.matrix.T)  # columns: each combination along the directions of the data
     left = np.sqrt((combination**2 / (s**2 + spread**-2)[:, None]).sum(axis=0))
     before = spread * np.linalg.norm(combination, axis=0)

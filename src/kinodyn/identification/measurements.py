@@ -137,6 +137,38 @@ def measurements(
     )
 
 
+def join(*parts: Measurements) -> Measurements:
+    """Put recordings of one robot one behind the other: several runs, or what is left on both sides of a gap.
+
+    A part that does not begin after the one before is moved to begin a step after it.
+    """
+    if not parts:
+        raise InputError("join needs at least one recording")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.robot.joint_names != first.robot.joint_names or set(part.wrenches) != set(first.wrenches):
+            raise InputError(f"recordings of {first.robot.name} and {part.robot.name} differ in joints or wrenches")
+    times: list[Array] = []
+    for part in parts:
+        late = times[-1][-1] + (times[-1][-1] - times[-1][-2]) - part.time[0] if times else 0.0
+        times.append(part.time + (late if times and part.time[0] <= times[-1][-1] else 0.0))
+
+    def together(name: str) -> Array | None:
+        arrays = [getattr(part, name) for part in parts]
+        return None if any(array is None for array in arrays) else np.concatenate(arrays)
+
+    rates = {name: together(name) for name in ("v", "a")}
+    return replace(
+        first,
+        time=np.concatenate(times),
+        q=np.concatenate([part.q for part in parts]),
+        tau=np.concatenate([part.tau for part in parts]),
+        wrenches={frame: np.concatenate([part.wrenches[frame] for part in parts]) for frame in first.wrenches},
+        ignored=tuple(dict.fromkeys(name for part in parts for name in part.ignored)),
+        **rates,  # type: ignore[arg-type]
+    )
+
+
 def _times(time: ArrayLike) -> Array:
     t = _numbers("time", time)
     if t.ndim != 1 or t.size < 2:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import BSpline, CubicSpline, make_lsq_spline
 from scipy.signal import butter, sosfiltfilt
 
 from kinodyn.description.types import Array
@@ -16,6 +18,8 @@ from kinodyn.identification.measurements import Measurements
 from kinodyn.robot import Robot
 
 EVEN = 1e-3  # steps that differ by less than this share count as even
+GAP = 50.0  # a step this many times the usual one is a gap
+DEGREE = 5  # of the splines that are fitted
 ORDER = 4  # of the Butterworth filter; run both ways it falls off like one of twice the order
 # Central differences of sixth order: f'(t) = sum of weight * f(t + offset * step) / step.
 OFFSETS = (-3, -2, -1, 1, 2, 3)
@@ -26,10 +30,12 @@ REACH = 3
 def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | None = None) -> Measurements:
     """Make a recording fit for identification: even samples, noise filtered out with zero phase, v and a found.
 
-    Samples at uneven times are resampled by cubic splines. Then a Butterworth filter of fourth order runs forwards and
-    backwards over q, v, tau and wrenches alike, so that nothing is delayed against anything else. Velocities that were
-    not recorded are the derivative of q (on the manifold, for quaternions), accelerations that of v. At both ends the
-    samples that the filter or the differences spoil are cut off. The recording itself is not changed.
+    Samples at uneven times are put on even ones by splines: through the samples, or with a cutoff by least squares with
+    knots four times as dense as it, so that noise on samples close to each other is not blown up. Then a Butterworth
+    filter of fourth order runs forwards and backwards over q, v, tau and wrenches alike, so that nothing is delayed
+    against anything else. Velocities that were not recorded are the derivative of q (on the manifold, for quaternions),
+    accelerations that of v. At both ends the samples that the filter or the differences spoil are cut off. The
+    recording itself is not changed.
 
     Parameters
     ----------
@@ -41,25 +47,38 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     Raises
     ------
     InputError
-        For a cutoff above half the rate, and for too few samples.
+        For a cutoff above half the rate, for too few samples, and for gaps in the recording, with the row.
     """
     n, span = len(data), float(data.time[-1] - data.time[0])
     average = (n - 1) / span
     wanted = average if rate is None else _positive("rate", rate)
-    if cutoff is not None and not 0.0 < _positive("cutoff", cutoff) < 0.5 * min(wanted, average):
+    if cutoff is not None and not _positive("cutoff", cutoff) < 0.5 * min(wanted, average):
         half = 0.5 * min(wanted, average)
         raise InputError(f"cutoff is {cutoff!r} Hz; half the sampling rate is {half:.6g} Hz, give less")
-    trimmed = 0 if cutoff is None else math.ceil(wanted / cutoff)
-    stencils = REACH * ((data.v is None) + (data.a is None))
-    left = math.floor(span * wanted + 1e-9) + 1 - 2 * (trimmed + stencils)
-    if left < 2:
+    _refuse_gaps(data, cutoff)
+    trimmed = 0 if cutoff is None else math.ceil(average / cutoff)
+    margin = trimmed + REACH * ((data.v is None) + (data.a is None))
+    if n - 2 * margin < 2:
         raise InputError(
-            f"{n} samples over {span:.6g} s are too few: filter and differences spoil {trimmed + stencils} at each end"
-            f" at {wanted:.6g} samples/s; record longer"
+            f"{n} samples over {span:.6g} s are too few: filter and differences spoil {margin} at each end;"
+            " record longer"
         )
-    even = _resampled(data, wanted)
-    smooth = even if cutoff is None else _filtered(even, cutoff, wanted)
-    return _differentiated(smooth, 1.0 / wanted, trimmed)
+    even = _evenly(data, average, cutoff)
+    smooth = even if cutoff is None else _filtered(even, cutoff, average)
+    whole = _differentiated(smooth, 1.0 / average)[margin : n - margin]
+    return whole if rate is None else _at(whole, _times(whole.time, wanted), whole.q, _through)
+
+
+def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:
+    """Find where samples are missing: what was in between cannot be made up."""
+    steps = np.diff(data.time)
+    longest = max(GAP * float(np.median(steps)), 0.0 if cutoff is None else 0.5 / cutoff)
+    k = int(np.argmax(steps))
+    if steps[k] > longest:
+        raise InputError(
+            f"{steps[k]:.6g} s pass without a sample after row {k}, with {np.median(steps):.3g} s between others;"
+            f" prepare data[:{k + 1}] and data[{k + 1}:] each and put them together with kd.identification.join"
+        )
 
 
 def _positive(what: str, value: float) -> float:
@@ -92,28 +111,55 @@ def _on_manifold(robot: Robot, q: Array) -> Array:
     return q
 
 
-def _resampled(data: Measurements, rate: float) -> Measurements:
+def _evenly(data: Measurements, rate: float, cutoff: float | None) -> Measurements:
     """Put the samples at even times; leave them as they are where they are so already."""
     q = _continuous(data.robot, data.q)
-    steps = np.diff(data.time)
-    if np.abs(steps * rate - 1.0).max() <= EVEN:
+    if np.abs(np.diff(data.time) * rate - 1.0).max() <= EVEN:
         return replace(data, q=q)
-    n = math.floor((data.time[-1] - data.time[0]) * rate + 1e-9) + 1
-    time = data.time[0] + np.arange(n) / rate
-    time[-1] = min(time[-1], data.time[-1])
+    knots = None if cutoff is None else _knots(data.time, 0.25 / cutoff)
+    time = np.linspace(data.time[0], data.time[-1], len(data))
 
-    def at(values: Array) -> Array:
-        resampled: Array = CubicSpline(data.time, values, axis=0)(time)
-        return resampled
+    def curve(at: Array, values: Array) -> BSpline | CubicSpline:
+        return _through(at, values) if knots is None else make_lsq_spline(at, values, knots, DEGREE)
+
+    return _at(data, time, q, curve)
+
+
+def _through(time: Array, values: Array) -> CubicSpline:
+    return CubicSpline(time, values, axis=0)
+
+
+def _knots(time: Array, spacing: float) -> Array:
+    """Place knots at samples, `spacing` and two samples apart or more, so that least squares has one answer."""
+    inner, last = [], 0
+    for k in range(DEGREE, len(time) - DEGREE):
+        if time[k] - time[last] >= spacing and k - last >= 2:
+            inner.append(time[k])
+            last = k
+    ends = np.ones(DEGREE + 1)
+    return np.concatenate([ends * time[0], inner, ends * time[-1]])
+
+
+def _times(time: Array, rate: float) -> Array:
+    n = math.floor((time[-1] - time[0]) * rate + 1e-9) + 1
+    return np.asarray(np.minimum(time[0] + np.arange(n) / rate, time[-1]))
+
+
+def _at(data: Measurements, time: Array, q: Array, curve: Callable[[Array, Array], Any]) -> Measurements:
+    """Take everything at other times, along curves through or near the samples."""
+
+    def moved(values: Array) -> Array:
+        result: Array = curve(data.time, values)(time)
+        return result
 
     return replace(
         data,
         time=time,
-        q=_on_manifold(data.robot, at(q)),
-        v=None if data.v is None else at(data.v),
-        a=None if data.a is None else at(data.a),
-        tau=at(data.tau),
-        wrenches={frame: at(wrench) for frame, wrench in data.wrenches.items()},
+        q=_on_manifold(data.robot, moved(q)),
+        v=None if data.v is None else moved(data.v),
+        a=None if data.a is None else moved(data.a),
+        tau=moved(data.tau),
+        wrenches={frame: moved(wrench) for frame, wrench in data.wrenches.items()},
     )
 
 
@@ -138,17 +184,11 @@ def _filtered(data: Measurements, cutoff: float, rate: float) -> Measurements:
     )
 
 
-def _differentiated(data: Measurements, step: float, trimmed: int) -> Measurements:
-    """Find what was not recorded by central differences, and cut off the ends."""
-    v, a, margin = data.v, data.a, trimmed
-    if v is None:
-        v = _padded(_position_rates(data.robot, data.q, step))
-        margin += REACH
-    if a is None:
-        a = _padded(_rates(v, step))
-        margin += REACH
-    whole = replace(data, v=v, a=a)
-    return whole[margin : len(data) - margin]
+def _differentiated(data: Measurements, step: float) -> Measurements:
+    """Find what was not recorded by central differences."""
+    v = _padded(_position_rates(data.robot, data.q, step)) if data.v is None else data.v
+    a = _padded(_rates(v, step)) if data.a is None else data.a
+    return replace(data, v=v, a=a)
 
 
 def _position_rates(robot: Robot, q: Array, step: float) -> Array:

@@ -12,6 +12,8 @@ from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, chunks
 
 QUIET = 1e-6  # least noise that is believed, as a share of the torque: a simulation has none
+SMALL = 1e-3  # least size of a row, as a share of the largest
+SMALLEST = 1e-3  # and if all are nearly zero [N m or N]
 NULL = 1e-10  # singular values below this share of the largest are rounding
 
 
@@ -44,15 +46,15 @@ def reduce(model: Model, data: Measurements, sigma: Array) -> Reduced:
 
 
 def scales(model: Model, data: Measurements) -> Array:
-    """Compute the size (nv,) of each row of the equation: root mean square of torque, and of what the prior explains."""
+    """Compute the size (nv,) of each row of the equation: that of its torque and of what the prior explains."""
     explained = model.predict(data, model.prior()) - model.known(data)
     sizes = np.sqrt(np.mean(explained**2, axis=0)), np.sqrt(np.mean(data.tau**2, axis=0))
     size: Array = np.maximum(*sizes)
-    return np.where(size > 0.0, size, max(float(size.max()), 1e-12))
+    return np.maximum(size, max(SMALL * float(size.max()), SMALLEST))
 
 
 def noise(model: Model, data: Measurements, x: Array, size: Array, free: int) -> Array:
     """Estimate the standard deviation (nv,) of each torque's noise from what parameters x leave unexplained."""
     left = model.predict(data, x) - data.tau
     share = max(1.0 - free / (len(data) * model.robot.nv), 0.1)  # parameters explain some of the noise as well
-    return np.maximum(np.sqrt(np.mean(left**2, axis=0) / share), QUIET * size)
+    return np.asarray(np.maximum(np.sqrt(np.mean(left**2, axis=0) / share), QUIET * size))

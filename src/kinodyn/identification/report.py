@@ -19,7 +19,6 @@ from kinodyn.identification.robots import with_parameters
 from kinodyn.robot import Robot
 
 Figure: TypeAlias = Any  # of matplotlib, which only drawing needs
-WIDTH = 64  # of a name in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ class Identification:
     def base_standard_errors(self) -> Array:
         """Compute the standard error of each combination."""
         B = self.base.matrix
-        return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", B, self.covariance, B), 0.0))
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", B, self.covariance, B), 0.0)))
 
     @property
     def unidentified(self) -> tuple[str, ...]:
@@ -138,7 +137,7 @@ class Identification:
         return self.model.predict(data, self.after)
 
     def residuals(self, data: Measurements | None = None) -> Array:
-        """Compute the root mean square (nv,) of measured less predicted torques; of the held-out samples if not told."""
+        """Compute the root mean square (nv,) of measured less predicted torques, on held-out samples unless told."""
         return self._rms(self.test if data is None else data, self.after)
 
     def prior_residuals(self, data: Measurements | None = None) -> Array:
@@ -165,7 +164,7 @@ class Identification:
         return labels(self.prior).v
 
     def _by_row(self, term: str, own: Array) -> Array:
-        rows = own.copy()
+        rows: Array = own.copy()
         if term in self.model.terms:
             for joint, value in zip(self.model.joints, self.after[self.model.places(term)], strict=True):
                 rows[joint.v] = value

@@ -105,7 +105,7 @@ def _chosen(robot: Robot, joints: Sequence[str]) -> dict[str, Array]:
 
 def _held(joint: Joint, T: dict[str, Array]) -> Joint:
     """Weld a joint where its two links stand."""
-    T_parent_child = np.linalg.solve(T[joint.parent], T[joint.child])
+    T_parent_child = np.asarray(np.linalg.solve(T[joint.parent], T[joint.child]), dtype=np.float64)
     T_parent_child[3] = 0.0, 0.0, 0.0, 1.0
     return Joint(joint.name, "fixed", joint.parent, joint.child, T_parent_child)
 
@@ -137,4 +137,5 @@ def _with_constants(robot: Robot, joint: Joint, constants: dict[str, Array]) -> 
     for name, value in values.items():
         if not math.isclose(value.min(), value.max(), abs_tol=1e-15):
             raise InputError(f"{name} of joint {joint.name!r} is {value}; a description has one number for a joint")
-    return replace(joint, **{name: float(value[0]) for name, value in values.items()})
+    damping, friction, armature = (float(values[name][0]) for name in ("damping", "friction", "armature"))
+    return replace(joint, damping=damping, friction=friction, armature=armature)

@@ -20,7 +20,7 @@ def torques(
 ) -> Array:
     """Compute the torques (..., nv) of a motion with dry friction: `dynamics.inverse` + friction * sign(v)."""
     tau = dynamics.inverse(robot, q, v, a, wrenches)
-    return tau + robot.friction * np.sign(np.asarray(v, dtype=float))
+    return np.asarray(tau + robot.friction * np.sign(np.asarray(v, dtype=float)))
 
 
 def simulate(
