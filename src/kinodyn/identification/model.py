@@ -16,7 +16,7 @@ from kinodyn.identification.measurements import Measurements
 from kinodyn.robot import Robot
 
 TERMS = ("viscous", "coulomb", "armature", "offset")
-ROWS = 20_000  # rows of the regressor that are held in memory at a time
+ROWS = 4_000  # rows of the regressor that are held in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
