@@ -110,13 +110,15 @@ def test_standard_errors_are_the_size_of_the_errors() -> None:
     truth = np.concatenate([PANDA.inertial_parameters, PANDA.damping, PANDA.friction])
     off = (result.base_after - result.base.matrix @ truth) / result.base_standard_errors
     assert 0.5 < np.sqrt(np.mean(off**2)) < 1.5
-    np.testing.assert_allclose(result.noise, noise_of(PANDA, result.train), rtol=0.1)
+    np.testing.assert_allclose(result.noise, noise_of(PANDA, RUNS["panda"][0]), rtol=0.1)
 
 
 def test_friction_is_found() -> None:
     result = fit(kd.load("panda"), RUNS["panda"][0])
-    np.testing.assert_allclose(result.robot.damping, PANDA.damping, rtol=0.1)
-    np.testing.assert_allclose(result.robot.friction, PANDA.friction, rtol=0.1)
+    errors = result.standard_errors[result.model.inertial :].reshape(2, 7)
+    found = np.stack([result.robot.damping, result.robot.friction])
+    expected = np.stack([PANDA.damping, PANDA.friction])
+    assert (errors < 0.2 * expected).all() and (np.abs(found - expected) < 4.0 * errors).all()
 
 
 def test_without_noise_least_squares_finds_the_base_parameters_exactly() -> None:
@@ -136,7 +138,7 @@ def test_an_offset_and_an_armature_are_found() -> None:
     result = fit(truth.replace(armature=0.0), biased, method="weighted", terms=("armature", "offset"))
     np.testing.assert_allclose(result.offsets, [0.5, -0.25], atol=1e-9)
     np.testing.assert_allclose(result.predict(biased), biased.tau, atol=1e-9)
-    assert result.base.rank == 8  # five of the links, the armature of the second joint, two offsets
+    assert result.base.rank == 9  # six of the links, the armature of the second joint, two offsets
 
 
 def test_least_squares_may_find_what_no_body_has_and_says_so() -> None:
@@ -175,7 +177,6 @@ def test_a_motion_of_one_joint_leaves_the_others_as_they_were_and_names_them() -
     time = motion.times(60)
     q, v, a = (part * (np.arange(7) == 6) for part in motion(time))
     result = fit(ARM, simulate(ARM, time, q, v, a))
-    assert "Izz(left_hand)" not in result.text().splitlines()[0]
     assert any("viscous(left_elbow)" in name for name in result.unidentified)
     assert all("viscous(left_wrist_roll)" not in name for name in result.unidentified)
     assert "not identified" in result.text()
@@ -187,7 +188,7 @@ def test_no_motion_at_all_is_a_report_and_no_weight_either_an_error() -> None:
     still = np.tile(ARM.random(seed=4), (50, 1))
     zero = np.zeros((50, 7))
     result = fit(ARM, simulate(ARM, np.arange(50.0), still, zero, zero))
-    assert result.rank <= 7 and len(result.unidentified) > 40 and result.possible
+    assert sum(result.identified) <= result.rank <= 7 and len(result.unidentified) > 40 and result.possible
     weightless = ARM.replace(gravity=[0.0, 0.0, 0.0])
     with pytest.raises(InputError, match="nothing moves and nothing weighs"):
         fit(weightless, simulate(weightless, np.arange(50.0), still, zero, zero))
@@ -195,7 +196,7 @@ def test_no_motion_at_all_is_a_report_and_no_weight_either_an_error() -> None:
 
 def test_what_cannot_be_fitted_is_refused() -> None:
     data = RUNS["panda"][0]
-    with pytest.raises(InputError, match="5 samples of 7 torques are too few for 35 unknowns"):
+    with pytest.raises(InputError, match="5 samples of 7 torques are too few for 57 unknowns"):
         fit(PANDA, data[:5], held_out=data[5:])
     with pytest.raises(InputError, match="the data are of panda with joints"):
         fit(ARM, data)
@@ -221,6 +222,8 @@ def test_the_derivatives_of_the_distance_are_its_slopes() -> None:
         assert slope == pytest.approx(prior.gradient(x)[k], rel=1e-4, abs=1e-4 / step[k] * 1e-6)
         rate = (prior.gradient(x + h) - prior.gradient(x - h)) / (2 * step[k])
         np.testing.assert_allclose(rate, prior.hessian(x)[k], rtol=1e-4, atol=1e-6 * np.abs(rate).max())
+    root = prior.hessian_root(x)
+    np.testing.assert_allclose(root.T @ root, prior.hessian(x), rtol=1e-9, atol=1e-9 * np.abs(prior.hessian(x)).max())
 
 
 def test_the_distance_of_impossible_parameters_is_infinite() -> None:

@@ -75,7 +75,7 @@ def base_parameters(
     >>> import kinodyn as kd
     >>> base = base_parameters(kd.load("planar2r"), terms=())
     >>> base.rank, base.status[3]  # mz(link1): along the axis of rotation
-    (5, 'none')
+    (6, 'none')
     """
     return find_base(make_model(robot, terms), seed)
 

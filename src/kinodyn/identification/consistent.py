@@ -84,6 +84,18 @@ class Prior:
             H[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] = block
         return H
 
+    def hessian_root(self, x: Array) -> Array:
+        """Compute Q with Q^T Q = `hessian`: for a link with P = L L^T its columns are the entries of L^-1 E_k L^-T."""
+        n, k = 10 * self.links, 10 * self.links + self.positive
+        L = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(x[:n])))
+        columns = np.einsum("nij,kjl,nml->nkim", L, BASIS, L).reshape(self.links, 10, 16)
+        Q = np.zeros((16 * self.links + len(x) - n, len(x)))
+        for i, block in enumerate(columns):
+            Q[16 * i : 16 * i + 16, 10 * i : 10 * i + 10] = block.T
+        rest = np.concatenate([np.sqrt(self.barrier) / x[n:k], 1.0 / self.scale[k:]])
+        Q[16 * self.links :, n:] = np.diag(rest)
+        return Q
+
 
 def _log_det_hessian(x: Array) -> Array:
     """Compute the second derivatives (n, 10, 10) of -log det of each link's pseudo-inertia."""
@@ -135,8 +147,7 @@ def fit_consistent(problem: Reduced, prior: Prior, spread: float) -> Optimum:
 
 
 def _second_derivatives(A: Array, S: Array, prior: Prior, x: Array, weight: float) -> Array:
-    """Give the triangle T with T^T T = A^T A + S^T H S, without squaring the condition of A."""
-    H = weight * (S.T @ prior.hessian(x) @ S)
-    root = cholesky(0.5 * (H + H.T), lower=True).T
+    """Give the triangle T with T^T T = A^T A + S^T H S, without squaring the condition of A or H."""
+    root = np.sqrt(weight) * prior.hessian_root(x) @ S
     triangle: Array = qr(np.concatenate([A, root]), mode="r")[0][: len(x)]
     return triangle

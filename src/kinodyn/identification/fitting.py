@@ -19,6 +19,7 @@ from kinodyn.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
 FIRST_GUESS = 0.1  # share of the torque that friction takes before anything is known of it
+UNSEEN = 1e-4  # part of a combination that no sample sees, above which it does not count as identified
 NOTHING = 1e-4  # what is left of that share where neither prior nor data speak of friction
 KNOWN = 0.5  # a combination counts as identified when the data leave less than this share of the prior's spread
 
@@ -71,7 +72,7 @@ def fit(
     prior = _prior(model, train, size)
     S = prior.whitening()
     first, _, rank = _least_squares(reduce(model, train, size), prior, S, prior_spread)
-    _require_samples(model, train, rank)
+    _require_samples(model, train, rank, base.rank)
     sigma = noise(model, train, first, size, rank)
     problem = reduce(model, train, np.full_like(sigma, np.sqrt(np.mean(sigma**2))) if method == "ordinary" else sigma)
     status = "converged"
@@ -111,15 +112,15 @@ def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None
     data.moving()
 
 
-def _require_samples(model: Model, train: Measurements, rank: int) -> None:
+def _require_samples(model: Model, train: Measurements, rank: int, unknowns: int) -> None:
     rows = len(train) * model.robot.nv
     if rank == 0:
         raise InputError(
             "no parameter has an effect on these torques: nothing moves and nothing weighs; nothing to fit"
         )
-    if rows <= rank:
+    if rows <= unknowns:
         raise InputError(
-            f"{len(train)} samples of {model.robot.nv} torques are too few for {rank} unknowns; record more"
+            f"{len(train)} samples of {model.robot.nv} torques are too few for {unknowns} unknowns; record more"
         )
 
 
@@ -165,4 +166,5 @@ def _identified(problem: Reduced, base: BaseParameters, S: Array, spread: float)
     combination = Vt @ (S.T @ base.matrix.T)  # columns: each combination along the directions of the data
     left = np.sqrt((combination**2 / (s**2 + spread**-2)[:, None]).sum(axis=0))
     before = spread * np.linalg.norm(combination, axis=0)
-    return tuple(bool(known) for known in left < KNOWN * before)
+    unseen = np.linalg.norm(combination[s == 0.0], axis=0) > UNSEEN * np.linalg.norm(combination, axis=0)
+    return tuple(bool(known) for known in (left < KNOWN * before) & ~unseen)
