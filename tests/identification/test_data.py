@@ -158,12 +158,15 @@ def test_uneven_noisy_samples_become_even_and_quiet_without_delay() -> None:
     assert len(prepare(raw, cutoff=10.0, rate=100.0)) == pytest.approx(100 * np.ptp(found.time), abs=1.5)
 
 
-def test_wrapped_angles_of_a_continuous_joint_are_unwrapped() -> None:
-    robot = kd.load("planar2r")
-    kinds = {joint.kind for joint in robot.joints}
+def test_wrapped_angles_of_a_continuous_joint_are_unwrapped(tmp_path: Path) -> None:
+    path = tmp_path / "endless.urdf"
+    kd.write_urdf(ROBOT.description, path)  # a joint without limits is continuous there
+    robot = kd.load(path)
+    assert {joint.kind for joint in robot.joints} == {"continuous"}
     q = np.stack([np.linspace(0.0, 12.0, 200)] * 2, axis=1)
-    wrapped = (q + np.pi) % (2 * np.pi) - np.pi if kinds == {"continuous"} else q
+    wrapped = (q + np.pi) % (2 * np.pi) - np.pi
     found = prepare(measurements(robot, np.arange(200) / 100, wrapped, 0 * q), cutoff=10.0)
+    assert found.v is not None
     np.testing.assert_allclose(found.v[20:-20], 12.0 / 1.99, rtol=1e-3)
 
 
