@@ -9,7 +9,19 @@
 
 from importlib.metadata import version as _version
 
-from kinodyn import _core, centroidal, contact, convert, derivation, dynamics, ik, kinematics, spatial, validation
+from kinodyn import (
+    _core,
+    centroidal,
+    contact,
+    convert,
+    derivation,
+    dynamics,
+    identification,
+    ik,
+    kinematics,
+    spatial,
+    validation,
+)
 from kinodyn.description.catalogue import robots
 from kinodyn.description.dh import DH
 from kinodyn.description.write_urdf import write_urdf
@@ -47,6 +59,7 @@ __all__ = [
     "dynamics",
     "from_dh",
     "get_threads",
+    "identification",
     "ik",
     "kinematics",
     "load",

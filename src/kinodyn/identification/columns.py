@@ -1,0 +1,47 @@
+"""Names of the columns of a recording: q.<joint>, v.<joint>, a.<joint>, tau.<joint>, wrench.<frame>.fx."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinodyn.robot import Robot
+
+WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")
+_POSITION = {
+    "floating": (".x", ".y", ".z", ".qx", ".qy", ".qz", ".qw"),
+    "ball": (".qx", ".qy", ".qz", ".qw"),
+    "planar": (".x", ".y", ".angle"),
+}
+_RATE = {
+    "floating": (".x", ".y", ".z", ".rx", ".ry", ".rz"),
+    "ball": (".rx", ".ry", ".rz"),
+    "planar": (".x", ".y", ".angle"),
+}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Names of the entries of q and of v: the joint's, with a suffix where it has several."""
+
+    q: tuple[str, ...]
+    v: tuple[str, ...]
+
+
+def labels(robot: Robot) -> Labels:
+    """Name the entries of q and v; a floating base's are "root_joint.x" and so on, after its joint."""
+    joints = [joint for joint in robot.joints if joint.mimic is None]
+    return Labels(
+        tuple(joint.name + part for joint in joints for part in _POSITION.get(joint.kind, ("",))),
+        tuple(joint.name + part for joint in joints for part in _RATE.get(joint.kind, ("",))),
+    )
+
+
+def groups(robot: Robot) -> dict[str, tuple[str, ...]]:
+    """List the labels of each group of columns."""
+    names = labels(robot)
+    return {"q": names.q, "v": names.v, "a": names.v, "tau": names.v}
+
+
+def base_rows(robot: Robot) -> int:
+    """Count the entries of tau that no motor drives: six for a floating base."""
+    return 6 if robot.base == "floating" else 0

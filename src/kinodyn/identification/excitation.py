@@ -1,0 +1,231 @@
+"""Exciting trajectories: motions from which parameters can be told best, within the robot's limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.identification.base import BaseParameters, find_base
+from kinodyn.identification.model import Model, make_model
+from kinodyn.identification.simulating import torques
+from kinodyn.identification.trajectory import ExcitingTrajectory, fourier
+from kinodyn.robot import Robot, _generator
+
+Criterion = Literal["condition", "determinant"]
+DENSE = 40  # samples per period of the highest harmonic when limits are checked: between them q errs by 0.4 %
+EFFORT_PENALTY = 30.0  # in units of the logarithm of the condition number
+SLIP = 0.05  # [rad/s or m/s]: dry friction turns over smoothly, so that the criterion has a gradient
+SINGULAR = 1e-14  # ratio of eigenvalues that is rounding
+DIFFERENCE = 1e-5  # step of the gradient, of coefficients about 1
+
+
+def exciting_trajectory(
+    robot: Robot,
+    *,
+    period: float = 10.0,
+    harmonics: int = 5,
+    margin: float = 0.9,
+    criterion: Criterion = "condition",
+    terms: Sequence[str] = ("viscous", "coulomb"),
+    samples: int = 100,
+    starts: int = 40,
+    iterations: int = 20,
+    seed: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> ExcitingTrajectory:
+    """Find a periodic motion, at rest at its start and end, whose regressor tells the base parameters well.
+
+    Each joint moves along a finite Fourier series that is scaled and placed so that it always keeps its position and
+    velocity limits; torques above their limits are penalised. The best of some random series is improved by descent.
+    Joints without limits stay within the range of `Robot.random`, and within 2 rad/s or m/s.
+    Reference: J. Swevers, C. Ganseman, D. Tukel, J. De Schutter, H. Van Brussel, "Optimal robot excitation and
+    identification", 1997.
+
+    Parameters
+    ----------
+    period
+        Of the motion [s].
+    harmonics
+        Terms of the series, 3 at least.
+    margin
+        Share of each limit that is used, above 0 and up to 1.
+    criterion
+        "condition": the condition number of the base regressor, its columns scaled to norm 1. "determinant": that
+        of its normal matrix (D-optimality), which also makes the motion large.
+    terms
+        What is to be fitted besides inertias, as in `fit`.
+    samples
+        States of one period that count in the criterion.
+    starts, iterations
+        How many random series are tried, and how many steps the descent takes.
+    progress
+        Called with (done, all) after each part of the work.
+
+    Returns
+    -------
+    ExcitingTrajectory
+        With a status that says if torque limits could not be kept. The same arguments give the same motion.
+
+    Raises
+    ------
+    InputError
+        For joints with several coordinates or a floating base: `sub_robot` holds them.
+    """
+    model = make_model(robot, terms)
+    _check(robot, period, harmonics, margin, criterion, samples, starts, iterations)
+    task = _Task(
+        model, find_base(model), *_ranges(robot, margin), float(period), int(harmonics), margin, criterion, samples
+    )
+    generator, total = _generator(seed), starts + iterations
+    tell = progress if progress is not None else lambda done, of: None
+    best, least = np.zeros(0), np.inf
+    for k in range(starts):
+        trial = generator.normal(size=task.size)
+        value = float(task.cost(trial))
+        if value < least or k == 0:
+            best, least = trial, value
+        tell(k + 1, total)
+    steps = iter(range(starts + 1, total + 1))
+    if iterations:
+        found = minimize(
+            task.cost_and_gradient,
+            best,
+            jac=True,
+            method="L-BFGS-B",
+            callback=lambda _: tell(next(steps, total), total),
+            options={"maxiter": iterations, "maxls": 10},
+        )
+        best = found.x if found.fun < least else best
+    tell(total, total)
+    return task.trajectory(best)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One search. Variables (size,): where each joint's centre is, then the coefficients of its series."""
+
+    model: Model
+    base: BaseParameters
+    lower: Array
+    upper: Array
+    speed: Array
+    period: float
+    harmonics: int
+    margin: float
+    criterion: str
+    samples: int
+
+    @property
+    def size(self) -> int:
+        return len(self.lower) * (1 + 2 * self.harmonics)
+
+    def series(self, x: Array) -> tuple[Array, Array, Array]:
+        """Turn variables into centre and coefficients that keep position and velocity limits."""
+        n = len(self.lower)
+        place, raw = 0.5 + 0.5 * np.tanh(x[..., :n]), x[..., n:].reshape(*x.shape[:-1], 2, self.harmonics, n)
+        # At rest at the start: sum of cosines = 0 (velocity), sum of k * sines = 0 (acceleration).
+        k = np.arange(1.0, self.harmonics + 1)
+        cosines = raw[..., 0, :, :] - raw[..., 0, :, :].mean(axis=-2, keepdims=True)
+        sines = raw[..., 1, :, :] - k[:, None] * (k @ raw[..., 1, :, :])[..., None, :] / (k @ k)
+        dense = np.arange(DENSE * self.harmonics) / (DENSE * self.harmonics) * self.period
+        q, v, _ = fourier(dense, self.period, np.zeros(n), cosines, sines)
+        room, low, high = self.upper - self.lower, q.min(axis=-2), q.max(axis=-2)
+        scale = np.minimum(room / (high - low), self.speed / np.abs(v).max(axis=-2))
+        free = room - scale * (high - low)
+        centre = self.lower - scale * low + place * free
+        return centre, scale[..., None, :] * cosines, scale[..., None, :] * sines
+
+    def normal_matrix(self, x: Array, slip: float) -> tuple[Array, Array]:
+        """Compute the mean of W^T W (..., rank, rank) over one period, and the largest share (...) of a torque limit.
+
+        `slip` smooths dry friction, as in `Model.columns`.
+        """
+        time = np.arange(self.samples) / self.samples * self.period
+        centre, cosines, sines = self.series(x)
+        q, v, a = fourier(time, self.period, centre[..., None, :], cosines, sines)
+        W = self.model.columns(q, v, a, slip=slip)[..., list(self.base.independent)]
+        W = W.reshape(*x.shape[:-1], -1, self.base.rank)
+        share = np.abs(torques(self.model.robot, q, v, a)) / self.model.robot.limits.effort
+        return np.swapaxes(W, -1, -2) @ W / self.samples, np.asarray(share.max(axis=(-1, -2)))
+
+    def cost(self, x: Array) -> Array:
+        """Compute what is minimised, (...) for variables (..., size)."""
+        N, effort = self.normal_matrix(x, SLIP)
+        excess = EFFORT_PENALTY * np.maximum(effort - self.margin, 0.0)
+        if self.criterion == "condition":
+            return np.asarray(np.log(condition(N)) + excess)
+        return np.asarray(excess - np.linalg.slogdet(N)[1] / self.base.rank)
+
+    def cost_and_gradient(self, x: Array) -> tuple[float, Array]:
+        costs = self.cost(x + DIFFERENCE * np.concatenate([np.zeros((1, self.size)), np.eye(self.size)]))
+        return float(costs[0]), (costs[1:] - costs[0]) / DIFFERENCE
+
+    def trajectory(self, x: Array) -> ExcitingTrajectory:
+        N, share = self.normal_matrix(x, 0.0)
+        robot, effort = self.model.robot, float(share)
+        status = "within limits"
+        if effort > 1.0:
+            status = f"a torque is {effort:.3g} times its limit; take a longer period or a smaller margin"
+        worst = float(condition(N))
+        centre, cosines, sines = self.series(x)
+        return ExcitingTrajectory(
+            robot.name, robot.joint_names, self.period, centre, cosines, sines, worst, effort, status
+        )
+
+
+def condition(N: Array) -> Array:
+    """Compute the condition numbers (...) of matrices W, columns scaled to norm 1, from W^T W; infinite if singular."""
+    norms = np.sqrt(np.diagonal(N, axis1=-2, axis2=-1))
+    safe = np.where(norms > 0.0, norms, 1.0)
+    values = np.linalg.eigvalsh(N / (safe[..., :, None] * safe[..., None, :]))
+    least, most = values[..., 0], values[..., -1]
+    regular = (least > SINGULAR * most) & (norms > 0.0).all(axis=-1)
+    return np.sqrt(np.where(regular, most / np.where(regular, least, 1.0), np.inf))
+
+
+def _ranges(robot: Robot, margin: float) -> tuple[Array, Array, Array]:
+    lower, upper = robot.sampling_range()
+    middle, half = 0.5 * (lower + upper), 0.5 * margin * (upper - lower)
+    speed = margin * np.where(np.isfinite(robot.limits.velocity), robot.limits.velocity, 2.0)
+    return middle - half, middle + half, speed
+
+
+def _check(
+    robot: Robot,
+    period: float,
+    harmonics: int,
+    margin: float,
+    criterion: str,
+    samples: int,
+    starts: int,
+    iterations: int,
+) -> None:
+    several = [joint.name for joint in robot.joints if joint.mimic is None and joint.q.stop - joint.q.start != 1]
+    if several:
+        raise InputError(
+            f"joints {', '.join(several)} have several coordinates; hold them with kd.identification.sub_robot"
+        )
+    if not (np.isfinite(period) and period > 0.0 and 0.0 < margin <= 1.0):
+        raise InputError(f"period is {period!r} and margin {margin!r}; give a time above 0 s and a share up to 1")
+    if criterion not in ("condition", "determinant"):
+        raise InputError(f'criterion is {criterion!r}; give "condition" or "determinant"')
+    counts = {
+        "harmonics": (harmonics, 3),
+        "samples": (samples, 10),
+        "starts": (starts, 1),
+        "iterations": (iterations, 0),
+    }
+    for name, (value, least) in counts.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise InputError(f"{name} is {value!r}; give a whole number of at least {least}")
+    held = np.flatnonzero(robot.limits.velocity <= 0.0)
+    closed = np.flatnonzero(~(robot.sampling_range()[1] > robot.sampling_range()[0]))
+    if held.size or closed.size:
+        joint = robot.joint_names[int((held if held.size else closed)[0])]
+        raise InputError(f"the limits of joint {joint!r} leave it no motion; hold it with kd.identification.sub_robot")

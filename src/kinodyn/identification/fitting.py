@@ -1,0 +1,170 @@
+"""From measurements to a robot: the fit."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.identification.base import BaseParameters, find_base
+from kinodyn.identification.consistent import Prior, fit_consistent
+from kinodyn.identification.inertias import within_reason
+from kinodyn.identification.measurements import Measurements
+from kinodyn.identification.model import Model, make_model
+from kinodyn.identification.reduction import NULL, Reduced, noise, reduce, scales
+from kinodyn.identification.report import Identification
+from kinodyn.robot import Robot
+
+Method = Literal["consistent", "weighted", "ordinary"]
+FIRST_GUESS = 0.1  # share of the torque that friction takes before anything is known of it
+UNSEEN = 1e-4  # part of a combination that no sample sees, above which it does not count as identified
+NOTHING = 1e-4  # what is left of that share where neither prior nor data speak of friction
+KNOWN = 0.5  # a combination counts as identified when the data leave less than this share of the prior's spread
+
+
+def fit(
+    robot: Robot,
+    data: Measurements,
+    *,
+    method: Method = "consistent",
+    terms: tuple[str, ...] = ("viscous", "coulomb"),
+    held_out: float | Measurements = 0.25,
+    prior_spread: float = 1.0,
+) -> Identification:
+    """Fit the parameters of a robot to a recording and judge the fit on samples that it has not seen.
+
+    Parameters
+    ----------
+    robot
+        Its geometry is kept; its parameters are the prior, which stays where the data say nothing.
+    data
+        With v and a (see `prepare`). With a floating base, the wrenches of all contacts must be in it.
+    method
+        "consistent": parameters that real bodies have, by a convex problem (positive masses and pseudo-inertias,
+        friction not negative). "weighted", "ordinary": least squares on the base parameters, each torque weighted by
+        its noise or all alike; the result need not be possible.
+    terms
+        Of "viscous", "coulomb", "armature" and "offset", those to fit besides the inertias. Damping and armature that
+        are not fitted act as the robot has them; dry friction that is not fitted is left out, as in `kd.dynamics`.
+    held_out
+        The share of the samples, at the end, that is kept for the judgement; or another recording.
+    prior_spread
+        How far the prior may be off, as a share of itself.
+
+    Returns
+    -------
+    Identification
+        Also when the motion tells little: it says which parameters could not be identified.
+
+    Raises
+    ------
+    InputError
+        Where nothing can be done: fewer torques than unknowns, a recording of another robot, no v or a.
+    """
+    model = make_model(robot, terms)
+    _check(robot, data, method, prior_spread)
+    train, test = data.split(held_out) if not isinstance(held_out, Measurements) else (data, held_out)
+    if isinstance(held_out, Measurements):
+        _check(robot, held_out, method, prior_spread)
+    base, size = find_base(model), scales(model, train)
+    prior = _prior(model, train, size)
+    S = prior.whitening()
+    first, _, rank = _least_squares(reduce(model, train, size), prior, S, prior_spread)
+    _require_samples(model, train, rank, base.rank)
+    sigma = noise(model, train, first, size, rank)
+    problem = reduce(model, train, np.full_like(sigma, np.sqrt(np.mean(sigma**2))) if method == "ordinary" else sigma)
+    status = "converged"
+    if method == "consistent":
+        found = fit_consistent(problem, prior, prior_spread)
+        x, covariance = found.x, found.covariance
+        status = status if found.converged else f"not converged in {found.steps} steps"
+    else:
+        x, covariance, rank = _least_squares(problem, prior, S, prior_spread)
+    return Identification(
+        prior=robot,
+        model=model,
+        method=method,
+        status=status,
+        base=base,
+        before=model.prior(),
+        after=x,
+        covariance=covariance,
+        identified=_identified(problem, base, S, prior_spread),
+        rank=rank,
+        noise=sigma,
+        train=train,
+        test=test,
+    )
+
+
+def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None:
+    if not isinstance(data, Measurements):
+        raise InputError(f"data is a {type(data).__name__}; make it with kd.identification.measurements or read")
+    if data.robot.joint_names != robot.joint_names or data.robot.nv != robot.nv:
+        theirs, ours = ", ".join(data.robot.joint_names), ", ".join(robot.joint_names)
+        raise InputError(f"the data are of {data.robot.name} with joints {theirs}; the robot has {ours}")
+    if method not in ("consistent", "weighted", "ordinary"):
+        raise InputError(f'method is {method!r}; give "consistent", "weighted" or "ordinary"')
+    if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0.0 < spread < np.inf:
+        raise InputError(f"prior_spread is {spread!r}; give a share above 0")
+    data.moving()
+
+
+def _require_samples(model: Model, train: Measurements, rank: int, unknowns: int) -> None:
+    rows = len(train) * model.robot.nv
+    if rank == 0:
+        raise InputError(
+            "no parameter has an effect on these torques: nothing moves and nothing weighs; nothing to fit"
+        )
+    if rows <= unknowns:
+        raise InputError(
+            f"{len(train)} samples of {model.robot.nv} torques are too few for {unknowns} unknowns; record more"
+        )
+
+
+def _prior(model: Model, train: Measurements, size: Array) -> Prior:
+    """Say what is believed before: the robot's parameters, and for friction that it has not, a part of the torque."""
+    v, a = train.moving()
+    own, scale, x = model.prior(), np.ones(len(model.names)), model.prior()
+    first = [joint.v.start for joint in model.joints]
+    ones = np.ones(model.robot.nv)
+    per = {"viscous": _rms(v), "coulomb": ones, "armature": _rms(a), "offset": ones}
+    for term in model.terms:
+        part = model.places(term)
+        guess = (FIRST_GUESS * size / per[term])[first]
+        has = own[part] > 0.01 * guess
+        scale[part] = guess / FIRST_GUESS if term == "offset" else np.where(has, own[part], guess)
+        x[part] = own[part] if term == "offset" else np.where(has, own[part], NOTHING * guess)
+    n = model.inertial
+    positive = sum(term != "offset" for term in model.terms) * len(model.joints)
+    x[:n] = within_reason(own[:n])
+    part = slice(n, n + positive)
+    return Prior(x, n // 10, positive, scale, x[part] / scale[part])
+
+
+def _rms(rates: Array) -> Array:
+    value: Array = np.sqrt(np.mean(rates**2, axis=0))
+    return np.where(value > 1e-6, value, 1.0)
+
+
+def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> tuple[Array, Array, int]:
+    """Solve for the base parameters; in directions that the data do not see, the prior and its spread stay."""
+    U, s, Vt = np.linalg.svd(problem.R @ S)
+    rank = int((s > NULL * s[0]).sum()) if s[0] > 0.0 else 0
+    seen, unseen = Vt[:rank], Vt[rank:]
+    u = seen.T @ ((U[:, :rank].T @ (problem.z - problem.R @ prior.x)) / s[:rank])
+    root = S @ np.concatenate([seen.T / s[:rank], unseen.T * spread], axis=1)
+    return prior.x + S @ u, root @ root.T, rank
+
+
+def _identified(problem: Reduced, base: BaseParameters, S: Array, spread: float) -> tuple[bool, ...]:
+    """Tell of each combination whether the data know it clearly better than the prior does."""
+    _, s, Vt = np.linalg.svd(problem.R @ S)
+    s = np.where(s > NULL * s[0], s, 0.0)
+    combination = Vt @ (S.T @ base.matrix.T)  # columns: each combination along the directions of the data
+    left = np.sqrt((combination**2 / (s**2 + spread**-2)[:, None]).sum(axis=0))
+    before = spread * np.linalg.norm(combination, axis=0)
+    unseen = np.linalg.norm(combination[s == 0.0], axis=0) > UNSEEN * np.linalg.norm(combination, axis=0)
+    return tuple(bool(known) for known in (left < KNOWN * before) & ~unseen)

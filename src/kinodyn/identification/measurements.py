@@ -1,0 +1,238 @@
+"""Measurements: what was recorded of a moving robot, checked on the way in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.identification.columns import labels
+from kinodyn.robot import Robot
+
+UNIT_TOLERANCE = 1e-3  # how far the norm of a recorded quaternion may be from 1; files hold few digits
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """A recording of one robot, made by `measurements`, `read` or `simulate`.
+
+    Attributes
+    ----------
+    robot : Robot
+        Whose joints these are.
+    time : (n,) array
+        Strictly increasing [s].
+    q : (n, nq) array
+    v, a : (n, nv) arrays or None
+        None where they were not recorded; `prepare` finds them.
+    tau : (n, nv) array
+        Zero in the rows of a floating base.
+    wrenches : dict of frame -> (n, 6)
+        External forces and moments at the frame's origin, along the world's axes.
+    ignored : tuple of str
+        Columns of the file that were not used.
+    """
+
+    robot: Robot
+    time: Array
+    q: Array
+    v: Array | None
+    a: Array | None
+    tau: Array
+    wrenches: Mapping[str, Array] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        missing = [name for name in ("v", "a") if getattr(self, name) is None]
+        span = f"{self.time[0]:.6g} to {self.time[-1]:.6g} s"
+        return f"Measurements({self.robot.name!r}, n={len(self)}, {span}" + "".join(f", no {m}" for m in missing) + ")"
+
+    def __getitem__(self, part: slice) -> Measurements:
+        """Take some of the samples."""
+        if not isinstance(part, slice):
+            raise InputError(f"samples are taken by a slice such as data[100:200], got {part!r}")
+        v, a = (None if rate is None else rate[part] for rate in (self.v, self.a))
+        wrenches = {frame: wrench[part] for frame, wrench in self.wrenches.items()}
+        return replace(self, time=self.time[part], q=self.q[part], v=v, a=a, tau=self.tau[part], wrenches=wrenches)
+
+    def moving(self) -> tuple[Array, Array]:
+        """Give v and a (n, nv); raise where one was not recorded."""
+        if self.v is None or self.a is None:
+            missing = " and ".join(name for name in ("v", "a") if getattr(self, name) is None)
+            raise InputError(f"the measurements have no {missing}; kd.identification.prepare finds it from q")
+        return self.v, self.a
+
+    def split(self, share: float = 0.25) -> tuple[Measurements, Measurements]:
+        """Cut off the last share of the samples: those to fit, and those held out to judge the fit."""
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
+            raise InputError(f"share is {share!r}; give a number between 0 and 1")
+        cut = len(self) - round(share * len(self))
+        if not 0 < cut < len(self):
+            raise InputError(f"{len(self)} samples cannot be cut at a share of {share}; record more")
+        return self[:cut], self[cut:]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file that `read` reads: .csv, .npz or .parquet (needs pyarrow)."""
+        from kinodyn.identification.files import write
+
+        write(self, path)
+
+
+def measurements(
+    robot: Robot,
+    time: ArrayLike,
+    q: ArrayLike,
+    tau: ArrayLike,
+    *,
+    v: ArrayLike | None = None,
+    a: ArrayLike | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+) -> Measurements:
+    """Check arrays of a recording and put them together.
+
+    Parameters
+    ----------
+    time
+        (n,) [s], strictly increasing, evenly spaced or not.
+    q, v, a
+        Positions (n, nq); velocities and accelerations (n, nv) if they were recorded. Quaternions are normalised.
+    tau
+        Torques (n, nv), or of the joints only: (n, nv - 6) for a floating base, whose own rows are zero.
+    wrenches
+        External wrenches, frame -> (n, 6), force and moment at the frame's origin along the world's axes.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN and time that does not increase, with the row and the column.
+    UnknownNameError
+        For a wrench on a frame that the robot does not have.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    t = _times(time)
+    n = len(t)
+    for frame in wrenches or {}:
+        robot.frame_index(frame)
+    names = labels(robot)
+    return Measurements(
+        robot=robot,
+        time=t,
+        q=_unit(robot, _table("q", q, n, names.q)),
+        v=None if v is None else _table("v", v, n, names.v),
+        a=None if a is None else _table("a", a, n, names.v),
+        tau=_torques(robot, tau, n, names.v),
+        wrenches={
+            frame: _table(f"wrench of {frame!r}", wrench, n, ("fx", "fy", "fz", "nx", "ny", "nz"))
+            for frame, wrench in (wrenches or {}).items()
+        },
+    )
+
+
+def join(*parts: Measurements) -> Measurements:
+    """Put recordings of one robot one behind the other: several runs, or what is left on both sides of a gap.
+
+    A part that does not begin after the one before is moved to begin a step after it.
+    """
+    if not parts:
+        raise InputError("join needs at least one recording")
+    first = parts[0]
+    for part in parts[1:]:
+        if part.robot.joint_names != first.robot.joint_names or set(part.wrenches) != set(first.wrenches):
+            raise InputError(f"recordings of {first.robot.name} and {part.robot.name} differ in joints or wrenches")
+    times: list[Array] = []
+    for part in parts:
+        late = times[-1][-1] + (times[-1][-1] - times[-1][-2]) - part.time[0] if times else 0.0
+        times.append(part.time + (late if times and part.time[0] <= times[-1][-1] else 0.0))
+
+    def together(name: str) -> Array | None:
+        arrays = [getattr(part, name) for part in parts]
+        return None if any(array is None for array in arrays) else np.concatenate(arrays)
+
+    rates = {name: together(name) for name in ("v", "a")}
+    return replace(
+        first,
+        time=np.concatenate(times),
+        q=np.concatenate([part.q for part in parts]),
+        tau=np.concatenate([part.tau for part in parts]),
+        wrenches={frame: np.concatenate([part.wrenches[frame] for part in parts]) for frame in first.wrenches},
+        ignored=tuple(dict.fromkeys(name for part in parts for name in part.ignored)),
+        **rates,  # type: ignore[arg-type]
+    )
+
+
+def _times(time: ArrayLike) -> Array:
+    t = _numbers("time", time)
+    if t.ndim != 1 or t.size < 2:
+        raise InputError(f"time has shape {t.shape}; give (n,) with at least 2 samples")
+    _check_finite("time", t[:, None], ("time",))
+    late = np.flatnonzero(np.diff(t) <= 0.0)
+    if late.size:
+        k = int(late[0])
+        raise InputError(
+            f"time must increase; row {k + 1} has {t[k + 1]!r} after {t[k]!r}"
+            f" ({late.size} such rows); sort the rows and drop repeated ones"
+        )
+    return t
+
+
+def _table(what: str, value: ArrayLike, n: int, names: tuple[str, ...]) -> Array:
+    array = _numbers(what, value)
+    if array.shape != (n, len(names)):
+        raise InputError(f"{what} has shape {array.shape}; give ({n}, {len(names)}): {', '.join(names[:8])}, ...")
+    _check_finite(what, array, names)
+    return array
+
+
+def _torques(robot: Robot, tau: ArrayLike, n: int, names: tuple[str, ...]) -> Array:
+    given = _numbers("tau", tau)
+    if robot.base == "floating" and given.shape == (n, robot.nv - 6):
+        given = np.concatenate([np.zeros((n, 6)), given], axis=1)
+    table = _table("tau", given, n, names)
+    if robot.base == "floating" and np.abs(table[:, :6]).max() > 0.0:
+        raise InputError("tau pushes the floating base, which has no motor: give 0 there, and forces as wrenches")
+    return table
+
+
+def _numbers(what: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value)
+        kind = array.dtype.kind
+    except ValueError as cause:
+        raise InputError(f"{what} is not a table of numbers: {cause}") from cause
+    if kind not in "iuf":
+        raise InputError(f"{what} holds {array.dtype}; give real numbers")
+    return array.astype(np.float64)
+
+
+def _check_finite(what: str, array: Array, names: tuple[str, ...]) -> None:
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        rows = len(np.unique(bad[:, 0]))
+        raise InputError(
+            f"{what} has {array[row, column]} at row {row}, column {names[column]!r}, {len(bad)} such numbers in"
+            f" {rows} rows; drop these rows or fill them in"
+        )
+
+
+def _unit(robot: Robot, q: Array) -> Array:
+    for joint in robot.joints:
+        if joint.kind in ("ball", "floating") and joint.mimic is None:
+            part = slice(joint.q.stop - 4, joint.q.stop)
+            norm = np.linalg.norm(q[:, part], axis=1)
+            worst = int(np.argmax(np.abs(norm - 1.0)))
+            if abs(norm[worst] - 1.0) > UNIT_TOLERANCE:
+                raise InputError(
+                    f"q: the quaternion of {joint.name!r} has norm {norm[worst]:.6g} at row {worst}, not 1"
+                )
+            q[:, part] /= norm[:, None]
+    return q

@@ -1,0 +1,141 @@
+"""Robots made from robots: with other parameters, or with only some joints that move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import kinematics
+from kinodyn.compiling import JointInfo, link_order
+from kinodyn.description.types import Array, Joint
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.identification.inertias import as_inertia, is_possible
+from kinodyn.robot import Robot
+from kinodyn.spatial.checks import numbers
+
+
+def with_parameters(
+    robot: Robot,
+    parameters: ArrayLike,
+    *,
+    damping: ArrayLike | None = None,
+    friction: ArrayLike | None = None,
+    armature: ArrayLike | None = None,
+) -> Robot:
+    """Make a robot with other inertial parameters (10 n,), ordered as `Robot.inertial_parameters`.
+
+    A moving link takes the whole inertia of the body it stands for; links on fixed joints behind it, whose mass is in
+    it, become massless. `damping`, `friction` and `armature` (nv,) replace those of the robot if given. The result is
+    an ordinary robot: `kd.write_urdf(result.description, path)` writes it (URDF has no place for armature).
+
+    Raises InputError for parameters that no body can have, with the links.
+    """
+    values = numbers("parameters", parameters, len(robot.inertial_parameters)).reshape(-1, 10)
+    impossible = [link for link, ok in zip(robot.parameter_links, is_possible(values.ravel()), strict=True) if not ok]
+    if impossible:
+        raise InputError(
+            f"no body can have the parameters of {', '.join(impossible)}; see kd.identification.is_possible"
+        )
+    inertias = {link: as_inertia(ten) for link, ten in zip(robot.parameter_links, values, strict=True)}
+    carried = _carried(robot)
+    links = tuple(
+        replace(link, inertia=inertias[link.name])
+        if link.name in inertias
+        else replace(link, inertia=None)
+        if link.name in carried
+        else link
+        for link in robot.description.links
+    )
+    constants = {"damping": robot.damping, "friction": robot.friction, "armature": robot.armature}
+    given = {"damping": damping, "friction": friction, "armature": armature}
+    for name, value in given.items():
+        if value is not None:
+            constants[name] = numbers(name, value, robot.nv)
+    joints = tuple(_with_constants(robot, joint, constants) for joint in robot.description.joints)
+    gravity = {name: value for name, value in robot.__dict__["_constants"].items() if name == "gravity"}
+    return Robot(replace(robot.description, links=links, joints=joints), **gravity)
+
+
+def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -> Robot:
+    """Make a robot in which only the named joints move; all others, a floating base too, are held at q (nq,).
+
+    Joints that follow a moving one keep following it. What is carried by no moving joint is part of the ground.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> human = kd.load("humanoid")
+    >>> arm = sub_robot(human, human.description.chains["left_arm"])
+    >>> arm.nv, arm.base
+    (7, 'fixed')
+    """
+    if isinstance(joints, str) or not joints:
+        raise InputError(f"joints is {joints!r}; give the names of the joints that move, in a list")
+    known = [joint.name for joint in robot.joints if joint.mimic is None]
+    for name in joints:
+        if name not in known:
+            raise unknown_name("joint with a coordinate", name, known)
+    q0 = robot.neutral() if q is None else numbers("q", q, robot.nq)
+    free = {joint.name for joint in robot.joints if _source(robot, joint).name in joints}
+    held = {joint.name for joint in robot.joints} - free
+    T = dict(zip(robot.frame_names, kinematics.poses(robot, q0), strict=True))
+    parts = tuple(_held(joint, T) if joint.name in held else joint for joint in robot.description.joints)
+    d = robot.description
+    kept = {
+        "configurations": {
+            name: {joint: value for joint, value in positions.items() if joint not in held}
+            for name, positions in d.configurations.items()
+        },
+        "chains": {name: chain for name, chain in d.chains.items() if not held & set(chain)},
+    }
+    constants = _chosen(robot, joints)
+    return Robot(replace(d, joints=parts, base="fixed", **kept), **constants)  # type: ignore[arg-type]
+
+
+def _chosen(robot: Robot, joints: Sequence[str]) -> dict[str, Array]:
+    """Keep constants that were put in place of the description's, for the joints that move."""
+    rows = np.concatenate([np.arange(j.v.start, j.v.stop) for j in robot.joints if j.name in joints])
+    chosen: dict[str, Array] = robot.__dict__["_constants"]
+    return {name: value if name == "gravity" else value[rows] for name, value in chosen.items()}
+
+
+def _held(joint: Joint, T: dict[str, Array]) -> Joint:
+    """Weld a joint where its two links stand."""
+    T_parent_child = np.asarray(np.linalg.solve(T[joint.parent], T[joint.child]), dtype=np.float64)
+    T_parent_child[3] = 0.0, 0.0, 0.0, 1.0
+    return Joint(joint.name, "fixed", joint.parent, joint.child, T_parent_child)
+
+
+def _carried(robot: Robot) -> set[str]:
+    """Name the links that a moving body carries on fixed joints."""
+    above = {joint.child: joint for joint in robot.description.joints}
+    moved: dict[str, bool] = {}
+    for link in link_order(robot.description):  # parents come first
+        joint = above.get(link)
+        moved[link] = joint is not None and (joint.kind != "fixed" or moved[joint.parent])
+    return {link for link, moves in moved.items() if moves} - set(robot.parameter_links)
+
+
+def _source(robot: Robot, joint: JointInfo) -> JointInfo:
+    while joint.mimic is not None:
+        joint = robot.joint(joint.mimic.joint)
+    return joint
+
+
+def _with_constants(robot: Robot, joint: Joint, constants: dict[str, Array]) -> Joint:
+    """Write what acts on a coordinate into the joint that has it; joints that follow it then add nothing."""
+    if joint.kind == "fixed":
+        return joint
+    info = robot.joint(joint.name)
+    if info.mimic is not None:
+        return replace(joint, damping=0.0, friction=0.0, armature=0.0)
+    values = {name: value[info.v] for name, value in constants.items()}
+    for name, value in values.items():
+        if not math.isclose(value.min(), value.max(), abs_tol=1e-15):
+            raise InputError(f"{name} of joint {joint.name!r} is {value}; a description has one number for a joint")
+    damping, friction, armature = (float(values[name][0]) for name in ("damping", "friction", "armature"))
+    return replace(joint, damping=damping, friction=friction, armature=armature)

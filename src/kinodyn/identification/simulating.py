@@ -1,0 +1,59 @@
+"""Recordings of a robot whose parameters are known, to try an identification before the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import dynamics
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.identification.columns import base_rows
+from kinodyn.identification.measurements import Measurements, measurements
+from kinodyn.robot import Robot, _generator
+
+
+def torques(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None
+) -> Array:
+    """Compute the torques (..., nv) of a motion with dry friction: `dynamics.inverse` + friction * sign(v)."""
+    tau = dynamics.inverse(robot, q, v, a, wrenches)
+    return np.asarray(tau + robot.friction * np.sign(np.asarray(v, dtype=float)))
+
+
+def simulate(
+    robot: Robot,
+    time: ArrayLike,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    *,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    noise: float = 0.01,
+    seed: int | np.random.Generator = 0,
+) -> Measurements:
+    """Make the recording of a motion, with noise on the torques.
+
+    Parameters
+    ----------
+    time, q, v, a
+        The motion: (n,), (n, nq), (n, nv), (n, nv).
+    wrenches
+        External wrenches, frame -> (n, 6). With a floating base they must carry it: its rows of the result are zero.
+    noise
+        Standard deviation of each torque's noise, as a share of its own root mean square.
+    seed
+        For the noise.
+    """
+    if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0.0 <= noise < np.inf:
+        raise InputError(f"noise is {noise!r}; give a share of the torque, 0 or more")
+    tau = np.atleast_2d(torques(robot, q, v, a, wrenches))
+    base = base_rows(robot)
+    loose = np.abs(tau[:, :base]).max(initial=0.0)
+    if loose > 1e-6 * max(robot.mass * 9.81, 1.0):
+        raise InputError(f"the wrenches do not carry the floating base: {loose:.3g} N or N m are missing")
+    scale = np.sqrt(np.mean(tau**2, axis=0))
+    noisy = tau + noise * scale * _generator(seed).normal(size=tau.shape)
+    return measurements(robot, time, q, noisy[:, base:], v=v, a=a, wrenches=wrenches)

@@ -1,0 +1,117 @@
+"""Periodic trajectories: a finite Fourier series for each joint."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.spatial.checks import numbers
+
+FORMAT = "kinodyn exciting trajectory 1"
+
+
+@dataclass(frozen=True, eq=False)
+class ExcitingTrajectory:
+    """A periodic motion; call it with times to get (q, v, a).
+
+    With w = 2 pi / period, v = sum over k = 1, 2, ... of cos_k cos(k w t) + sin_k sin(k w t), and q its integral about
+    `centre` (J. Swevers et al., "Optimal robot excitation and identification", 1997).
+
+    Attributes
+    ----------
+    robot : str
+    joint_names : tuple of str
+    period : float
+        [s]
+    centre : (nq,) array
+        [rad or m]
+    cosines, sines : (harmonics, nq) arrays
+        Of the velocity [rad/s or m/s].
+    condition : float
+        Condition number of the base regressor along one period, columns scaled to norm 1.
+    effort : float
+        The largest torque of the robot as it is described, as a share of its limit; 0 where there are no limits.
+    status : str
+        "within limits", or what is exceeded.
+    """
+
+    robot: str
+    joint_names: tuple[str, ...]
+    period: float
+    centre: Array
+    cosines: Array
+    sines: Array
+    condition: float
+    effort: float
+    status: str
+
+    @property
+    def success(self) -> bool:
+        """Tell whether the motion keeps all limits."""
+        return self.status == "within limits"
+
+    def __call__(self, time: ArrayLike) -> tuple[Array, Array, Array]:
+        """Compute q, v and a (..., nq) at times (...) [s]."""
+        return fourier(numbers("time", time), self.period, self.centre, self.cosines, self.sines)
+
+    def times(self, rate: float = 100.0, *, periods: int = 1) -> Array:
+        """List evenly spaced times (n,) [s] over some periods, `rate` of them in a second, the end left out."""
+        if (
+            not (rate > 0.0 and np.isfinite(rate))
+            or isinstance(periods, bool)
+            or int(periods) != periods
+            or periods < 1
+        ):
+            raise InputError(f"rate is {rate!r} and periods {periods!r}; give a rate above 0 and a count of at least 1")
+        return np.arange(round(periods * self.period * rate)) / rate
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an NPZ file at exactly this path, plain arrays only."""
+        content = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, format=FORMAT, **content)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ExcitingTrajectory:
+        """Read what `save` wrote, without pickle, and check that it holds together."""
+        name = os.fspath(path)
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                content = {key: file[key] for key in ("format", *(field.name for field in fields(cls)))}
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as cause:
+            raise InputError(f"{name} cannot be read as a saved trajectory: {cause}") from cause
+        if content.pop("format") != FORMAT:
+            raise InputError(f"{name} is not in the format {FORMAT!r}")
+        n, shape = content["joint_names"].size, content["cosines"].shape
+        shapes = {"centre": (n,), "cosines": (*shape[:1], n), "sines": shape, "joint_names": (n,)}
+        for key, array in content.items():
+            text = key in ("robot", "joint_names", "status")
+            wrong = array.shape != shapes.get(key, ()) or array.dtype.kind != ("U" if text else "f")
+            if wrong or (not text and key != "condition" and not np.isfinite(array).all()):
+                raise InputError(f"{name}: {key} is an array {array.shape} of {array.dtype}, not that of a trajectory")
+        return cls(
+            robot=str(content["robot"]),
+            joint_names=tuple(str(joint) for joint in content["joint_names"]),
+            period=float(content["period"]),
+            centre=content["centre"],
+            cosines=content["cosines"],
+            sines=content["sines"],
+            condition=float(content["condition"]),
+            effort=float(content["effort"]),
+            status=str(content["status"]),
+        )
+
+
+def fourier(time: Array, period: float, centre: Array, cosines: Array, sines: Array) -> tuple[Array, Array, Array]:
+    """Compute position, velocity and acceleration of the series at times (...); coefficients may be a batch."""
+    w = 2.0 * np.pi / period * np.arange(1, cosines.shape[-2] + 1)
+    phase = time[..., None] * w
+    c, s = np.cos(phase), np.sin(phase)
+    q = centre + (s / w) @ cosines - (c / w) @ sines
+    return q, c @ cosines + s @ sines, (c * w) @ sines - (s * w) @ cosines
