@@ -6,10 +6,10 @@ CORE := CMakeLists.txt $(shell find cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
-.PHONY: help test bench lint format docs wheel clean
+.PHONY: help test bench bench-ik lint format docs wheel clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 # Tools and libraries; made anew when pyproject.toml changes.
 $(VENV)/.tools: pyproject.toml
@@ -29,6 +29,13 @@ test: $(VENV)/.kinodyn  ## run all tests
 bench: $(VENV)/.kinodyn  ## measure kinodyn, Pinocchio and MuJoCo side by side
 	$(BIN)/python benchmarks/engine.py
 
+# Placo wants one exact version of Pinocchio: the peers live in an environment of their own.
+bench-ik:  ## measure inverse kinematics against robotics-toolbox, EAIK, Placo, Pink and mink
+	test -x $(VENV)-peers/bin/python || $(PYTHON) -m venv $(VENV)-peers
+	$(VENV)-peers/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-peers/bin/python -m pip install --quiet '.[benchmark]'
+	$(VENV)-peers/bin/python benchmarks/ik.py
+
 lint: $(VENV)/.tools  ## check style and types, change nothing
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -47,5 +54,5 @@ wheel: $(VENV)/.tools  ## build a source archive and a wheel into dist/
 	$(BIN)/python -m build
 
 clean:  ## remove everything that these targets made
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-peers build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
