@@ -64,7 +64,6 @@ class Hierarchy {
 
     double* x() const { return x_; }
     int iterations() const { return iterations_; }
-    long free() const { return free_; }
 
     // From now on C x <= most, or as little more than that as the levels above allow.
     void bound(const Matrix& C, const double* most, long rows) {

@@ -112,12 +112,14 @@ struct WholeBody {
                 const bool required_only = most > 1 && step > wishes * most;
                 pursue(required_only);
                 iterations += hierarchy.iterations();
-                if (moved && !as_promised() && step < most) {
+                if (moved && !as_promised()) {
                     reach = 0.25 * largest / longest;
                     moved = false;
                     share *= 0.98;
                     for (int k = 0; k < model.nq; ++k) q[k] = kept[k];
-                    continue;
+                    if (step < most) continue;
+                    w.out[4][0] = step, w.out[4][1] = iterations, w.out[4][2] = at_rest(required_only);
+                    return;  // with the last step that was good
                 }
                 if (moved && reach < 1) reach = reach < 0.5 ? 2 * reach : 1;
                 largest = report();

@@ -172,7 +172,6 @@ class WholeBody:
         self._nothing_held = np.zeros(self._levels * self.robot.nv)
         self._integers = np.array(integers, dtype=np.int32).tobytes()
         self._custom = [(2 * k, entry) for k, (_, entry) in enumerate(self._order) if isinstance(entry, CustomTask)]
-        self._places = [k for k, (_, entry) in enumerate(self._order) if isinstance(entry, Task)]
 
     def _ready(self, q: ArrayLike) -> Array:
         """Check q, and see what has changed about the tasks."""
