@@ -22,8 +22,9 @@ struct ActiveSet {
     double* guess;  // like side: what is expected to be held in the end
     double* start;  // the free minimum
     double *normal, *d, *r, *value, *z;
-    int* which;      // constraint behind each multiplier
-    char* hopeless;  // constraints that rounding makes impossible to meet
+    double* inverse;  // of the diagonal of R
+    int* which;       // constraint behind each multiplier
+    char* hopeless;   // constraints that rounding makes impossible to meet
     long held = 0;
     double through = 0;  // square of the part of d beyond what is held
     int iterations = 0;
@@ -31,13 +32,13 @@ struct ActiveSet {
     static constexpr double tolerance = 1e-12;  // of a constraint, in its own units
 
     static long words(long n, long m) {
-        return Memory::words(m, n) + 2 * Memory::words(n, n) + 8 * padded(n + 1) + 6 * padded(m);
+        return Memory::words(m, n) + 2 * Memory::words(n, n) + 9 * padded(n + 1) + 6 * padded(m);
     }
     void take(Memory& memory, long most_n, long most_m) {
         G = memory.matrix(most_m, most_n);
         J = memory.matrix(most_n, most_n);
         R = memory.matrix(most_n, most_n);
-        for (double** x : {&y, &start, &u, &normal, &d, &r, &z}) *x = memory.take(most_n + 1);
+        for (double** x : {&y, &start, &u, &normal, &d, &r, &z, &inverse}) *x = memory.take(most_n + 1);
         for (double** x : {&lower, &upper, &side, &guess, &value}) *x = memory.take(most_m);
         which = reinterpret_cast<int*>(memory.take(most_n + 1));
         hopeless = reinterpret_cast<char*>(memory.take(most_m));
@@ -95,18 +96,28 @@ struct ActiveSet {
             const int i = which[k];
             const double value_now = dot(G[i], start, 0, end);
             double total = side[i] > 0 ? lower[i] - value_now : value_now - upper[i];
-            for (long j = 0; j < k; ++j) total -= R[k][j] * d[j];
-            d[k] = total / R[k][k];
+            d[k] = (total - before(k, d)) * inverse[k];
         }
         long worst = -1;
         double most = 0;
         for (long k = 0; k < held; ++k) u[k] = d[k];
         for (long k = held - 1; k >= 0; --k) {
-            u[k] /= R[k][k];
-            for (long j = 0; j < k; ++j) u[j] -= u[k] * R[k][j];
+            spread(k, u);
             if (u[k] < most) most = u[k], worst = k;
         }
         return worst;
+    }
+
+    // Forward and backward substitution with the factor, one row at a time.
+    double before(long k, const double* x) const {
+        double total = dot(R[k], x, 0, block_of(k));
+        for (long j = block_of(k); j < k; ++j) total += R[k][j] * x[j];
+        return total;
+    }
+    void spread(long k, double* x) const {
+        x[k] *= inverse[k];
+        add(-x[k], R[k], x, 0, block_of(k));
+        for (long j = block_of(k); j < k; ++j) x[j] -= x[k] * R[k][j];
     }
 
     // Steps back onto the held constraints, from which rounding has led away where H is nearly singular.
@@ -116,8 +127,7 @@ struct ActiveSet {
             const int i = which[k];
             const double value_now = dot(G[i], y, 0, end);
             double total = side[i] > 0 ? lower[i] - value_now : value_now - upper[i];
-            for (long j = 0; j < k; ++j) total -= R[k][j] * d[j];
-            d[k] = total / R[k][k];
+            d[k] = (total - before(k, d)) * inverse[k];
         }
         combine(J, 0, held, d, end, z);
         add(1, z, y, 0, end);
@@ -129,11 +139,11 @@ struct ActiveSet {
 
     // Is there no direction left, beside those held, in which the constraint behind d can be met?
     bool blocked() {
-        double size = 0;
-        through = 0;
-        for (long k = 0; k < held; ++k) size += d[k] * d[k];
-        for (long k = held; k < n; ++k) through += d[k] * d[k];
-        return !(through > 1e-20 * (size + through));
+        const long split = padded(held) < n ? padded(held) : n, end = padded(n);
+        for (long k = n; k < end; ++k) d[k] = 0;
+        through = dot(d, d, padded(held), end);
+        for (long k = held; k < split; ++k) through += d[k] * d[k];
+        return !(through > 1e-20 * dot(d, d, 0, end));
     }
 
     long most_violated() {
@@ -185,8 +195,7 @@ struct ActiveSet {
         for (long j = 0; j < held; ++j) r[j] = d[j];
         double least = HUGE_VAL;
         for (long j = held - 1; j >= 0; --j) {
-            r[j] /= R[j][j];
-            for (long i = 0; i < j; ++i) r[i] -= r[j] * R[j][i];
+            spread(j, r);
             if (r[j] > 0 && u[j] < least * r[j]) least = u[j] / r[j], leave = j;
         }
         return least;
@@ -195,13 +204,13 @@ struct ActiveSet {
     // Adds a constraint to those held: a reflection turns d beyond the held ones onto one direction.
     void hold(long next, double sign, double multiplier) {
         const long end = padded(n);
-        for (long j = n; j < end; ++j) d[j] = 0;
         double length;
         const double tau = reflector(d, held, end, normal, length);
         add(-length, J[held], z, 0, end);  // z holds the sum of d[k] J[k] already
         for (long k = held; k < n; ++k) add(-tau * normal[k], z, J[k], 0, end);
         for (long i = 0; i < held; ++i) R[held][i] = d[i];
         R[held][held] = length;
+        inverse[held] = 1 / length;
         u[held] = multiplier;
         which[held] = static_cast<int>(next);
         side[next] = sign;
@@ -225,6 +234,7 @@ struct ActiveSet {
                 const double x = R[j][i], w = R[j][i + 1];
                 R[j][i] = c * x + s * w, R[j][i + 1] = c * w - s * x;
             }
+            inverse[i] = 1 / R[i][i];
             for (long j = 0; j < end; j += lanes) {
                 const Pack::Vector x = load(J[i] + j), w = load(J[i + 1] + j);
                 store(J[i] + j, c * x + s * w), store(J[i + 1] + j, c * w - s * x);

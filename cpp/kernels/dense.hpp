@@ -136,28 +136,51 @@ inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, lo
     }
 }
 
-// C = A B^T over the first `n` columns (padded) of both; `rows` rows of A, `columns` rows of B. Four rows by two at
-// once.
-inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, long columns, long n, const Matrix& C) {
-    for (long i = 0; i < rows; i += 4) {
-        const long count = rows - i < 4 ? rows - i : 4;
-        const double* a[4];
-        for (long r = 0; r < 4; ++r) a[r] = A[i + (r < count ? r : 0)];
-        for (long k = 0; k < columns; k += 2) {
-            const bool pair = k + 1 < columns;
-            const double *b0 = B[k], *b1 = B[pair ? k + 1 : k];
+// C = A^T B: `rows` rows of both, `m` columns of A, `n` columns of B (padded). Four columns of A at once.
+inline void multiply_turned(const Matrix& A, long rows, long m, const Matrix& B, long n, const Matrix& C) {
+    for (long i = 0; i < m; i += 4) {
+        const long count = m - i < 4 ? m - i : 4;
+        long j = 0;
+        const auto block = [&](auto wide) {
+            constexpr int w = decltype(wide)::value;
+            Pack::Vector total[4][w] = {};
+            for (long k = 0; k < rows; ++k) {
+                const double* a = A[k] + i;  // beyond the last column there are zeros
+                for (int c = 0; c < w; ++c) {
+                    const Pack::Vector b = load(B[k] + j + c * lanes);
+                    for (int r = 0; r < 4; ++r) total[r][c] += a[r] * b;
+                }
+            }
+            for (long r = 0; r < count; ++r)
+                for (int c = 0; c < w; ++c) store(C[i + r] + j + c * lanes, total[r][c]);
+            j += w * lanes;
+        };
+        while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
+        if (j < n) block(std::integral_constant<int, 1>{});
+    }
+}
+
+// C[i][k] = row i times row k of A for k < i, over n columns (padded). Two rows by four at once.
+inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C) {
+    for (long i = 0; i < rows; i += 2) {
+        const bool pair = i + 1 < rows;
+        const double *a0 = A[i], *a1 = A[pair ? i + 1 : i];
+        for (long k = 0; k <= i; k += 4) {
+            const double* b[4];
+            const long count = i + 1 - k < 4 ? i + 1 - k : 4;
+            for (long r = 0; r < 4; ++r) b[r] = A[k + (r < count ? r : 0)];
             Pack::Vector total[4][2] = {};
             for (long j = 0; j < n; j += lanes) {
-                const Pack::Vector x = load(b0 + j), y = load(b1 + j);
+                const Pack::Vector x = load(a0 + j), y = load(a1 + j);
                 for (int r = 0; r < 4; ++r) {
-                    const Pack::Vector row = load(a[r] + j);
+                    const Pack::Vector row = load(b[r] + j);
                     total[r][0] += row * x;
                     total[r][1] += row * y;
                 }
             }
             for (long r = 0; r < count; ++r) {
-                C[i + r][k] = sum(total[r][0]);
-                if (pair) C[i + r][k + 1] = sum(total[r][1]);
+                C[i][k + r] = sum(total[r][0]);
+                if (pair) C[i + 1][k + r] = sum(total[r][1]);
             }
         }
     }
@@ -196,33 +219,59 @@ inline double reflector(const double* x, long k, long end, double* v, double& le
     return 1 / (norm * (norm + fabs(v[k] + length)));
 }
 
-// Cholesky's factor L of a symmetric positive matrix, in its lower half, and the inverses of its diagonal.
-inline void factor_symmetric(const Matrix& H, long n, double* inverse) {
-    // the product of the first k elements of two rows
-    const auto part = [](const double* a, const double* b, long k) {
-        const long whole = block_of(k);
-        double total = dot(a, b, 0, whole);
-        for (long j = whole; j < k; ++j) total += a[j] * b[j];
-        return total;
-    };
-    for (long i = 0; i < n; ++i) {
-        double* row = H[i];
-        for (long j = 0; j < i; ++j) row[j] = (row[j] - part(row, H[j], j)) * inverse[j];
-        const double left = row[i] - part(row, row, i);
-        row[i] = __builtin_sqrt(left > 1e-300 ? left : 1e-300);
-        inverse[i] = 1 / row[i];
+// H = B^T B over the first `rows` rows and n columns of B; n is any number, columns up to the block's end are zero.
+// Four columns at once, sums in registers.
+inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
+    const long end = padded(n);
+    for (long i = 0; i < n; i += lanes) {
+        long j = block_of(i);  // the upper half is enough
+        const auto block = [&](auto wide) {
+            constexpr int w = decltype(wide)::value;
+            Pack::Vector total[lanes][w] = {};
+            for (long k = 0; k < rows; ++k) {
+                const double* b = B[k];
+                for (int c = 0; c < w; ++c) {
+                    const Pack::Vector x = load(b + j + c * lanes);
+                    for (int r = 0; r < lanes; ++r) total[r][c] += b[i + r] * x;
+                }
+            }
+            for (int r = 0; r < lanes; ++r)
+                for (int c = 0; c < w; ++c) store(H[i + r] + j + c * lanes, total[r][c]);
+            j += w * lanes;
+        };
+        while (j + 2 * lanes <= end) block(std::integral_constant<int, 2>{});
+        if (j < end) block(std::integral_constant<int, 1>{});
     }
 }
-// L L^T x = x in place.
-inline void solve_symmetric(const Matrix& L, long n, const double* inverse, double* x) {
+
+// Cholesky's factor U, H = U^T U, of a symmetric positive matrix given by its upper half; zero below the diagonal
+// within its block. Also the inverses of the diagonal.
+inline void factor_symmetric(const Matrix& H, long n, double* inverse) {
+    const long end = padded(n);
+    for (long k = 0; k < n; ++k) {
+        double* row = H[k];
+        const double left = row[k];
+        const double root = __builtin_sqrt(left > 1e-300 ? left : 1e-300);
+        inverse[k] = 1 / root;
+        const long begin = block_of(k);
+        for (long j = begin; j < end; j += lanes) store(row + j, inverse[k] * load(row + j));
+        for (long j = begin; j < k; ++j) row[j] = 0;
+        row[k] = root;
+        for (long i = k + 1; i < n; ++i) add(-row[i], row, H[i], block_of(i), end);
+    }
+}
+// U^T U x = x in place.
+inline void solve_symmetric(const Matrix& U, long n, const double* inverse, double* x) {
+    const long end = padded(n);
     for (long i = 0; i < n; ++i) {
-        double total = x[i];
-        for (long k = 0; k < i; ++k) total -= L[i][k] * x[k];
-        x[i] = total * inverse[i];
+        const double found = x[i] * inverse[i];
+        add(-found, U[i], x, block_of(i), end);
+        x[i] = found;
     }
     for (long i = n - 1; i >= 0; --i) {
-        x[i] *= inverse[i];
-        for (long k = 0; k < i; ++k) x[k] -= L[i][k] * x[i];
+        const double own = x[i];
+        x[i] = 0;
+        x[i] = (own - dot(U[i], x, block_of(i), end)) * inverse[i];
     }
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "active_set.hpp"
+#include "basis.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -25,9 +26,9 @@ class Hierarchy {
   public:
     static long words(long n, long rows, long inequalities) {
         const long most = rows + n;
-        return 2 * Memory::words(most, n + lanes) + 6 * Memory::words(n, n) + Memory::words(inequalities, n) +
-               7 * padded(n) + lanes + 7 * padded(most) + padded(inequalities) +
-               ActiveSet::words(n + inequalities, n + inequalities);
+        return 2 * Memory::words(most, n + lanes) + Memory::words(padded(n), n) + Memory::words(n, n) +
+               Basis::words(n, most) + Memory::words(inequalities, n) + 7 * padded(n) + lanes + 7 * padded(most) +
+               padded(inequalities) + ActiveSet::words(n + inequalities, n + inequalities);
     }
 
     // For n variables, levels of up to `rows` dense rows, and `inequalities` in all.
@@ -35,21 +36,23 @@ class Hierarchy {
         n_ = variables;
         const long most = rows + n_;
         B_ = memory.matrix(most, n_);
-        V_ = memory.matrix(most, n_ + lanes);
-        for (Matrix* M : {&N_, &next_, &H_, &T_, &W_, &X_}) *M = memory.matrix(n_, n_);
+        by_.V = memory.matrix(most, n_ + lanes);
+        H_ = memory.matrix(padded(n_), n_);
+        by_.products = memory.matrix(n_, n_);
+        basis_.take(memory, n_, most);
         C_ = memory.matrix(inequalities, n_);
         for (double** v : {&x_, &lower_, &upper_, &y_, &move_, &inverse_, &turned_}) *v = memory.take(n_);
-        for (double** v : {&rest_, &tau_, &norm_, &first_, &left_}) *v = memory.take(most);
+        for (double** v : {&rest_, &by_.tau, &norm_, &first_, &left_, &least_}) *v = memory.take(most);
         rows_ = reinterpret_cast<double**>(memory.take(most));
-        order_ = reinterpret_cast<int*>(memory.take(most));
         most_ = memory.take(inequalities);
         set_.take(memory, n_ + inequalities, n_ + inequalities);
+        own_ = set_.G;
     }
 
     // Begins with nothing asked for: x is the point nearest to zero between the bounds.
     void start(const double* lower, const double* upper) {
         free_ = n_;
-        whole_ = true;
+        basis_.start();
         kept_ = 0;
         iterations_ = 0;
         const long end = padded(n_);
@@ -58,8 +61,6 @@ class Hierarchy {
             lower_[i] = lower[i], upper_[i] = upper[i];
             x_[i] = lower[i] > 0 ? lower[i] : upper[i] < 0 ? upper[i] : 0;
         }
-        clear(N_);
-        for (long i = 0; i < n_; ++i) N_[i][i] = 1;
     }
 
     double* x() const { return x_; }
@@ -155,37 +156,21 @@ class Hierarchy {
 
     // B = A N, the level seen in the free directions.
     void project(const Level& level) {
-        const long end = padded(free_);
-        if (whole_)
-            for (long i = 0; i < level.rows; ++i)
-                memcpy(B_[i], level.A[i], sizeof(double) * static_cast<std::size_t>(end));
-        else
-            multiply(level.A, level.rows, n_, N_, end, B_);
+        by_.used = basis_.arrange(level.A, level.rows, level.scale);
+        basis_.project(level.A, level.rows, B_);
         long k = level.rows;
-        for (long i = 0; level.scale && i < n_; ++i) {
-            if (level.scale[i] == 0) continue;
-            for (long j = 0; j < end; j += lanes) store(B_[k] + j, level.scale[i] * load(N_[i] + j));
-            ++k;
-        }
-        used_ = free_;
-        // most levels of a robot that stands leave its arms alone: then the directions of those need no turning
-        if (whole_) used_ = last_used(k);
-    }
-    long last_used(long rows) const {
-        long used = 1;
-        for (long i = 0; i < rows; ++i)
-            for (long j = free_ - 1; j >= used; --j)
-                if (B_[i][j] != 0) used = j + 1;
-        return used;
+        for (long i = 0; level.scale && i < n_; ++i)
+            if (level.scale[i] != 0) basis_.project(i, level.scale[i], B_[k++]);
     }
 
     // The last level, in all directions that are left.
     void pursue_all(long m, double damping) {
         normal_equations(m, damping);
         solve_normal(free_);
-        multiply(N_, n_, y_, padded(free_), move_);
+        basis_.move(y_, move_);
         if (!admissible()) within_limits(free_, damping);
         advance();
+        basis_.drop_all();
         free_ = 0;
     }
 
@@ -194,20 +179,20 @@ class Hierarchy {
         const long rank = reduce(m);
         if (rank == 0) return;
         solve_triangular(m, rank, damping);
-        gather_reflections(rank);
-        turn(rank);
-        multiply(N_, n_, turned_, padded(free_), move_);
+        by_.count = rank;
+        by_.gather();
+        by_.turn(y_, first_, turned_, free_);
+        basis_.move(turned_, move_);
         const bool free_of_limits = admissible();
         if (last && free_of_limits) return advance();
-        spread(rank);
         if (free_of_limits) {
-            leave_directions(rank);
+            basis_.turn(by_, rank);
         } else {
-            turn_basis(rank);
+            basis_.turn(by_, 0);
             within_limits(rank, damping);
-            drop_directions(rank);
+            basis_.drop(rank);
         }
-        whole_ = false;
+        free_ = basis_.free();
         advance();
     }
 
@@ -219,132 +204,66 @@ class Hierarchy {
 
     // B^T B + damping and B^T rest, for all free directions.
     void normal_equations(long m, double damping) {
-        const long end = padded(free_);
-        for (long j = 0; j < free_; ++j) clear_row(H_[j], end);
-        clear_row(y_, end);
-        for (long i = 0; i < m; ++i) {
-            for (long j = 0; j < free_; ++j) add(B_[i][j], B_[i], H_[j], 0, block_of(j) + lanes);
-            add(rest_[i], B_[i], y_, 0, end);
-        }
+        gram(B_, m, free_, H_);
+        combine(B_, 0, m, rest_, padded(free_), y_);
         for (long j = 0; j < free_; ++j) H_[j][j] += damping;
     }
 
     // L^T L + damping, for as many directions as the level has rank.
     void solve_triangular(long m, long rank, double damping) {
         const long end = padded(rank);
-        for (long j = 0; j < rank; ++j) clear_row(H_[j], end);
-        clear_row(y_, end);
-        for (long i = 0; i < m; ++i) {
-            double* row = B_[order_[i]];
-            for (long j = rank; j < end; ++j) row[j] = 0;
-            const long filled = i < rank ? i + 1 : rank;
-            for (long j = 0; j < filled; ++j) add(row[j], row, H_[j], 0, block_of(j) + lanes);
-            add(rest_[order_[i]], row, y_, 0, end);
-        }
+        for (long i = 0; i < m; ++i)
+            for (long j = rank; j < end; ++j) B_[i][j] = 0;
+        combine(B_, 0, m, rest_, end, y_);
+        gram(B_, m, rank, H_);
         for (long j = 0; j < rank; ++j) H_[j][j] += damping;
         solve_normal(rank);
-    }
-
-    // The product of the reflections is I - V^T T V with a triangular T (R. Schreiber, C. Van Loan, "A
-    // storage-efficient WY representation for products of Householder transformations", 1989).
-    void gather_reflections(long rank) {
-        const long end = padded(used_);
-        for (long i = 0; i < rank; ++i) clear_row(T_[i], padded(rank));
-        for (long k = 0; k < rank; ++k) {
-            for (long j = 0; j < k; ++j) first_[j] = dot(V_[k], V_[j], block_of(k), end);
-            for (long i = 0; i < k; ++i) {
-                double total = 0;
-                for (long j = i; j < k; ++j) total += T_[i][j] * first_[j];
-                T_[i][k] = -tau_[k] * total;
-            }
-            T_[k][k] = tau_[k];
-        }
-    }
-
-    // What y is in the directions as they were before the reflections.
-    void turn(long rank) {
-        const long end = padded(used_);
-        multiply(V_, rank, y_, padded(rank), first_);
-        for (long i = 0; i < rank; ++i) {
-            double total = 0;
-            for (long j = i; j < rank; ++j) total += T_[i][j] * first_[j];
-            left_[i] = -total;
-        }
-        combine(V_, 0, rank, left_, end, turned_);
-        for (long j = 0; j < rank; ++j) turned_[j] += y_[j];
-        for (long j = end; j < padded(free_); ++j) turned_[j] = 0;
-    }
-
-    // W = N V^T. While the basis is the identity, rows beyond `used_` are zero and left out.
-    void spread(long rank) {
-        if (!whole_) return multiply_transposed(N_, n_, V_, rank, padded(used_), W_);
-        for (long k = 0; k < rank; ++k)
-            for (long i = 0; i < used_; ++i) W_[i][k] = V_[k][i];
-    }
-
-    // The turned basis, N - W T V.
-    void turn_basis(long rank) {
-        const long end = padded(used_);
-        multiply(T_, rank, rank, V_, end, X_);
-        multiply<true>(W_, whole_ ? used_ : n_, rank, X_, end, N_);
-    }
-
-    // The turned basis without its first `rank` directions, straight from the old one.
-    void leave_directions(long rank) {
-        const long now = free_ - rank, end = padded(now), touched = padded(used_ - rank);
-        const Matrix rest = {V_.data + rank, V_.rows, V_.columns, V_.stride};
-        for (long i = 0; i < n_; ++i)
-            for (long j = 0; j < end; j += lanes) store(next_[i] + j, load(N_[i] + rank + j));
-        multiply(T_, rank, rank, rest, touched, X_);
-        multiply<true>(W_, whole_ ? used_ : n_, rank, X_, touched, next_);
-        for (long i = 0; i < n_; ++i)
-            for (long j = now; j < end; ++j) next_[i][j] = 0;
-        const Matrix old = N_;
-        N_ = next_, next_ = old;
-        free_ = now;
     }
 
     // Reflections from the right that make B lower triangular, the largest row first; returns the rank. A row counts
     // as spent when what is left of it is rounding beside the row as it was given.
     long reduce(long m) {
         constexpr double spent = 1e-20;  // of squares
-        const long end = padded(used_);
+        const long used = by_.used, end = padded(used);
         for (long i = 0; i < m; ++i) {
-            order_[i] = static_cast<int>(i);
             rows_[i] = B_[i];
-            first_[i] = left_[i] = dot(B_[i], B_[i], 0, end);
+            least_[i] = spent * norm_[i] * norm_[i];
+            first_[i] = dot(B_[i], B_[i], 0, end);
+            left_[i] = first_[i] > least_[i] ? first_[i] : 0;
         }
-        for (long k = 0; k < m && k < used_; ++k) {
-            long best = -1;
-            for (long i = k; i < m; ++i) {
-                const int row = order_[i];
-                if (left_[row] <= spent * norm_[row] * norm_[row]) continue;
-                if (best < 0 || left_[row] > left_[order_[best]]) best = i;
-            }
-            if (best < 0) return k;
-            const int chosen = order_[best];
-            order_[best] = order_[k], order_[k] = chosen;
-            rows_[best] = rows_[k], rows_[k] = B_[chosen];
+        for (long k = 0; k < m && k < used; ++k) {
+            long best = k;
+            for (long i = k + 1; i < m; ++i)
+                if (left_[i] > left_[best]) best = i;
+            if (left_[best] == 0) return k;
+            for (double* x : {least_, first_, left_}) swap(x[best], x[k]);
+            swap(rows_[best], rows_[k]);
             double length;
-            clear_row(V_[k], block_of(k));
-            clear_row(V_[k] + end, lanes);
-            tau_[k] = reflector(B_[chosen], k, end, V_[k], length);
-            reflect(rows_ + k + 1, m - k - 1, V_[k], tau_[k], block_of(k), end);
-            B_[chosen][k] = length;
-            for (long j = k + 1; j < end; ++j) B_[chosen][j] = 0;
-            for (long i = k + 1; i < m; ++i) shorten(order_[i], k);
+            clear_row(by_.V[k], block_of(k));
+            clear_row(by_.V[k] + end, lanes);
+            by_.tau[k] = reflector(rows_[k], k, end, by_.V[k], length);
+            reflect(rows_ + k + 1, m - k - 1, by_.V[k], by_.tau[k], block_of(k), end);
+            rows_[k][k] = length;
+            for (long j = k + 1; j < end; ++j) rows_[k][j] = 0;
+            for (long i = k + 1; i < m; ++i) shorten(i, k);
         }
-        return m < used_ ? m : used_;
+        return m < used ? m : used;
     }
     // What is left of a row beyond element k; computed anew where the difference has lost its digits.
-    void shorten(int row, long k) {
+    void shorten(long i, long k) {
         constexpr double doubtful = 1e-6;
-        const double* b = B_[row];
-        left_[row] -= b[k] * b[k];
-        if (left_[row] > doubtful * first_[row]) return;
+        const double* b = rows_[i];
+        left_[i] -= b[k] * b[k];
+        if (left_[i] > doubtful * first_[i]) return;
         double square = 0;
-        for (long j = k + 1; j < used_; ++j) square += b[j] * b[j];
-        left_[row] = first_[row] = square;
+        for (long j = k + 1; j < by_.used; ++j) square += b[j] * b[j];
+        first_[i] = square;
+        left_[i] = square > least_[i] ? square : 0;
+    }
+    template <class X>
+    static void swap(X& a, X& b) {
+        const X old = a;
+        a = b, b = old;
     }
 
     bool admissible() const {
@@ -362,12 +281,15 @@ class Hierarchy {
     // The bounds, and the first `kept` inequalities, as constraints on motion along the free directions.
     void constrain(long kept, long variables) {
         const long end = padded(variables), used = padded(free_);
+        const Matrix& N = basis_.whole();
         set_.n = variables, set_.m = n_ + kept;
-        set_.G.stride = set_.J.stride = set_.R.stride = end;
+        set_.J.stride = set_.R.stride = own_.stride = end;
+        set_.G = kept == 0 ? N : own_;
         for (long i = 0; i < n_; ++i) {
-            double* row = set_.G[i];
-            memcpy(row, N_[i], sizeof(double) * static_cast<std::size_t>(used));
-            for (long j = used; j < end; ++j) row[j] = 0;
+            if (kept > 0) {
+                memcpy(own_[i], N[i], sizeof(double) * static_cast<std::size_t>(used));
+                for (long j = used; j < end; ++j) own_[i][j] = 0;
+            }
             const double down = lower_[i] - x_[i], up = upper_[i] - x_[i];
             set_.lower[i] = down < 0 ? down : 0, set_.upper[i] = up > 0 ? up : 0;
             set_.guess[i] = guess_ ? guess_[i] : 0;
@@ -375,7 +297,7 @@ class Hierarchy {
         for (long i = 0; i < kept; ++i) {
             double* row = set_.G[n_ + i];
             for (long j = 0; j < end; ++j) row[j] = 0;
-            for (long k = 0; k < n_; ++k) add(C_[i][k], N_[k], row, 0, used);
+            for (long k = 0; k < n_; ++k) add(C_[i][k], N[k], row, 0, used);
             const double up = most_[i] - dot(C_[i], x_, 0, padded(n_));
             set_.lower[n_ + i] = -HUGE_VAL, set_.upper[n_ + i] = up > 0 ? up : 0;
             set_.guess[n_ + i] = 0;
@@ -390,7 +312,7 @@ class Hierarchy {
         constrain(kept_, free_);
         for (long k = 0; k < rank; ++k) {  // J = L^-1, row by row
             double* row = set_.J[k];
-            for (long i = 0; i < k; ++i) add(-H_[k][i], set_.J[i], row, 0, block_of(i) + lanes);
+            for (long i = 0; i < k; ++i) add(-H_[i][k], set_.J[i], row, 0, block_of(i) + lanes);
             for (long j = 0; j < k; ++j) row[j] *= inverse_[k];
             row[k] = inverse_[k];
         }
@@ -420,7 +342,7 @@ class Hierarchy {
     void finish() {
         const bool met = set_.solve();
         iterations_ += set_.iterations;
-        multiply(N_, n_, set_.y, padded(free_), move_);
+        basis_.move(set_.y, move_);
         if (!met) shorten_move();
     }
     // Rounding stood in the way of a constraint: goes as far in this direction as the limits allow, give or take a
@@ -444,24 +366,15 @@ class Hierarchy {
         }
     }
 
-    void drop_directions(long rank) {
-        const long now = free_ - rank, end = padded(free_);
-        for (long i = 0; i < n_; ++i) {
-            memmove(N_[i], N_[i] + rank, sizeof(double) * static_cast<std::size_t>(now));
-            for (long j = now; j < end; ++j) N_[i][j] = 0;
-        }
-        free_ = now;
-    }
-
     long n_ = 0, free_ = 0, kept_ = 0;
-    long used_ = 0;      // directions, from the first, on which the level at work may depend
-    bool whole_ = true;  // the basis is still the identity
     int iterations_ = 0;
-    Matrix B_, V_, N_, next_, H_, T_, W_, X_, C_;
+    Basis basis_;     // of the free directions
+    Reflections by_;  // those of the level at work
+    Matrix B_, H_, C_;
+    Matrix own_;  // constraints, where there are more than bounds
     double *x_, *lower_, *upper_, *y_, *move_, *inverse_, *turned_;
-    double *rest_, *tau_, *norm_, *first_, *left_, *most_;
+    double *rest_, *norm_, *first_, *left_, *least_, *most_;
     double** rows_;
-    int* order_;
     const double* guess_ = nullptr;
     bool limited_ = false;  // bounds held the level back
     ActiveSet set_;
