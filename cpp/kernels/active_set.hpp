@@ -20,11 +20,11 @@ struct ActiveSet {
     double* u;      // multipliers of the held constraints
     double* side;   // of each constraint: 1 held at its lower, -1 at its upper side, 0 not held
     double* guess;  // like side: what is expected to be held in the end
-    double* start;  // the free minimum
     double *normal, *d, *r, *value, *z;
     double* inverse;  // of the diagonal of R
-    int* which;       // constraint behind each multiplier
-    char* hopeless;   // constraints that rounding makes impossible to meet
+    double* shut;     // of each constraint: 0, or endless where it is held or rounding makes it impossible to meet
+    double* excess;
+    int* which;  // constraint behind each multiplier
     long held = 0;
     double through = 0;  // square of the part of d beyond what is held
     int iterations = 0;
@@ -32,16 +32,15 @@ struct ActiveSet {
     static constexpr double tolerance = 1e-12;  // of a constraint, in its own units
 
     static long words(long n, long m) {
-        return Memory::words(m, n) + 2 * Memory::words(n, n) + 9 * padded(n + 1) + 6 * padded(m);
+        return Memory::words(m, n) + 2 * Memory::words(n, n) + 8 * padded(n + 1) + 7 * padded(m);
     }
     void take(Memory& memory, long most_n, long most_m) {
         G = memory.matrix(most_m, most_n);
         J = memory.matrix(most_n, most_n);
         R = memory.matrix(most_n, most_n);
-        for (double** x : {&y, &start, &u, &normal, &d, &r, &z, &inverse}) *x = memory.take(most_n + 1);
-        for (double** x : {&lower, &upper, &side, &guess, &value}) *x = memory.take(most_m);
+        for (double** x : {&y, &u, &normal, &d, &r, &z, &inverse}) *x = memory.take(most_n + 1);
+        for (double** x : {&lower, &upper, &side, &guess, &value, &shut, &excess}) *x = memory.take(most_m);
         which = reinterpret_cast<int*>(memory.take(most_n + 1));
-        hopeless = reinterpret_cast<char*>(memory.take(most_m));
     }
 
     // Returns false if a constraint could not be met.
@@ -49,7 +48,8 @@ struct ActiveSet {
         held = 0;
         iterations = 0;
         bool met = true;
-        for (long i = 0; i < m; ++i) side[i] = 0, hopeless[i] = 0;
+        for (long i = 0; i < m; ++i) side[i] = 0, shut[i] = 0;
+        for (long i = m; i < padded(m); ++i) lower[i] = upper[i] = value[i] = 0, shut[i] = HUGE_VAL;
         hold_guess();
         const int most = 20 + 10 * static_cast<int>(m + n);
         bool exact = false;  // what is held has been met to rounding since it last changed
@@ -62,7 +62,7 @@ struct ActiveSet {
             else if (!exact)
                 meet_held(), exact = true;
             else
-                hopeless[next] = 1, met = false;
+                shut[next] = HUGE_VAL, met = false;
         }
     }
 
@@ -79,7 +79,7 @@ struct ActiveSet {
             hold(i, guess[i], 0);
         }
         if (held == 0) return;
-        memcpy(start, y, sizeof(double) * static_cast<std::size_t>(end));
+        multiply(G, m, y, end, value);
         while (held > 0) {
             const long worst = multipliers_of_guess();
             if (worst < 0) break;
@@ -91,12 +91,10 @@ struct ActiveSet {
 
     // Multipliers of what is held if it holds exactly, in u, and the way there in d; returns the most negative, or -1.
     long multipliers_of_guess() {
-        const long end = padded(n);
         for (long k = 0; k < held; ++k) {
             const int i = which[k];
-            const double value_now = dot(G[i], start, 0, end);
-            double total = side[i] > 0 ? lower[i] - value_now : value_now - upper[i];
-            d[k] = (total - before(k, d)) * inverse[k];
+            const double missing = side[i] > 0 ? lower[i] - value[i] : value[i] - upper[i];
+            d[k] = (missing - before(k, d)) * inverse[k];
         }
         long worst = -1;
         double most = 0;
@@ -148,15 +146,19 @@ struct ActiveSet {
 
     long most_violated() {
         multiply(G, m, y, padded(n), value);
-        long worst = -1;
-        double most = tolerance;
-        for (long i = 0; i < m; ++i) {
-            const double below = lower[i] - value[i], above = value[i] - upper[i];
-            const double excess = below > above ? below : above;
-            if (!(excess > most) || side[i] != 0 || hopeless[i]) continue;
-            worst = i, most = excess;
+        Pack::Vector most = {};
+        for (long i = 0; i < m; i += lanes) {
+            const Pack::Vector now = load(value + i), below = load(lower + i) - now, above = now - load(upper + i);
+            const Pack::Vector beyond = (below > above ? below : above) - load(shut + i);
+            store(excess + i, beyond);
+            most = beyond > most ? beyond : most;
         }
-        return worst;
+        double worst = tolerance;
+        for (int k = 0; k < lanes; ++k) worst = most[k] > worst ? most[k] : worst;
+        if (!(worst > tolerance)) return -1;
+        long i = 0;
+        while (excess[i] != worst) ++i;
+        return i;
     }
 
     // Moves until constraint `next` is met, letting go of others whose multipliers vanish on the way.
@@ -214,12 +216,13 @@ struct ActiveSet {
         u[held] = multiplier;
         which[held] = static_cast<int>(next);
         side[next] = sign;
+        shut[next] = HUGE_VAL;
         ++held;
     }
 
     // Removes the constraint at place l and makes R triangular again.
     void let_go(long l) {
-        side[which[l]] = 0;
+        side[which[l]] = shut[which[l]] = 0;
         --held;
         for (long j = l; j < held; ++j) {
             memcpy(R[j], R[j + 1], sizeof(double) * static_cast<std::size_t>(held + 1));
