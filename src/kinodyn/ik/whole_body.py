@@ -105,7 +105,7 @@ class WholeBody:
         self._velocity, self._held = found[1], found[3]
         return Step(self, start, dt, found)
 
-    def solve(self, q0: ArrayLike, *, iterations: int = 500, tolerance: float = 1e-6) -> WholeBodyResult:
+    def solve(self, q0: ArrayLike, *, iterations: int = 2000, tolerance: float = 1e-6) -> WholeBodyResult:
         """Find a configuration at rest, from q0 (..., nq): tasks met, or as near as they get.
 
         Velocity and acceleration limits do not count here; from beyond position limits it starts at the nearest
