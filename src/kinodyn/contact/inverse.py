@@ -21,7 +21,7 @@ from kinodyn.contact.dynamics import Forces, jacobian
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.robot import Robot
-from kinodyn.spatial.checks import broadcast
+from kinodyn.spatial.checks import broadcast, numbers
 
 BALANCED = 1e-8  # share of the forces that meet in a row by which it may be off
 FIRST = 1e6  # how much more a missing force counts than the forces that are there, where not all can be had
@@ -66,12 +66,13 @@ def inverse(
     friction: bool = True,
     sides: int = 8,
     torque_limits: bool | ArrayLike = False,
+    wished: Mapping[str, ArrayLike] | None = None,
     force_weights: ArrayLike = 1.0,
     torque_weights: ArrayLike = 0.0,
 ) -> Effort:
     """Compute torques (..., nv) and contact forces that give the acceleration a (..., nv).
 
-    Of all that do, those with the least sum of force_weights f^2 + torque_weights tau^2.
+    Of all that do, those with the least sum of force_weights (f - wished)^2 + torque_weights tau^2.
 
     Parameters
     ----------
@@ -88,6 +89,8 @@ def inverse(
         that forces are in the cone itself; surfaces have the 16 rows of `friction.wrench_cone`. Loops are free.
     torque_limits
         For a QP: True for those of the robot, or largest torques (nv,), inf for none; False: none.
+    wished
+        Forces by name of the contact, in the shapes of `Forces`, such as the push of a hand on a wall; others are 0.
     force_weights, torque_weights
         One number, or (rows,) in the order of `contact.jacobian`, above 0; one number, or (nv,), from 0 on.
 
@@ -111,9 +114,11 @@ def inverse(
     if method == "least-norm" and not (torque_limits is False and soles is None):
         raise InputError('torque_limits and soles are for method="qp"; least norm knows no limits')
     needed = plain.inverse(robot, q, v, a, wrenches)
-    J, needed = broadcast((jacobian(robot, q, given), 2), (needed, 1))
+    J = jacobian(robot, q, given)
     motors = _motors(robot, actuated)
-    cost = _Cost(J, needed, motors, *_weights(force_weights, torque_weights, J.shape[-2], robot.nv))
+    wish = _wish(given, wished or {})
+    J, needed, wish = broadcast((J, 2), (needed, 1), (wish, 1))
+    cost = _Cost(J, needed, motors, wish, *_weights(force_weights, torque_weights, J.shape[-2], robot.nv))
     values = np.linalg.svd(J, compute_uv=False)
     rank = (values > 1e-9 * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
     if method == "least-norm":
@@ -131,11 +136,13 @@ def inverse(
 class _Cost:
     """1/2 f'Pf - c'f: what forces cost, with the torques that they leave to motors."""
 
-    def __init__(self, J: Array, needed: Array, motors: NDArray[np.bool_], forces: Array, torques: Array) -> None:
+    def __init__(
+        self, J: Array, needed: Array, motors: NDArray[np.bool_], wish: Array, forces: Array, torques: Array
+    ) -> None:
         weighted = np.where(motors, torques, 0.0)
         Jt = np.swapaxes(J, -1, -2)
         self.P = np.eye(len(forces)) * forces + (J * weighted) @ Jt
-        self.c = (J @ (weighted * needed)[..., None])[..., 0]
+        self.c = forces * wish + (J @ (weighted * needed)[..., None])[..., 0]
 
     def least(self, J: Array, needed: Array, motors: NDArray[np.bool_]) -> Array:
         """Minimise it under the rows that have no motor; least squares where these cannot be kept."""
@@ -249,6 +256,20 @@ def _motors(robot: Robot, actuated: Sequence[str] | None) -> NDArray[np.bool_]:
             raise unknown_name("joint", name, robot.joint_names)
         mask[robot.joint(name).v] = True
     return mask
+
+
+def _wish(contacts: Sequence[Constraint], wished: Mapping[str, ArrayLike]) -> Array:
+    """Put wished forces in the order of the rows (..., rows)."""
+    names = [contact.name for contact in contacts]
+    for name in wished:
+        if name not in names:
+            raise unknown_name("contact in wished", name, names)
+    parts: list[Array] = []
+    for contact in contacts:
+        shape = contact.shape()
+        value = numbers(f"wished force of {contact.name!r}", wished.get(contact.name, np.zeros(shape)), *shape)
+        parts.append(value.reshape(*value.shape[: value.ndim - len(shape)], -1))
+    return np.concatenate(broadcast(*((part, 1) for part in parts)), axis=-1)
 
 
 def _weights(forces: ArrayLike, torques: ArrayLike, rows: int, nv: int) -> tuple[Array, Array]:
