@@ -112,7 +112,7 @@ class Engine:
         near = near[np.isfinite(near) & (near > 0)]
         slope = float(np.linalg.norm(g))
         far = float(np.median(near)) if len(near) else slope
-        wanted = 1e-3 * slope / far if slope > 0 and far > 0 else 1e-4 * curvature or 1.0
+        wanted = 1e-3 * slope / far if slope > 0 and far > 0 else 1e-8 * curvature or 1.0
         if curvature > 0:
             wanted = min(max(wanted, 1e-8 * curvature, ROUNDING), 1e-2 * max(curvature, SINGULAR))
         return float(10.0 ** np.round(np.log10(wanted)))

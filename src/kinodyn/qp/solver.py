@@ -169,7 +169,8 @@ class QP:
         """Find out why there is no answer."""
         nearest, quality = least_violation(problem)
         at_nearest = residuals(problem, nearest)
-        if quality.worst() <= self.tolerance and at_nearest.primal > 10 * self.tolerance:
+        kept = max(quality.primal, quality.signs) <= max(self.tolerance, 1e-3 * at_nearest.primal)
+        if kept and quality.slope <= self.tolerance and at_nearest.primal > 10 * self.tolerance:
             reason = f"no x is within all rows; they are missed by {at_nearest.primal:.3g} of their size at least"
             return self._result(problem, nearest, at_nearest, "infeasible", reason)
         ray = way_down(problem) if at_nearest.primal <= 10 * self.tolerance else None
