@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import numbers, symmetric
+from kinodyn.spatial.checks import numbers, shape_of, symmetric
 
 NEGATIVE = 1e-9  # curvature below minus this share of the largest is no rounding
 
@@ -61,7 +61,7 @@ def scaled(H: Array, g: Array, A: Array, lower: Array, upper: Array) -> Problem:
 
 def checked_cost(H: ArrayLike, g: ArrayLike) -> tuple[Array, Array]:
     """Return H (n, n), symmetric and without negative curvature, and g (n,), or raise."""
-    shape = np.shape(H) if isinstance(H, np.ndarray | list | tuple) else ()
+    shape = shape_of(H)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InputError(f"H must be a square matrix (n, n) with n above 0, got shape {shape}")
     matrix = symmetric("H", H, shape[0])
