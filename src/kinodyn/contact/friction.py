@@ -36,7 +36,7 @@ def axes(normal: ArrayLike = UP) -> Array:
 def margin(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Array:
     """Compute how far (...) [N] forces are inside the friction cone, negative outside.
 
-    The distance to the surface of {f : |f_tangential| <= friction f_normal}, exact.
+    The distance to the surface of the cone in which `|f_tangential| <= friction * f_normal`, exact.
 
     Parameters
     ----------
