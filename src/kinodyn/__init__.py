@@ -19,6 +19,7 @@ from kinodyn import (
     identification,
     ik,
     kinematics,
+    qp,
     spatial,
     validation,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "ik",
     "kinematics",
     "load",
+    "qp",
     "robots",
     "set_threads",
     "spatial",

@@ -1,0 +1,5 @@
+"""Small dense quadratic programmes: the one door to the solver DAQP, with answers that are checked."""
+
+from kinodyn.qp.solver import QP, QPResult, solve
+
+__all__ = ["QP", "QPResult", "solve"]
