@@ -2,5 +2,20 @@
 
 from kinodyn.contact.constraints import Contact, Loop
 from kinodyn.contact.dynamics import Forces, dynamics, impact, jacobian, projected
+from kinodyn.contact.ground import HeightField, Plane
+from kinodyn.contact.points import sole_points
+from kinodyn.contact.soft import SoftContacts
 
-__all__ = ["Contact", "Forces", "Loop", "dynamics", "impact", "jacobian", "projected"]
+__all__ = [
+    "Contact",
+    "Forces",
+    "HeightField",
+    "Loop",
+    "Plane",
+    "SoftContacts",
+    "dynamics",
+    "impact",
+    "jacobian",
+    "projected",
+    "sole_points",
+]
