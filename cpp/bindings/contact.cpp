@@ -65,17 +65,17 @@ nb::object point_motion(Any robot, Any q, Any v, Any points, Any frames) {
     return door.run(kernels().point_motion, nb::none());
 }
 
-// owners: which of `frames` frames carries each point, as bytes. Returns forces and anchors (..., n, 3), and wrenches
+// owners: which of `frames` frames carries each point, as bytes; shared_normal: one (3,) for all. Returns forces and anchors (..., n, 3), and wrenches
 // (..., frames, 6).
 nb::object soft_forces(Any robot, Any motion, Any height, Any normal, Any anchors, Any constants, Any owners,
-                       int frames) {
+                       int frames, bool shared_normal) {
     Door door(robot);
     door.plan(owners);
     const int count = door.call().n_more;
     const char* const motions[] = {"places", "velocities", "arms"};
     for (int k = 0; k < 3; ++k) door.input(motions[k], motion[k], 3 * count);
     door.input("heights of the ground", height, count);
-    door.input("normals of the ground", normal, 3 * count);
+    door.input("normals of the ground", normal, shared_normal ? 3 : 3 * count);
     door.input("anchors", anchors, 3 * count);
     const char* const laws[] = {"stiffness", "damping", "friction"};
     for (int k = 0; k < 3; ++k) door.input(laws[k], constants[k], count);
@@ -92,7 +92,7 @@ void bind_contact(nb::module_& m) {
     m.def("impact", &impact, any, any, any, any, any, any, nb::arg());
     m.def("constraint_rows", &constraint_rows, any, any, any, any, any, nb::arg());
     m.def("point_motion", &point_motion, any, any, any, any, any);
-    m.def("soft_forces", &soft_forces, any, any, any, any, any, any, any, nb::arg());
+    m.def("soft_forces", &soft_forces, any, any, any, any, any, any, any, nb::arg(), nb::arg());
 }
 
 }  // namespace kinodyn

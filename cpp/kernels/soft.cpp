@@ -78,8 +78,8 @@ struct PointMotion {
     }
 };
 
-// Inputs, for each point: 0 place, 1 velocity, 2 way from the frame's origin, 3 height above the ground, 4 normal,
-// 5 anchor, 6 stiffness, 7 damping, 8 friction; call.more: which of the frames carries it. Outputs: 0 forces, 1 new
+// Inputs, for each point: 0 place, 1 velocity, 2 way from the frame's origin, 3 height above the ground, 4 normal
+// (or one for all), 5 anchor, 6 stiffness, 7 damping, 8 friction; call.more: which of the frames carries it. Outputs: 0 forces, 1 new
 // anchors, 2 wrenches on the frames.
 struct SoftForces {
     static constexpr bool sparse = false;
@@ -87,11 +87,12 @@ struct SoftForces {
 
     template <class T>
     static void run(Work<T>& w) {
+        const int normals = w.call.in[4].size == 3 ? 0 : 3;
         for (int k = 0; k < w.call.out[2].size; ++k) w.out[2][k] = 0.0;
         for (int k = 0; k < w.call.n_more; ++k) {
             const Vec3<T> p = get(w.in[0] + 3 * k);
             Vec3<T> stretch = p - get(w.in[5] + 3 * k);
-            const Vec3<T> force = law(w.in[6][k], w.in[7][k], w.in[8][k], w.in[3][k], get(w.in[4] + 3 * k),
+            const Vec3<T> force = law(w.in[6][k], w.in[7][k], w.in[8][k], w.in[3][k], get(w.in[4] + normals * k),
                                       get(w.in[1] + 3 * k), stretch);
             put(w.out[0] + 3 * k, force);
             put(w.out[1] + 3 * k, p - stretch);

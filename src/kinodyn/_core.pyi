@@ -103,6 +103,7 @@ def soft_forces(
     constants: Triple,
     owners: bytes,
     frames: int,
+    shared_normal: bool,
     /,
 ) -> Triple: ...
 def reach(

@@ -49,7 +49,9 @@ class _Pair:
         """Jacobian (..., 6, nv) of b's point at the place p in the world, as it moves relative to a's there."""
         return _at(robot, q, self.frame_b, p) - _at(robot, q, self.frame_a, p)
 
-    def _both(self, robot: Robot, q: ArrayLike, p_a: Array, p_b: Array, force: Array, moment: Array) -> dict[str, Array]:
+    def _both(
+        self, robot: Robot, q: ArrayLike, p_a: Array, p_b: Array, force: Array, moment: Array
+    ) -> dict[str, Array]:
         """Wrenches at the frames' origins of a force and a moment on b at p_b, and of their opposites on a at p_a."""
         result = {}
         for frame, p, sign in ((self.frame_a, p_a, -1.0), (self.frame_b, p_b, 1.0)):

@@ -86,7 +86,9 @@ class Coupling:
         G = self.jacobian(q)
         values = np.linalg.svd(G, compute_uv=False)
         if self.motors < self.size or (values[..., -1] < REGULAR * values[..., 0]).any():
-            raise SingularError(f"the coupling is singular: {self.motors} motors do not move all {self.size} joints here")
+            raise SingularError(
+                f"the coupling is singular: {self.motors} motors do not move all {self.size} joints here"
+            )
         result: Array = np.linalg.pinv(G)
         return result
 

@@ -52,8 +52,13 @@ class Plane:
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
         """Compute the distance (...) of points (..., 3) above the plane [m], below 0 inside, and its normal (..., 3)."""
-        places = numbers("p", p, 3)
-        return places @ self.normal - self._offset, np.broadcast_to(self.normal, places.shape)
+        places = _places(p)
+        return self.heights(places), np.broadcast_to(self.normal, places.shape)
+
+    def heights(self, p: Array) -> Array:
+        """Compute the distance (...) of points above the plane without any check."""
+        result: Array = p @ self.normal - self._offset
+        return result
 
     def __repr__(self) -> str:
         return f"Plane({self.point.tolist()}, {self.normal.tolist()})"
@@ -100,8 +105,9 @@ class HeightField:
         self.heights: Array = grid + (place[2] if len(place) == 3 else 0.0)
         self.origin: Array = place[:2].copy()
         self._last = np.array(grid.shape, dtype=float) - 1.0
-        self._weights = _WEIGHTS[interpolation]
-        self._slopes = np.vstack([self._weights[1:] * [[1.0], [2.0], [3.0]], np.zeros((1, 4))])
+        weights = _WEIGHTS[interpolation]
+        slopes = np.vstack([weights[1:] * [[1.0], [2.0], [3.0]], np.zeros((1, 4))])
+        self._basis = np.hstack([weights, slopes])
         padded = _with_ring(_with_ring(self.heights).T).T
         self._flat, self._width = np.ascontiguousarray(padded).ravel(), padded.shape[1]
 
@@ -111,31 +117,30 @@ class HeightField:
         The height is the vertical distance times the cosine of the slope: exact on a plane, and elsewhere to first
         order in the distance.
         """
-        places = numbers("p", p, 3)
+        places = _places(p)
         height, slope = self._surface(places[..., :2])
         normal = np.empty(places.shape)
         normal[..., :2] = -slope
         normal[..., 2] = 1.0
-        normal /= np.sqrt(1.0 + (slope * slope).sum(axis=-1, keepdims=True))
+        normal /= np.sqrt(np.einsum("...i,...i", normal, normal))[..., None]
         return (places[..., 2] - height) * normal[..., 2], normal
 
     def _surface(self, xy: Array) -> tuple[Array, Array]:
         """Height (...) of the surface and its slopes (..., 2) along x and y."""
         free = (xy - self.origin) / self.spacing
-        nodes = np.clip(free, 0.0, self._last)
-        cell = np.minimum(np.floor(nodes), self._last - 1.0)
-        t = (nodes - cell)[..., None]
-        powers = np.concatenate([np.ones_like(t), t, t * t, t * t * t], axis=-1)
-        weights, slopes = powers @ self._weights, powers @ self._slopes
-        first = cell.astype(np.intp)
+        nodes = np.minimum(np.maximum(free, 0.0), self._last)
+        first = np.minimum(nodes, self._last - 1.0).astype(np.intp)
+        t = nodes - first
+        powers = np.empty((*t.shape, 4))
+        powers[..., 0], powers[..., 1], powers[..., 2], powers[..., 3] = 1.0, t, t * t, t * t * t
+        along = (powers @ self._basis).reshape(*t.shape, 2, 4)  # by axis: weights of four neighbours, and their slopes
         rows = (first[..., :1] + _NEIGHBOURS) * self._width
         around = self._flat[rows[..., :, None] + (first[..., 1:] + _NEIGHBOURS)[..., None, :]]
-        along_x = np.stack([weights[..., 0, :], slopes[..., 0, :]], axis=-2) @ around
-        height = (along_x[..., 0, :] * weights[..., 1, :]).sum(axis=-1)
-        slope_x = (along_x[..., 1, :] * weights[..., 1, :]).sum(axis=-1)
-        slope_y = (along_x[..., 0, :] * slopes[..., 1, :]).sum(axis=-1)
-        slope = np.stack([slope_x, slope_y], axis=-1) / self.spacing
-        return height, np.where(free == nodes, slope, 0.0)  # level beyond the edge
+        both = along[..., 0, :, :] @ around @ np.swapaxes(along[..., 1, :, :], -1, -2)
+        slope = np.empty(t.shape)
+        slope[..., 0], slope[..., 1] = both[..., 1, 0], both[..., 0, 1]
+        slope *= (free == nodes) / self.spacing  # level beyond the edge
+        return both[..., 0, 0], slope
 
     def __repr__(self) -> str:
         nx, ny = self.heights.shape
@@ -145,6 +150,16 @@ class HeightField:
 def _with_ring(rows: Array) -> Array:
     """Add a row at either end that goes on as the last two do, so that every cell has four neighbours."""
     return np.vstack([2.0 * rows[0] - rows[1], rows, 2.0 * rows[-1] - rows[-2]])
+
+
+def _places(p: ArrayLike) -> Array:
+    """Check points (..., 3); lighter than `numbers`, because simulations ask at every step."""
+    places = np.asarray(p, dtype=float)
+    if places.shape[-1:] != (3,):
+        raise InputError(f"p has shape {places.shape}; give (..., 3)")
+    if not np.isfinite(places.sum()):
+        raise InputError("p has a value that is NaN or infinite; give finite numbers")
+    return places
 
 
 def _vector(what: str, value: ArrayLike, size: int | None) -> Array:

@@ -21,9 +21,7 @@ LEVEL = 5e-3  # points no more than this above the lowest [m] belong to the sole
 AROUND = 8  # points on the rim of a cylinder that stands upright
 
 
-def sole_points(
-    robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0), tolerance: float = LEVEL
-) -> Array:
+def sole_points(robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0), tolerance: float = LEVEL) -> Array:
     """Find the places (n, 3) in a frame [m] at which the collision shapes of its body stand on flat ground.
 
     Of each shape the places that are lowest: corners of a box, the lowest point of a sphere or an ellipsoid and of

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import kinematics
+from kinodyn import _core
 from kinodyn.contact.ground import Ground, Plane
 from kinodyn.contact.points import lightest, sole_points
 from kinodyn.description.types import Array
@@ -27,12 +27,9 @@ from kinodyn.robot import Robot
 from kinodyn.spatial.checks import numbers
 
 STIFFNESS, DAMPING = 3e4, 200.0  # of each point, for a humanoid of 70 kg on eight points at steps of 1 ms
-_TINY = 1e-300
 # Shares of m / dt^2 and m / dt, with m the least mass that a push on the points can feel. A step of the semi-implicit
 # Euler method is stable while stiffness share + 2 damping share < 4; this leaves room for lighter postures.
 _SHARE_OF_STIFFNESS, _SHARE_OF_DAMPING = 0.1, 0.65
-_TURN = np.zeros((3, 9))  # w @ _TURN is the matrix of w x, row by row
-_TURN[0, [5, 7]] = _TURN[1, [6, 2]] = _TURN[2, [1, 3]] = -1.0, 1.0
 
 
 class SoftContacts:
@@ -91,9 +88,9 @@ class SoftContacts:
         self.friction = self._constant("friction", friction)
         if not (self.stiffness > 0).all():
             raise InputError(f"stiffness must be above 0, got {stiffness!r}")
-        self._owner = np.repeat(np.arange(len(counts)), counts)
-        self._local = np.concatenate([np.vstack(list(places.values())), np.ones((self.size, 1))], axis=1)[..., None]
-        self._sum = (np.arange(len(counts))[:, None] == self._owner).astype(float)
+        self._carriers = [frame for frame, where in places.items() for _ in where]
+        self._owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()
+        self._local = np.vstack(list(places.values())).ravel()
 
     @classmethod
     def of(
@@ -139,65 +136,38 @@ class SoftContacts:
             In the aligned reference.
         anchors : (..., points, 3)
         """
-        T, p, rate = self._motion(robot, q, v)
-        force, anchors = self._law(p, rate, anchors)
-        arm = p - T[..., self._owner, :3, 3]
-        both = np.empty((*force.shape[:-1], 6))
-        both[..., :3] = force
-        _cross(arm, force, both[..., 3:])
-        total = self._sum @ both
-        return {frame: total[..., k, :] for k, frame in enumerate(self.frames)}, anchors
+        _, moved, total = self._run(robot, q, v, anchors)
+        return {frame: total[..., k, :] for k, frame in enumerate(self.frames)}, moved
 
-    def forces(
-        self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
-        """Compute the force (..., points, 3) of the ground on each point [N], world axes, and the next anchors."""
-        _, p, rate = self._motion(robot, q, v)
-        return self._law(p, rate, anchors)
+    def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None = None) -> Array:
+        """Compute the force (..., points, 3) of the ground on each point [N], in world axes."""
+        return self._run(robot, q, v, anchors)[0]
 
     def positions(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute where the points are in the world: (..., points, 3) [m], in the order of `points`."""
-        T = kinematics.poses(robot, q, frames=self.frames)
-        result: Array = (T[..., self._owner, :3, :] @ self._local)[..., 0]
-        return result
+        p = _core.point_motion(robot, q, np.zeros(robot.nv), self._local, self._carriers)[0]
+        return p.reshape(*p.shape[:-1], self.size, 3)
 
-    def _motion(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array, Array]:
-        """Poses of the frames, places and velocities (..., points, 3) of the points."""
-        T = kinematics.poses(robot, q, frames=self.frames)
-        twists = [kinematics.velocity(robot, q, v, frame) for frame in self.frames]
-        batch = twists[0].shape[:-1]
-        # rows 0-2 take a place in the frame to the world, rows 3-5 to its velocity
-        maps = np.empty((*batch, len(twists), 6, 4))
-        maps[..., :3, :] = T[..., :3, :]
-        for k, twist in enumerate(twists):
-            maps[..., k, 3:, 3] = twist[..., :3]
-            turn = (twist[..., 3:] @ _TURN).reshape(*batch, 3, 3)
-            maps[..., k, 3:, :3] = turn @ T[..., k, :3, :3]
-        motion = (maps[..., self._owner, :, :] @ self._local)[..., 0]
-        return T, motion[..., :3], motion[..., 3:]
-
-    def _law(self, p: Array, rate: Array, anchors: ArrayLike | None) -> tuple[Array, Array]:
-        """Forces at places that move at a rate, and where the anchors are then; all (..., points, 3)."""
-        k, c = self.stiffness, self.damping
-        height, n = self.ground.height_and_normal(p)
-        rising = np.einsum("...i,...i", rate, n)
-        pressure = np.maximum(-k * height - c * rising, 0.0) * (height < 0.0)
-        force = pressure[..., None] * n
-        limit = self.friction * pressure
-        stretch = np.zeros_like(p) if anchors is None else p - self._anchors(anchors)
-        stretch -= np.einsum("...i,...i", stretch, n)[..., None] * n
-        stretch *= np.minimum(1.0, limit / (k * _norm(stretch) + _TINY))[..., None]
-        pull = k[..., None] * stretch + c[..., None] * (rate - rising[..., None] * n)
-        force -= pull * np.minimum(1.0, limit / (_norm(pull) + _TINY))[..., None]
-        return force, p - stretch
+    def _run(self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None) -> tuple[Array, Array, Array]:
+        """Forces, anchors and wrenches (..., frames, 6); the core places the points and applies the law."""
+        motion = _core.point_motion(robot, q, v, self._local, self._carriers)
+        flat = motion[0].shape
+        places = motion[0].reshape(*flat[:-1], self.size, 3)
+        plane = type(self.ground) is Plane  # and no child of it, that may say otherwise where the ground is
+        if isinstance(self.ground, Plane) and plane:
+            height, normal = self.ground.heights(places), self.ground.normal  # one for all
+        else:
+            height, normal = self.ground.height_and_normal(places)
+            normal = normal.reshape(flat)
+        held = motion[0] if anchors is None else self._anchors(anchors)
+        constants = (self.stiffness, self.damping, self.friction)
+        return _core.soft_forces(robot, motion, height, normal, held, constants, self._owners, len(self.frames), plane)
 
     def _anchors(self, anchors: ArrayLike) -> Array:
         array = np.asarray(anchors, dtype=float)
         if array.shape[-2:] != (self.size, 3):
             raise InputError(f"anchors has shape {array.shape}; give (..., {self.size}, 3) as the last call did")
-        if not np.isfinite(array.sum()):
-            raise InputError("anchors has a value that is NaN or infinite; give what the last call gave, or None")
-        return array
+        return array.reshape(*array.shape[:-2], 3 * self.size)
 
     def _constant(self, what: str, value: ArrayLike) -> Array:
         array = numbers(what, value)
@@ -211,16 +181,3 @@ class SoftContacts:
 
     def __repr__(self) -> str:
         return f"SoftContacts({self.size} points on {', '.join(self.frames)}, {self.ground!r})"
-
-
-def _norm(x: Array) -> Array:
-    result: Array = np.sqrt(np.einsum("...i,...i", x, x))
-    return result
-
-
-def _cross(a: Array, b: Array, out: Array) -> None:
-    """Write a x b; numpy.cross takes five times as long on a few points."""
-    ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
-    out[..., 0] = ay * bz - az * by
-    out[..., 1] = az * bx - ax * bz
-    out[..., 2] = ax * by - ay * bx
