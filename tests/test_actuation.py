@@ -180,7 +180,7 @@ def test_angles_out_of_reach_and_beyond_a_singularity_are_said_to_be_so() -> Non
 
 
 def test_a_rod_in_line_with_its_crank_is_a_dead_centre() -> None:
-    """In the plane: a crank of 0.03 above a rod to a lever of 0.05; stretched when the foot's end is crank + rod away."""
+    """In the plane: a crank of 0.03 and a rod to a lever of 0.05, stretched when its end is both lengths away."""
     flat = CrankAnkle(
         motors=[[0.0, 0.05, 0.25], [0.0, -0.05, 0.25]],
         motor_axes=[[0, 1, 0], [0, 1, 0]],

@@ -65,8 +65,8 @@ nb::object point_motion(Any robot, Any q, Any v, Any points, Any frames) {
     return door.run(kernels().point_motion, nb::none());
 }
 
-// owners: which of `frames` frames carries each point, as bytes; shared_normal: one (3,) for all. Returns forces and anchors (..., n, 3), and wrenches
-// (..., frames, 6).
+// owners: which of `frames` frames carries each point, as bytes; shared_normal: one (3,) for all points. Returns forces
+// and anchors (..., n, 3), and wrenches (..., frames, 6).
 nb::object soft_forces(Any robot, Any motion, Any height, Any normal, Any anchors, Any constants, Any owners,
                        int frames, bool shared_normal) {
     Door door(robot);

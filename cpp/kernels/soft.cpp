@@ -78,9 +78,9 @@ struct PointMotion {
     }
 };
 
-// Inputs, for each point: 0 place, 1 velocity, 2 way from the frame's origin, 3 height above the ground, 4 normal
-// (or one for all), 5 anchor, 6 stiffness, 7 damping, 8 friction; call.more: which of the frames carries it. Outputs: 0 forces, 1 new
-// anchors, 2 wrenches on the frames.
+// Inputs, for each point: 0 place, 1 velocity, 2 way from the frame's origin, 3 height above the ground, 4 normal (or
+// one for all), 5 anchor, 6 stiffness, 7 damping, 8 friction; call.more: which of the frames carries it. Outputs:
+// 0 forces, 1 new anchors, 2 wrenches on the frames.
 struct SoftForces {
     static constexpr bool sparse = false;
     static long words(const Call&) { return 0; }

@@ -96,7 +96,7 @@ class _ParallelAnkle(Coupling):
         q = q.copy()
         for _ in range(iterations):
             gap = self._legs.gap(target, self._feet(q)[0])
-            open_ = (np.abs(gap) > 0.1 * CLOSED * self._legs.rods).any(axis=-1)
+            open_ = np.asarray((np.abs(gap) > 0.1 * CLOSED * self._legs.rods).any(axis=-1))
             if not open_.any():
                 break
             slope = self._terms(q, target)[1] / self._legs.rods[:, None]
@@ -104,7 +104,7 @@ class _ParallelAnkle(Coupling):
             longest = np.abs(step).max(axis=-1, keepdims=True)
             q += np.where(open_[..., None], step * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, DEAD)), 0.0)
         gap = np.abs(self._legs.gap(target, self._feet(q)[0]))
-        closed = (gap <= CLOSED * self._legs.rods).all(axis=-1)
+        closed = np.asarray((gap <= CLOSED * self._legs.rods).all(axis=-1))
         status = np.where(closed, self._mode(q, target), STUCK)
         return Positions(np.where(closed[..., None], q, np.nan), status, gap.max(axis=-1))
 

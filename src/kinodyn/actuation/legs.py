@@ -6,14 +6,16 @@ d . b' = alpha m'.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 
 SHORTEST = 1e-9  # [m]
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 class Legs(Protocol):
@@ -23,7 +25,7 @@ class Legs(Protocol):
     rods: Array  # (2,) lengths of the legs at joint angles 0 [m]
     scale: Array  # (2,) size of alpha far from singularities
 
-    def solve(self, b: Array, hand: Array) -> tuple[Array, Array]:
+    def solve(self, b: Array, hand: Array) -> tuple[Array, Mask]:
         """Find the motor positions with alpha of this sign, and whether (...) there are any."""
         ...
 
@@ -68,7 +70,7 @@ class Cranks:
         self.zero: Array = np.zeros(2)
         self.scale: Array = self.radii * self.rods
 
-    def solve(self, b: Array, hand: Array) -> tuple[Array, Array]:
+    def solve(self, b: Array, hand: Array) -> tuple[Array, Mask]:
         """|b - c|^2 = rod^2 is A cos m + B sin m = C: two angles, one for each sign of alpha."""
         way = b - self.centres
         A, B = (way * self.cosine).sum(axis=-1), (way * self.sine).sum(axis=-1)
@@ -78,7 +80,7 @@ class Cranks:
         reached = (np.abs(share) <= 1.0) & (most > SHORTEST**2)
         # alpha = B cos m - A sin m = most sin(atan2(B, A) - m), which is above 0 before that angle
         angle = np.arctan2(B, A) - hand * np.arccos(np.clip(share, -1.0, 1.0))
-        return np.arctan2(np.sin(angle), np.cos(angle)), reached.all(axis=-1)
+        return np.arctan2(np.sin(angle), np.cos(angle)), np.asarray(reached.all(axis=-1))
 
     def gap(self, motors: Array, b: Array) -> Array:
         """Errors of the rods' lengths."""
@@ -116,7 +118,7 @@ class Pistons:
             raise InputError("a piston has no length at joint angles 0: its two ends coincide")
         self.zero = self.scale = self.rods
 
-    def solve(self, b: Array, hand: Array) -> tuple[Array, Array]:
+    def solve(self, b: Array, hand: Array) -> tuple[Array, Mask]:
         """Lengths are never out of reach."""
         lengths = np.linalg.norm(b - self.shank, axis=-1)
         return lengths, np.ones(b.shape[:-2], dtype=bool)

@@ -63,7 +63,7 @@ class Coupling:
         return _times(np.swapaxes(self._inverse(q), -1, -2), numbers("torque", torque, self.size))
 
     def reflected_inertia(self, q: ArrayLike, rotors: ArrayLike) -> Array:
-        """Compute the inertia (..., joints, joints) that rotors (..., motors) [kg m^2] add to the joints' mass matrix."""
+        """Compute what rotors (..., motors) [kg m^2] add to the mass matrix of the joints: (..., joints, joints)."""
         G = self.jacobian(q)
         result: Array = np.swapaxes(G, -1, -2) @ (numbers("rotors", rotors, self.motors)[..., None] * G)
         return result
@@ -89,8 +89,7 @@ class Coupling:
             raise SingularError(
                 f"the coupling is singular: {self.motors} motors do not move all {self.size} joints here"
             )
-        result: Array = np.linalg.pinv(G)
-        return result
+        return np.asarray(np.linalg.pinv(G), dtype=float)
 
 
 class Transmission(Coupling):
@@ -111,7 +110,7 @@ class Transmission(Coupling):
         values = np.linalg.svd(G, compute_uv=False)
         if not values[-1] > REGULAR * values[0]:
             raise InputError("matrix has not full rank: the motors would leave a joint free; give other ratios")
-        super().__init__(*G.shape, joints)
+        super().__init__(G.shape[0], G.shape[1], joints)
         self.matrix = G.copy()
 
     def jacobian(self, q: ArrayLike) -> Array:
@@ -145,7 +144,7 @@ def gears(ratios: ArrayLike, joints: Sequence[str] | None = None) -> Transmissio
 
 
 def differential(ratio: float, joints: Sequence[str] | None = None) -> Transmission:
-    """Make a differential of two motors: turning alike they drive the first joint, turning against each other the second.
+    """Make a differential: two motors that turn alike drive the first joint, against each other the second.
 
     motor 1 = ratio (q1 + q2), motor 2 = ratio (q1 - q2).
     """

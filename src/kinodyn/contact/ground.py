@@ -51,7 +51,7 @@ class Plane:
         self._offset = float(self.normal @ self.point)
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Compute the distance (...) of points (..., 3) above the plane [m], below 0 inside, and its normal (..., 3)."""
+        """Compute how far points (..., 3) are above the plane [m], below 0 inside, and its normals (..., 3)."""
         places = _places(p)
         return self.heights(places), np.broadcast_to(self.normal, places.shape)
 

@@ -95,23 +95,22 @@ def _carrier(robot: Robot, frame: str) -> str | None:
 
 
 def _lowest(shape: Shape, down: Array) -> Array | None:
-    """Find the places (n, 3) of a shape, in its own axes, that are lowest along a direction; None for meshes, planes."""
-    size = np.array(shape.size)
+    """Find the places (n, 3) of a shape, in its own axes, that may be lowest along a direction; None if it has none."""
+    size: Array = np.array(shape.size)
     if shape.kind == "box":
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return 0.5 * size * signs
+        return np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
     if shape.kind == "sphere":
-        return size[0] * down[None]
+        return np.array([size[0] * down])
     if shape.kind == "ellipsoid":
-        return (size**2 * down / np.linalg.norm(size * down))[None]
+        return np.array([size**2 * down / np.linalg.norm(size * down)])
     if shape.kind not in ("capsule", "cylinder"):
         return None
-    ends = np.array([[0.0, 0.0, -0.5 * size[1]], [0.0, 0.0, 0.5 * size[1]]])
+    ends: Array = np.array([[0.0, 0.0, -0.5 * size[1]], [0.0, 0.0, 0.5 * size[1]]])
     if shape.kind == "capsule":
-        return ends + size[0] * down
-    across = down[:2]
-    if np.linalg.norm(across) > 1e-6:  # it lies or leans: one point of each rim is the lowest
-        return ends + size[0] * np.append(across / np.linalg.norm(across), 0.0)
+        return np.asarray(ends + size[0] * down)
+    across = float(np.hypot(down[0], down[1]))
+    if across > 1e-6:  # it lies or leans: one point of each rim is the lowest
+        return np.asarray(ends + size[0] * np.array([down[0] / across, down[1] / across, 0.0]))
     angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
     rim = size[0] * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
-    return (ends[:, None] + rim).reshape(-1, 3)
+    return np.asarray(ends[:, None] + rim).reshape(-1, 3)
