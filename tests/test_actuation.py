@@ -194,11 +194,26 @@ def test_a_rod_in_line_with_its_crank_is_a_dead_centre() -> None:
     assert (np.abs(near) < 0.2 * np.abs(before)).all() and (np.abs(near) < 0.02).all()
     assert flat.motor_positions([dead - 1e-6, 0.0]).status == "unreachable"
     assert np.abs(flat.jacobian([dead + 1e-8, 0.0])[0, 0]) > 1e3
-    # crossed cranks above a foot that has rolled over: the legs push along one line, the foot is loose
-    turned = PistonAnkle([[-0.05, 0.05, 0.25], [-0.05, -0.05, 0.25]], [[-0.05, 0.05, 0.0], [-0.05, -0.05, 0.0]])
-    loose = float(np.pi / 2)
-    values = turned.singularity([[0.0, 0.0], [0.0, 0.9 * loose], [0.0, loose]]).foot
-    assert abs(values[2]) < abs(values[1]) < abs(values[0])
+
+
+def test_where_both_legs_push_alike_the_foot_is_loose_and_torques_cannot_be_made() -> None:
+    ankle = ANKLES["pistons"]
+    low, high = 0.0, 3.0
+    assert ankle.singularity([0.0, low]).foot * ankle.singularity([0.0, high]).foot < 0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        same = ankle.singularity([0.0, middle]).foot * ankle.singularity([0.0, 0.0]).foot > 0
+        low, high = (middle, high) if same else (low, middle)
+    statuses = ankle.motor_positions([[0.0, low - 1e-3], [0.0, high + 1e-3]]).status
+    assert statuses.tolist() == ["solved", "other assembly"]
+    with pytest.raises(SingularError, match="do not move all 2 joints"):
+        ankle.motor_torque([0.0, low], [1.0, 1.0])
+    with pytest.raises(SingularError, match="do not move all 2 joints"):
+        ankle.joint_velocity([0.0, low], [1.0, 1.0])
+    # a motion of the foot that the pistons do not feel
+    G = ankle.jacobian([0.0, low])
+    loose = np.linalg.svd(G)[2][1]
+    np.testing.assert_allclose(G @ loose, 0.0, atol=1e-9)
 
 
 def mechanism() -> tuple[Robot, list[kd.contact.Loop]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -64,15 +62,15 @@ def sole_points(robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0),
     return np.asarray(chosen[np.sort(first)])
 
 
-def lightest(robot: Robot, points: Mapping[str, ArrayLike], q: ArrayLike) -> float:
-    """Compute the least mass [kg] that pushes on these points can feel, over a batch of configurations (..., nq)."""
-    contacts = [Contact(frame, corners=where) for frame, where in points.items()]
+def lightest(robot: Robot, frame: str, points: ArrayLike, q: ArrayLike) -> float:
+    """Compute the least mass [kg] that pushes on points (n, 3) of a frame can feel, over a batch of q (..., nq)."""
+    contacts = [Contact(frame, corners=points)]
     rows = jacobian(robot, q, contacts)
     factor = factorize(robot, np.asarray(q, dtype=float)[..., None, :])  # one more batch axis, that of the rows
     mobility = rows @ np.swapaxes(factor.solve(rows), -1, -2)
     greatest = float(np.linalg.eigvalsh(mobility).max(initial=0.0))
     if not greatest > 1e-12:
-        raise InputError(f"the robot cannot move the points on {', '.join(points)}; give frames that move")
+        raise InputError(f"the robot cannot move the points on {frame!r}; give a frame that moves")
     return 1.0 / greatest
 
 

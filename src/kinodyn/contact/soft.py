@@ -105,16 +105,17 @@ class SoftContacts:
     ) -> SoftContacts:
         """Make contacts of the undersides of frames' collision shapes, as stiff as steps of dt [s] allow.
 
-        The undersides are `sole_points`. Stiffness and damping follow from the least mass that a push on the points
-        feels, the inverse of the greatest eigenvalue of J M^-1 J^T, at q (..., nq): by default the neutral
-        configuration, of a batch the lightest.
+        The undersides are `sole_points`. Stiffness and damping follow, for each frame, from the least mass that a push
+        on its points feels, the inverse of the greatest eigenvalue of J M^-1 J^T, at q (..., nq): by default the
+        neutral configuration, of a batch the lightest. A light hand so gets softer ground than a foot.
         """
         if isinstance(frames, str) or not frames:
             raise InputError(f"frames must be a list of names, at least one, got {frames!r}")
         if not isinstance(dt, int | float) or not 0 < dt < np.inf:
             raise InputError(f"dt must be a time above 0, got {dt!r}")
         points = {frame: sole_points(robot, frame) for frame in frames}
-        mass = lightest(robot, points, robot.neutral() if q is None else q)
+        at = robot.neutral() if q is None else q
+        mass = np.concatenate([np.full(len(p), lightest(robot, frame, p, at)) for frame, p in points.items()])
         stiffness, damping = _SHARE_OF_STIFFNESS * mass / dt**2, _SHARE_OF_DAMPING * mass / dt
         return cls(points, ground, stiffness=stiffness, damping=damping, friction=friction)
 
