@@ -25,8 +25,8 @@ def sole_points(robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0),
     Of each shape the places that are lowest: corners of a box, the lowest point of a sphere or an ellipsoid and of
     both ends of a capsule, points on the rims of a cylinder; then of all places those no more than `tolerance` [m]
     above the lowest. They are fixed to the body: a ball that stands on one does not roll on the next. Shapes on links
-    that are fixed to the frame's link count. Meshes have no such places: a body with nothing but meshes is an error, and
-    its points must be given by hand.
+    that are fixed to the frame's link count. Meshes have no such places: a body with nothing but meshes is an error,
+    and its points must be given by hand.
 
     Parameters
     ----------
