@@ -53,6 +53,37 @@ nb::object constraint_rows(Any robot, Any q, Any v, Any constraints, Any integer
     return door.run(kernels().constraint_rows, nb::none());
 }
 
+// points (..., 3 n) in the frames, one name for each point. Returns places, velocities and arms, each (..., 3 n).
+nb::object point_motion(Any robot, Any q, Any v, Any points, Any frames) {
+    Door door(robot);
+    door.towards(frames);
+    const int count = door.call().n_more;
+    door.configuration("q", q);
+    door.tangent("v", v);
+    door.input("points", points, 3 * count);
+    for (int k = 0; k < 3; ++k) door.output({3 * count});
+    return door.run(kernels().point_motion, nb::none());
+}
+
+// owners: which of `frames` frames carries each point, as bytes; shared_normal: one (3,) for all points. Returns forces
+// and anchors (..., n, 3), and wrenches (..., frames, 6).
+nb::object soft_forces(Any robot, Any motion, Any height, Any normal, Any anchors, Any constants, Any owners,
+                       int frames, bool shared_normal) {
+    Door door(robot);
+    door.plan(owners);
+    const int count = door.call().n_more;
+    const char* const motions[] = {"places", "velocities", "arms"};
+    for (int k = 0; k < 3; ++k) door.input(motions[k], motion[k], 3 * count);
+    door.input("heights of the ground", height, count);
+    door.input("normals of the ground", normal, shared_normal ? 3 : 3 * count);
+    door.input("anchors", anchors, 3 * count);
+    const char* const laws[] = {"stiffness", "damping", "friction"};
+    for (int k = 0; k < 3; ++k) door.input(laws[k], constants[k], count);
+    for (int k = 0; k < 2; ++k) door.output({count, 3});
+    door.output({frames, 6});
+    return door.run(kernels().soft_forces, nb::none());
+}
+
 }  // namespace
 
 void bind_contact(nb::module_& m) {
@@ -60,6 +91,8 @@ void bind_contact(nb::module_& m) {
     m.def("constrained", &constrained, any, any, any, any, any, any, nb::arg(), any);
     m.def("impact", &impact, any, any, any, any, any, any, nb::arg());
     m.def("constraint_rows", &constraint_rows, any, any, any, any, any, nb::arg());
+    m.def("point_motion", &point_motion, any, any, any, any, any);
+    m.def("soft_forces", &soft_forces, any, any, any, any, any, any, any, nb::arg(), nb::arg());
 }
 
 }  // namespace kinodyn

@@ -5,7 +5,7 @@
 
 namespace kinodyn {
 
-// Adds constrained, impact and constraint_rows to the module.
+// Adds constrained, impact, constraint_rows, point_motion and soft_forces to the module.
 void bind_contact(nanobind::module_& m);
 
 }  // namespace kinodyn

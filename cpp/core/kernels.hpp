@@ -62,6 +62,7 @@ struct Kernels {
     Kernel state, state_jacobian;
     Kernel integrate, difference, interpolate;
     Kernel constrained, impact, constraint_rows;
+    Kernel point_motion, soft_forces;
     Kernel reach, misfit, whole_body;
 };
 

@@ -16,6 +16,7 @@ Run state, state_jacobian;                                                 // st
 Run integrate, difference, interpolate;                                    // manifold.cpp
 
 Run constrained, impact, constraint_rows;  // contact.cpp
+Run point_motion, soft_forces;             // soft.cpp
 
 Run reach;       // reach.cpp
 Run misfit;      // misfit.cpp

@@ -40,6 +40,8 @@ const Kernels kernels = {
     constrained,
     impact,
     constraint_rows,
+    point_motion,
+    soft_forces,
     reach,
     misfit,
     whole_body,

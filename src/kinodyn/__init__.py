@@ -11,6 +11,7 @@ from importlib.metadata import version as _version
 
 from kinodyn import (
     _core,
+    actuation,
     centroidal,
     contact,
     convert,
@@ -53,6 +54,7 @@ __all__ = [
     "SingularError",
     "State",
     "UnknownNameError",
+    "actuation",
     "centroidal",
     "contact",
     "convert",

@@ -93,6 +93,19 @@ def impact(
 def constraint_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
 ) -> tuple[Array, Array]: ...
+def point_motion(robot: Robot, q: ArrayLike, v: ArrayLike, points: Array, frames: list[str], /) -> Triple: ...
+def soft_forces(
+    robot: Robot,
+    motion: Triple,
+    height: Array,
+    normal: Array,
+    anchors: Array,
+    constants: Triple,
+    owners: bytes,
+    frames: int,
+    shared_normal: bool,
+    /,
+) -> Triple: ...
 def reach(
     robot: Robot,
     q0: ArrayLike,
