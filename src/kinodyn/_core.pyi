@@ -74,24 +74,31 @@ def constrained(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
+    gains: Array,
     constraints: list[Array],
     integers: bytes,
     rows: int,
     wrenches: object,
     /,
-) -> Triple: ...
+) -> tuple[Array, Array, Array, Array]: ...
 def impact(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
-    restitution: Array,
+    restitution: ArrayLike,
     constraints: list[Array],
     integers: bytes,
     rows: int,
     /,
-) -> Triple: ...
+) -> tuple[Array, Array, Array, Array]: ...
 def constraint_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
+) -> tuple[Array, Array]: ...
+def constraint_error(
+    robot: Robot, q: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
+) -> Array: ...
+def settle(
+    robot: Robot, q: ArrayLike, settings: Array, constraints: list[Array], integers: bytes, /
 ) -> tuple[Array, Array]: ...
 def reach(
     robot: Robot,
