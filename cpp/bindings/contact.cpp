@@ -21,7 +21,8 @@ int add_constraints(Door& door, Any constraints) {
 void add_outputs(Door& door, int rows) {
     door.output({door.robot().model.nv});
     door.output({rows});
-    door.output({2});
+    door.output({});
+    door.output({});
     door.output({rows});
 }
 
@@ -87,7 +88,8 @@ nb::object settle(Any robot, Any q, Any settings, Any constraints, Any integers)
     door.plan(integers);
     door.call().mode = count;
     door.output({door.robot().model.nq});
-    door.output({2});
+    door.output({});
+    door.output({});
     return door.run(kernels().settle, nb::none());
 }
 

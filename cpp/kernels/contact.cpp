@@ -61,8 +61,8 @@ inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& mot
 
 // Inputs: 0 q, 1 v, then 2 tau and 3 stiffness, damping [1/s^2, 1/s], or of an impact 2 restitution; then the numbers
 // of each constraint; then wrenches.
-// Outputs: 0 acceleration, or velocity after the impact; 1 forces or impulses, row by row; 2 rank, and how much of what
-// could be wanted is missed; 3 how far each row misses what it wants.
+// Outputs: 0 acceleration, or velocity after the impact; 1 forces or impulses, row by row; 2 rank; 3 what is missed, as
+// a share of what could have been; 4 what each row misses.
 template <bool impact>
 struct Constrained {
     static constexpr bool sparse = false;
@@ -72,11 +72,12 @@ struct Constrained {
     static long words(const Call& c) {
         const long nv = c.model->nv, n = static_cast<long>(c.model->bodies.size()), m = c.out[1].size;
         return World<double>::words(*c.model) + 18 * n + nv * nv + Reduction<double>::words(nv, m, c.mode) + 5 * m * m +
-               10 * m;
+               10 * m + nv;
     }
 
     template <class T>
     static void run(Work<T>& w) {
+        using L = Lanes<T>;
         const Model& model = w.model;
         const long nv = model.nv, m = w.call.out[1].size;
         T *a = w.out[0], *f = w.out[1];
@@ -107,33 +108,52 @@ struct Constrained {
         world.mass_matrix(model, M);
         factor(w, M);
         reduction.reduce(M, A);
-        for (long j = 0; j < m; ++j) error[j] = b[j];  // from here on: what is wanted
+        T* wanted = error;  // the errors are in b now
+        for (long j = 0; j < m; ++j) wanted[j] = b[j];
+        T power = 0.0;
         if constexpr (!impact) {
             solve_down(model, M, a);
-            reduction.subtract_from(b, a);
+            power = reduction.power(a);
+            reduction.subtract_reduced(b, a);
         }
-        const T power = impact ? T(0.0) : reduction.power(a);
-        w.out[2][0] = solve_semidefinite(A, b, m, f, w.take(4 * m * m + 5 * m));
-        w.out[2][1] = miss(A, f, b, error, power, m, w.out[3]);
+        T* memory = w.take(4 * m * m + 5 * m);
+        w.out[2][0] = solve_semidefinite(A, b, m, f, memory);
         reduction.answer(M, f, a);
+        T* size = rate;
+        for (long j = 0; j < m; ++j) size[j] = L::larger(wanted[j], -wanted[j]) + L::root(A[j * m + j] * power);
+        T worst = miss(reduction, wanted, a, size, m, w.out[4]);
+        if (!L::within(worst, 1e-13)) {
+            refine(reduction, A, M, w.out[4], m, nv, memory, w.take(m + nv), f, a);
+            worst = miss(reduction, wanted, a, size, m, w.out[4]);
+        }
+        w.out[3][0] = impact ? T(0.0) : worst;  // velocities at an impact never contradict each other
         if constexpr (impact)
             for (long k = 0; k < nv; ++k) a[k] += w.in[1][k];
     }
 
-    // Writes the residual b - A f, and returns its greatest share of what the row could come to: |J a| is at most
-    // sqrt(J M^-1 J^T) sqrt(a M a). Velocities at an impact never contradict each other.
+    // Writes what is missed, wanted - J a, and returns its greatest share of what each row could come to: |J a| is at
+    // most sqrt(J M^-1 J^T) sqrt(a M a).
     template <class T>
-    static T miss(const T* A, const T* f, const T* b, const T* wanted, T power, long m, T* residual) {
+    static T miss(const Reduction<T>& reduction, const T* wanted, const T* a, const T* size, long m, T* missed) {
         using L = Lanes<T>;
+        for (long j = 0; j < m; ++j) missed[j] = wanted[j];
+        reduction.subtract_moved(missed, a);
         T worst = 0.0;
-        for (long i = 0; i < m; ++i) {
-            T total = b[i];
-            for (long j = 0; j < m; ++j) total -= A[i * m + j] * f[j];
-            residual[i] = total;
-            const T size = L::larger(wanted[i], -wanted[i]) + L::root(A[i * m + i] * power);
-            worst = L::larger(worst, L::larger(total, -total) / L::larger(size, T(1e-300)));
-        }
-        return impact ? T(0.0) : worst;
+        for (long j = 0; j < m; ++j)
+            worst = L::larger(worst, L::larger(missed[j], -missed[j]) / L::larger(size[j], T(1e-300)));
+        return worst;
+    }
+
+    // Forms close to a singular one lose digits in A; solving once more for what is missed brings them back.
+    template <class T>
+    static void refine(const Reduction<T>& reduction, const T* A, const T* M, const T* missed, long m, long nv, T* memory,
+                       T* more, T* f, T* a) {
+        T* x = more + m;
+        solve_semidefinite(A, missed, m, more, memory);
+        for (long k = 0; k < nv; ++k) x[k] = 0.0;
+        reduction.answer(M, more, x);
+        for (long j = 0; j < m; ++j) f[j] += more[j];
+        for (long k = 0; k < nv; ++k) a[k] += x[k];
     }
 };
 
@@ -183,7 +203,7 @@ struct ConstraintError {
 };
 
 // Newton steps onto the constraints, each the shortest in the metric of M, halved until the error falls.
-// Inputs: 0 q, 1 tolerance and most steps, then constraints. Outputs: 0 q, 1 what is left of the error, and steps.
+// Inputs: 0 q, 1 tolerance and most steps, then constraints. Outputs: 0 q, 1 what is left of the error, 2 steps.
 struct Settle {
     static constexpr bool sparse = false;
     static constexpr int first = 2;
@@ -196,7 +216,7 @@ struct Settle {
     static void run(Work<double>& w) {
         const Model& model = w.model;
         const long nv = model.nv, m = rows_of(w.call.more, w.call.mode);
-        double *q = w.out[0], *left = w.out[1], *steps = w.out[1] + 1;
+        double *q = w.out[0], *left = w.out[1], *steps = w.out[2];
         auto world = World<double>::take(w);
         Reduction<double> reduction(w, w.call.more, w.call.mode, m);
         double *M = w.take(nv * nv), *A = w.take(m * m), *e = w.take(m), *f = w.take(m);

@@ -34,13 +34,13 @@ template <class T>
 class Reduction {
   public:
     static long words(long nv, long m, long constraints) {
-        return 2 * nv * m + nv + (constraints + 2) * nv + constraints * long(sizeof(Support) / sizeof(double));
+        return 3 * nv * m + nv + (constraints + 2) * nv + constraints * long(sizeof(Support) / sizeof(double));
     }
 
     // integers: of the constraints.
     Reduction(Work<T>& w, const int* integers, int constraints, long m) : model_(w.model), m_(m), n_(constraints) {
         const long nv = model_.nv;
-        W_ = w.take(nv * m), Y_ = w.take(nv * m), inverse_ = w.take(nv);
+        J_ = w.take(nv * m), W_ = w.take(nv * m), Y_ = w.take(nv * m), inverse_ = w.take(nv);
         int* indices = reinterpret_cast<int*>(w.take((constraints + 2) * nv));
         supports_ = reinterpret_cast<Support*>(w.take(constraints * long(sizeof(Support) / sizeof(double))));
         common_ = indices, stamp_ = indices + nv;
@@ -58,17 +58,17 @@ class Reduction {
         }
     }
 
-    // Where the columns of constraint k go: a row for each degree of freedom, `m` apart; zero at first.
+    // Where the columns of constraint k go: a row of J^T for each degree of freedom, `m` apart; zero at first.
     T* clear(int k) {
         const Support& s = supports_[k];
         for (int d = 0; d < s.count; ++d)
-            for (int c = 0; c < s.rows; ++c) W_[s.dofs[d] * m_ + s.first + c] = 0.0;
-        return W_ + s.first;
+            for (int c = 0; c < s.rows; ++c) J_[s.dofs[d] * m_ + s.first + c] = 0.0;
+        return J_ + s.first;
     }
 
     int rows(int k) const { return supports_[k].rows; }
 
-    // Takes J^T to W and writes A (m, m). H: M as factor() left it.
+    // Makes W of J^T, and A (m, m). H: M as factor() left it.
     void reduce(const T* H, T* A) {
         for (long k = 0; k < model_.nv; ++k) inverse_[k] = 1.0 / H[k * model_.nv + k];
         for (int k = 0; k < n_; ++k) with_rows(supports_[k].rows, [&](auto n) { reduce_one<n.value>(H, k); });
@@ -77,14 +77,9 @@ class Reduction {
     }
 
     // b -= J M^-1 x, given y = L^-T x.
-    void subtract_from(T* b, const T* y) const {
-        for (int k = 0; k < n_; ++k)
-            for (int d = 0; d < supports_[k].count; ++d) {
-                const long dof = supports_[k].dofs[d];
-                const T* row = Y_ + dof * m_ + supports_[k].first;
-                for (int c = 0; c < supports_[k].rows; ++c) b[supports_[k].first + c] -= row[c] * y[dof];
-            }
-    }
+    void subtract_reduced(T* b, const T* y) const { subtract(Y_, b, y); }
+    // b -= J x
+    void subtract_moved(T* b, const T* x) const { subtract(J_, b, x); }
 
     // x M^-1 x, given y = L^-T x.
     T power(const T* y) const {
@@ -106,6 +101,15 @@ class Reduction {
     }
 
   private:
+    void subtract(const T* rows, T* b, const T* x) const {
+        for (int k = 0; k < n_; ++k)
+            for (int d = 0; d < supports_[k].count; ++d) {
+                const long dof = supports_[k].dofs[d];
+                const T* row = rows + dof * m_ + supports_[k].first;
+                for (int c = 0; c < supports_[k].rows; ++c) b[supports_[k].first + c] -= row[c] * x[dof];
+            }
+    }
+
     void mark(int frame, int k) {
         if (frame < 0) return;
         for (int b = model_.frames[frame].body; b >= 0; b = model_.bodies[b].parent) {
@@ -138,6 +142,9 @@ class Reduction {
     void reduce_one(const T* H, int k) {
         const Support& s = supports_[k];
         T *W = W_ + s.first, *Y = Y_ + s.first;
+        const T* J = J_ + s.first;
+        for (int d = 0; d < s.count; ++d)
+            for (int c = 0; c < n; ++c) W[s.dofs[d] * m_ + c] = J[s.dofs[d] * m_ + c];
         for (int d = 0; d < s.count; ++d) {
             const long i = s.dofs[d];
             T row[n];
@@ -180,7 +187,7 @@ class Reduction {
     const Model& model_;
     const long m_;
     const int n_;
-    T *W_, *Y_, *inverse_;
+    T *J_, *W_, *Y_, *inverse_;
     Support* supports_;
     int *common_, *stamp_;
 };

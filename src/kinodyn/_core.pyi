@@ -80,7 +80,7 @@ def constrained(
     rows: int,
     wrenches: object,
     /,
-) -> tuple[Array, Array, Array, Array]: ...
+) -> tuple[Array, Array, Array, Array, Array]: ...
 def impact(
     robot: Robot,
     q: ArrayLike,
@@ -90,7 +90,7 @@ def impact(
     integers: bytes,
     rows: int,
     /,
-) -> tuple[Array, Array, Array, Array]: ...
+) -> tuple[Array, Array, Array, Array, Array]: ...
 def constraint_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
 ) -> tuple[Array, Array]: ...
@@ -98,8 +98,8 @@ def constraint_error(
     robot: Robot, q: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
 ) -> Array: ...
 def settle(
-    robot: Robot, q: ArrayLike, settings: Array, constraints: list[Array], integers: bytes, /
-) -> tuple[Array, Array]: ...
+    robot: Robot, q: ArrayLike, settings: ArrayLike, constraints: list[Array], integers: bytes, /
+) -> tuple[Array, Array, Array]: ...
 def reach(
     robot: Robot,
     q0: ArrayLike,

@@ -20,7 +20,7 @@ WALKERS = {
     "humanoid": (("left_sole", "right_sole"), True, ("left_palm", "right_palm")),
     "talos": (("left_sole_link", "right_sole_link"), True, ("gripper_left_base_link", "gripper_right_base_link")),
     "g1": (("left_ankle_roll_link", "right_ankle_roll_link"), True, ("left_rubber_hand", "right_rubber_hand")),
-    "anymal_b_simple": (("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"), False, ("LF_FOOT", "RH_FOOT")),
+    "go2": (("FL_foot", "FR_foot", "RL_foot", "RR_foot"), False, ("FL_foot", "RR_foot")),
     "solo12": (("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"), False, ("FL_FOOT", "HR_FOOT")),
 }
 

@@ -135,7 +135,7 @@ def test_impacts_are_those_of_pinocchio(judge: Judge, restitution: float) -> Non
 def test_a_loop_between_two_links_holds_as_in_pinocchio(judge: Judge, kind: pin.ContactType, directions: str) -> None:
     """The links hold each other where they happen to be, while a foot is on the ground."""
     walker, robot = judge.walker, judge.walker.robot
-    T_frame = kd.spatial.pose(kd.spatial.rot_x(0.4), [0.05, 0.1, -0.02])
+    T_frame = kd.spatial.pose([0.05, 0.1, -0.02], kd.spatial.rot_x(0.4))
     open_loop = kd.contact.Loop(*walker.pair, T_frame=T_frame, directions=directions)
     loop = open_loop.held(robot, walker.q)
     foot = kd.contact.Contact(walker.feet[1], kind="point", point=walker.point)

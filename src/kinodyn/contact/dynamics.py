@@ -20,8 +20,8 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 
-_LEFT_ALONE = np.zeros(2)
-_STOP = np.zeros(())
+# made once: most calls are about one state, and short
+_LEFT_ALONE, _STOPS = np.zeros(2), np.zeros(())
 
 
 def dynamics(
@@ -52,12 +52,12 @@ def dynamics(
     """
     given, integers, places, rows = plan(robot, contacts)
     gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else _gains(stabilise)
-    a, f, told, residual = _core.constrained(robot, q, v, tau, gains, places, integers, rows, wrenches)
-    return a, Forces(given, f, told[..., 0], residual, told[..., 1])
+    a, f, rank, missed, residual = _core.constrained(robot, q, v, tau, gains, places, integers, rows, wrenches)
+    return a, Forces(given, f, rank, residual, missed)
 
 
 def impact(
-    robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint], *, restitution: ArrayLike = _STOP
+    robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint], *, restitution: ArrayLike = 0.0
 ) -> tuple[Array, Forces]:
     """Compute the velocities (..., nv) after places hit the world, and the impulses [N s] that they take.
 
@@ -67,10 +67,11 @@ def impact(
     Featherstone 2008, section 11.7.
     """
     given, integers, places, rows = plan(robot, contacts)
-    if restitution is not _STOP and not np.all(np.less_equal(0, restitution) & np.less_equal(restitution, 1)):
+    share = _STOPS if isinstance(restitution, float) and restitution == 0 else np.asarray(restitution)
+    if share is not _STOPS and not (share.dtype.kind in "buif" and ((share >= 0) & (share <= 1)).all()):
         raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
-    after, f, told, residual = _core.impact(robot, q, v, restitution, places, integers, rows)
-    return after, Forces(given, f, told[..., 0], residual, told[..., 1])
+    after, f, rank, missed, residual = _core.impact(robot, q, v, share, places, integers, rows)
+    return after, Forces(given, f, rank, residual, missed)
 
 
 def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:

@@ -9,6 +9,7 @@ E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II", 1996, sectio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -72,11 +73,8 @@ def project(
     (True, True)
     """
     _, integers, places, _ = _with_places(robot, contacts)
-    if not 0 < tolerance < np.inf or iterations < 0:
-        raise InputError(f"tolerance must be above 0 and iterations not below, got {tolerance!r} and {iterations!r}")
-    best, told = _core.settle(robot, q, np.array([tolerance, iterations], dtype=float), places, integers)
-    error = told[..., 0]
-    return Projection(best, error <= tolerance, error, told[..., 1].astype(int))
+    best, error, steps = _core.settle(robot, q, _settings(tolerance, iterations), places, integers)
+    return Projection(best, error <= tolerance, error, steps.astype(int))
 
 
 def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
@@ -85,6 +83,13 @@ def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequenc
     The same as after an impact without restitution: it takes kinetic energy, and never adds any.
     """
     return impact(robot, q, v, contacts)[0]
+
+
+@lru_cache(maxsize=16)
+def _settings(tolerance: float, iterations: int) -> Array:
+    if not 0 < tolerance < np.inf or iterations < 0:
+        raise InputError(f"tolerance must be above 0 and iterations not below, got {tolerance!r} and {iterations!r}")
+    return np.array([tolerance, iterations], dtype=float)
 
 
 def _with_places(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
