@@ -80,7 +80,8 @@ class Contestants:
 
     def require_agreement(self, function: str, states: int) -> None:
         """Stop the benchmark where motion or forces differ, relative to the largest number of each state."""
-        motion, forces = self.batch(function)()  # type: ignore[misc]
+        result: Any = self.batch(function)()
+        motion, forces = result
         call: Any = pin.constraintDynamics if function == DYNAMICS else pin.impulseDynamics
         for i in range(states):
             columns = [column[i] for column in self.columns(function)]
@@ -133,7 +134,9 @@ def render(report: dict[str, Any]) -> str:
         )
         for function, us in report["us"].items()
     ]
-    title = "{robot}, {nv} degrees of freedom, {constraints} constraints, batches of {batch}: us per state".format(**report)
+    title = "{robot}, {nv} degrees of freedom, {constraints} constraints, batches of {batch}: us per state".format(
+        **report
+    )
     lines = [", ".join(f"{key} {value}" for key, value in report["machine"].items())]
     lines.append(tables.section(title, [head, *rows], False))
     for goal in report["goals"]:
@@ -153,7 +156,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report: dict[str, Any] = {"machine": tables.machine(("kinodyn", "pin", "numpy"))}
     report |= measure(options.robot, quick=options.quick)
     report["goals"] = [
-        {"what": f"{function}, {way}: at least {goal:g} times as fast as Pinocchio", "found": found, "met": found >= goal}
+        {
+            "what": f"{function}, {way}: at least {goal:g} times as fast as Pinocchio",
+            "found": found,
+            "met": found >= goal,
+        }
         for function, by in report["faster"].items()
         for way, goal in GOALS.items()
         for found in [by[way]]

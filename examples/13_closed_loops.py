@@ -79,7 +79,7 @@ print(f"  the loop was never open by more than {error:.0e} m")
 print(f"  kinetic energy went from {kinetic.min():.4f} to {kinetic.max():.4f} J and back,")
 print(f"  the sum with the potential energy changed by {np.abs(total - total[0]).max():.1e} J")
 
-# The torque that turns the crank evenly: its acceleration is a line over the torque, and two points tell where it is zero.
+# The torque that turns the crank evenly: acceleration is a line over torque, and two points tell where it is zero.
 turn = q_all[:: steps // 8]
 even = kd.contact.project_velocity(robot, turn, [30.0, 0.0, 0.0], [pin])
 even *= 10.0 / even[:, :1]  # 10 rad/s at the crank

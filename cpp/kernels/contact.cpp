@@ -146,8 +146,8 @@ struct Constrained {
 
     // Forms close to a singular one lose digits in A; solving once more for what is missed brings them back.
     template <class T>
-    static void refine(const Reduction<T>& reduction, const T* A, const T* M, const T* missed, long m, long nv, T* memory,
-                       T* more, T* f, T* a) {
+    static void refine(const Reduction<T>& reduction, const T* A, const T* M, const T* missed, long m, long nv,
+                       T* memory, T* more, T* f, T* a) {
         T* x = more + m;
         solve_semidefinite(A, missed, m, more, memory);
         for (long k = 0; k < nv; ++k) x[k] = 0.0;
@@ -224,7 +224,8 @@ struct Settle {
         for (long k = 0; k < model.nq; ++k) q[k] = w.in[0][k];
         *left = place(w, world, q, e);
         for (*steps = 0; *left > w.in[1][0] && *steps < w.in[1][1]; ++*steps) {
-            for (int k = 0; k < w.call.mode; ++k) placed(w, world, w.call.more, first, k).columns(reduction.clear(k), m);
+            for (int k = 0; k < w.call.mode; ++k)
+                placed(w, world, w.call.more, first, k).columns(reduction.clear(k), m);
             world.mass_matrix(model, M);
             factor(w, M);
             if (w.singular_dof >= 0) return;

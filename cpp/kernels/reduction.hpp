@@ -123,18 +123,12 @@ class Reduction {
     template <class F>
     static void with_rows(int rows, F&& f) {
         switch (rows) {
-            case 1:
-                return f(std::integral_constant<int, 1>{});
-            case 2:
-                return f(std::integral_constant<int, 2>{});
-            case 3:
-                return f(std::integral_constant<int, 3>{});
-            case 4:
-                return f(std::integral_constant<int, 4>{});
-            case 5:
-                return f(std::integral_constant<int, 5>{});
-            default:
-                return f(std::integral_constant<int, 6>{});
+            case 1: return f(std::integral_constant<int, 1>{});
+            case 2: return f(std::integral_constant<int, 2>{});
+            case 3: return f(std::integral_constant<int, 3>{});
+            case 4: return f(std::integral_constant<int, 4>{});
+            case 5: return f(std::integral_constant<int, 5>{});
+            default: return f(std::integral_constant<int, 6>{});
         }
     }
 
@@ -177,9 +171,12 @@ class Reduction {
     int find_common(const Support& s, const Support& t) {
         int count = 0;
         for (int i = 0, j = 0; i < s.count && j < t.count;) {
-            if (s.dofs[i] == t.dofs[j]) common_[count++] = s.dofs[i], ++i, ++j;
-            else if (s.dofs[i] > t.dofs[j]) ++i;
-            else ++j;
+            if (s.dofs[i] == t.dofs[j])
+                common_[count++] = s.dofs[i], ++i, ++j;
+            else if (s.dofs[i] > t.dofs[j])
+                ++i;
+            else
+                ++j;
         }
         return count;
     }

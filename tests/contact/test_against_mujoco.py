@@ -1,9 +1,9 @@
 """Contacts and loops against MuJoCo's equality constraints, on humanoids and quadrupeds.
 
-MuJoCo's constraints are soft by design, and their reference accelerations leave out the drift of moving constraints. What
-is exact in it is compared: the rows efc_J; at rest, the motion and forces that follow from its mass matrix, forces and
-rows; moving, that our forces, applied to its bodies without any constraint, give our accelerations, and that these move
-the tied sites as one.
+MuJoCo's constraints are soft by design, and their reference accelerations leave out the drift of moving constraints.
+What is exact in it is compared: the rows efc_J; at rest, the motion and forces that follow from its mass matrix, forces
+and rows; moving, that our forces, applied to its bodies without any constraint, give our accelerations, and that these
+move the tied sites as one.
 """
 
 from __future__ import annotations

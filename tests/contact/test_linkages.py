@@ -98,8 +98,8 @@ class FourBar:
     def angles(self, crank: float) -> tuple[float, float]:
         """Angles of coupler and rocker: the triangle of coupler, rocker and the diagonal between them."""
         diagonal = self.crank.length * np.exp(1j * crank) - self.ground
-        l, b, c = abs(diagonal), self.coupler.length, self.rocker.length
-        rocker = np.angle(diagonal) - self.side * np.arccos((l * l + c * c - b * b) / (2 * l * c))
+        d, b, c = abs(diagonal), self.coupler.length, self.rocker.length
+        rocker = np.angle(diagonal) - self.side * np.arccos((d * d + c * c - b * b) / (2 * d * c))
         return float(np.angle(c * np.exp(1j * rocker) - diagonal)), float(rocker)
 
     def motion(self, angle: float, rate: float, acceleration: float) -> list[Motion]:
@@ -179,7 +179,8 @@ def test_a_four_bar_closes_where_the_closed_form_says(case: tuple[FourBar, Array
     assert found.success.all()
     for own in found.q:
         coupler, rocker = bars.angles(own[0])
-        np.testing.assert_allclose(np.exp(1j * np.array([own[0] + own[1], own[2]])), np.exp([1j * coupler, 1j * rocker]))
+        turned_by = np.array([own[0] + own[1] - coupler, own[2] - rocker])
+        np.testing.assert_allclose(np.exp(1j * turned_by), 1.0, atol=1e-9)
 
 
 def test_a_four_bar_moves_and_bears_as_the_closed_form_says(case: tuple[FourBar, Array]) -> None:
@@ -231,13 +232,13 @@ class SliderCrank:
 
     def motion(self, angle: float, rate: float, acceleration: float) -> tuple[list[Motion], Array]:
         """Give the motion of crank, rod and slider, and place, rate and acceleration of the slider."""
-        r, l, s, c = self.crank.length, self.rod.length, np.sin(angle), np.cos(angle)
-        lean = np.arcsin((r * s - self.offset) / l)  # of the rod, downwards
-        w = r * rate * c / (l * np.cos(lean))
-        e = (r * acceleration * c - r * rate**2 * s + l * w**2 * np.sin(lean)) / (l * np.cos(lean))
-        x = r * c + l * np.cos(lean)
-        v = -r * rate * s - l * w * np.sin(lean)
-        a = -r * acceleration * s - r * rate**2 * c - l * e * np.sin(lean) - l * w**2 * np.cos(lean)
+        r, n, s, c = self.crank.length, self.rod.length, np.sin(angle), np.cos(angle)
+        lean = np.arcsin((r * s - self.offset) / n)  # of the rod, downwards
+        w = r * rate * c / (n * np.cos(lean))
+        e = (r * acceleration * c - r * rate**2 * s + n * w**2 * np.sin(lean)) / (n * np.cos(lean))
+        x = r * c + n * np.cos(lean)
+        v = -r * rate * s - n * w * np.sin(lean)
+        a = -r * acceleration * s - r * rate**2 * c - n * e * np.sin(lean) - n * w**2 * np.cos(lean)
         end = r * np.exp(1j * angle)
         rod = turned(self.rod, -lean, -w, -e, 1j * rate * end, (1j * acceleration - rate**2) * end)
         slider = Motion(0.0, 0.0, 0.0, complex(v), complex(a))

@@ -60,7 +60,8 @@ class Forces(Mapping[str, Array]):
     @property
     def consistent(self) -> NDArray[np.bool_]:
         """Tell whether all constraints can hold at once."""
-        return (self.rank == self.rows) | (self._missed <= _CONSISTENT)
+        told: NDArray[np.bool_] = np.logical_or(self.rank == self.rows, self._missed <= _CONSISTENT)
+        return told
 
     def __getitem__(self, name: str) -> Array:
         start = 0
