@@ -121,6 +121,10 @@ struct Constrained {
         reduction.answer(M, f, a);
         T* size = rate;
         for (long j = 0; j < m; ++j) size[j] = L::larger(wanted[j], -wanted[j]) + L::root(A[j * m + j] * power);
+        if constexpr (impact) {  // one speed for all: that of a row may be zero by chance
+            for (long j = 1; j < m; ++j) size[0] = L::larger(size[0], size[j]);
+            for (long j = 1; j < m; ++j) size[j] = size[0];
+        }
         T worst = miss(reduction, wanted, a, size, m, w.out[4]);
         if (!L::within(worst, 1e-13)) {
             refine(reduction, A, M, w.out[4], m, nv, memory, w.take(m + nv), f, a);

@@ -189,3 +189,24 @@ def test_joints_of_every_kind_move_under_constraints(every_kind: Robot, instruct
     one = [ties[0], ties[1].held(robot, q[3])]
     alone, _ = kd.contact.dynamics(robot, q[3], v[3], tau[3], one, {"l4": push["l4"][3]})
     np.testing.assert_allclose(alone, a[3], rtol=0, atol=1e-9 * np.abs(a[3]).max())
+
+
+def test_forms_close_to_a_singular_one_lose_no_digits() -> None:
+    """Two flat feet lock a quadruped's legs; where a leg is almost stretched, J M^-1 J^T has a condition of 1e10.
+
+    The other way to the same accelerations goes through an orthonormal basis of what J leaves, whose condition is only
+    the root of that.
+    """
+    robot = kd.load("go2", base="floating")
+    q, v, tau = states(robot, 100)
+    contacts = [kd.contact.Contact("FL_foot"), kd.contact.Contact("FR_foot")]
+    a, forces = kd.contact.dynamics(robot, q, v, tau, contacts)
+    M, h, J = kd.dynamics.mass_matrix(robot, q), kd.dynamics.bias(robot, q, v), kd.contact.jacobian(robot, q, contacts)
+    A = J @ np.linalg.solve(M, np.swapaxes(J, -1, -2))
+    assert np.linalg.cond(A).max() > 1e9 and (forces.rank == 12).all()
+    for k in range(100):
+        U, values, Vt = np.linalg.svd(J[k])
+        c = Vt[:12].T @ (U.T @ -drift(robot, q[k], v[k], contacts) / values)
+        N = Vt[12:].T
+        expected = c + N @ np.linalg.solve(N.T @ M[k] @ N, N.T @ (tau[k] - h[k] - M[k] @ c))
+        np.testing.assert_allclose(a[k], expected, rtol=0, atol=1e-9 * np.abs(expected).max())
