@@ -86,3 +86,19 @@ def test_every_method_of_solve_has_a_row() -> None:
     methods = ("auto", "lm", "dls", "pinv", "newton", "transpose", "optimise")
     assert [row[0] for row in rows] == [f'`"{method}"`' for method in methods]
     assert rows[0][2] == rows[1][2] == "100.0%"  # with restarts
+
+
+def test_contacts_are_measured_for_engines_that_agree() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "contacts.py"), "--quick", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["robot"], report["constraints"]) == ("talos", 12)
+    assert len(report["us"]) == 2 and len(report["goals"]) == 4
+    for us in report["us"].values():
+        assert us.keys() == {"Pinocchio", "kinodyn", "kinodyn batch 1", "kinodyn batch 2"} and min(us.values()) > 0

@@ -11,32 +11,47 @@ namespace {
 
 using Any = nb::handle;
 
-// constraints: [(..., 26), ...]; integers: frame, other frame, mask of each, as bytes; rows: in all.
-nb::object run(Any robot, Any q, Any v, const char* name, Any third, int third_size, Any constraints, Any integers,
-               int rows, Any wrenches, Kernel kernel) {
+// constraints: [(..., 24), ...]; integers: frame, other frame, mask of each, as bytes; rows: in all.
+int add_constraints(Door& door, Any constraints) {
+    int count = 0;
+    for (const Any& value : constraints) door.input("contacts", value, 24), ++count;
+    return count;
+}
+
+void add_outputs(Door& door, int rows) {
+    door.output({door.robot().model.nv});
+    door.output({rows});
+    door.output({});
+    door.output({});
+    door.output({rows});
+}
+
+nb::object constrained(Any robot, Any q, Any v, Any tau, Any gains, Any constraints, Any integers, int rows,
+                       Any wrenches) {
     Door door(robot);
-    const Model& m = door.robot().model;
     door.everywhere();
     door.configuration("q", q);
     door.tangent("v", v);
-    door.input(name, third, third_size);
-    int count = 0;
-    for (const Any& value : constraints) door.input("contacts", value, 26), ++count;
+    door.tangent("tau", tau);
+    door.input("stabilise", gains, 2);
+    const int count = add_constraints(door, constraints);
     door.wrenches_and_plan(wrenches, integers);
     door.call().mode = count;
-    door.output({m.nv});
-    door.output({rows});
-    door.output({});
-    return door.run(kernel, nb::none());
-}
-
-nb::object constrained(Any robot, Any q, Any v, Any tau, Any constraints, Any integers, int rows, Any wrenches) {
-    return run(robot, q, v, "tau", tau, robot_from(robot).model.nv, constraints, integers, rows, wrenches,
-               kernels().constrained);
+    add_outputs(door, rows);
+    return door.run(kernels().constrained, nb::none());
 }
 
 nb::object impact(Any robot, Any q, Any v, Any restitution, Any constraints, Any integers, int rows) {
-    return run(robot, q, v, "restitution", restitution, 1, constraints, integers, rows, nb::none(), kernels().impact);
+    Door door(robot);
+    door.everywhere();
+    door.configuration("q", q);
+    door.tangent("v", v);
+    door.scalar("restitution", restitution);
+    const int count = add_constraints(door, constraints);
+    door.plan(integers);
+    door.call().mode = count;
+    add_outputs(door, rows);
+    return door.run(kernels().impact, nb::none());
 }
 
 nb::object constraint_rows(Any robot, Any q, Any v, Any constraints, Any integers, int rows) {
@@ -44,13 +59,38 @@ nb::object constraint_rows(Any robot, Any q, Any v, Any constraints, Any integer
     door.everywhere();
     door.configuration("q", q);
     door.tangent("v", v);
-    int count = 0;
-    for (const Any& value : constraints) door.input("contacts", value, 26), ++count;
+    const int count = add_constraints(door, constraints);
     door.plan(integers);
     door.call().mode = count;
     door.output({rows, door.robot().model.nv});
     door.output({rows});
     return door.run(kernels().constraint_rows, nb::none());
+}
+
+nb::object constraint_error(Any robot, Any q, Any constraints, Any integers, int rows) {
+    Door door(robot);
+    door.everywhere();
+    door.configuration("q", q);
+    const int count = add_constraints(door, constraints);
+    door.plan(integers);
+    door.call().mode = count;
+    door.output({rows});
+    return door.run(kernels().constraint_error, nb::none());
+}
+
+// settings: tolerance, most steps.
+nb::object settle(Any robot, Any q, Any settings, Any constraints, Any integers) {
+    Door door(robot);
+    door.everywhere();
+    door.configuration("q", q);
+    door.input("settings", settings, 2);
+    const int count = add_constraints(door, constraints);
+    door.plan(integers);
+    door.call().mode = count;
+    door.output({door.robot().model.nq});
+    door.output({});
+    door.output({});
+    return door.run(kernels().settle, nb::none());
 }
 
 // points (..., 3 n) in the frames, one name for each point. Returns places, velocities and arms, each (..., 3 n).
@@ -88,9 +128,11 @@ nb::object soft_forces(Any robot, Any motion, Any height, Any normal, Any anchor
 
 void bind_contact(nb::module_& m) {
     const auto any = nb::arg().none();
-    m.def("constrained", &constrained, any, any, any, any, any, any, nb::arg(), any);
+    m.def("constrained", &constrained, any, any, any, any, any, any, any, nb::arg(), any);
     m.def("impact", &impact, any, any, any, any, any, any, nb::arg());
     m.def("constraint_rows", &constraint_rows, any, any, any, any, any, nb::arg());
+    m.def("constraint_error", &constraint_error, any, any, any, any, nb::arg());
+    m.def("settle", &settle, any, any, any, any, any);
     m.def("point_motion", &point_motion, any, any, any, any, any);
     m.def("soft_forces", &soft_forces, any, any, any, any, any, any, any, nb::arg(), nb::arg());
 }

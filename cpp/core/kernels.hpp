@@ -61,7 +61,7 @@ struct Kernels {
     Kernel momentum_matrix, momentum, momentum_rate, inverse_derivatives, forward_derivatives, regressor;
     Kernel state, state_jacobian;
     Kernel integrate, difference, interpolate;
-    Kernel constrained, impact, constraint_rows;
+    Kernel constrained, impact, constraint_rows, constraint_error, settle;
     Kernel point_motion, soft_forces;
     Kernel reach, misfit, whole_body;
 };

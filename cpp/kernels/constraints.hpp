@@ -5,17 +5,20 @@
 // place. Forces act on A there, in those axes, and the opposite ones on B.
 #pragma once
 
+#include "manifold.hpp"
 #include "momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 struct Constraint {
     int a, b;  // frames; b = -1: the world
-    int mask;  // bit k: direction k of x y z rx ry rz is kept
+    int mask;  // bit k: direction k of x y z rx ry rz is kept; bit 6: wherever it is, so that there is no error
     static constexpr int integers = 3;
-    static constexpr int numbers = 26;  // place in A: p 3, R 9; place in B: p 3, R 9; stiffness, damping [1/s^2, 1/s]
+    static constexpr int numbers = 24;  // place in A: p 3, R 9; place in B: p 3, R 9
     static Constraint read(const int* n) { return {n[0], n[1], n[2]}; }
-    int rows() const { return __builtin_popcount(static_cast<unsigned>(mask)); }
+    bool keeps(int direction) const { return mask >> direction & 1; }
+    bool anywhere() const { return mask >> 6 & 1; }
+    int rows() const { return __builtin_popcount(static_cast<unsigned>(mask & 63)); }
 };
 
 // Motion of the bodies: twists, and accelerations without those of the joints (`bias`), about the common point.
@@ -24,37 +27,37 @@ struct Motion {
     Spatial<T>*v, *bias;
 };
 
+// One constraint at one configuration. What it writes has one entry for each kept direction.
 template <class T>
-class ConstraintRows {
+class PlacedConstraint {
   public:
-    ConstraintRows(const Model& model, const World<T>& world, const Motion<T>& motion)
-        : model_(model), world_(world), motion_(motion) {}
+    // x: the numbers of the constraint.
+    PlacedConstraint(const Model& model, const World<T>& world, const Constraint& c, const T* x)
+        : model_(model), world_(world), c_(c), A_(place(c.a, x, x + 3)), B_(place(c.b, x + 12, x + 15)) {}
 
-    // Writes the constraint's rows: columns `first` .. of JT (nv, m), and for each row the acceleration that it needs
-    // (`wanted`) and its velocity. Returns the number of rows.
-    long write(const Constraint& c, const T* x, T* JT, long m, long first, T* wanted, T* velocity) const {
-        const Placement<T> A = place(c.a, x, x + 3), B = place(c.b, x + 12, x + 15);
-        const Spatial<T> va = at_point(motion_.v, c.a, A.p), vb = at_point(motion_.v, c.b, A.p);
-        const Spatial<T> relative = in_axes(B.R, va - vb);
-        const Spatial<T> bias = in_axes(B.R, relative_bias(c, A.p, va, vb));
-        const Vec3<T> d = tmul(B.R, A.p - B.p), r = turn_between(B.R, A.R);
-        const T error[6] = {d.x, d.y, d.z, r.x, r.y, r.z};
-        const T rate[6] = {relative.lin.x, relative.lin.y, relative.lin.z,
-                           relative.ang.x, relative.ang.y, relative.ang.z};
-        const T drift[6] = {bias.lin.x, bias.lin.y, bias.lin.z, bias.ang.x, bias.ang.y, bias.ang.z};
-        long row = first;
-        int place_of[6];
-        for (int k = 0; k < 6; ++k) {
-            place_of[k] = -1;
-            if (!(c.mask >> k & 1)) continue;
-            place_of[k] = static_cast<int>(row);
-            wanted[row] = -drift[k] - x[24] * error[k] - x[25] * rate[k];
-            velocity[row] = rate[k];
-            ++row;
+    // Adds its columns to JT (nv, m), zero before.
+    void columns(T* JT, long m) const {
+        add_columns(c_.a, 1, JT, m);
+        add_columns(c_.b, -1, JT, m);
+    }
+
+    // How far A's place is from B's: along, and 2 sin(angle / 2) about each axis.
+    void error(T* out) const {
+        if (c_.anywhere()) {
+            for (int k = 0; k < c_.rows(); ++k) out[k] = 0.0;
+        } else {
+            put({tmul(B_.R, A_.p - B_.p), turn_between(B_.R, A_.R)}, out);
         }
-        add_columns(c.a, A.p, B.R, 1, place_of, JT, m);
-        add_columns(c.b, A.p, B.R, -1, place_of, JT, m);
-        return row - first;
+    }
+
+    // Velocity of A's place seen from B, and its acceleration at joints of constant velocity.
+    void motion(const Motion<T>& motion, T* rate, T* drift) const {
+        const Spatial<T> va = at_point(motion.v, c_.a), vb = at_point(motion.v, c_.b);
+        put({tmul(B_.R, va.lin - vb.lin), tmul(B_.R, va.ang - vb.ang)}, rate);
+        Spatial<T> a = point_bias(motion, c_.a, va) - point_bias(motion, c_.b, vb);
+        a.lin -= T(2.0) * cross(vb.ang, va.lin - vb.lin);  // the axes of B turn
+        a.ang -= cross(vb.ang, va.ang);
+        put({tmul(B_.R, a.lin), tmul(B_.R, a.ang)}, drift);
     }
 
   private:
@@ -69,55 +72,62 @@ class ConstraintRows {
 
     int body_of(int frame) const { return frame < 0 ? -1 : model_.frames[frame].body; }
 
-    // The twist of a frame's body at a point.
-    Spatial<T> at_point(const Spatial<T>* of, int frame, const Vec3<T>& p) const {
+    // The twist of a frame's body at A's place.
+    Spatial<T> at_point(const Spatial<T>* of, int frame) const {
         const Vec3<T> zero = {0.0, 0.0, 0.0};
         const int body = body_of(frame);
         if (body < 0) return {zero, zero};
-        return {of[body].lin + cross(of[body].ang, p), of[body].ang};
+        return {of[body].lin + cross(of[body].ang, A_.p), of[body].ang};
     }
-    // Acceleration of the point of the body that is at p, joints at constant velocity.
-    Spatial<T> point_bias(int frame, const Vec3<T>& p, const Spatial<T>& v) const {
-        Spatial<T> a = at_point(motion_.bias, frame, p);
+    // Acceleration of the point of the body that is there, joints at constant velocity.
+    Spatial<T> point_bias(const Motion<T>& motion, int frame, const Spatial<T>& v) const {
+        Spatial<T> a = at_point(motion.bias, frame);
         a.lin += cross(v.ang, v.lin);
         return a;
     }
-    // Of A's place as seen from B, whose axes turn.
-    Spatial<T> relative_bias(const Constraint& c, const Vec3<T>& p, const Spatial<T>& va, const Spatial<T>& vb) const {
-        Spatial<T> a = point_bias(c.a, p, va) - point_bias(c.b, p, vb);
-        a.lin -= T(2.0) * cross(vb.ang, va.lin - vb.lin);
-        a.ang -= cross(vb.ang, va.ang);
-        return a;
-    }
 
-    static Spatial<T> in_axes(const Mat3<T>& R, const Spatial<T>& s) { return {tmul(R, s.lin), tmul(R, s.ang)}; }
+    void put(const Spatial<T>& s, T* out) const {
+        const T all[6] = {s.lin.x, s.lin.y, s.lin.z, s.ang.x, s.ang.y, s.ang.z};
+        for (int k = 0; k < 6; ++k)
+            if (c_.keeps(k)) *out++ = all[k];
+    }
 
     // Rotation of A as seen from B: 2 sin(angle / 2) along the axis.
     static Vec3<T> turn_between(const Mat3<T>& B, const Mat3<T>& A) {
         using L = Lanes<T>;
         const Vec3<T> x = tmul(B, A.column(0)), y = tmul(B, A.column(1)), z = tmul(B, A.column(2));
-        const T k = 1.0 / L::root(L::larger(1.0 + x.x + y.y + z.z, T(1e-12)));
-        return {k * (y.z - z.y), k * (z.x - x.z), k * (x.y - y.x)};
+        const T opening = 1.0 + x.x + y.y + z.z;  // 4 cos^2(angle / 2)
+        const T k = 1.0 / L::root(L::larger(opening, T(1e-8)));
+        Vec3<T> turn = {k * (y.z - z.y), k * (z.x - x.z), k * (x.y - y.x)};
+        if (L::all_positive(opening - 1e-8)) return turn;
+        for (int i = 0; i < L::count; ++i) {  // about half a turn, where differences say nothing of the axis
+            const auto at = [i](const Vec3<T>& v) { return V{L::lane(v.x, i), L::lane(v.y, i), L::lane(v.z, i)}; };
+            const V cx = at(x), cy = at(y), cz = at(z);
+            const Quaternion r = quaternion_of({{cx.x, cy.x, cz.x}, {cx.y, cy.y, cz.y}, {cx.z, cy.z, cz.z}});
+            const double two = r.s < 0 ? -2 : 2;
+            L::set(turn.x, i, two * r.u.x), L::set(turn.y, i, two * r.u.y), L::set(turn.z, i, two * r.u.z);
+        }
+        return turn;
     }
 
-    void add_columns(int frame, const Vec3<T>& p, const Mat3<T>& axes, double sign, const int* place_of, T* JT,
-                     long m) const {
+    void add_columns(int frame, double sign, T* JT, long m) const {
         for (int b = body_of(frame); b >= 0; b = model_.bodies[b].parent) {
             const Body& body = model_.bodies[b];
             for (int col = body.column; col < body.column + dofs(body.kind); ++col) {
                 const Spatial<T>& s = world_.S[col];
-                const Spatial<T> local = in_axes(axes, {s.lin + cross(s.ang, p), s.ang});
-                const T column[6] = {local.lin.x, local.lin.y, local.lin.z, local.ang.x, local.ang.y, local.ang.z};
+                const Vec3<T> lin = tmul(B_.R, s.lin + cross(s.ang, A_.p)), ang = tmul(B_.R, s.ang);
+                const T column[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
                 T* out = JT + model_.column_iv[col] * m;
                 for (int k = 0; k < 6; ++k)
-                    if (place_of[k] >= 0) out[place_of[k]] += sign * column[k];
+                    if (c_.keeps(k)) *out++ += sign * column[k];
             }
         }
     }
 
     const Model& model_;
     const World<T>& world_;
-    const Motion<T>& motion_;
+    const Constraint c_;
+    const Placement<T> A_, B_;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

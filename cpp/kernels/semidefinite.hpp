@@ -1,92 +1,105 @@
 // A f = b for a symmetric positive semidefinite A: the shortest solution, and the rank.
+//
+// Rows may be of very different size, those that turn a light link beside those that push a heavy one: a row counts as
+// saying nothing new by what others leave of its own diagonal element, and as empty only against the greatest of all.
 #pragma once
 
 #include "batch.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// One state at a time, with pivots: A = P L L^T P^T with as many columns as the rank, then f = L (L^T L)^-2 L^T b.
-// Memory: 2 m^2 + 2 m. Returns the rank.
+constexpr double empty_row = 1e-14;  // of the greatest diagonal element: a row of J is 1e-7 of another
+
+// One state at a time. A = L L^T with as many columns as the rank, the pivot being the row of which most is left; then
+// L = Q R and f = Q R^-T R^-1 Q^T b (the pseudo-inverse: N. J. Higham, "Accuracy and Stability of Numerical
+// Algorithms", 2002, sections 10.3 and 20.5). Memory: 2 m^2 + 3 m. Returns the rank.
 inline long shortest_solution(const double* A, const double* b, long m, double* f, double* memory) {
-    constexpr double vanishing = 1e-11;  // of the greatest pivot
-    double *L = memory, *G = L + m * m, *left = G + m * m, *x = left + m;
+    constexpr double vanishing = 1e-11;
+    double *L = memory, *R = L + m * m, *left = R + m * m, *x = left + m, *own = x + m;
     double first = 0;
-    for (long i = 0; i < m; ++i) left[i] = A[i * m + i], first = left[i] > first ? left[i] : first;
+    for (long i = 0; i < m; ++i) first = A[i * m + i] > first ? A[i * m + i] : first;
+    for (long i = 0; i < m; ++i) own[i] = left[i] = A[i * m + i] > empty_row * first ? A[i * m + i] : 0;
     long rank = 0;
-    for (; rank < m; ++rank) {  // rows of L stay in place; only the column's pivot row is chosen
-        long p = 0;
-        for (long i = 1; i < m; ++i)
-            if (left[i] > left[p]) p = i;
-        if (!(left[p] > vanishing * first)) break;
+    for (; rank < m; ++rank) {  // columns of L are kept as rows, one after the other
+        long p = -1;
+        for (long i = 0; i < m; ++i)
+            if (left[i] > vanishing * own[i] && (p < 0 || left[i] * own[p] > left[p] * own[i])) p = i;
+        if (p < 0) break;
+        double* column = L + rank * m;
         const double inverse = 1 / __builtin_sqrt(left[p]);
         for (long i = 0; i < m; ++i) {
             double total = A[i * m + p];
-            for (long k = 0; k < rank; ++k) total -= L[i * m + k] * L[p * m + k];
-            L[i * m + rank] = total * inverse;
+            for (long k = 0; k < rank; ++k) total -= L[k * m + i] * L[k * m + p];
+            column[i] = total * inverse;
         }
-        for (long i = 0; i < m; ++i) left[i] -= L[i * m + rank] * L[i * m + rank];
+        for (long i = 0; i < m; ++i) left[i] -= column[i] * column[i];
         left[p] = 0;
     }
-    for (long i = 0; i < rank; ++i) {  // G = L^T L and x = L^T b
-        x[i] = 0;
-        for (long k = 0; k < m; ++k) x[i] += L[k * m + i] * b[k];
-        for (long j = 0; j <= i; ++j) {
-            double total = 0;
-            for (long k = 0; k < m; ++k) total += L[k * m + i] * L[k * m + j];
-            G[i * m + j] = total;
-        }
+    for (long k = 0; k < rank; ++k) {  // Gram and Schmidt, twice, so that Q is orthogonal to the last digit
+        double* column = L + k * m;
+        for (long j = 0; j <= k; ++j) R[j * m + k] = 0;
+        for (int twice = 0; twice < 2; ++twice)
+            for (long j = 0; j < k; ++j) {
+                double along = 0;
+                for (long i = 0; i < m; ++i) along += L[j * m + i] * column[i];
+                for (long i = 0; i < m; ++i) column[i] -= along * L[j * m + i];
+                R[j * m + k] += along;
+            }
+        double length = 0;
+        for (long i = 0; i < m; ++i) length += column[i] * column[i];
+        R[k * m + k] = __builtin_sqrt(length);
+        for (long i = 0; i < m; ++i) column[i] /= R[k * m + k];
     }
-    for (long i = 0; i < rank; ++i)
-        for (long j = 0; j <= i; ++j) {
-            double total = G[i * m + j];
-            for (long k = 0; k < j; ++k) total -= G[i * m + k] * G[j * m + k];
-            G[i * m + j] = i == j ? __builtin_sqrt(total) : total / G[j * m + j];
-        }
-    for (int twice = 0; twice < 2; ++twice) {
-        for (long i = 0; i < rank; ++i) {
-            for (long k = 0; k < i; ++k) x[i] -= G[i * m + k] * x[k];
-            x[i] /= G[i * m + i];
-        }
-        for (long i = rank - 1; i >= 0; --i) {
-            for (long k = i + 1; k < rank; ++k) x[i] -= G[k * m + i] * x[k];
-            x[i] /= G[i * m + i];
-        }
+    for (long k = 0; k < rank; ++k) {
+        x[k] = 0;
+        for (long i = 0; i < m; ++i) x[k] += L[k * m + i] * b[i];
+    }
+    for (long k = rank - 1; k >= 0; --k) {
+        for (long j = k + 1; j < rank; ++j) x[k] -= R[k * m + j] * x[j];
+        x[k] /= R[k * m + k];
+    }
+    for (long k = 0; k < rank; ++k) {
+        for (long j = 0; j < k; ++j) x[k] -= R[j * m + k] * x[j];
+        x[k] /= R[k * m + k];
     }
     for (long i = 0; i < m; ++i) {
         f[i] = 0;
-        for (long k = 0; k < rank; ++k) f[i] += L[i * m + k] * x[k];
+        for (long k = 0; k < rank; ++k) f[i] += L[k * m + i] * x[k];
     }
     return rank;
 }
 
-// All lanes at once as long as A is regular in all of them; A is overwritten. Memory: 4 m^2 + 5 m (of T or double).
+// All lanes at once as long as A is regular in all of them. Memory: 4 m^2 + 5 m (of T or double).
 template <class T>
-inline T solve_semidefinite(T* A, const T* b, long m, T* f, T* memory) {
+inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
     using L = Lanes<T>;
     constexpr double doubtful = 1e-8;
-    T* C = memory;  // the factor, so that A stays for those who need it again
+    T* C = memory;
     T first = 0.0, least = 1.0;
     for (long i = 0; i < m; ++i) first = L::larger(first, A[i * m + i]);
-    for (long i = 0; i < m; ++i)
+    for (long i = 0; i < m; ++i) {
+        least = L::smaller(least, A[i * m + i] - empty_row * first);
         for (long j = 0; j <= i; ++j) {
             T total = A[i * m + j];
             for (long k = 0; k < j; ++k) total -= C[i * m + k] * C[j * m + k];
             if (i == j) {
-                least = L::smaller(least, total / first);
+                least = L::smaller(least, total - doubtful * A[i * m + i]);
                 C[i * m + i] = 1.0 / L::root(L::larger(total, T(1e-300)));
             } else {
                 C[i * m + j] = total * C[j * m + j];
             }
         }
-    if (L::all_positive(least - doubtful)) {
+    }
+    if (L::all_positive(least)) {
         for (long i = 0; i < m; ++i) {
-            f[i] = b[i];
-            for (long k = 0; k < i; ++k) f[i] -= C[i * m + k] * f[k];
-            f[i] = f[i] * C[i * m + i];
+            T total = b[i];
+            for (long k = 0; k < i; ++k) total -= C[i * m + k] * f[k];
+            f[i] = total * C[i * m + i];
         }
         for (long i = m - 1; i >= 0; --i) {
-            for (long k = i + 1; k < m; ++k) f[i] -= C[k * m + i] * f[k];
-            f[i] = f[i] * C[i * m + i];
+            T total = f[i];
+            for (long k = i + 1; k < m; ++k) total -= C[k * m + i] * f[k];
+            f[i] = total * C[i * m + i];
         }
         return static_cast<double>(m);
     }

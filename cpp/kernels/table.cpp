@@ -40,6 +40,8 @@ const Kernels kernels = {
     constrained,
     impact,
     constraint_rows,
+    constraint_error,
+    settle,
     point_motion,
     soft_forces,
     reach,

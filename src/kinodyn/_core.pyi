@@ -74,25 +74,30 @@ def constrained(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
+    gains: Array,
     constraints: list[Array],
     integers: bytes,
     rows: int,
     wrenches: object,
     /,
-) -> Triple: ...
+) -> tuple[Array, Array, Array, Array, Array]: ...
 def impact(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
-    restitution: Array,
+    restitution: ArrayLike,
     constraints: list[Array],
     integers: bytes,
     rows: int,
     /,
-) -> Triple: ...
+) -> tuple[Array, Array, Array, Array, Array]: ...
 def constraint_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
 ) -> tuple[Array, Array]: ...
+def constraint_error(robot: Robot, q: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /) -> Array: ...
+def settle(
+    robot: Robot, q: ArrayLike, settings: ArrayLike, constraints: list[Array], integers: bytes, /
+) -> tuple[Array, Array, Array]: ...
 def point_motion(robot: Robot, q: ArrayLike, v: ArrayLike, points: Array, frames: list[str], /) -> Triple: ...
 def soft_forces(
     robot: Robot,

@@ -165,3 +165,48 @@ def test_what_is_wrong_with_contacts_is_said() -> None:
         kd.contact.impact(robot, q, still, [kd.contact.Contact("left_sole")], restitution=1.5)
     with pytest.raises(InputError, match="tau"):
         kd.contact.dynamics(robot, q, still, still * np.nan, [kd.contact.Contact("left_sole")])
+
+
+def test_joints_of_every_kind_move_under_constraints(every_kind: Robot, instruction_set: str) -> None:
+    """Ball, planar and free joints, and joints that follow others; a batch, and one state alone."""
+    robot = every_kind
+    q, v, tau = states(robot, 13)
+    push = {"l4": np.random.default_rng(5).normal(size=(13, 6))}
+    T = kd.spatial.pose([0.1, -0.2, 0.3], kd.spatial.rot_y(0.7))
+    ties = [kd.contact.Contact("l9"), kd.contact.Loop("l7", "l2", T_frame=T, directions="x z ry").held(robot, q)]
+    a, forces = kd.contact.dynamics(robot, q, v, tau, ties, push)
+    after, impulses = kd.contact.impact(robot, q, v, ties, restitution=0.5)
+    J = kd.contact.jacobian(robot, q, ties)
+    Jt = np.swapaxes(J, -1, -2)
+    assert (forces.rank == 9).all() and forces.consistent.all()
+    effort = kd.dynamics.inverse(robot, q, v, a, push) - (Jt @ forces.vector[..., None])[..., 0]
+    np.testing.assert_allclose(effort, tau, rtol=0, atol=1e-9 * np.abs(forces.vector).max())
+    still = J[:, :6] @ a[..., None] + kd.kinematics.jacobian_dot(robot, q, v, "l9") @ v[..., None]
+    np.testing.assert_allclose(still, 0.0, atol=1e-9 * np.abs(a).max())
+    np.testing.assert_allclose(J @ after[..., None], -0.5 * J @ v[..., None], atol=1e-9 * np.abs(v).max())
+    momentum = kd.dynamics.mass_matrix(robot, q) @ (after - v)[..., None]
+    np.testing.assert_allclose(momentum, Jt @ impulses.vector[..., None], atol=1e-9 * np.abs(momentum).max())
+    one = [ties[0], ties[1].held(robot, q[3])]
+    alone, _ = kd.contact.dynamics(robot, q[3], v[3], tau[3], one, {"l4": push["l4"][3]})
+    np.testing.assert_allclose(alone, a[3], rtol=0, atol=1e-9 * np.abs(a[3]).max())
+
+
+def test_forms_close_to_a_singular_one_lose_no_digits() -> None:
+    """Two flat feet lock a quadruped's legs; where a leg is almost stretched, J M^-1 J^T has a condition of 1e10.
+
+    The other way to the same accelerations goes through an orthonormal basis of what J leaves, whose condition is only
+    the root of that.
+    """
+    robot = kd.load("go2", base="floating")
+    q, v, tau = states(robot, 100)
+    contacts = [kd.contact.Contact("FL_foot"), kd.contact.Contact("FR_foot")]
+    a, forces = kd.contact.dynamics(robot, q, v, tau, contacts)
+    M, h, J = kd.dynamics.mass_matrix(robot, q), kd.dynamics.bias(robot, q, v), kd.contact.jacobian(robot, q, contacts)
+    A = J @ np.linalg.solve(M, np.swapaxes(J, -1, -2))
+    assert np.linalg.cond(A).max() > 1e9 and (forces.rank == 12).all()
+    for k in range(100):
+        U, values, Vt = np.linalg.svd(J[k])
+        c = Vt[:12].T @ (U.T @ -drift(robot, q[k], v[k], contacts) / values)
+        N = Vt[12:].T
+        expected = c + N @ np.linalg.solve(N.T @ M[k] @ N, N.T @ (tau[k] - h[k] - M[k] @ c))
+        np.testing.assert_allclose(a[k], expected, rtol=0, atol=1e-9 * np.abs(expected).max())

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import kinematics
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
-from kinodyn.spatial import as_pose
+from kinodyn.spatial import as_pose, inverse
 from kinodyn.spatial.checks import MatrixLike, numbers
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 POINT = 0b000111  # x y z
 SURFACE = 0b111111
+ANYWHERE = 0b1000000  # beside the directions: it is to stay where it is, wherever that may be
+
+Self = TypeVar("Self", bound="Constraint")
 
 
 class Row(NamedTuple):
@@ -28,7 +33,54 @@ class Row(NamedTuple):
     place: Array  # (..., 24): p and R in the frame, p and R in the other
 
 
-class Contact:
+class Layout(NamedTuple):
+    """A constraint's rows, one after the other: frames and masks as bytes, places, and how many directions are kept."""
+
+    integers: bytes
+    places: tuple[Array, ...]
+    rows: int
+
+
+class Constraint:
+    """What contacts and loops have in common: a name, and how the core is told of them."""
+
+    name: str
+    _laid_out: tuple[Robot, Layout] | None = None
+
+    def constraints(self, robot: Robot) -> list[Row]:
+        """Return what the core needs to know, one entry for each place that is kept."""
+        raise NotImplementedError
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of its force for one state."""
+        raise NotImplementedError
+
+    @property
+    def has_place(self) -> bool:
+        """Tell whether it says where things belong, not only that they stay."""
+        raise NotImplementedError
+
+    def held(self: Self, robot: Robot, q: ArrayLike) -> Self:
+        """Return the same constraint, satisfied at the configuration q (..., nq)."""
+        raise NotImplementedError
+
+    def layout(self, robot: Robot) -> Layout:
+        """Lay the rows out for the core; kept until something of the constraint is assigned anew."""
+        known = self._laid_out
+        if known is None or known[0] is not robot:
+            rows = self.constraints(robot)
+            integers = np.array([row[:3] for row in rows], dtype=np.int32).tobytes()
+            kept = sum(bin(row.mask & SURFACE).count("1") for row in rows)
+            known = robot, Layout(integers, tuple(row.place for row in rows), kept)
+            object.__setattr__(self, "_laid_out", known)
+        return known[1]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, "_laid_out", None)
+        object.__setattr__(self, name, value)
+
+
+class Contact(Constraint):
     """A place of the robot that touches the world and does not move.
 
     Without corners, `kind="surface"` keeps the frame in all six directions, as a flat foot on the ground, and
@@ -68,10 +120,12 @@ class Contact:
         if kind not in ("surface", "point"):
             raise InputError(f'kind of contact {self.name!r} must be "surface" or "point", got {kind!r}')
         self.kind = "point" if corners is not None else kind
-        self.point = numbers(f"point of contact {self.name!r}", point, 3)
+        self.point = _frozen(numbers(f"point of contact {self.name!r}", point, 3))
+        if self.point.ndim != 1:
+            raise InputError(f"point of contact {self.name!r} must have shape (3,), got {self.point.shape}")
         self.corners: Array | None = None
         if corners is not None:
-            self.corners = numbers(f"corners of contact {self.name!r}", corners, 3)
+            self.corners = _frozen(numbers(f"corners of contact {self.name!r}", corners, 3))
             if self.corners.ndim != 2 or len(self.corners) == 0:
                 raise InputError(f"corners of contact {self.name!r} must have shape (n, 3), got {self.corners.shape}")
         if not isinstance(friction, int | float | np.number) or not 0 < friction < np.inf:
@@ -81,13 +135,24 @@ class Contact:
         length = float(np.linalg.norm(direction))
         if not length > 1e-9:
             raise InputError(f"normal of contact {self.name!r} has no direction: {normal!r}")
-        self.normal: Array = direction / length
-        self.target = None if target is None else as_pose(target, f"target of contact {self.name!r}")
+        self.normal: Array = _frozen(direction / length)
+        self.target = None if target is None else _frozen(as_pose(target, f"target of contact {self.name!r}"))
+
+    @property
+    def has_place(self) -> bool:
+        """Tell whether it has a target."""
+        return self.target is not None
+
+    def held(self, robot: Robot, q: ArrayLike) -> Contact:
+        """Return the same contact with the place where the frame is at q (..., nq) as its target."""
+        result = copy.copy(self)
+        result.target = _frozen(kinematics.pose(robot, q, self.frame))
+        return result
 
     def constraints(self, robot: Robot) -> list[Row]:
         """Return what the core needs to know, one entry for each point that touches."""
         frame = robot.frame_index(self.frame)
-        mask = SURFACE if self.kind == "surface" else POINT
+        mask = (SURFACE if self.kind == "surface" else POINT) | (0 if self.has_place else ANYWHERE)
         points = self.point[None] if self.corners is None else self.corners
         return [Row(frame, -1, mask, self._place(point)) for point in points]
 
@@ -114,7 +179,7 @@ class Contact:
         return f"Contact({self.name!r}, {shape}, friction={self.friction:g})"
 
 
-class Loop:
+class Loop(Constraint):
     """Two frames of the robot that are tied together: a four-bar linkage, a parallel ankle, two hands on one bar.
 
     Parameters
@@ -122,7 +187,7 @@ class Loop:
     frame, other
         The frames.
     T_frame, T_other
-        The place (4, 4) in each that coincides with the other's; by default the frames' own origins.
+        The place (..., 4, 4) in each that coincides with the other's; by default the frames' own origins.
     directions
         Which directions are kept, names out of x y z rx ry rz in the axes of `other`'s place: "x y z" is a ball joint,
         "x y z rx ry" a hinge about z.
@@ -140,8 +205,11 @@ class Loop:
     ) -> None:
         self.frame, self.other = frame, other
         self.name = str(name or f"{frame} to {other}")
-        self.T_frame = np.eye(4) if T_frame is None else as_pose(T_frame, f"T_frame of loop {self.name!r}")
-        self.T_other = np.eye(4) if T_other is None else as_pose(T_other, f"T_other of loop {self.name!r}")
+        if frame == other:
+            raise InputError(f"loop {self.name!r} ties frame {frame!r} to itself; name two frames")
+        here, there = np.eye(4) if T_frame is None else T_frame, np.eye(4) if T_other is None else T_other
+        self.T_frame = _frozen(as_pose(here, f"T_frame of loop {self.name!r}"))
+        self.T_other = _frozen(as_pose(there, f"T_other of loop {self.name!r}"))
         words = directions.split() if isinstance(directions, str) else []
         if not words or any(word not in DIRECTIONS for word in words) or len(set(words)) < len(words):
             raise InputError(
@@ -149,11 +217,28 @@ class Loop:
             )
         self.directions = tuple(word for word in DIRECTIONS if word in words)
 
+    @property
+    def has_place(self) -> bool:
+        """Tell that the places of a loop are known always."""
+        return True
+
+    def held(self, robot: Robot, q: ArrayLike) -> Loop:
+        """Return the same loop with the place in `other` moved to where the place in `frame` is at q (..., nq)."""
+        T_world_frame, T_world_other = (kinematics.pose(robot, q, frame) for frame in (self.frame, self.other))
+        result = copy.copy(self)
+        result.T_other = _frozen(inverse(T_world_other) @ T_world_frame @ self.T_frame)
+        return result
+
     def constraints(self, robot: Robot) -> list[Row]:
         """Return what the core needs to know."""
         mask = sum(1 << DIRECTIONS.index(word) for word in self.directions)
-        parts = [part for T in (self.T_frame, self.T_other) for part in (T[:3, 3], T[:3, :3].ravel())]
-        return [Row(robot.frame_index(self.frame), robot.frame_index(self.other), mask, np.concatenate(parts))]
+        batch = np.broadcast_shapes(self.T_frame.shape[:-2], self.T_other.shape[:-2])
+        parts = []
+        for T in (self.T_frame, self.T_other):
+            whole = np.broadcast_to(T, (*batch, 4, 4))
+            parts += [whole[..., :3, 3], whole[..., :3, :3].reshape(*batch, 9)]
+        place = np.concatenate(parts, axis=-1)
+        return [Row(robot.frame_index(self.frame), robot.frame_index(self.other), mask, place)]
 
     def shape(self) -> tuple[int, ...]:
         """Return the shape of its force: one number for each direction, on `frame`, in the axes of `other`'s place."""
@@ -163,17 +248,32 @@ class Loop:
         return f"Loop({self.name!r}, {' '.join(self.directions)})"
 
 
-Constraint: TypeAlias = Contact | Loop
+class Plan(NamedTuple):
+    """All constraints of a call, as the core takes them."""
+
+    contacts: tuple[Constraint, ...]
+    integers: bytes
+    places: list[Array]
+    rows: int
+
+
+def plan(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
+    """Check the constraints and lay them out for the core, or raise an error that says what is wrong with them."""
+    given = checked(contacts)
+    layouts = [contact.layout(robot) for contact in given]
+    integers = b"".join([layout.integers for layout in layouts])
+    places = [place for layout in layouts for place in layout.places]
+    return Plan(given, integers, places, sum([layout.rows for layout in layouts]))
 
 
 def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
     """Return the constraints, or raise an error that says what is wrong with them."""
-    if isinstance(contacts, Contact | Loop):
+    if isinstance(contacts, Constraint):
         raise InputError("contacts must be a list of contacts and loops, got a single one; put it in a list")
     result = tuple(contacts)
     names: set[str] = set()
     for contact in result:
-        if not isinstance(contact, Contact | Loop):
+        if not isinstance(contact, Constraint):
             raise InputError(f"contacts must be Contact or Loop objects, got {contact!r}")
         if contact.name in names:
             raise InputError(f"two contacts are called {contact.name!r}; give one of them another name=")
@@ -181,3 +281,10 @@ def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
     if not result:
         raise InputError("contacts is empty; without any, dynamics.forward gives the motion")
     return result
+
+
+def _frozen(array: Array) -> Array:
+    """Copy an array and forbid changes: what the core was told must stay true."""
+    own = np.array(array)
+    own.flags.writeable = False
+    return own

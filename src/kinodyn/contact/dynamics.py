@@ -10,43 +10,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn import dynamics as plain
-from kinodyn.contact.constraints import Constraint, checked
+from kinodyn.contact.constraints import Constraint, plan
+from kinodyn.contact.forces import Forces
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 
-
-class Forces(dict[str, Array]):
-    """Forces by the name of the contact, on the robot.
-
-    A point: (..., 3); a surface: (..., 6), force and moment about its point; corners: (..., n, 3); all in world axes.
-    A loop: (..., k), one number for each kept direction, on its `frame`, in the axes of the place in `other`.
-
-    Attributes
-    ----------
-    rank : (...) int
-        How many of the `rows` constraints say something of their own; below `rows` the forces are not unique, and the
-        shortest are given. The accelerations are unique always.
-    rows : int
-    vector : (..., rows)
-        All forces in one array, in the order of `contact.jacobian`.
-    """
-
-    def __init__(self, contacts: Sequence[Constraint], vector: Array, rank: Array) -> None:
-        super().__init__()
-        self.vector = vector
-        self.rows = vector.shape[-1]
-        self.rank: NDArray[np.int_] = np.asarray(rank).astype(int)
-        start = 0
-        for contact in contacts:
-            shape = contact.shape()
-            size = int(np.prod(shape))
-            self[contact.name] = vector[..., start : start + size].reshape(*vector.shape[:-1], *shape)
-            start += size
+# made once: most calls are about one state, and short
+_LEFT_ALONE, _STOPS = np.zeros(2), np.zeros(())
 
 
 def dynamics(
@@ -75,10 +50,10 @@ def dynamics(
     >>> int(forces.rank), forces["left_sole"].shape
     (12, (6,))
     """
-    given = checked(contacts)
-    integers, numbers, rows = _plan(robot, given, *_gains(stabilise))
-    a, f, rank = _core.constrained(robot, q, v, tau, numbers, integers, rows, wrenches)
-    return a, Forces(given, f, rank)
+    given, integers, places, rows = plan(robot, contacts)
+    gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else _gains(stabilise)
+    a, f, rank, missed, residual = _core.constrained(robot, q, v, tau, gains, places, integers, rows, wrenches)
+    return a, Forces(given, f, rank, residual, missed)
 
 
 def impact(
@@ -91,13 +66,12 @@ def impact(
 
     Featherstone 2008, section 11.7.
     """
-    given = checked(contacts)
-    share = np.asarray(restitution, dtype=float)
-    if not ((share >= 0) & (share <= 1)).all():
+    given, integers, places, rows = plan(robot, contacts)
+    share = _STOPS if isinstance(restitution, float) and restitution == 0 else np.asarray(restitution)
+    if share is not _STOPS and not (share.dtype.kind in "buif" and ((share >= 0) & (share <= 1)).all()):
         raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
-    integers, numbers, rows = _plan(robot, given, 0.0, 0.0)
-    after, f, rank = _core.impact(robot, q, v, share[..., None], numbers, integers, rows)
-    return after, Forces(given, f, rank)
+    after, f, rank, missed, residual = _core.impact(robot, q, v, share, places, integers, rows)
+    return after, Forces(given, f, rank, residual, missed)
 
 
 def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
@@ -105,10 +79,8 @@ def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Arra
 
     Forces f act on the joints as J^T f.
     """
-    given = checked(contacts)
-    integers, numbers, rows = _plan(robot, given, 0.0, 0.0)
-    still = np.zeros(robot.nv)
-    return _core.constraint_rows(robot, q, still, numbers, integers, rows)[0]
+    _, integers, places, rows = plan(robot, contacts)
+    return _core.constraint_rows(robot, q, np.zeros(robot.nv), places, integers, rows)[0]
 
 
 class Projected(NamedTuple):
@@ -127,9 +99,8 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     acceleration that keeps the constraints at y' = 0: contact forces are gone from these equations
     (F. Aghili 2005). One rank for the whole batch.
     """
-    given = checked(contacts)
-    integers, numbers, rows = _plan(robot, given, 0.0, 0.0)
-    J, drift = _core.constraint_rows(robot, q, v, numbers, integers, rows)
+    _, integers, places, rows = plan(robot, contacts)
+    J, drift = _core.constraint_rows(robot, q, v, places, integers, rows)
     U, values, Vt = np.linalg.svd(J)
     size = values.shape[-1]
     ranks = (values > 1e-9 * values[..., :1]).sum(axis=-1)
@@ -147,28 +118,9 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     return Projected(Nt @ M @ N, h[..., 0], Nt, N)
 
 
-def _gains(stabilise: float | tuple[float, float]) -> tuple[float, float]:
+def _gains(stabilise: float | tuple[float, float]) -> Array:
     pair = stabilise if isinstance(stabilise, tuple) else None
     values = np.asarray(pair if pair else (stabilise, stabilise), dtype=float)
     if values.shape != (2,) or not (np.isfinite(values) & (values >= 0)).all():
         raise InputError(f"stabilise must be a rate from 0 on, or (stiffness, damping), got {stabilise!r}")
-    if pair:
-        return float(values[0]), float(values[1])
-    return float(values[0] ** 2), float(2.0 * values[0])
-
-
-def _plan(
-    robot: Robot, contacts: Sequence[Constraint], stiffness: float, damping: float
-) -> tuple[bytes, list[Array], int]:
-    """Lay the constraints out as the core takes them."""
-    integers: list[int] = []
-    numbers: list[Array] = []
-    rows = 0
-    for contact in contacts:
-        holds = getattr(contact, "target", True) is not None  # a contact without a target has no place to go back to
-        for frame, other, mask, place in contact.constraints(robot):
-            gains = np.broadcast_to([stiffness if holds else 0.0, damping], (*place.shape[:-1], 2))
-            integers += [frame, other, mask]
-            numbers.append(np.concatenate([place, gains], axis=-1))
-            rows += bin(mask).count("1")
-    return np.array(integers, dtype=np.int32).tobytes(), numbers, rows
+    return values if pair else np.array([values[0] ** 2, 2.0 * values[0]])

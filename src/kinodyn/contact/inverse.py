@@ -17,7 +17,8 @@ from kinodyn import dynamics as plain
 from kinodyn import qp
 from kinodyn.contact.cones import Cones
 from kinodyn.contact.constraints import Constraint, checked
-from kinodyn.contact.dynamics import Forces, jacobian
+from kinodyn.contact.dynamics import jacobian
+from kinodyn.contact.forces import Forces
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.robot import Robot
