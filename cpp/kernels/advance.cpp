@@ -1,7 +1,8 @@
 // Motion over many steps of time with constant torques and wrenches, joint friction and stops included.
 //
-// Inputs: 0 q, 1 v, 2 tau, 3 settings (time step, highest rate, speed below which friction fades), 4 friction of the
-// joints that have any, 5 stops: lower, upper, stiffness, damping of each, then wrenches.
+// Inputs: 0 q, 1 v, 2 tau, 3 settings (time step, highest rate, speed below which friction fades), 4 of each joint with
+// friction: its force, and the speed that a step could take from it, 5 stops: lower, upper, stiffness, damping of each,
+// then wrenches.
 // call.mode: twice the number of steps, plus 1 for Runge-Kutta. call.more: frames of the wrenches, number of stops,
 // number of joints with friction, (q index, v index) of each stop, v index of each joint with friction.
 // Outputs: 0 q, 1 v, 2 steps done and, where these are too few, the v index that ran away.
@@ -37,9 +38,10 @@ class Resistance {
         }
         for (int i = 0; i < n_friction_; ++i) {
             const int k = rough_[i];
-            const T c = slope(i, v);
+            const T c = slope(i, v), speed = Lanes<T>::larger(v[k], -v[k]);
             force[k] -= c * v[k];
-            inertia[k] += dt_ * c;
+            // a joint that could stop within the step is held by what is left of its velocity, so that it rests
+            inertia[k] += dt_ * c * Lanes<T>::one_if_less(speed, friction_[2 * i + 1]);
         }
         for_stops(q, v, dt_, [&](int k, T push, T stiffness, T damping) {
             force[k] += push;
@@ -51,7 +53,7 @@ class Resistance {
     // Dry friction as damping: all of it above the speed `slow_`, in proportion to the speed below.
     T slope(int i, const T* v) const {
         const T rate = v[rough_[i]];
-        return friction_[i] / Lanes<T>::larger(Lanes<T>::larger(rate, -rate), slow_);
+        return friction_[2 * i] / Lanes<T>::larger(Lanes<T>::larger(rate, -rate), slow_);
     }
 
     // Calls f(v index, force, stiffness, damping); the latter two are zero where the joint does not touch the stop.

@@ -76,7 +76,7 @@ def dynamics(
     (12, (6,))
     """
     given = checked(contacts)
-    integers, numbers, rows = _plan(robot, given, *_gains(stabilise))
+    integers, numbers, rows = plan(robot, given, *_gains(stabilise))
     a, f, rank = _core.constrained(robot, q, v, tau, numbers, integers, rows, wrenches)
     return a, Forces(given, f, rank)
 
@@ -95,7 +95,7 @@ def impact(
     share = np.asarray(restitution, dtype=float)
     if not ((share >= 0) & (share <= 1)).all():
         raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
-    integers, numbers, rows = _plan(robot, given, 0.0, 0.0)
+    integers, numbers, rows = plan(robot, given)
     after, f, rank = _core.impact(robot, q, v, share[..., None], numbers, integers, rows)
     return after, Forces(given, f, rank)
 
@@ -106,7 +106,7 @@ def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Arra
     Forces f act on the joints as J^T f.
     """
     given = checked(contacts)
-    integers, numbers, rows = _plan(robot, given, 0.0, 0.0)
+    integers, numbers, rows = plan(robot, given)
     still = np.zeros(robot.nv)
     return _core.constraint_rows(robot, q, still, numbers, integers, rows)[0]
 
@@ -128,7 +128,7 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     (F. Aghili 2005). One rank for the whole batch.
     """
     given = checked(contacts)
-    integers, numbers, rows = _plan(robot, given, 0.0, 0.0)
+    integers, numbers, rows = plan(robot, given)
     J, drift = _core.constraint_rows(robot, q, v, numbers, integers, rows)
     U, values, Vt = np.linalg.svd(J)
     size = values.shape[-1]
@@ -157,8 +157,8 @@ def _gains(stabilise: float | tuple[float, float]) -> tuple[float, float]:
     return float(values[0] ** 2), float(2.0 * values[0])
 
 
-def _plan(
-    robot: Robot, contacts: Sequence[Constraint], stiffness: float, damping: float
+def plan(
+    robot: Robot, contacts: Sequence[Constraint], stiffness: float = 0.0, damping: float = 0.0
 ) -> tuple[bytes, list[Array], int]:
     """Lay the constraints out as the core takes them."""
     integers: list[int] = []

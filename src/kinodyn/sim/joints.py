@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn import dynamics
 from kinodyn.compiling import COORDINATES
@@ -13,6 +14,7 @@ from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 
 FAR = 1e300  # stands for a limit that is not there: the core takes finite numbers only
+MARGIN = 4.0  # a joint's inertia may be this much smaller than M_jj when others move along
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Stops:
     """Stops of the joints: springs and dampers that begin at the limits and push only.
 
     Beyond its limit a joint feels -k x - d v with x how far it is beyond, never a pull. k and d are such that the
-    joint alone, with the inertia M_jj that it has at the start of the run, swings with `frequency` [rad/s] and
+    joint alone, with the inertia M_jj that it has at the neutral configuration, swings with `frequency` [rad/s] and
     `damping_ratio`; so a joint that is pressed by the torque tau gives way by tau / (M_jj frequency^2).
     """
 
@@ -39,34 +41,40 @@ class Resistance:
     """Friction and stops of a robot, as arrays by v index and as the core takes them."""
 
     friction: Array  # (nv,)
+    stoppable: Array  # (nv,) speed that friction could take from a joint in one step
     slow: float
-    stop_q: Array  # (k,) q index of each stop
-    stop_v: Array  # (k,) v index
+    stop_q: NDArray[np.intp]  # (k,) q index of each stop
+    stop_v: NDArray[np.intp]  # (k,) v index
     numbers: Array  # (k, 4): lower, upper, stiffness, damping
+    rough: Array  # friction and stoppable speed of those that have friction, as the core takes them
     plan: bytes
 
     @classmethod
-    def of(cls, robot: Robot, q: Array, stops: Stops | None, friction: bool, slow: float) -> Resistance:
-        """Collect what resists; q (..., nq), the start, gives the inertias for the stops."""
-        rough = robot.friction if friction else np.zeros(robot.nv)
-        places = _limited(robot) if stops is not None else np.zeros((0, 2), dtype=int)
+    def of(cls, robot: Robot, dt: float, stops: Stops | None, friction: bool, slow: float) -> Resistance:
+        """Collect what resists."""
+        inertia = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
+        forces = robot.friction if friction else np.zeros(robot.nv)
+        stoppable = np.where(inertia > 0, MARGIN * dt * forces / np.where(inertia > 0, inertia, 1.0), FAR)
+        places = _limited(robot) if stops is not None else np.zeros((0, 2), dtype=np.intp)
         numbers = np.zeros((len(places), 4))
-        if stops is not None and len(places):
-            M = dynamics.mass_matrix(robot, q.reshape(-1, robot.nq)).mean(axis=0)
-            inertia = np.diag(M)[places[:, 1]]
+        if stops is not None:
+            own = inertia[places[:, 1]]
             numbers[:, 0] = np.clip(robot.limits.lower[places[:, 0]], -FAR, FAR)
             numbers[:, 1] = np.clip(robot.limits.upper[places[:, 0]], -FAR, FAR)
-            numbers[:, 2] = inertia * stops.frequency**2
-            numbers[:, 3] = 2.0 * stops.damping_ratio * inertia * stops.frequency
-        with_friction = np.flatnonzero(rough)
-        integers = [len(places), len(with_friction), *places.ravel(), *with_friction]
+            numbers[:, 2] = own * stops.frequency**2
+            numbers[:, 3] = 2.0 * stops.damping_ratio * own * stops.frequency
+        some = np.flatnonzero(forces)
+        integers = [len(places), len(some), *places.ravel(), *some]
         plan = np.array(integers, dtype=np.int32).tobytes()
-        return cls(rough, slow, places[:, 0], places[:, 1], numbers, plan)
+        rough = np.stack([forces, stoppable], axis=-1)[some].ravel()
+        return cls(forces, stoppable, slow, places[:, 0], places[:, 1], numbers, rough, plan)
 
     def ahead(self, robot: Robot, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
         """Give force and inertia (..., nv) so that the step feels force - inertia * acceleration, as the core does."""
-        slope = self.friction / np.maximum(np.abs(v), self.slow)
-        force, inertia = -(robot.damping + slope) * v, dt * (robot.damping + slope)
+        speed = np.abs(v)
+        slope = self.friction / np.maximum(speed, self.slow)
+        force = -(robot.damping + slope) * v
+        inertia = dt * (robot.damping + np.where(speed < self.stoppable, slope, 0.0))
         if len(self.numbers):
             rate = v[..., self.stop_v]
             position = q[..., self.stop_q] + dt * rate
@@ -79,7 +87,7 @@ class Resistance:
         return force, inertia
 
 
-def _limited(robot: Robot) -> Array:
+def _limited(robot: Robot) -> NDArray[np.intp]:
     """List (q index, v index) of the joints that have a limit."""
     places = [
         (joint.q.start, joint.v.start)
@@ -88,4 +96,4 @@ def _limited(robot: Robot) -> Array:
         and COORDINATES[joint.kind] == 1
         and np.isfinite([robot.limits.lower[joint.q.start], robot.limits.upper[joint.q.start]]).any()
     ]
-    return np.array(places, dtype=int).reshape(-1, 2)
+    return np.array(places, dtype=np.intp).reshape(-1, 2)

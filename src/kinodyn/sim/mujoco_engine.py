@@ -170,6 +170,7 @@ class MujocoSimulator:
 
     def _apply(self, wrenches: Mapping[str, ArrayLike]) -> None:
         """Write external wrenches, which MuJoCo takes at the centres of mass of bodies."""
+        mj.mj_kinematics(self.model, self.data)  # sites are where the step before began
         self.data.xfrc_applied[:] = 0.0
         for name, given in wrenches.items():
             self.robot.frame_index(name)

@@ -193,6 +193,8 @@ def _set_inertia(body: Any, link: str, parameters: Array) -> None:
     xx, xy, yy, xz, yz, zz = parameters[4:]
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     inertia = about_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
+    if not np.linalg.eigvalsh(inertia)[0] > 1e-12:
+        raise InputError(f"link {link!r} is a point or a line of mass; MuJoCo needs inertia about every axis")
     body.explicitinertial = True
     body.mass, body.ipos = mass, com
     body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]  # xx yy zz xy xz yz
@@ -226,6 +228,7 @@ def _add_joint(body: Any, robot: Robot, joint: Joint, settings: MujocoSettings) 
         limited = settings.limits and info.mimic is None and joint.kind != "continuous"
         if limited and np.isfinite([joint.lower, joint.upper]).any():
             added.limited, added.range = mj.mjtLimited.mjLIMITED_TRUE, bounds
+            added.solref_limit = [max(settings.contact_time, 2 * settings.dt), 1.0]
 
 
 def _add_followers(spec: mj.MjSpec, robot: Robot) -> None:

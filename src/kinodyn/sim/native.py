@@ -18,6 +18,7 @@ from kinodyn.sim.checks import positive
 from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.joints import Resistance, Stops
 from kinodyn.sim.protocol import Diverged
+from kinodyn.spatial.checks import numbers
 
 Integrator = Literal["semi-implicit", "rk4"]
 Wrenches = Mapping[str, ArrayLike]
@@ -79,8 +80,8 @@ class NativeSimulator:
         self.contacts, self.time = _contacts(contacts), 0.0
         if isinstance(self.contacts, HardContacts) and integrator != "semi-implicit":
             raise InputError('hard contacts have impacts, which only integrator="semi-implicit" can step over')
-        self._stops, self._friction, self._slow = stops, friction, positive("slow", slow)
-        self._settings = np.array([self.dt, positive("max_rate", max_rate), self._slow])
+        self._settings = np.array([self.dt, positive("max_rate", max_rate), positive("slow", slow)])
+        self.resistance = Resistance.of(robot, self.dt, stops, friction, slow)
         self._forces: dict[str, Array] = {}
         self._anchors: Array | None = None
         self.reset()
@@ -99,14 +100,12 @@ class NativeSimulator:
         """Go back to time 0, at q (..., nq) and v (..., nv), which broadcast; by default neutral and at rest."""
         robot = self.robot
         start = robot.neutral() if q is None else q
-        rates = np.zeros(robot.nv) if v is None else _array(v)
-        self._q = robot.integrate(start, 0.0 * rates)  # checks both, and makes the batch that they share
+        rates = np.zeros(robot.nv) if v is None else numbers("v", v, robot.nv)
+        self._q = robot.integrate(start, 0.0 * rates)  # checks q, and makes the batch that they share
         self._q[...] = start
         self._v = np.zeros((*self._q.shape[:-1], robot.nv))
         self._v[...] = rates
         self.time, self._anchors = 0.0, None
-        self._resistance = Resistance.of(robot, self._q, self._stops, self._friction, self._slow)
-        self._rough = robot.friction[np.flatnonzero(self._resistance.friction)]
         self._forces = {}
 
     def step(self, tau: ArrayLike, wrenches: Wrenches | None = None, *, steps: int = 1) -> None:
@@ -126,7 +125,7 @@ class NativeSimulator:
     def _impulses(self, hard: HardContacts, tau: ArrayLike, wrenches: Wrenches | None) -> dict[str, Array]:
         torques = np.asarray(tau, dtype=float)
         found = hard.solve(
-            self.robot, self._q, self._v, torques, wrenches, self._resistance, self.dt, guess=self._anchors
+            self.robot, self._q, self._v, torques, wrenches, self.resistance, self.dt, guess=self._anchors
         )
         self._anchors = found.impulses
         return found.wrenches
@@ -136,14 +135,14 @@ class NativeSimulator:
         return dict(self._forces)
 
     def _advance(self, tau: ArrayLike, wrenches: Wrenches | None, steps: int) -> None:
-        resistance = self._resistance
+        resistance = self.resistance
         q, v, done = _core.advance(
             self.robot,
             self._q,
             self._v,
             tau,
             self._settings,
-            self._rough,
+            resistance.rough,
             resistance.numbers.ravel(),
             resistance.plan,
             steps,
@@ -189,10 +188,3 @@ def _contacts(given: ContactLaw | HardContacts | Sequence[Contact] | None) -> Co
     if not hasattr(given, "wrenches"):
         raise InputError(f"contacts must be SoftContacts, HardContacts or a list of Contact, got {given!r}")
     return given
-
-
-def _array(value: ArrayLike) -> Array:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as cause:
-        raise InputError(f"v must be an array of real numbers, got {type(value).__name__}") from cause

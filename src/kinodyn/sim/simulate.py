@@ -260,6 +260,8 @@ def _model(robot: Robot, model: Robot | None) -> Robot:
 
 def _torques(robot: Robot, given: ArrayLike, shape: tuple[int, ...], t: float, clip: bool) -> Array:
     """Check what the controller gave, and cut it to the limits."""
+    if given is None:
+        raise InputError(f"the controller gave None at {t:.6g} s; torques of shape {shape} are needed")
     try:
         tau = np.array(np.broadcast_to(np.asarray(given, dtype=float), shape))
     except (TypeError, ValueError) as cause:
