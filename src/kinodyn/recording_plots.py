@@ -37,10 +37,11 @@ def plot(
     count = sum(len(group) for group in groups)
     if count > MOST_PANELS:
         raise InputError(f"{count} panels are too many for one picture, {MOST_PANELS} are the most: choose columns=")
-    side_by_side = len({len(group) for group in groups}) == 1 and len(groups) > 1  # a column of panels per signal
-    across = len(groups) if side_by_side else min(3, max(1, count))
+    # several signals of the same joints: a column of panels for each signal, a row for each joint
+    side_by_side = len({len(group) for group in groups}) == 1 and len(groups) > 1 and len(groups[0]) > 1
+    across = len(groups) if side_by_side else 1 if count < 2 else 2 if count < 7 else 3
     down = -(-count // across)
-    figure = NewFigure(figsize=(4.5 * across, 1.9 * down + 0.5), layout="constrained")
+    figure = NewFigure(figsize=(4.5 * across, 2.0 * down + 0.5), layout="constrained")
     axes = figure.subplots(down, across, squeeze=False, sharex=True)
     order = axes.T.ravel() if side_by_side else axes.ravel()
     for axis, panel in zip(order, (panel for group in groups for panel in group), strict=False):
