@@ -70,9 +70,7 @@ class Resistance {
             f(k, low * below - high * above, (low + high) * stiffness, (low + high) * damping);
         }
     }
-    static T touches(T depth, T force) {
-        return Lanes<T>::one_if_less(0.0, depth) * Lanes<T>::one_if_less(0.0, force);
-    }
+    static T touches(T depth, T force) { return Lanes<T>::one_if_less(0.0, depth) * Lanes<T>::one_if_less(0.0, force); }
 
     const Model& model_;
     const T *friction_, *stops_;
