@@ -230,6 +230,8 @@ def test_what_mujoco_cannot_take_is_said(pendulum: kd.Robot, every_kind: kd.Robo
         to_mujoco(pendulum, dt=4e-3)
     with pytest.raises(kd.InputError, match="one robot at a time"):
         simulate(kd.load("planar2r"), None, 0.1, q0=np.zeros((3, 2)), engine="mujoco")
+    with pytest.raises(kd.InputError, match="contacts of MuJoCo"):
+        simulate(pendulum, None, 0.1, engine="mujoco", contacts=[3])
     with pytest.raises(kd.UnknownNameError):
         MujocoSimulator(pendulum, frames=["foot"])
     with pytest.raises(kd.InputError, match="fixed base"):

@@ -232,3 +232,29 @@ def test_soft_contacts_carry_the_weight_and_keep_their_anchors(block: kd.Robot, 
     np.testing.assert_allclose(recording.q[-1, 2], -2 * 9.81 / 5e3, atol=1e-5)
     np.testing.assert_allclose(recording.forces["block"][-1, 2], 2 * 9.81, rtol=1e-3)
     assert spring.calls == 1000 and not recording.contacts["block"][10] and recording.contacts["block"][-1]
+
+
+def test_a_simulator_made_beforehand_brings_its_own_settings(pendulum: kd.Robot, block: kd.Robot) -> None:
+    simulator = kd.sim.NativeSimulator(pendulum, dt=2e-3, integrator="rk4")
+    recording = simulate(pendulum, None, 0.1, q0=[1.0], engine=simulator)
+    assert len(recording) == 51 and simulator.time == pytest.approx(0.1)
+    with pytest.raises(kd.InputError, match="steps by 0.002 s"):
+        simulate(pendulum, None, 0.1, engine=simulator, dt=5e-3)
+    with pytest.raises(kd.InputError, match="another robot"):
+        simulate(block, None, 0.1, engine=simulator)
+    with pytest.raises(kd.InputError, match="belong to the simulator"):
+        simulate(pendulum, None, 0.1, engine=simulator, integrator="rk4")
+
+
+def test_a_row_that_is_interrupted_half_way_does_not_count(pendulum: kd.Robot) -> None:
+    calls = []
+
+    def signal(t: float, state: kd.State) -> float:
+        calls.append(t)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return t
+
+    recording = simulate(pendulum, None, 0.1, signals={"first": lambda t, state: t, "second": signal})
+    assert recording.status == "interrupted" and len(recording) == 4
+    np.testing.assert_array_equal(recording.signals["first"], recording.time)

@@ -18,8 +18,7 @@ class Log:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
-        self._time: list[float] = []
-        self._rows: list[tuple[Array, Array, Array]] = []
+        self._rows: list[tuple[float, Array, Array, Array]] = []
         self._forces: dict[str, dict[int, Array]] = {}
         self._signals: dict[str, dict[int, Array]] = {}
 
@@ -35,16 +34,15 @@ class Log:
             self._forces.setdefault(frame, {})[row] = np.array(force, dtype=float)
         for name, value in signals.items():
             self._signals.setdefault(name, {})[row] = np.array(value, dtype=float)
-        self._rows.append((q.copy(), v.copy(), tau.copy()))
-        self._time.append(t)
+        self._rows.append((t, q.copy(), v.copy(), tau.copy()))  # last: an interrupted row does not count
 
     def recording(self, status: Any, reason: str) -> Recording:
         """Put the rows together."""
-        q, v, tau = (np.stack(part) for part in zip(*self._rows, strict=True))
+        time, q, v, tau = (np.stack(part) for part in zip(*self._rows, strict=True))
         forces = {frame: self._column(rows, 0.0) for frame, rows in self._forces.items()}
         return Recording.of(
             self._robot,
-            self._time,
+            time,
             q,
             v,
             tau,
@@ -58,5 +56,6 @@ class Log:
     def _column(self, rows: dict[int, Array], missing: float) -> Array:
         column = np.full((len(self._rows), *next(iter(rows.values())).shape), missing)
         for row, value in rows.items():
-            column[row] = value
+            if row < len(column):
+                column[row] = value
         return column

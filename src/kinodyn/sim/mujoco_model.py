@@ -69,6 +69,9 @@ class MujocoSettings:
     def __post_init__(self) -> None:
         for name in ("dt", "friction", "mass_scale", "friction_scale", "contact_time", "impratio"):
             positive(name, getattr(self, name))
+        for name in ("contacts", "floor", "limits", "joint_friction"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} of MuJoCo must be True or False, got {getattr(self, name)!r}")
         if self.integrator not in INTEGRATORS:
             raise InputError(f"integrator must be one of {', '.join(INTEGRATORS)}, got {self.integrator!r}")
         if self.contacts and self.contact_time < 2 * self.dt:

@@ -58,6 +58,11 @@ class NativeSimulator:
         Whether the dry friction of the joints acts: full above the speed `slow` [rad/s or m/s], in proportion below.
     max_rate
         A run is stopped as diverged when a velocity exceeds this [rad/s or m/s].
+
+    Attributes
+    ----------
+    contact_error : float
+        How much the last sweep over hard contacts still changed a velocity in the last step [m/s].
     """
 
     def __init__(
@@ -105,7 +110,7 @@ class NativeSimulator:
         self._q[...] = start
         self._v = np.zeros((*self._q.shape[:-1], robot.nv))
         self._v[...] = rates
-        self.time, self._anchors = 0.0, None
+        self.time, self._anchors, self.contact_error = 0.0, None, 0.0
         self._forces = {}
 
     def step(self, tau: ArrayLike, wrenches: Wrenches | None = None, *, steps: int = 1) -> None:
@@ -127,7 +132,7 @@ class NativeSimulator:
         found = hard.solve(
             self.robot, self._q, self._v, torques, wrenches, self.resistance, self.dt, guess=self._anchors
         )
-        self._anchors = found.impulses
+        self._anchors, self.contact_error = found.impulses, found.error
         return found.wrenches
 
     def contact_forces(self) -> dict[str, Array]:

@@ -14,6 +14,7 @@ from kinodyn.errors import InputError
 from kinodyn.recording import Recording
 from kinodyn.robot import Robot
 from kinodyn.sim.checks import positive
+from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.log import Log
 from kinodyn.sim.mujoco_engine import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
@@ -26,6 +27,7 @@ from kinodyn.state import State
 Controller: TypeAlias = Callable[[float, State], ArrayLike]
 Signal: TypeAlias = Callable[[float, State], ArrayLike]
 Engine = Literal["native", "mujoco"]
+LONGEST = 2000  # steps in one call of the core, so that a run can be interrupted
 
 
 def simulate(
@@ -83,7 +85,7 @@ def simulate(
     model
         The robot that the controller believes in, if it is another: `state.robot` is this one.
     signals
-        More to record: name -> function of (t, true state).
+        More to record: name -> function of (t, true state). With hard contacts `contact_error` is recorded too.
     clip
         Whether torques are cut to the effort limits of the robot.
     progress
@@ -192,7 +194,7 @@ class Run:
             if step == clock.steps:
                 return
             stops = [clock.steps, *(n * (step // n + 1) for n in (clock.control, clock.record))]
-            following = min([*stops, *(edge for edge in edges if edge > step)])
+            following = min([*stops, *(edge for edge in edges if edge > step), step + LONGEST])
             self.simulator.step(self.tau, self.schedule.acting(step) or None, steps=following - step)
             step = following
 
@@ -208,6 +210,8 @@ class Run:
         if self.true is not None:
             self.true.update(self.simulator.q, self.simulator.v)
             more.update({name: signal(t, self.true) for name, signal in self.signals.items()})
+        if isinstance(self.simulator, NativeSimulator) and isinstance(self.simulator.contacts, HardContacts):
+            more["contact_error"] = self.simulator.contact_error
         if not self.sensors.exact and self.seen is not None:
             more.update(q_measured=self.seen.q, v_measured=self.seen.v)
         self.log.add(t, self.simulator.q, self.simulator.v, self.tau, self.simulator.contact_forces(), more)
@@ -230,6 +234,8 @@ def _simulator(
         raise InputError(f"options {sorted(options)} and contacts belong to the simulator that was given as engine")
     if engine.robot is not robot:
         raise InputError("the simulator that was given as engine has another robot")
+    if dt not in (engine.dt, 1e-3):
+        raise InputError(f"dt is {dt:g} s, but the simulator that was given as engine steps by {engine.dt:g} s")
     return engine
 
 
