@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import mujoco as mj
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import convert
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
-from kinodyn.sim.checks import positive
+from kinodyn.sim.common import cross, positive
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
 from kinodyn.sim.protocol import Diverged
 
@@ -29,6 +29,22 @@ class Imu(NamedTuple):
 
     acceleration: Array
     angular_velocity: Array
+
+
+class Touches(NamedTuple):
+    """Contacts of the last step: the two bodies of each (k, 2), place, force and moment (k, 3) on the second body."""
+
+    bodies: NDArray[np.int_]
+    place: Array
+    force: Array
+    moment: Array
+
+    def on(self, body: int, origin: Array) -> Array:
+        """Add up the wrench (6,) on a body about a point."""
+        sign = 1.0 * (self.bodies[:, 1] == body) - (self.bodies[:, 0] == body)
+        moment = self.moment + cross(self.place - origin, self.force)
+        total: Array = np.concatenate([sign @ self.force, sign @ moment])
+        return total
 
 
 class MujocoSimulator:
@@ -83,8 +99,8 @@ class MujocoSimulator:
         motors = [self.model.actuator(k).name for k in range(self.model.nu)]
         self._motor_dofs = np.array([robot.joint(name).v.start for name in motors], dtype=int)
         self._other_dofs = np.setdiff1d(np.arange(robot.nv), self._motor_dofs)
-        self._sites = None if frames is None else [self.model.site(name).id for name in frames]
-        self._frames = frames
+        self._frames = tuple(frames or ())
+        self._sites = None if frames is None else np.array([self.model.site(name).id for name in frames], dtype=int)
         self._q, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset()
 
@@ -120,7 +136,8 @@ class MujocoSimulator:
             raise InputError(f"tau must be ({self.robot.nv},) finite numbers, got shape {torques.shape}")
         model, data = self.model, self.data
         data.ctrl[:] = torques[self._motor_dofs]
-        if len(self._other_dofs):
+        data.qfrc_applied[:] = 0.0
+        if torques[self._other_dofs].any():  # ball and planar joints have no motors
             others = torques.copy()
             others[self._motor_dofs] = 0.0
             data.qfrc_applied[:] = self._converter.tau_to(self._q, others)
@@ -140,15 +157,12 @@ class MujocoSimulator:
         With `frames` exactly those, otherwise the links that touch.
         """
         model, data = self.model, self.data
+        touch = self._touches()
         if self._sites is None:
-            touching = {int(b) for pair in data.contact.geom for b in model.geom_bodyid[pair] if b > 0}
-            touching = {body for body in touching if model.body_weldid[body] > 0}
-            return {model.body(b).name: self._on_body(b, data.xpos[b]) for b in sorted(touching)}
-        names = self._frames or ()
-        return {
-            name: self._on_body(int(model.site_bodyid[site]), data.site_xpos[site])
-            for name, site in zip(names, self._sites, strict=True)
-        }
+            touching = sorted({int(body) for body in touch.bodies.ravel() if model.body_weldid[body] > 0})
+            return {model.body(body).name: touch.on(body, data.xpos[body]) for body in touching}
+        bodies, places = model.site_bodyid[self._sites], data.site_xpos[self._sites]
+        return {name: touch.on(*where) for name, *where in zip(self._frames, bodies, places, strict=True)}
 
     def imu(self) -> Imu:
         """Read the base's inertial measurement unit over the last step; the robot must have a floating base."""
@@ -180,23 +194,17 @@ class MujocoSimulator:
                 raise InputError(f"wrenches[{name!r}] must be (6,) finite numbers, got shape {wrench.shape}")
             body = int(self.model.site_bodyid[site])
             arm = self.data.site_xpos[site] - self.data.xipos[body]
-            self.data.xfrc_applied[body] += [*wrench[:3], *(wrench[3:] + np.cross(arm, wrench[:3]))]
+            self.data.xfrc_applied[body] += [*wrench[:3], *(wrench[3:] + cross(arm, wrench[:3]))]
 
-    def _on_body(self, body: int, origin: Array) -> Array:
-        """Add up the forces of all contacts on a body, about a point."""
+    def _touches(self) -> Touches:
+        """Collect the forces of all contacts in world axes."""
         model, data = self.model, self.data
-        total, own = np.zeros(6), np.zeros(6)
+        local = np.zeros((data.ncon, 6))
         for k in range(data.ncon):
-            contact = data.contact[k]
-            first, second = model.geom_bodyid[contact.geom[0]], model.geom_bodyid[contact.geom[1]]
-            if body not in (first, second) or first == second:
-                continue
-            mj.mj_contactForce(model, data, k, own)  # on the second geom, in the contact's axes
-            turn = contact.frame.reshape(3, 3).T
-            force, moment = turn @ own[:3], turn @ own[3:]
-            sign = 1.0 if body == second else -1.0
-            total += sign * np.concatenate([force, moment + np.cross(contact.pos - origin, force)])
-        return total
+            mj.mj_contactForce(model, data, k, local[k])
+        axes = data.contact.frame.reshape(-1, 3, 3)  # rows: normal, two tangents
+        force, moment = (np.einsum("kij,ki->kj", axes, part) for part in (local[:, :3], local[:, 3:]))
+        return Touches(model.geom_bodyid[data.contact.geom], data.contact.pos, force, moment)
 
     def _require_sane(self) -> None:
         """Raise if MuJoCo noticed numbers without bounds (it then starts over in silence), or a joint is too fast."""

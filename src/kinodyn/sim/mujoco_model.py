@@ -15,7 +15,7 @@ from kinodyn.convert.joints import ONE_COORDINATE, leaders
 from kinodyn.description.types import Array, Description, Joint
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
-from kinodyn.sim.checks import positive
+from kinodyn.sim.common import positive
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 
 MujocoIntegrator = Literal["euler", "rk4", "implicit", "implicitfast"]

@@ -14,7 +14,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.robot import Robot
-from kinodyn.sim.checks import positive
+from kinodyn.sim.common import positive
 from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.joints import Resistance, Stops
 from kinodyn.sim.protocol import Diverged

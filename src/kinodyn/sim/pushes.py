@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
-from kinodyn.sim.checks import positive
+from kinodyn.sim.common import positive
 from kinodyn.spatial.checks import numbers
 
 

@@ -13,7 +13,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.recording import Recording
 from kinodyn.robot import Robot
-from kinodyn.sim.checks import positive
+from kinodyn.sim.common import positive
 from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.log import Log
 from kinodyn.sim.mujoco_engine import MujocoSimulator
