@@ -21,6 +21,7 @@ from kinodyn import (
     ik,
     kinematics,
     qp,
+    sim,
     spatial,
     validation,
 )
@@ -36,6 +37,7 @@ from kinodyn.errors import (
     UnknownNameError,
 )
 from kinodyn.loading import from_dh, load
+from kinodyn.recording import Recording
 from kinodyn.robot import Limits, Robot
 from kinodyn.state import State
 from kinodyn.threads import get_threads, set_threads
@@ -50,6 +52,7 @@ __all__ = [
     "InputError",
     "KinodynError",
     "Limits",
+    "Recording",
     "Robot",
     "SingularError",
     "State",
@@ -69,6 +72,7 @@ __all__ = [
     "qp",
     "robots",
     "set_threads",
+    "sim",
     "spatial",
     "validation",
     "write_urdf",

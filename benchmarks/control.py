@@ -1,0 +1,58 @@
+"""Run what moves in time against its peers on the same tasks in one run, and print times, ratios and goals.
+
+    python benchmarks/control.py                   # text
+    python benchmarks/control.py --json            # everything, for machines
+    python benchmarks/control.py --only simulation # one part
+
+Parts:
+    simulation   steps without contacts on Talos against MuJoCo's mj_step; a batch of 1,000 with one thread and two
+
+Contestants take turns and each one's best time counts; compare numbers of one run only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import control_simulation
+import tables
+
+PARTS = ("simulation",)
+
+
+def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
+    """Measure the parts that were asked for, and judge the goals."""
+    report: dict[str, Any] = {"machine": tables.machine(("kinodyn", "mujoco", "numpy")), "quick": quick, "goals": []}
+    if "simulation" in parts:
+        effort = control_simulation.QUICK if quick else control_simulation.Effort()
+        report["simulation"] = control_simulation.measure("talos", effort)
+        report["goals"] += control_simulation.goals(report["simulation"])
+    return report
+
+
+def text(report: dict[str, Any]) -> str:
+    """Write the report as text."""
+    lines = [", ".join(f"{name} {value}" for name, value in report["machine"].items()), ""]
+    if "simulation" in report:
+        lines += [*control_simulation.text(report["simulation"]), ""]
+    for goal in report["goals"]:
+        lines.append(f"{'met' if goal['met'] else 'NOT MET':8} {goal['what']}: {goal['measured']:.2f}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what the command line asks for and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to measure")
+    parser.add_argument("--quick", action="store_true", help="few steps, few rounds: shows that it runs")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    options = parser.parse_args(arguments)
+    report = measure(options.only, quick=options.quick)
+    print(json.dumps(report, indent=2) if options.json else text(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""What several files here share: a check of numbers, and a cross product for few vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+
+
+def positive(name: str, value: float) -> float:
+    """Return the value, or raise an error if it is no finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+        raise InputError(f"{name} must be a finite number above 0, got {value!r}")
+    return float(value)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Compute a x b; several times as fast as NumPy's on few vectors."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
