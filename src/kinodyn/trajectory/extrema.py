@@ -62,10 +62,9 @@ def exact_values(motion: PiecewisePolynomial, order: int) -> tuple[Array, Array]
     return motion.knots[:-1, None] + since, values
 
 
-def sampling_times(motion: JointTrajectory, knots: Array | None = None, least: int = 400) -> Array:
+def sampling_times(knots: Array, least: int = 400) -> Array:
     """List times to look at: both sides of each knot and at least 8 within each piece [s]."""
-    marks = motion.knots if knots is None else knots
-    marks = np.unique(marks)
+    marks = np.unique(knots)
     if len(marks) < 2:
         return np.array([0.0])
     count = max(8, -(-least // (len(marks) - 1)))
@@ -111,7 +110,7 @@ def peak_rates(motion: JointTrajectory, order: int) -> Array:
         _, values = exact_values(motion, order)
         result = np.abs(values).max(axis=(0, 1))
     if not exact or not motion.space.flat:
-        peaks, _ = refined_peaks(lambda t: np.abs(motion(t, order)), sampling_times(motion))
+        peaks, _ = refined_peaks(lambda t: np.abs(motion(t, order)), sampling_times(motion.knots))
         some = motion.space.curved if exact else slice(None)
         result[some] = peaks[some]
     return result

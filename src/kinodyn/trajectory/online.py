@@ -17,7 +17,7 @@ from kinodyn.spatial.checks import numbers
 from kinodyn.trajectory.base import Samples, sample_times
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
-from kinodyn.trajectory.ruckig_door import Planner, extrema, pieces
+from kinodyn.trajectory.ruckig_door import Planner, extrema, pieces, stop_extrema
 from kinodyn.trajectory.space import positive, space_of
 
 SLACK = 1e-9  # beyond limits, for rounding
@@ -244,23 +244,31 @@ class OnlineTrajectory:
 
     def _plan(self, state: State, target: State) -> tuple[list[Any], str]:
         """Plan with all joints in step, or each alone if that would leave the position limits; then a stop."""
-        excess, plans = np.inf, []
-        # who starts outside comes back, and may overshoot as far as stopping at once takes
-        low, high = extrema(self._together.stop(state))
-        lower, upper = self._lower, self._upper
-        outside = (state[0] < lower) | (state[0] > upper)
-        lower, upper = np.where(outside, np.minimum(lower, low), lower), np.where(outside, np.maximum(upper, high), upper)
+        lower, upper = self._room(state)
+        plans: list[Any] = []
+        over = np.zeros(len(lower))
         for planner in (self._together, self._apart):
             try:
                 plans = [planner.plan(state, target)]
+                low, high = extrema(plans[0])
                 if target[1].any() or target[2].any():
                     plans.append(planner.stop(target))
+                    last = stop_extrema(plans[1])
+                    low, high = np.minimum(low, last[0]), np.maximum(high, last[1])
             except InputError as cause:
                 return [], str(cause)
-            ends = [extrema(plan) for plan in plans]
-            over = np.maximum(np.max([high for _, high in ends], axis=0) - upper, lower - np.min([low for low, _ in ends], axis=0))
-            excess = float(over.max())
-            if excess <= SLACK:
+            over = np.maximum(high - upper, lower - low)
+            if over.max() <= SLACK:
                 return plans, ""
-        joint = self.space.names[self._flat[int(over.argmax())]]
-        return plans, f"on the way joint {joint!r} would pass its position limit by {excess:.3g}"
+        worst = int(over.argmax())
+        joint = self.space.names[self._flat[worst]]
+        return plans, f"on the way joint {joint!r} would pass its position limit by {over[worst]:.3g}"
+
+    def _room(self, state: State) -> tuple[Array, Array]:
+        """Give the position limits, widened for a joint outside of them by as much as stopping at once takes."""
+        lower, upper = self._lower, self._upper
+        outside = (state[0] < lower - SLACK) | (state[0] > upper + SLACK)
+        if not outside.any():
+            return lower, upper
+        low, high = stop_extrema(self._together.stop(state))
+        return np.where(outside, np.minimum(lower, low), lower), np.where(outside, np.maximum(upper, high), upper)

@@ -6,6 +6,7 @@ an online service, are never set.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -82,9 +83,29 @@ def extrema(found: Any) -> tuple[Array, Array]:
     return np.array([bound.min for bound in bounds]), np.array([bound.max for bound in bounds])
 
 
-def brakes(found: Any) -> bool:
-    """Tell whether the motion begins outside its limits and first comes back."""
-    return any(profile.brake.duration > 0.0 for profile in found.profiles[0])
+def stop_extrema(found: Any) -> tuple[Array, Array]:
+    """Read the least and the greatest position (m,) of a motion made by `stop`, of which ruckig does not know them."""
+    low, high = [], []
+    for profile in found.profiles[0]:
+        brake, seen = profile.brake, list(profile.p)
+        for part in (brake, profile) if brake.duration > 0.0 else (profile,):
+            for lasts, p, v, a, j in zip(part.t, part.p, part.v, part.a, part.j, strict=False):
+                if lasts > 0.0:
+                    seen.append(p)
+                    inner = [t for t in _zeros(v, a, j) if 0.0 < t < lasts]
+                    seen += [p + t * (v + t * (a / 2 + t * j / 6)) for t in inner]
+        low.append(min(seen))
+        high.append(max(seen))
+    return np.array(low), np.array(high)
+
+
+def _zeros(v: float, a: float, j: float) -> list[float]:
+    """Find the times at which the velocity v + a t + j t^2 / 2 is zero."""
+    square = a * a - 2.0 * j * v
+    if square < 0.0 or (j == 0.0 and a == 0.0):
+        return []
+    half = -(a + math.copysign(math.sqrt(square), a))
+    return [2.0 * v / half if half else 0.0] + ([half / j] if j else [])
 
 
 def pieces(found: Any) -> tuple[Array, Array]:
@@ -113,12 +134,11 @@ def pieces(found: Any) -> tuple[Array, Array]:
 
 def _phases(profile: Any) -> tuple[Array, Array]:
     """List when the phases of one axis begin (k,), and position, velocity, acceleration, jerk then (k, 4)."""
-    brake, after = profile.brake, profile.accel
-    lasts = [*brake.t, *profile.t, *after.t]
+    brake = profile.brake
+    lasts = [*brake.t, *profile.t]
     states = [*zip(brake.p, brake.v, brake.a, brake.j, strict=True)]
     states += [*zip(profile.p[:7], profile.v[:7], profile.a[:7], profile.j, strict=True)]
-    states += [*zip(after.p, after.v, after.a, after.j, strict=True)]
     used = [i for i, length in enumerate(lasts) if length > 0.0]
     starts = np.concatenate([[0.0], np.cumsum([lasts[i] for i in used])])
-    end = (profile.pf, profile.vf, profile.af, 0.0)
+    end = (profile.p[7], profile.v[7], profile.a[7], 0.0)  # pf and vf are not set by a stop
     return starts, np.array([*(states[i] for i in used), end])

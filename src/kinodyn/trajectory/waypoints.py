@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from kinodyn.trajectory.axes import Axes, Ends
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.jerk_limited import as_motion, axis_limits
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
-from kinodyn.trajectory.ruckig_door import Planner, brakes, extrema
+from kinodyn.trajectory.ruckig_door import Planner, extrema
 from kinodyn.trajectory.space import Space, space_of
 
 SLACK = 1e-9  # beyond position limits, for rounding [rad or m]
@@ -34,8 +35,8 @@ class ThroughWaypoints:
     stopping : float
         How long it would take to stop at each waypoint [s].
     bound : float
-        A time that no motion through the waypoints can go below [s]: for each joint alone, the least time from the
-        first to the last waypoint, or over the ways between its turning points; the longest of them.
+        A time that no motion through the waypoints can go below [s]: the longest, over all joints, of the least time
+        from the first to the last waypoint and of the whole way at the velocity limit.
     evaluations : int
         How many pieces were planned in the search.
     """
@@ -175,7 +176,7 @@ class _Search:
                 found = self._plan(piece, V, A)
             except InputError:
                 return False
-            if (piece > 0 and brakes(found)) or not self._inside(piece, *extrema(found)):
+            if not self._inside(piece, *extrema(found)):
                 return False
             cost.append(self._cost(found))
             lasts.append(found.duration)
@@ -185,17 +186,17 @@ class _Search:
         self.cost[k - 1 : k + 1], self.lasts[k - 1 : k + 1] = cost, lasts
         return True
 
-    def _plan(self, k: int, v: Array, a: Array) -> "object":
+    def _plan(self, k: int, v: Array, a: Array) -> Any:
         axes = self.axes[k]
         still = np.zeros(len(self.space.groups))
         rates = [np.append(rate[self.flat], still) for rate in (v[k], a[k], v[k + 1], a[k + 1])]
         self.evaluations += 1
         return self.planners[k].plan((0.0 * axes.step, rates[0], rates[1]), (axes.step, rates[2], rates[3]))
 
-    def _cost(self, found: "object") -> float:
+    def _cost(self, found: Any) -> float:
         """Count the time, and a little of each joint's own, so that joints that wait may still get better."""
-        alone = found.independent_min_durations  # type: ignore[attr-defined]
-        return float(found.duration) + TIE * float(np.mean(alone))  # type: ignore[attr-defined]
+        alone = found.independent_min_durations
+        return float(found.duration) + TIE * float(np.mean(alone))
 
     def _inside(self, k: int, low: Array, high: Array) -> bool:
         start, count = self.q[k][self.space.places[self.flat]], len(self.flat)
@@ -207,7 +208,7 @@ class _Search:
         return as_motion(self.axes[k], self._plan(k, self.v, self.a))
 
     def bound(self) -> float:
-        """Bound the time from below: each joint alone, over the way that it must go forth and back."""
+        """Bound the time from below, for each joint alone."""
         return max((self._bound_of(i) for i in range(len(self.flat))), default=0.0)
 
     def _bound_of(self, i: int) -> float:
@@ -219,4 +220,5 @@ class _Search:
             return 0.0
         planner, zero = Planner(limits[0], limits[1], np.array([jerk])), np.zeros(1)
         ends = [np.array([value]) for value in (self.v[0, column], self.v[-1, column])]
-        return float(planner.plan((x[:1], ends[0], zero), (x[-1:], ends[1], zero)).duration)
+        direct = float(planner.plan((x[:1], ends[0], zero), (x[-1:], ends[1], zero)).duration)
+        return max(direct, float(np.abs(np.diff(x)).sum() / self.bounds.velocity[column]))
