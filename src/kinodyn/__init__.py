@@ -20,6 +20,7 @@ from kinodyn import (
     ik,
     kinematics,
     spatial,
+    trajectory,
     validation,
 )
 from kinodyn.description.catalogue import robots
@@ -66,6 +67,7 @@ __all__ = [
     "robots",
     "set_threads",
     "spatial",
+    "trajectory",
     "validation",
     "write_urdf",
 ]

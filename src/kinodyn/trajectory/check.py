@@ -22,7 +22,6 @@ from kinodyn.trajectory.space import Space, space_of
 Kind: TypeAlias = Literal["position", "velocity", "acceleration", "jerk", "torque"]
 Wrenches: TypeAlias = Callable[[Array], Mapping[str, ArrayLike]]
 
-UNITS = {"position": "", "velocity": "/s", "acceleration": "/s^2", "jerk": "/s^3"}
 ORDERS: tuple[tuple[Kind, int], ...] = (("velocity", 1), ("acceleration", 2), ("jerk", 3))
 
 
@@ -151,10 +150,6 @@ def read_motion(robot: Robot | None, trajectory: Trajectory) -> tuple[Space, Tra
     return space, trajectory
 
 
-def _exact(space: Space, motion: Trajectory) -> bool:
-    return isinstance(motion, PiecewisePolynomial) and (motion.space.flat or not space.flat)
-
-
 def motion_times(motion: Trajectory) -> Array:
     """List times at which to look at any motion [s]."""
     knots = np.asarray(getattr(motion, "knots", [0.0, motion.duration]), dtype=float)
@@ -177,7 +172,11 @@ def _positions(space: Space, motion: Trajectory, bounds: Bounds, tolerance: floa
             values, times = refined_peaks(lambda t, sign=sign: sign * motion(t), at)  # type: ignore[misc]
             ends.append((sign * values, times))
     report.exact["position"] = exact
-    names = {i: joint.name for joint in (space.robot.joints if space.robot else ()) for i in range(joint.q.start, joint.q.stop)}
+    names = {
+        i: joint.name
+        for joint in (space.robot.joints if space.robot else ())
+        for i in range(joint.q.start, joint.q.stop)
+    }
     found = []
     for (values, times), limit, sign in ((ends[0], bounds.upper, 1.0), (ends[1], bounds.lower, -1.0)):
         for column, place in enumerate(places):
@@ -247,7 +246,9 @@ def _torques(
     report: LimitCheck,
 ) -> list[Excess]:
     if robot.base == "floating" and wrenches is None:
-        report.left_out["torque"] = "the base floats and no wrenches are given, so the forces of the ground are not known"
+        report.left_out["torque"] = (
+            "the base floats and no wrenches are given, so the forces of the ground are not known"
+        )
         return []
     torques = torque_function(robot, motion, wrenches)
     peaks, times = refined_peaks(lambda t: np.abs(torques(t)), motion_times(motion))

@@ -53,7 +53,9 @@ def jerk_limited(
     space = space_of(robot, "q0", q0)
     q = space.configurations("q0", q0), space.configurations("q1", q1)
     rates = [space.tangents(name, value) for name, value in (("v0", v0), ("v1", v1), ("a0", a0), ("a1", a1))]
-    axes = Axes(space, Ends(q[0], q[1], rates[0], rates[1], rates[2], rates[3]), _bounds(space, velocity, acceleration, jerk))
+    axes = Axes(
+        space, Ends(q[0], q[1], rates[0], rates[1], rates[2], rates[3]), _bounds(space, velocity, acceleration, jerk)
+    )
     limits = axis_limits(axes)
     planner = Planner(limits[0], limits[1], limits[2], synchronise)
     start, target = axis_states(axes)

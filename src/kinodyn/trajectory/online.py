@@ -1,4 +1,4 @@
-"""A motion that changes while it runs: a new target at any instant, without a jump in position, velocity, acceleration."""
+"""A motion that changes while it runs: a new target at any instant, and no jump up to the acceleration."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
-from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, factorials, hermite_pieces
 from kinodyn.trajectory.space import Space, increasing, positive, space_of
 
@@ -194,8 +193,3 @@ def _solve(matrix: Array, values: Array) -> Array:
     if np.linalg.cond(matrix / scale) > WORST_CONDITION:
         raise InputError(f"{len(matrix)} conditions on one polynomial leave no digits; use a spline")
     return np.asarray(np.linalg.solve(matrix / scale, values / scale))
-
-
-def as_states(motion: JointTrajectory, times: Array) -> tuple[Array, Array, Array]:
-    """Read q, v and a of a motion at times."""
-    return motion(times), motion(times, 1), motion(times, 2)

@@ -91,7 +91,10 @@ def retime(
 
 
 def _along_the_path(
-    robot: Robot | None, trajectory: JointTrajectory, limits: dict[str, LimitLike | Literal[False] | None], before: LimitCheck
+    robot: Robot | None,
+    trajectory: JointTrajectory,
+    limits: dict[str, LimitLike | Literal[False] | None],
+    before: LimitCheck,
 ) -> Retimed:
     from kinodyn.trajectory.time_optimal import time_optimal
 
@@ -106,7 +109,10 @@ def _along_the_path(
 
 
 def _uniform(
-    robot: Robot | None, trajectory: JointTrajectory, limits: dict[str, LimitLike | Literal[False] | None], before: LimitCheck
+    robot: Robot | None,
+    trajectory: JointTrajectory,
+    limits: dict[str, LimitLike | Literal[False] | None],
+    before: LimitCheck,
 ) -> Retimed:
     space, _ = read_motion(robot, trajectory)
     powers = (("velocity", 1), ("acceleration", 2), ("jerk", 3))
@@ -161,8 +167,8 @@ def _fastest_pace(
     name = [name for name, counted in zip(space.names, some, strict=True) if counted][place[1]]
     need, most = abs(g[:, some][place]), limit[some][place[1]]
     return None, (
-        f"no slow-down helps: standing still at {times[place[0]]:.4g} s takes a torque of {need:.4g} at {name!r}, and its"
-        f" limit is {most:.4g}"
+        f"no slow-down helps: standing still at {times[place[0]]:.4g} s takes a torque of {need:.4g} at {name!r},"
+        f" and its limit is {most:.4g}"
     )
 
 
@@ -172,7 +178,9 @@ def _forbidden(g: Array, D: Array, B: Array, limit: Array) -> tuple[Array, Array
     for sign in (1.0, -1.0):
         c, b, a = sign * g - limit, sign * D, sign * B  # forbidden where c + b u + a u^2 > 0
         roots = _quadratic_roots(a, b, c)
-        marks = np.sort(np.clip(np.concatenate([np.zeros((1, *c.shape)), roots, np.ones((1, *c.shape))]), 0.0, 1.0), axis=0)
+        marks = np.sort(
+            np.clip(np.concatenate([np.zeros((1, *c.shape)), roots, np.ones((1, *c.shape))]), 0.0, 1.0), axis=0
+        )
         for left, right in zip(marks[:-1], marks[1:], strict=True):
             middle = 0.5 * (left + right)
             bad = (right > left) & (c + middle * (b + middle * a) > 0.0)

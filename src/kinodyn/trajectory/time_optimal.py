@@ -34,8 +34,8 @@ class TimeOptimal:
     trajectory : TimedPath or None
     status : str
         "solved"; "gravity": a torque limit is below what standing still takes somewhere on the path; "infeasible":
-        no pace keeps the limits; "inexact": a pace was found, but the limits could not be made to hold between grid
-        points.
+        no pace keeps the limits; "position": the path leaves the position limits; "inexact": a pace was found, but the
+        limits could not be made to hold between grid points.
     reason : str
         In words; empty if solved.
     check : LimitCheck or None
@@ -201,7 +201,12 @@ class _Problem:
 
     def _pace(self, grid: int, shares: dict[str, float]) -> tuple[Array, Array | None, int]:
         from toppra import algorithm
-        from toppra.constraint import ConstraintType, DiscretizationType, LinearConstraint, canlinear_colloc_to_interpolate
+        from toppra.constraint import (
+            ConstraintType,
+            DiscretizationType,
+            LinearConstraint,
+            canlinear_colloc_to_interpolate,
+        )
 
         s = np.union1d(np.linspace(0.0, self.curve.duration, grid + 1), self.curve.knots)
         s = s[np.append(np.diff(s) > 1e-6 * self.curve.duration / grid, True)]

@@ -47,9 +47,7 @@ def trapezoid(
     space = space_of(robot, "q0", q0)
     rates = [space.tangents(name, value) for name, value in (("v0", v0), ("v1", v1))]
     zero = np.zeros(space.nv)
-    ends = Ends(
-        space.configurations("q0", q0), space.configurations("q1", q1), rates[0], rates[1], zero, zero
-    )
+    ends = Ends(space.configurations("q0", q0), space.configurations("q1", q1), rates[0], rates[1], zero, zero)
     axes = Axes(space, ends, motion_bounds(space, velocity, acceleration))
     lasts = None if duration is None else positive("duration", duration)
     _refuse_too_fast(axes)
@@ -196,4 +194,6 @@ def _refuse_too_fast(axes: Axes) -> None:
     if over.any():
         i = int(over.argmax())
         speed = max(abs(axes.v0[i]), abs(axes.v1[i]))
-        raise InputError(f"joint {axes.names[i]!r} has {speed:g} at an end, above its velocity limit {axes.velocity[i]:g}")
+        raise InputError(
+            f"joint {axes.names[i]!r} has {speed:g} at an end, above its velocity limit {axes.velocity[i]:g}"
+        )

@@ -122,7 +122,9 @@ class _Search:
             low, high = extrema(found)
             self.lasts[k], self.cost[k] = found.duration, self._cost(found)
             if not self._inside(k, low, high):
-                raise InputError(f"from waypoint {k} to {k + 1} the velocities at the ends lead outside position limits")
+                raise InputError(
+                    f"from waypoint {k} to {k + 1} the velocities at the ends lead outside position limits"
+                )
 
     def improve(self, sweeps: int) -> None:
         """Change one waypoint's state at a time, all joints together first, then each alone, with smaller steps."""
