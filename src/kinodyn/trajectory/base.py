@@ -134,4 +134,4 @@ def sample_times(dt: float, duration: float) -> Array:
     count = int(np.ceil(duration / step * (1.0 - 1e-12)))
     if count > 100_000_000:
         raise InputError(f"dt is {dt!r}: {count} samples of {duration:.3g} s are too many; give a longer one")
-    return np.minimum(np.arange(count + 1) * step, duration)
+    return np.asarray(np.minimum(np.arange(count + 1) * step, duration))

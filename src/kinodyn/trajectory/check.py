@@ -145,8 +145,9 @@ def read_motion(robot: Robot | None, trajectory: Trajectory) -> tuple[Space, Tra
     if robot is None and isinstance(trajectory, JointTrajectory):
         return trajectory.space, trajectory
     space = space_of(robot, "trajectory(0)", q)
-    if q.shape != (space.nq,):
-        raise InputError(f"the trajectory gives configurations {q.shape}; this robot has ({space.nq},)")
+    v = np.asarray(trajectory(0.0, 1))
+    if q.shape != (space.nq,) or v.shape != (space.nv,):
+        raise InputError(f"the trajectory gives q {q.shape} and v {v.shape}; give ({space.nq},) and ({space.nv},)")
     return space, trajectory
 
 

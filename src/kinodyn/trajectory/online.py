@@ -106,8 +106,8 @@ class OnlineTrajectory:
         if not len(self._flat) or not np.isfinite(limits[2]).all():
             raise InputError("each joint needs a finite limit of jerk, and there must be one that can move")
         self._velocity, self._acceleration = limits[0], limits[1]
-        self._together = Planner(*limits)
-        self._apart = Planner(*limits, synchronise="none")
+        self._together = Planner(limits[0], limits[1], limits[2])
+        self._apart = Planner(limits[0], limits[1], limits[2], "none")
         self._clock = clock
         self.time, self.missed = 0.0, 0
         rates = [space.tangents(name, value) for name, value in (("v0", v0), ("a0", a0))]

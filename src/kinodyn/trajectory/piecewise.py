@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
@@ -49,7 +50,7 @@ class PiecewisePolynomial(JointTrajectory):
     def _evaluate(self, t: Array, order: int) -> Array:
         if order == 3 and not self.space.flat:
             raise InputError("order 3 is given only where q is a vector; this robot has ball or floating joints")
-        piece = np.clip(np.searchsorted(self._knots, t, side="right") - 1, 0, len(self.base) - 1)
+        piece = np.clip(np.searchsorted(self._knots, t, side="right") - 1, 0, len(self.base) - 1).astype(np.intp)
         since = (t - self._knots[piece])[..., None]
         top = _horner(self.derivative(order), piece, since)
         if order == 0:
@@ -70,7 +71,7 @@ class PiecewisePolynomial(JointTrajectory):
         )
 
 
-def _horner(coefficients: Array, piece: Array, since: Array) -> Array:
+def _horner(coefficients: Array, piece: NDArray[np.intp], since: Array) -> Array:
     result = np.array(coefficients[-1][piece])
     for row in coefficients[-2::-1]:
         result *= since

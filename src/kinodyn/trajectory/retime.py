@@ -118,7 +118,7 @@ def _uniform(
     powers = (("velocity", 1), ("acceleration", 2), ("jerk", 3))
     top = 1.0  # of the pace u = 1 / k
     for kind, power in powers:
-        load = before.load.get(kind, np.zeros(1)).max()  # type: ignore[call-overload]
+        load = before.load.get(kind, np.zeros(1)).max()
         top = min(top, max(load, 1e-300) ** (-1.0 / power))
     counted = "torque" in before.load and robot is not None
     pace = top if top == 1.0 else top * (1.0 - HAIR)

@@ -193,7 +193,8 @@ class _Problem:
             s, pace, failed = self._pace(grid, shares)
             if pace is None:
                 return None, failed
-            before, self._drag = self._drag, (s, pace)
+            before: tuple[Array, Array] | None = self._drag
+            self._drag = (s, pace)
             law = _law_of(s, pace)
             if before is not None and np.abs(np.interp(s, *before) - pace).max() < 1e-4 * pace.max():
                 break
@@ -231,7 +232,7 @@ class _Problem:
         solver = algorithm.TOPPRA([constraint], _Path(self.curve), gridpoints=s, solver_wrapper="seidel")
         _, pace, _, sets = solver.compute_parameterization(0.0, 0.0, return_data=True)
         if pace is None or np.isnan(pace).any():
-            unknown = np.flatnonzero(np.isnan(sets).any(axis=1)) if sets is not None else []
+            unknown = np.flatnonzero(np.isnan(np.atleast_2d(sets)).any(axis=1))
             return s, None, int(unknown[-1]) if len(unknown) else 0
         return s, np.asarray(pace), 0
 

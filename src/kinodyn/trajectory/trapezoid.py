@@ -103,7 +103,7 @@ def _each_its_own(space: Space, axes: Axes, duration: float | None) -> Piecewise
     if not np.isfinite(axes.acceleration[axes.moving]).all():
         name = axes.names[int((axes.moving & ~np.isfinite(axes.acceleration)).argmax())]
         raise InputError(f"joint {name!r} moves and has no limit of acceleration; give one above 0")
-    moving = [_Reach(axes, i) for i in np.flatnonzero(axes.moving)]
+    moving = [_Reach(axes, int(i)) for i in np.flatnonzero(axes.moving)]
     times = np.unique(np.concatenate([reach.candidates() for reach in moving]))
     least = 0.0 if duration is None else duration
     times = np.append(times[times > least], least) if duration is not None else times

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array, Description, Inertia, Joint, Link
+from kinodyn.description.types import Array, Description, Inertia, Joint, JointKind, Link
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.spatial import as_quaternion, from_quaternion
@@ -104,7 +104,7 @@ def spline(
 def _free_body(coupled: bool) -> Robot:
     """Make a body whose configuration is position and quaternion: one floating joint, or three slides and a ball."""
     axes = np.eye(3)
-    kinds = ("floating",) if coupled else ("prismatic", "prismatic", "prismatic", "ball")
+    kinds: tuple[JointKind, ...] = ("floating",) if coupled else ("prismatic", "prismatic", "prismatic", "ball")
     links = [Link(f"l{i}", Inertia(1.0, np.zeros(3), np.eye(3))) for i in range(len(kinds) + 1)]
     joints = [Joint(f"j{i}", kind, f"l{i}", f"l{i + 1}", np.eye(4), axes[min(i, 2)]) for i, kind in enumerate(kinds)]
     return Robot(Description("free body", tuple(links), tuple(joints)))
