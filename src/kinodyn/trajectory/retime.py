@@ -13,7 +13,7 @@ from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
-from kinodyn.trajectory.check import LimitCheck, check, motion_times, read_motion
+from kinodyn.trajectory.check import ORDERS, LimitCheck, check, motion_times, read_motion
 from kinodyn.trajectory.space import Space
 
 ROUNDS = 30
@@ -115,10 +115,9 @@ def _uniform(
     before: LimitCheck,
 ) -> Retimed:
     space, _ = read_motion(robot, trajectory)
-    powers = (("velocity", 1), ("acceleration", 2), ("jerk", 3))
     top = 1.0  # of the pace u = 1 / k
-    for kind, power in powers:
-        load = before.load.get(kind, np.zeros(1)).max()
+    for kind, power in ORDERS:
+        load = float(before.load.get(kind, np.zeros(1)).max())
         top = min(top, max(load, 1e-300) ** (-1.0 / power))
     counted = "torque" in before.load and robot is not None
     pace = top if top == 1.0 else top * (1.0 - HAIR)
@@ -128,7 +127,7 @@ def _uniform(
     for _ in range(ROUNDS):
         if counted:
             assert robot is not None
-            limit = motion_bounds(space, torque=limits["torque"]).torque  # type: ignore[arg-type]
+            limit = motion_bounds(space, torque=limits["torque"]).torque
             found, why = _fastest_pace(robot, space, trajectory, times, limit, top)
             if found is None:
                 return Retimed(None, np.inf, "gravity", why, before)

@@ -17,7 +17,7 @@ from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.check import LimitCheck, check
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.space import Space
-from kinodyn.trajectory.spline import cubic_spline
+from kinodyn.trajectory.spline import cubic_spline, quintic_spline
 from kinodyn.trajectory.timed import TimedPath
 
 ROUNDS = 12
@@ -166,7 +166,7 @@ def _refit(path: JointTrajectory) -> tuple[PiecewisePolynomial, float]:
     while True:
         share = np.linspace(0.0, length[-1], count + 1)
         at = np.interp(share, length, t)
-        curve = cubic_spline(path(at), share, ends="not-a-knot", robot=path.robot)
+        curve = quintic_spline(path(at), share, ends="not-a-knot", robot=path.robot)
         middle = 0.5 * (at[:-1] + at[1:])
         deviation = float(np.abs(space.difference(curve(np.interp(middle, t, length)), path(middle))).max())
         if deviation < REFIT or count >= 3200:
@@ -209,9 +209,7 @@ class _Problem:
             canlinear_colloc_to_interpolate,
         )
 
-        s = np.union1d(np.linspace(0.0, self.curve.duration, grid + 1), self.curve.knots)
-        s = s[np.append(np.diff(s) > 1e-6 * self.curve.duration / grid, True)]
-        s[0] = 0.0
+        s = np.linspace(0.0, self.curve.duration, grid + 1)
         a, b, c, limit = self._rows(s, shares)
         F, g = np.concatenate([np.eye(len(limit)), -np.eye(len(limit))]), np.concatenate([limit, limit])
         tangent = np.abs(self.curve(s, 1)) / (shares["velocity"] * self.bounds.velocity)
@@ -239,7 +237,8 @@ class _Problem:
     def _rows(self, s: Array, shares: dict[str, float]) -> tuple[Array, Array, Array, Array]:
         """Return a, b, c (n, m) and the limit (m,): |a s'' + b s'^2 + c| <= limit for accelerations and torques."""
         first, second = self.curve(s, 1), self.curve(s, 2)
-        some = np.isfinite(self.bounds.acceleration)
+        moving = np.abs([first, second]).max(axis=(0, 1)) > 0.0
+        some = np.isfinite(self.bounds.acceleration) & moving
         rows = [first[:, some], second[:, some], np.zeros((len(s), int(some.sum())))]
         limit = shares["acceleration"] * self.bounds.acceleration[some]
         if self.robot is not None:
