@@ -115,11 +115,13 @@ def check(
     tolerance
         As a share of the limit, and for positions in rad or m.
 
+    Example
+    -------
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> q0, q1 = [0, 0, 0, -1.5, 0, 1.5, 0], [1, 0, 0, -1.5, 0, 1.5, 0]
-    >>> print(check(robot, kd.trajectory.minimum_jerk(q0, q1, 0.5, robot=robot), torque=False))
-    velocity of 'panda_joint1' is 3.75 at 0.25 s, 1.57 beyond its limit 2.175
+    >>> print(check(robot, kd.trajectory.minimum_jerk(q0, q1, 0.4, robot=robot), torque=False))
+    velocity of 'panda_joint1' is 4.6875 at 0.2 s, 2.51 beyond its limit 2.175
     """
     space, motion = read_motion(robot, trajectory)
     bounds = motion_bounds(space, velocity, acceleration, jerk, None if torque is False else torque)

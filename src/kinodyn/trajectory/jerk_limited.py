@@ -35,6 +35,9 @@ def jerk_limited(
     Velocity limits are the robot's if not given; velocities and accelerations at the ends are zero if not given. A
     start outside the limits is brought back first. Position limits are not looked at: see `check`.
 
+    Reference: L. Berscheid and T. Kroeger, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States",
+    2021. Computed by their library ruckig, on this machine.
+
     Parameters
     ----------
     duration
@@ -43,12 +46,11 @@ def jerk_limited(
         "time": all joints end together; "phase": on a straight line too, where the states allow; "none": each joint is
         there as soon as it can.
 
-    Reference: L. Berscheid and T. Kroeger, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States",
-    2021. Computed by their library ruckig, on this machine.
-
+    Example
+    -------
     >>> motion = jerk_limited([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=2.0, v0=[0.5])
     >>> print(motion(0.0, 1), motion(motion.duration).round(9), round(motion.duration, 3))
-    [0.5] [1.] 1.759
+    [0.5] [1.] 2.051
     """
     space = space_of(robot, "q0", q0)
     q = space.configurations("q0", q0), space.configurations("q1", q1)

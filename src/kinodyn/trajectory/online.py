@@ -74,6 +74,8 @@ class OnlineTrajectory:
     missed : int
         How many targets were late.
 
+    Example
+    -------
     >>> online = OnlineTrajectory([0.0], velocity=1.0, acceleration=2.0, jerk=10.0)
     >>> online.retarget([1.0]).status
     'accepted'

@@ -50,6 +50,8 @@ def cubic_spline(
         waypoint is the first again, and so are its derivatives; "not-a-knot": the first two pieces are one polynomial,
         and the last two.
 
+    Example
+    -------
     >>> motion = cubic_spline([[0.0], [1.0], [0.0]], [0.0, 1.0, 2.0])
     >>> print(motion([0.5, 1.0]).ravel(), motion(1.0, 1).round(12))
     [0.5 1. ] [0.]

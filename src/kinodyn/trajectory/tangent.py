@@ -14,45 +14,51 @@ import math
 import numpy as np
 
 from kinodyn.description.types import Array
+from kinodyn.spatial.cross import skew_matrix
 
 SERIES_BELOW = 4.0  # squared angle [rad^2]
 # f_n(x) = 1/n! - x/(n+2)! + x^2/(n+4)! - ... for n = 2 ... 7, one in each column; enough terms for x up to 4
 _TERMS = np.array([[(-1.0) ** k / math.factorial(n + 2 * k) for n in range(2, 8)] for k in range(14)])
+_POWERS = np.arange(14.0)
 
 
 def velocity(x: Array, dx: Array) -> Array:
     """Compute J(x) dx: rates dx (..., 3 or 6) of coordinates x to a velocity in the moving axes."""
     c, _ = _coefficients(_squared_angle(x))
-    result, w = dx, dx
+    A, w = _minus_ad(x), dx[..., None]
+    result = w
     for i in range(4):
-        w = -_ad(x, w)
-        result = result + c[..., i, None] * w
-    return result
+        w = A @ w
+        result = result + c[..., i, None, None] * w
+    return np.asarray(result[..., 0])
 
 
 def acceleration(x: Array, dx: Array, ddx: Array) -> Array:
     """Compute J(x) ddx + (dJ/dt) dx, the time derivative of `velocity`."""
     c, slopes = _coefficients(_squared_angle(x))
     rate = 2.0 * (x[..., -3:] * dx[..., -3:]).sum(axis=-1)[..., None] * slopes
-    result, w, u = ddx, dx, ddx
+    A, dA, w, u = _minus_ad(x), _minus_ad(dx), dx[..., None], ddx[..., None]
+    result = u
     for i in range(4):
-        u = -_ad(x, u) - _ad(dx, w)
-        w = -_ad(x, w)
-        result = result + c[..., i, None] * u + rate[..., i, None] * w
-    return result
+        u = A @ u + dA @ w
+        w = A @ w
+        result = result + c[..., i, None, None] * u + rate[..., i, None, None] * w
+    return np.asarray(result[..., 0])
 
 
 def _squared_angle(x: Array) -> Array:
     return np.asarray((x[..., -3:] ** 2).sum(axis=-1))
 
 
-def _ad(x: Array, y: Array) -> Array:
-    """Compute the bracket of two rotation vectors, or of two twists, linear first."""
+def _minus_ad(x: Array) -> Array:
+    """Return the matrix of minus the bracket with x, a rotation vector (..., 3) or a twist (..., 6), linear first."""
+    turn = skew_matrix(-x[..., -3:])
     if x.shape[-1] == 3:
-        return np.cross(x, y)
-    turn = x[..., 3:]
-    linear = np.cross(turn, y[..., :3]) + np.cross(x[..., :3], y[..., 3:])
-    return np.concatenate([linear, np.cross(turn, y[..., 3:])], axis=-1)
+        return turn
+    matrix = np.zeros((*x.shape[:-1], 6, 6))
+    matrix[..., :3, :3] = matrix[..., 3:, 3:] = turn
+    matrix[..., :3, 3:] = skew_matrix(-x[..., :3])
+    return matrix
 
 
 def _coefficients(squared: Array) -> tuple[Array, Array]:
@@ -72,10 +78,7 @@ def _coefficients(squared: Array) -> tuple[Array, Array]:
 def _stumpff(squared: Array) -> Array:
     """Return f_2 ... f_7 (..., 6): by series at small angles, by f_(n+2) = (1/n! - f_n) / angle^2 at larger ones."""
     small = squared < SERIES_BELOW
-    x = np.where(small, squared, 0.0)[..., None]
-    series = np.zeros((*squared.shape, 6))
-    for row in _TERMS[::-1]:
-        series = row + x * series
+    series = np.asarray(np.where(small, squared, 0.0)[..., None] ** _POWERS @ _TERMS)
     if small.all():
         return series
     x = np.where(small, 1.0, squared)

@@ -77,6 +77,9 @@ def time_optimal(
     checked on all its length (`check`); where it exceeds a limit between grid points, the grid is refined and the
     limits are tightened by as much, until they hold. So the answer is slower than the optimum by about that much.
 
+    Reference: H. Pham and Q.-C. Pham, "A New Approach to Time-Optimal Path Parameterization Based on Reachability
+    Analysis", 2018, computed by their library toppra.
+
     Parameters
     ----------
     path
@@ -88,9 +91,6 @@ def time_optimal(
         No limit if not given.
     grid
         Steps that the path is cut into at first.
-
-    Reference: H. Pham and Q.-C. Pham, "A New Approach to Time-Optimal Path Parameterization Based on Reachability
-    Analysis", 2018, computed by their library toppra.
     """
     if isinstance(grid, bool) or not isinstance(grid, int | np.integer) or grid < 10:
         raise InputError(f"grid is {grid!r}; give a whole number of at least 10")

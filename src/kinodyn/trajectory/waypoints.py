@@ -17,9 +17,13 @@ from kinodyn.trajectory.jerk_limited import as_motion, axis_limits
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.ruckig_door import Planner, extrema
 from kinodyn.trajectory.space import Space, space_of
+from kinodyn.trajectory.spline import quintic_spline
 
 SLACK = 1e-9  # beyond position limits, for rounding [rad or m]
 SMALLEST = 0.02  # step of the search, as a share of the limits, at which it ends
+INSIDE = 1.0 - 1e-9  # of velocity and acceleration limits, for rounding
+SPLINES = 12  # how often the times of a spline are improved
+PACES = (1.0, 1.15, 1.3, 1.6, 0.8)  # that its states are tried at
 TIE = 1e-3  # how much the joints that are not the slowest count
 
 
@@ -127,9 +131,11 @@ class _Search:
                 )
 
     def improve(self, sweeps: int) -> None:
-        """Change one waypoint's state at a time, all joints together first, then each alone, with smaller steps."""
+        """Take the states of a spline, then change one waypoint's state at a time, with smaller and smaller steps."""
         inner = range(1, len(self.q) - 1)
         step = 0.5
+        if sweeps and len(self.q) > 2:
+            self._by_splines()
         for _ in range(sweeps):
             better = False
             for k in inner:
@@ -140,6 +146,57 @@ class _Search:
                 step /= 2.0
                 if step < SMALLEST:
                     return
+
+    def _by_splines(self) -> None:
+        """Take the states of the quintic spline over the present times, as long as that makes the whole faster.
+
+        They need not belong to a spline within the limits: each piece is planned anew between them.
+        """
+        for _ in range(SPLINES):
+            times = np.concatenate([[0.0], np.cumsum(self.lasts)])
+            try:
+                spline = quintic_spline(self.q, times, v0=self.v[0], v1=self.v[-1], robot=self.space.robot)
+            except InputError:  # waypoints that repeat take no time
+                return
+            v, a = spline(times, 1), spline(times, 2)
+            if not any(self._try_all(pace * v, pace**2 * a) for pace in PACES):
+                return
+
+    def _try_all(self, v: Array, a: Array) -> bool:
+        """Take states at all inner waypoints, brought within the limits, if all pieces together are faster."""
+        V, A = self.v.copy(), self.a.copy()
+        V[1:-1, self.flat], A[1:-1, self.flat] = self._admissible(v[1:-1, self.flat], a[1:-1, self.flat])
+        cost, lasts = [], []
+        for k in range(len(self.lasts)):
+            found = self._within(k, V, A)
+            if found is None:
+                return False
+            cost.append(self._cost(found))
+            lasts.append(found.duration)
+        if sum(cost) >= self.cost.sum() * (1.0 - 1e-6):
+            return False
+        self.v, self.a = V, A
+        self.cost[:], self.lasts[:] = cost, lasts
+        return True
+
+    def _admissible(self, v: Array, a: Array) -> tuple[Array, Array]:
+        """Bring velocities and accelerations within limits, the velocity that taking `a` away leads to among them."""
+        top, push, jerk = (
+            limit[self.flat] for limit in (self.bounds.velocity, self.bounds.acceleration, self.bounds.jerk)
+        )
+        v = np.clip(v, -INSIDE * top, INSIDE * top)
+        most = np.minimum(
+            INSIDE * push, INSIDE * np.sqrt(2.0 * np.where(np.isfinite(jerk), jerk, 1.0) * (top - np.abs(v)))
+        )
+        return v, np.clip(a, -most, most)
+
+    def _within(self, k: int, v: Array, a: Array) -> Any | None:
+        """Plan a piece; None if there is none within position limits."""
+        try:
+            found = self._plan(k, v, a)
+        except InputError:
+            return None
+        return found if self._inside(k, *extrema(found)) else None
 
     def _along(self, k: int, step: float) -> bool:
         """Try more or less speed along the way from the waypoint before to the one after, for joints that go on."""
@@ -165,20 +222,12 @@ class _Search:
 
     def _try(self, k: int, v: Array, a: Array) -> bool:
         """Take the state at waypoint k if both pieces beside it keep the limits and are faster together."""
-        top, push = self.bounds.velocity[self.flat], self.bounds.acceleration[self.flat]
-        v, a = np.clip(v, -0.999 * top, 0.999 * top), np.clip(a, -0.999 * push, 0.999 * push)
-        # the velocity that is reached when this acceleration is taken away, before and after
-        if (np.abs(v) + a**2 / (2.0 * self.bounds.jerk[self.flat]) > top).any():
-            return False
         V, A = self.v.copy(), self.a.copy()
-        V[k, self.flat], A[k, self.flat] = v, a
+        V[k, self.flat], A[k, self.flat] = self._admissible(v, a)
         cost, lasts = [], []
         for piece in (k - 1, k):
-            try:
-                found = self._plan(piece, V, A)
-            except InputError:
-                return False
-            if not self._inside(piece, *extrema(found)):
+            found = self._within(piece, V, A)
+            if found is None:
                 return False
             cost.append(self._cost(found))
             lasts.append(found.duration)

@@ -8,6 +8,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.spatial import log, log3
 from kinodyn.spatial.checks import MatrixLike, as_pose
+from kinodyn.spatial.cross import skew_matrix
 from kinodyn.spatial.lie import exp_rotation_vector
 from kinodyn.trajectory.cartesian.laws import Law, PathSizes, frame_limits, time_law
 from kinodyn.trajectory.cartesian.poses import PoseTrajectory
@@ -25,7 +26,7 @@ class TurningPath(PoseTrajectory):
         self, T0: Array, turn: Array, along: Array, winding: Array, arm: Array, law: PiecewisePolynomial
     ) -> None:
         self.T0, self.turn, self.along, self.winding, self.arm, self.law = T0, turn, along, winding, arm, law
-        self.duration = law.duration
+        self.duration, self._wind = law.duration, skew_matrix(winding)
 
     @property
     def knots(self) -> Array:
@@ -41,12 +42,12 @@ class TurningPath(PoseTrajectory):
             T[..., :3, 3] = self.T0[:3, 3] + s * self.along + arm - self.arm
             T[..., 3, 3] = 1.0
             return T
-        first = self.along + np.cross(self.winding, arm)
+        first = self.along + arm @ self._wind.T
         spin = np.broadcast_to(self.T0[:3, :3] @ self.turn, first.shape)
         tangent = np.concatenate([first, spin], axis=-1)
         if order == 1:
             return np.asarray(tangent * self.law(t, 1))
-        bend = np.concatenate([np.cross(self.winding, np.cross(self.winding, arm)), 0.0 * spin], axis=-1)
+        bend = np.concatenate([arm @ (self._wind @ self._wind).T, 0.0 * spin], axis=-1)
         return np.asarray(tangent * self.law(t, 2) + bend * self.law(t, 1) ** 2)
 
 
