@@ -54,8 +54,6 @@ class JointTrajectory(ABC):
     ----------
     duration : float
         [s]
-    knots : (k,) array
-        Times at which a derivative may jump, both ends among them [s].
     robot : Robot or None
     """
 
