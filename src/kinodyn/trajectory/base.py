@@ -76,9 +76,12 @@ class JointTrajectory(ABC):
         times = numbers("t", t)
         if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 0 <= order <= 3:
             raise InputError(f"order is {order!r}; give 0, 1 or 2, or 3 for the jerk")
-        value = self._evaluate(np.clip(times, 0.0, self.duration), int(order))
+        inside = np.minimum(np.maximum(times, 0.0), self.duration)
+        value = self._evaluate(np.asarray(inside), int(order))
         if order:
-            value[(times < 0.0) | (times > self.duration)] = 0.0
+            outside = inside != times
+            if outside.any():
+                value[outside] = 0.0
         return value
 
     @abstractmethod

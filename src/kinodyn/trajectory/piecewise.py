@@ -50,7 +50,7 @@ class PiecewisePolynomial(JointTrajectory):
     def _evaluate(self, t: Array, order: int) -> Array:
         if order == 3 and not self.space.flat:
             raise InputError("order 3 is given only where q is a vector; this robot has ball or floating joints")
-        piece = np.clip(np.searchsorted(self._knots, t, side="right") - 1, 0, len(self.base) - 1).astype(np.intp)
+        piece = np.searchsorted(self._knots[1:-1], t, side="right")
         since = (t - self._knots[piece])[..., None]
         top = _horner(self.derivative(order), piece, since)
         if order == 0:
