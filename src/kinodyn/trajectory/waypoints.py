@@ -159,7 +159,8 @@ class _Search:
             except InputError:  # waypoints that repeat take no time
                 return
             v, a = spline(times, 1), spline(times, 2)
-            if not any(self._try_all(pace * v, pace**2 * a) for pace in PACES):
+            faster = [self._try_all(pace * v, pace**2 * a) for pace in PACES]
+            if not any(faster):
                 return
 
     def _try_all(self, v: Array, a: Array) -> bool:
