@@ -23,6 +23,7 @@ from kinodyn import (
     qp,
     sim,
     spatial,
+    trajectory,
     validation,
 )
 from kinodyn.description.catalogue import robots
@@ -74,6 +75,7 @@ __all__ = [
     "set_threads",
     "sim",
     "spatial",
+    "trajectory",
     "validation",
     "write_urdf",
 ]

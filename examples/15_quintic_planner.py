@@ -1,0 +1,64 @@
+"""Plan with quintics: between two states, through waypoints, as fast as the limits allow, checked all the way.
+
+With --plot FILE the motion along the path, as fast as torques allow, is drawn (needs matplotlib).
+"""
+
+import argparse
+
+import numpy as np
+
+import kinodyn as kd
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
+tr = kd.trajectory
+
+# One joint from rest to rest: the textbook's coefficients of rising powers of time.
+quintic = tr.quintic([15.0], [75.0], 3.0)
+coefficients = quintic.coefficients[:, 0, 0] + 15.0 * np.eye(6)[0]  # they count from where the motion begins
+print("from 15 to 75 degrees in 3 s, coefficients:", coefficients.round(4) + 0.0)
+print("        time  position  velocity  acceleration")
+for t in np.linspace(0.0, 3.0, 7):
+    print(f"        {t:4.1f}  {quintic(t)[0]:8.3f}  {quintic(t, 1)[0]:8.3f}  {quintic(t, 2)[0]:12.3f}")
+
+# Moving ends: position, velocity and acceleration are as asked for on both sides.
+moving = tr.quintic([0.0], [1.0], 1.0, v0=[0.5], v1=[-0.2], a0=[1.0], a1=[0.0])
+ends = [[float(value) for value in (moving(t)[0], moving(t, 1)[0], moving(t, 2)[0])] for t in (0.0, 1.0)]
+print("\nstates at both ends:", (np.round(ends, 9) + 0.0).tolist())
+
+# Through waypoints of an arm: the spline of least jerk, first at times that are too short.
+robot = kd.load("panda")
+q = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
+waypoints = q + np.array(
+    [
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.8, 0.3, 0.2, 0.6, -0.3, 0.4, 0.2],
+        [1.4, 0.8, -0.2, 0.9, 0.2, -0.2, 0.8],
+        [0.6, 0.4, -0.6, -0.4, 0.9, 0.1, 1.4],
+    ]
+)
+hasty = tr.quintic_spline(waypoints, [0.0, 0.3, 0.6, 1.0], robot=robot)
+print("\nin 1 s:")
+print(tr.check(robot, hasty))
+
+# The least slow-down, all joints alike, and the fastest pace along the same path.
+slower = tr.retime(robot, hasty)
+assert slower.trajectory is not None
+print(f"\nstretched {slower.factor:.3f} times, {slower.trajectory.duration:.3f} s:")
+print(slower.check)
+along = tr.retime(robot, hasty, acceleration=15.0, method="path")
+assert along.trajectory is not None
+print(f"fastest along the path with 15 rad/s^2, {along.trajectory.duration:.3f} s:")
+print(along.check)
+
+# With jerk limits, passing waypoints instead of stopping at them.
+through = tr.jerk_limited_through(waypoints, acceleration=15.0, jerk=200.0, robot=robot)
+print(f"\njerk-limited through the waypoints {through.trajectory.duration:.3f} s, stopping {through.stopping:.3f} s")
+
+# What no slow-down can help with is told.
+weak = tr.retime(robot, hasty, torque={"panda_joint2": 15.0})
+print(f"with a weak shoulder: {weak.status}: {weak.reason}")
+
+if options.plot:
+    along.trajectory.plot(options.plot, torque=True, acceleration=15.0)

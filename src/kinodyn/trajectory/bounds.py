@@ -1,0 +1,91 @@
+"""Limits of a motion as arrays: from the robot, or as given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.trajectory.space import Space
+
+LimitLike: TypeAlias = ArrayLike | Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Limits of position (nq,) and of velocity, acceleration, jerk and torque (nv,); infinite where there is none."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+    torque: Array
+
+
+def motion_bounds(
+    space: Space,
+    velocity: LimitLike | None = None,
+    acceleration: LimitLike | None = None,
+    jerk: LimitLike | None = None,
+    torque: LimitLike | None = None,
+) -> Bounds:
+    """Collect limits. None stands for the robot's own limit, and for no limit where it has none.
+
+    Each is one number, one for each velocity (nv,), or a dict of joint -> limit in place of the robot's. One number
+    does not limit ball and floating joints, whose coordinates mix metres and radians: give (nv,) or a dict for them.
+    """
+    none, robot = np.full(space.nv, np.inf), space.robot
+    own = (none, none) if robot is None else (robot.limits.velocity, robot.limits.effort)
+    ends = (np.full(space.nq, -np.inf), np.full(space.nq, np.inf))
+    lower, upper = ends if robot is None else (robot.limits.lower, robot.limits.upper)
+    return Bounds(
+        lower,
+        upper,
+        _limit(space, "velocity", velocity, own[0]),
+        _limit(space, "acceleration", acceleration, none),
+        _limit(space, "jerk", jerk, none),
+        _limit(space, "torque", torque, own[1]),
+    )
+
+
+def _limit(space: Space, what: str, given: LimitLike | None, own: Array) -> Array:
+    if given is None:
+        return own
+    result: Array = np.array(own)
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            result[_place(space, name)] = _number(f"{what} of {name!r}", value)
+    else:
+        array = _number(what, given)
+        if array.shape not in ((), (space.nv,)):
+            raise InputError(f"{what} has shape {array.shape}; give one number, ({space.nv},) or a dict of joints")
+        result = np.array(np.broadcast_to(array, (space.nv,)))
+        if array.ndim == 0:
+            result[space.curved] = own[space.curved]
+    if not (result > 0.0).all():
+        raise InputError(f"{what} is {given!r}; limits must be above 0")
+    return result
+
+
+def _number(what: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{what} is {value!r}; give numbers above 0, infinite ones for no limit") from cause
+    if np.isnan(array).any():
+        raise InputError(f"{what} is {value!r}; give numbers above 0, infinite ones for no limit")
+    return array
+
+
+def _place(space: Space, name: str) -> slice | int:
+    if space.robot is not None:
+        return space.robot.joint(name).v
+    if name not in space.names:
+        raise unknown_name("coordinate", name, space.names)
+    return space.names.index(name)

@@ -1,0 +1,260 @@
+"""Does a motion keep its limits, over the whole time?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import dynamics
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.trajectory.base import JointTrajectory, Trajectory
+from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
+from kinodyn.trajectory.extrema import exact_values, refined_peaks, sampling_times
+from kinodyn.trajectory.piecewise import PiecewisePolynomial
+from kinodyn.trajectory.space import Space, space_of
+
+Kind: TypeAlias = Literal["position", "velocity", "acceleration", "jerk", "torque"]
+Wrenches: TypeAlias = Callable[[Array], Mapping[str, ArrayLike]]
+
+ORDERS: tuple[tuple[Kind, int], ...] = (("velocity", 1), ("acceleration", 2), ("jerk", 3))
+
+
+@dataclass(frozen=True)
+class Excess:
+    """One joint beyond one limit: when it is worst [s], the value then and the limit, in the joint's units."""
+
+    kind: Kind
+    joint: str
+    time: float
+    value: float
+    limit: float
+
+    @property
+    def excess(self) -> float:
+        """Tell how far the value is beyond the limit, above 0."""
+        return abs(self.value - self.limit)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} of {self.joint!r} is {self.value:.6g} at {self.time:.6g} s,"
+            f" {self.excess:.3g} beyond its limit {self.limit:.6g}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LimitCheck:
+    """Whether a motion keeps its limits. True in an `if` when it does.
+
+    Attributes
+    ----------
+    excesses : tuple of Excess
+        One for each joint and kind of limit that is broken, the worst share of the limit first.
+    load : dict of kind -> (n,) array
+        The greatest value of each joint as a share of its limit, over the whole time; 0 where there is no limit. Not
+        for positions, whose limits have no zero.
+    when : dict of kind -> (n,) array
+        The time of it [s].
+    exact : dict of kind -> bool
+        True where extrema were found by roots, False where by refined samples.
+    left_out : dict of kind -> str
+        What was not checked and why.
+    """
+
+    excesses: tuple[Excess, ...]
+    load: dict[Kind, Array]
+    when: dict[Kind, Array]
+    exact: dict[Kind, bool]
+    left_out: dict[Kind, str]
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether all limits that were checked are kept."""
+        return not self.excesses
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        lines = [str(excess) for excess in self.excesses]
+        if not lines:
+            lines = [f"{kind} at most {load.max(initial=0.0):.1%} of its limit" for kind, load in self.load.items()]
+            lines = ["within limits: " + ", ".join(lines) if lines else "within limits"]
+        return "\n".join([*lines, *(f"{kind} not checked: {why}" for kind, why in self.left_out.items())])
+
+
+def check(
+    robot: Robot | None,
+    trajectory: Trajectory,
+    *,
+    velocity: LimitLike | None = None,
+    acceleration: LimitLike | None = None,
+    jerk: LimitLike | None = None,
+    torque: LimitLike | Literal[False] | None = None,
+    wrenches: Wrenches | None = None,
+    tolerance: float = 1e-9,
+) -> LimitCheck:
+    """Check position, velocity, acceleration, jerk and torque of a motion against their limits.
+
+    Limits not given are the robot's; where it has none, and without a robot, nothing is checked. For polynomials in
+    pieces the extrema are computed from roots of derivatives, so that nothing between samples is missed; for others,
+    and for torques, from samples that are refined round the highest few.
+
+    Parameters
+    ----------
+    torque
+        Limits in place of the robot's; False leaves torques out. With a floating base they are left out unless
+        `wrenches` are given, since what the ground does is then not known.
+    wrenches
+        A function from times (n,) to external wrenches, frame -> (n, 6), as `dynamics.inverse` takes them.
+    tolerance
+        As a share of the limit, and for positions in rad or m.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("panda")
+    >>> q0, q1 = [0, 0, 0, -1.5, 0, 1.5, 0], [1, 0, 0, -1.5, 0, 1.5, 0]
+    >>> print(check(robot, kd.trajectory.minimum_jerk(q0, q1, 0.4, robot=robot), torque=False))
+    velocity of 'panda_joint1' is 4.6875 at 0.2 s, 2.51 beyond its limit 2.175
+    """
+    space, motion = read_motion(robot, trajectory)
+    bounds = motion_bounds(space, velocity, acceleration, jerk, None if torque is False else torque)
+    report = LimitCheck((), {}, {}, {}, {})
+    found = _positions(space, motion, bounds, tolerance, report)
+    for kind, order in ORDERS:
+        limit = getattr(bounds, kind)
+        if np.isfinite(limit).any():
+            values, times, exact = _extremes(space, motion, order)
+            found += _compare(report, kind, space.names, (values, times), limit, tolerance)
+            report.exact[kind] = exact
+    if torque is not False and robot is not None and np.isfinite(bounds.torque).any():
+        found += _torques(robot, space, motion, bounds.torque, wrenches, tolerance, report)
+    ordered = sorted(found, key=lambda excess: -excess.excess / max(abs(excess.limit), 1e-12))
+    return LimitCheck(tuple(ordered), report.load, report.when, report.exact, report.left_out)
+
+
+def read_motion(robot: Robot | None, trajectory: Trajectory) -> tuple[Space, Trajectory]:
+    """Find the space of a motion and check that it is the robot's."""
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(f"trajectory must be callable and have duration and sample, got {type(trajectory).__name__}")
+    q = np.asarray(trajectory(0.0))
+    if robot is None and isinstance(trajectory, JointTrajectory):
+        return trajectory.space, trajectory
+    space = space_of(robot, "trajectory(0)", q)
+    v = np.asarray(trajectory(0.0, 1))
+    if q.shape != (space.nq,) or v.shape != (space.nv,):
+        raise InputError(f"the trajectory gives q {q.shape} and v {v.shape}; give ({space.nq},) and ({space.nv},)")
+    return space, trajectory
+
+
+def motion_times(motion: Trajectory) -> Array:
+    """List times at which to look at any motion [s]."""
+    knots = np.asarray(getattr(motion, "knots", [0.0, motion.duration]), dtype=float)
+    return sampling_times(knots)
+
+
+def _positions(space: Space, motion: Trajectory, bounds: Bounds, tolerance: float, report: LimitCheck) -> list[Excess]:
+    limited = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+    if not limited.any():
+        return []
+    exact = isinstance(motion, PiecewisePolynomial)
+    if isinstance(motion, PiecewisePolynomial):  # limits are only on coordinates that are vectors
+        places = motion.space.places[~motion.space.curved]
+        times, values = (array[..., ~motion.space.curved] for array in exact_values(motion, 0))
+        ends = [_pick(times, sign * values, sign) for sign in (1.0, -1.0)]
+    else:
+        places, at = np.arange(space.nq), motion_times(motion)
+        ends = []
+        for sign in (1.0, -1.0):
+            values, times = refined_peaks(lambda t, sign=sign: sign * motion(t), at)  # type: ignore[misc]
+            ends.append((sign * values, times))
+    report.exact["position"] = exact
+    names = {
+        i: joint.name
+        for joint in (space.robot.joints if space.robot else ())
+        for i in range(joint.q.start, joint.q.stop)
+    }
+    found = []
+    for (values, times), limit, sign in ((ends[0], bounds.upper, 1.0), (ends[1], bounds.lower, -1.0)):
+        for column, place in enumerate(places):
+            if sign * (values[column] - limit[place]) > tolerance:
+                name = names.get(int(place), space.names[column] if space.robot is None else "")
+                found.append(Excess("position", name, float(times[column]), float(values[column]), float(limit[place])))
+    return found
+
+
+def _pick(times: Array, signed: Array, sign: float) -> tuple[Array, Array]:
+    """Take the greatest of values (k, n, m) for each column, and its time."""
+    flat, at = signed.reshape(-1, signed.shape[-1]), times.reshape(-1, signed.shape[-1])
+    row, columns = flat.argmax(axis=0), np.arange(flat.shape[1])
+    return sign * flat[row, columns], at[row, columns]
+
+
+def _extremes(space: Space, motion: Trajectory, order: int) -> tuple[Array, Array, bool]:
+    """Find the greatest absolute values (nv,) of a derivative with their signs, and their times."""
+    exact = isinstance(motion, PiecewisePolynomial)
+    values, times = np.zeros((2, space.nv))
+    if isinstance(motion, PiecewisePolynomial):
+        at, all_values = exact_values(motion, order)
+        magnitude, times = _pick(at, np.abs(all_values), 1.0)
+        positive, _ = _pick(at, all_values, 1.0)
+        values = np.where(np.abs(positive - magnitude) <= 1e-15 * magnitude, magnitude, -magnitude)
+    if not exact or not space.flat:
+        peaks, when = refined_peaks(lambda t: np.abs(motion(t, order)), motion_times(motion))
+        some = space.curved if exact else np.ones(space.nv, dtype=bool)
+        signs = np.sign(np.stack([motion(time, order)[i] for i, time in enumerate(when)]))
+        values[some], times[some] = (signs * peaks)[some], when[some]
+    return values, times, exact and space.flat
+
+
+def _compare(
+    report: LimitCheck,
+    kind: Kind,
+    names: tuple[str, ...],
+    peaks: tuple[Array, Array],
+    limit: Array,
+    tolerance: float,
+) -> list[Excess]:
+    values, times = peaks
+    report.load[kind], report.when[kind] = np.abs(values) / limit, times
+    return [
+        Excess(kind, names[i], float(times[i]), float(values[i]), float(np.copysign(limit[i], values[i])))
+        for i in np.flatnonzero(np.abs(values) > limit * (1.0 + tolerance))
+    ]
+
+
+def torque_function(robot: Robot, motion: Trajectory, wrenches: Wrenches | None = None) -> Callable[[Array], Array]:
+    """Make the function from times (n,) to torques (n, nv) along a motion."""
+
+    def torques(t: Array) -> Array:
+        outside = None if wrenches is None else dict(wrenches(t))
+        return dynamics.inverse(robot, motion(t), motion(t, 1), motion(t, 2), outside)
+
+    return torques
+
+
+def _torques(
+    robot: Robot,
+    space: Space,
+    motion: Trajectory,
+    limit: Array,
+    wrenches: Wrenches | None,
+    tolerance: float,
+    report: LimitCheck,
+) -> list[Excess]:
+    if robot.base == "floating" and wrenches is None:
+        report.left_out["torque"] = (
+            "the base floats and no wrenches are given, so the forces of the ground are not known"
+        )
+        return []
+    torques = torque_function(robot, motion, wrenches)
+    peaks, times = refined_peaks(lambda t: np.abs(torques(t)), motion_times(motion))
+    signs = np.sign(torques(times)[np.arange(len(times)), np.arange(len(times))])
+    report.exact["torque"] = False
+    return _compare(report, "torque", space.names, (signs * peaks, times), limit, tolerance)

@@ -1,0 +1,92 @@
+"""Jerk-limited motion from any state to any state."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.trajectory.axes import Axes, Ends
+from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
+from kinodyn.trajectory.piecewise import PiecewisePolynomial
+from kinodyn.trajectory.ruckig_door import Planner, Synchronise, pieces
+from kinodyn.trajectory.space import Space, positive, space_of
+
+
+def jerk_limited(
+    q0: ArrayLike,
+    q1: ArrayLike,
+    *,
+    acceleration: LimitLike,
+    jerk: LimitLike,
+    velocity: LimitLike | None = None,
+    v0: ArrayLike | None = None,
+    v1: ArrayLike | None = None,
+    a0: ArrayLike | None = None,
+    a1: ArrayLike | None = None,
+    duration: float | None = None,
+    synchronise: Synchronise = "time",
+    robot: Robot | None = None,
+) -> PiecewisePolynomial:
+    """Go from the state (q0, v0, a0) to (q1, v1, a1) in the least time within limits of the first three derivatives.
+
+    Velocity limits are the robot's if not given; velocities and accelerations at the ends are zero if not given. A
+    start outside the limits is brought back first. Position limits are not looked at: see `check`.
+
+    Reference: L. Berscheid and T. Kroeger, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States",
+    2021. Computed by their library ruckig, on this machine.
+
+    Parameters
+    ----------
+    duration
+        Asks for a longer time than the least [s].
+    synchronise
+        "time": all joints end together; "phase": on a straight line too, where the states allow; "none": each joint is
+        there as soon as it can.
+
+    Example
+    -------
+    >>> motion = jerk_limited([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=2.0, v0=[0.5])
+    >>> print(motion(0.0, 1), motion(motion.duration).round(9), round(motion.duration, 3))
+    [0.5] [1.] 2.051
+    """
+    space = space_of(robot, "q0", q0)
+    q = space.configurations("q0", q0), space.configurations("q1", q1)
+    rates = [space.tangents(name, value) for name, value in (("v0", v0), ("v1", v1), ("a0", a0), ("a1", a1))]
+    axes = Axes(
+        space, Ends(q[0], q[1], rates[0], rates[1], rates[2], rates[3]), _bounds(space, velocity, acceleration, jerk)
+    )
+    limits = axis_limits(axes)
+    planner = Planner(limits[0], limits[1], limits[2], synchronise)
+    start, target = axis_states(axes)
+    found = planner.plan(start, target, None if duration is None else positive("duration", duration))
+    if duration is not None and found.duration > duration * (1.0 + 1e-9):
+        raise InputError(f"duration is {duration:g} s; the limits allow {found.duration:.6g} s at least")
+    return as_motion(axes, found)
+
+
+def _bounds(space: Space, velocity: LimitLike | None, acceleration: LimitLike, jerk: LimitLike) -> Bounds:
+    return motion_bounds(space, velocity, acceleration, jerk)
+
+
+def axis_limits(axes: Axes) -> tuple[Array, Array, Array]:
+    """Give the limits (m,) of velocity, acceleration and jerk for ruckig, which wants a finite jerk for each axis."""
+    unlimited = axes.moving & ~np.isfinite(axes.jerk)
+    if unlimited.any():
+        name = axes.names[int(unlimited.argmax())]
+        raise InputError(f"joint {name!r} moves and has no limit of jerk; give one above 0, or use `trapezoid`")
+    return axes.velocity, axes.acceleration, np.where(np.isfinite(axes.jerk), axes.jerk, 1.0)
+
+
+def axis_states(axes: Axes) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
+    """Give the start and the target (position, velocity, acceleration), each (m,), counted from the start."""
+    return (0.0 * axes.step, axes.v0, axes.a0), (axes.step, axes.v1, axes.a1)
+
+
+def as_motion(axes: Axes, found: object) -> PiecewisePolynomial:
+    """Make a motion of what ruckig found for the axes."""
+    knots, coefficients = pieces(found)
+    base = np.tile(axes.ends.q0, (len(knots) - 1, 1))
+    return PiecewisePolynomial(axes.space, knots, base, axes.expand(coefficients))

@@ -1,0 +1,128 @@
+"""Polynomials in pieces: what most trajectories here are made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.trajectory.base import JointTrajectory
+from kinodyn.trajectory.space import Space, positive
+
+
+class PiecewisePolynomial(JointTrajectory):
+    """A motion that from knot k on is integrate(base_k, x_k(t - knot_k)), each x_k a polynomial.
+
+    Where q is a vector, that is a polynomial in q. For ball and floating joints x_k are exponential coordinates about
+    the base: velocity and acceleration follow from the Jacobian of the exponential and its derivative, exactly.
+
+    Attributes
+    ----------
+    base : (n, nq) array
+        Configuration about which each piece is written.
+    coefficients : (degree + 1, n, nv) array
+        Of rising powers of the time since the piece began.
+    """
+
+    def __init__(self, space: Space, knots: Array, base: Array, coefficients: Array) -> None:
+        super().__init__(space, float(knots[-1]))
+        self._knots, self.base, self.coefficients = knots, base, coefficients
+        self._derivatives = [coefficients]
+        for array in (knots, base, coefficients):
+            array.flags.writeable = False
+
+    @property
+    def knots(self) -> Array:
+        """List the times (n + 1,) at which pieces begin and end [s]."""
+        return self._knots
+
+    def derivative(self, order: int) -> Array:
+        """Give the coefficients (degree + 1 - order, n, nv) of a derivative of x."""
+        while len(self._derivatives) <= order:
+            last = self._derivatives[-1]
+            powers = np.arange(1.0, len(last))[:, None, None]
+            self._derivatives.append(powers * last[1:] if len(last) > 1 else np.zeros_like(last))
+        return self._derivatives[order]
+
+    def _evaluate(self, t: Array, order: int) -> Array:
+        if order == 3 and not self.space.flat:
+            raise InputError("order 3 is given only where q is a vector; this robot has ball or floating joints")
+        piece = np.searchsorted(self._knots[1:-1], t, side="right")
+        since = (t - self._knots[piece])[..., None]
+        top = _horner(self.derivative(order), piece, since)
+        if order == 0:
+            return self.space.integrate(self.base[piece], top)
+        if self.space.flat:
+            return top
+        x = _horner(self.coefficients, piece, since)
+        if order == 1:
+            return self.space.velocity(x, top)
+        return self.space.acceleration(x, _horner(self.derivative(1), piece, since), top)
+
+    def stretched(self, factor: float) -> PiecewisePolynomial:
+        """Make the same path `factor` times as long in time, as a polynomial again."""
+        k = positive("factor", factor)
+        powers = k ** -np.arange(float(len(self.coefficients)))
+        return PiecewisePolynomial(
+            self.space, k * self._knots, self.base.copy(), self.coefficients * powers[:, None, None]
+        )
+
+
+def _horner(coefficients: Array, piece: NDArray[np.intp], since: Array) -> Array:
+    result = np.array(coefficients[-1][piece])
+    for row in coefficients[-2::-1]:
+        result *= since
+        result += row[piece]
+    return result
+
+
+def hermite_cubic(x1: Array, v0: Array, v1: Array, h: Array) -> Array:
+    """Find coefficients (4, ...) from x = 0 to x1 in the time h, with rates v0 and v1 at the ends."""
+    return np.stack([0.0 * x1, v0, (3 * x1 / h - 2 * v0 - v1) / h, (v0 + v1 - 2 * x1 / h) / h**2])
+
+
+def hermite_quintic(x1: Array, rates0: tuple[Array, Array], rates1: tuple[Array, Array], h: Array) -> Array:
+    """Find coefficients (6, ...) from x = 0 to x1 in the time h, with first and second derivatives at both ends."""
+    (v0, a0), (v1, a1) = rates0, rates1
+    D = x1 - v0 * h - a0 * h**2 / 2
+    V = (v1 - v0 - a0 * h) * h
+    A = (a1 - a0) * h**2 / 2
+    third, fourth, fifth = 10 * D - 4 * V + A, -15 * D + 7 * V - 2 * A, 6 * D - 3 * V + A
+    return np.stack([0.0 * x1, v0, a0 / 2, third / h**3, fourth / h**4, fifth / h**5])
+
+
+def hermite_pieces(space: Space, times: Array, q: Array, v: Array, a: Array | None) -> PiecewisePolynomial:
+    """Join states (n, ...) at times (n,), with cubics, or with quintics where accelerations are given or needed.
+
+    Cubics leave the acceleration to jump at the states.
+    """
+    x1 = space.difference(q[:-1], q[1:])
+    h = np.diff(times)[:, None]
+    if a is None:
+        end, _ = space.rates(x1, v[1:], 0.0 * v[1:])
+        coefficients = hermite_cubic(x1, v[:-1], end, h)
+    else:
+        coefficients = hermite_quintic(x1, (v[:-1], a[:-1]), space.rates(x1, v[1:], a[1:]), h)
+    return PiecewisePolynomial(space, np.array(times), np.array(q[:-1]), coefficients)
+
+
+def joined(pieces: list[PiecewisePolynomial]) -> PiecewisePolynomial:
+    """Put motions one after another in time."""
+    degree = max(len(piece.coefficients) for piece in pieces)
+    rows = [np.zeros((degree, *piece.coefficients.shape[1:])) for piece in pieces]
+    for row, piece in zip(rows, pieces, strict=True):
+        row[: len(piece.coefficients)] = piece.coefficients
+    starts = np.concatenate([[0.0], np.cumsum([piece.duration for piece in pieces])])
+    knots = [piece.knots[:-1] + start for piece, start in zip(pieces, starts[:-1], strict=True)]
+    base = np.concatenate([piece.base for piece in pieces])
+    return PiecewisePolynomial(
+        pieces[0].space, np.concatenate([*knots, starts[-1:]]), base, np.concatenate(rows, axis=1)
+    )
+
+
+def factorials(count: int) -> Array:
+    """List 0!, 1!, ... (count,)."""
+    return np.array([float(math.factorial(k)) for k in range(count)])

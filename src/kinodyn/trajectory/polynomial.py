@@ -1,0 +1,195 @@
+"""Polynomials between states: cubic, quintic, minimum jerk, and through any list of conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.trajectory.piecewise import PiecewisePolynomial, factorials, hermite_pieces
+from kinodyn.trajectory.space import Space, increasing, positive, space_of
+
+Condition: TypeAlias = tuple[float, int, ArrayLike]
+
+WORST_CONDITION = 1e12  # of the conditions' matrix; beyond, less than four digits are left
+
+
+def cubic(
+    q0: ArrayLike,
+    q1: ArrayLike,
+    duration: float,
+    *,
+    v0: ArrayLike | None = None,
+    v1: ArrayLike | None = None,
+    robot: Robot | None = None,
+) -> PiecewisePolynomial:
+    """Go from q0 to q1 (nq,) in `duration` [s] with velocities v0 and v1 (nv,) at the ends, zero if not given.
+
+    The acceleration is linear in time and jumps at both ends.
+
+    >>> motion = cubic([0.0], [1.0], 2.0)
+    >>> print(motion([0.0, 1.0, 2.0])[:, 0], motion(1.0, 1))
+    [0.  0.5 1. ] [0.75]
+    """
+    space, q = _ends(robot, q0, q1)
+    times = np.array([0.0, positive("duration", duration)])
+    return hermite_pieces(space, times, q, np.stack([space.tangents("v0", v0), space.tangents("v1", v1)]), None)
+
+
+def quintic(
+    q0: ArrayLike,
+    q1: ArrayLike,
+    duration: float,
+    *,
+    v0: ArrayLike | None = None,
+    v1: ArrayLike | None = None,
+    a0: ArrayLike | None = None,
+    a1: ArrayLike | None = None,
+    robot: Robot | None = None,
+) -> PiecewisePolynomial:
+    """Go from q0 to q1 (nq,) in `duration` [s] with velocities and accelerations (nv,) at both ends, zero if not given.
+
+    Reference: J. J. Craig, "Introduction to Robotics", section 7.3, "Higher-order polynomials".
+
+    >>> motion = quintic([0.0], [1.0], 2.0, a1=[0.5])
+    >>> print(motion(2.0), motion(2.0, 1).round(12), motion(2.0, 2).round(12))
+    [1.] [0.] [0.5]
+    """
+    space, q = _ends(robot, q0, q1)
+    times = np.array([0.0, positive("duration", duration)])
+    v = np.stack([space.tangents("v0", v0), space.tangents("v1", v1)])
+    a = np.stack([space.tangents("a0", a0), space.tangents("a1", a1)])
+    return hermite_pieces(space, times, q, v, a)
+
+
+def minimum_jerk(q0: ArrayLike, q1: ArrayLike, duration: float, *, robot: Robot | None = None) -> PiecewisePolynomial:
+    """Go from rest at q0 to rest at q1 (nq,) in `duration` [s] with the least integral of squared jerk.
+
+    That is the quintic with velocities and accelerations zero at the ends. Its velocity peaks at 15/8 of the mean, its
+    acceleration at 10 / sqrt(3) times distance / duration^2. Through waypoints it is `quintic_spline`, clamped.
+
+    Reference: T. Flash and N. Hogan, "The coordination of arm movements", 1985.
+    """
+    return quintic(q0, q1, duration, robot=robot)
+
+
+def hermite(
+    times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, robot: Robot | None = None
+) -> PiecewisePolynomial:
+    """Join states given at times (n,) [s]: q (n, nq), v (n, nv) and, for an acceleration that does not jump, a (n, nv).
+
+    Cubics without `a`, quintics with it. For recorded or planned motions that know their velocities.
+    """
+    space = space_of(robot, "q", q)
+    states = space.configurations("q", q, 2)
+    if len(states) < 2:
+        raise InputError(f"q has shape {states.shape}; give at least two states")
+    at = increasing("times", times, len(states))
+    rates = space.tangents("v", v, len(states))
+    return hermite_pieces(space, at, states, rates, None if a is None else space.tangents("a", a, len(states)))
+
+
+def polynomial(conditions: Sequence[Condition], *, robot: Robot | None = None) -> PiecewisePolynomial:
+    """Find the one polynomial that meets a list of conditions (time, order, value), and lasts until the latest.
+
+    Order 0 asks for a configuration (nq,), order 1 for a velocity (nv,), order 2 for an acceleration and so on; n
+    conditions make degree n - 1. Times are from 0 on [s]. For ball and floating joints, orders up to 2, and each
+    together with all lower orders at the same time.
+
+    Raises `InputError` if the conditions contradict or repeat each other, leave something open, or ask for a degree
+    so high that nothing would be left of the digits; splines are better then.
+
+    >>> motion = polynomial([(0.0, 0, [0.0]), (0.0, 1, [0.0]), (1.0, 0, [1.0]), (1.0, 3, [0.0])])
+    >>> print(motion(1.0), motion(0.5, 1))
+    [1.] [1.]
+    """
+    rows = _conditions(conditions)
+    placed = [value for _, order, value in rows if order == 0]
+    if not placed:
+        raise InputError("conditions hold no configuration; give at least one of order 0")
+    space = space_of(robot, "a condition of order 0", placed[0])
+    base = space.configurations("a condition of order 0", placed[0])
+    values = _in_chart(space, base, rows)
+    end = max(time for time, _, _ in rows)
+    if not end > 0.0:
+        raise InputError("all conditions are at time 0; give one at a later time, where the motion ends")
+    orders = np.array([order for _, order, _ in rows])
+    matrix = _matrix(np.array([time for time, _, _ in rows]) / end, orders)
+    scaled = _solve(matrix, values * (end**orders)[:, None])
+    coefficients = scaled / (end ** np.arange(len(rows)))[:, None]
+    return PiecewisePolynomial(space, np.array([0.0, end]), base[None].copy(), coefficients[:, None])
+
+
+def _ends(robot: Robot | None, q0: ArrayLike, q1: ArrayLike) -> tuple[Space, Array]:
+    space = space_of(robot, "q0", q0)
+    return space, np.stack([space.configurations("q0", q0), space.configurations("q1", q1)])
+
+
+def _conditions(conditions: Sequence[Condition]) -> list[tuple[float, int, ArrayLike]]:
+    rows = []
+    try:
+        parts = [(float(time), order, value) for time, order, value in conditions]
+    except (TypeError, ValueError) as cause:
+        raise InputError("conditions must be a list of (time, order, value)") from cause
+    for time, order, value in parts:
+        if not 0.0 <= time < np.inf:
+            raise InputError(f"a condition is at time {time!r}; give times from 0 on [s]")
+        if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
+            raise InputError(f"a condition has order {order!r}; give 0 for q, 1 for v, 2 for a, ...")
+        rows.append((time, int(order), value))
+    if not rows:
+        raise InputError("conditions is empty; give at least two")
+    return sorted(rows, key=lambda row: row[:2])
+
+
+def _in_chart(space: Space, base: Array, rows: list[tuple[float, int, ArrayLike]]) -> Array:
+    """Write conditions in coordinates x (n, nv) about `base`."""
+    values = np.zeros((len(rows), space.nv))
+    known: dict[tuple[float, int], Array] = {}
+    zero = np.zeros(space.nv)
+    for row, (time, order, value) in enumerate(rows):
+        if order == 0:
+            x = space.difference(base, space.configurations("a condition of order 0", value))
+        else:
+            x = space.tangents(f"a condition of order {order}", value)
+            if not space.flat:
+                if order > 2 or any((time, lower) not in known for lower in range(order)):
+                    raise InputError(
+                        f"a condition of order {order} at time {time:g}: with ball or floating joints give orders up to"
+                        " 2, and all lower orders at the same time"
+                    )
+                v = known.get((time, -1), x)
+                x = space.rates(known[time, 0], v, x if order == 2 else zero)[order - 1]
+                known[time, -1] = space.tangents("v", value) if order == 1 else v
+        if (time, order) in known:
+            raise InputError(f"two conditions of order {order} at time {time:g}; give one")
+        known[time, order] = values[row] = x
+    return values
+
+
+def _matrix(times: Array, orders: Array) -> Array:
+    """Return the rows (n, n) that take coefficients to derivatives at times within [0, 1]."""
+    powers = np.arange(len(times))
+    falling = factorials(len(times))
+    matrix = np.zeros((len(times), len(times)))
+    for row, (time, order) in enumerate(zip(times, orders, strict=True)):
+        high = powers[powers >= order]
+        matrix[row, high] = falling[high] / falling[high - order] * time ** (high - order)
+    return matrix
+
+
+def _solve(matrix: Array, values: Array) -> Array:
+    scale = np.abs(matrix).max(axis=1, keepdims=True)
+    if not (scale > 0.0).all() or np.linalg.matrix_rank(matrix / scale) < len(matrix):
+        raise InputError(
+            f"the {len(matrix)} conditions do not determine a polynomial of degree {len(matrix) - 1}; some repeat or"
+            " contradict others, or no configuration is asked for where one is needed"
+        )
+    if np.linalg.cond(matrix / scale) > WORST_CONDITION:
+        raise InputError(f"{len(matrix)} conditions on one polynomial leave no digits; use a spline")
+    return np.asarray(np.linalg.solve(matrix / scale, values / scale))

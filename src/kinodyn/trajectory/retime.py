@@ -1,0 +1,197 @@
+"""Slower, but within limits: the least slow-down that helps, or the word that none does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from kinodyn import dynamics
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.trajectory.base import JointTrajectory
+from kinodyn.trajectory.bounds import LimitLike, motion_bounds
+from kinodyn.trajectory.check import ORDERS, LimitCheck, check, motion_times, read_motion
+from kinodyn.trajectory.space import Space
+
+ROUNDS = 30
+HAIR = 1e-10  # slower than computed, for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Retimed:
+    """What `retime` found. True in an `if` when the motion keeps its limits.
+
+    Attributes
+    ----------
+    trajectory : JointTrajectory or None
+        The slower motion; the given one if it was within limits; None if no slow-down helps.
+    factor : float
+        The new duration over the old.
+    status : str
+        "kept": it was within limits; "slowed"; "position": the path leaves the position limits; "gravity": a torque
+        is above its limit at any pace, mostly to carry weight; "infeasible": no pace was found (along the path).
+    reason : str
+        In words; empty where all is well.
+    check : LimitCheck
+        Of the motion that is given, or of the old one where none is.
+    """
+
+    trajectory: JointTrajectory | None
+    factor: float
+    status: str
+    reason: str
+    check: LimitCheck
+
+    @property
+    def success(self) -> bool:
+        """Tell whether there is a motion within limits."""
+        return self.trajectory is not None
+
+    def __bool__(self) -> bool:
+        return self.success
+
+
+def retime(
+    robot: Robot | None,
+    trajectory: JointTrajectory,
+    *,
+    velocity: LimitLike | None = None,
+    acceleration: LimitLike | None = None,
+    jerk: LimitLike | None = None,
+    torque: LimitLike | Literal[False] | None = None,
+    method: Literal["uniform", "path"] = "uniform",
+) -> Retimed:
+    """Slow a motion down until it keeps its limits, and no more than needed; limits are as in `check`.
+
+    "uniform" stretches time as a whole by the least factor k: velocities shrink by k, accelerations by k^2, jerks by
+    k^3. A torque becomes gravity + damping / k + the rest / k^2, a quadratic in 1/k whose forbidden intervals are
+    known; the least k outside all of them is taken, and checked between samples. Slower is not always better: a motion
+    that falls with gravity may be possible and its slow version not.
+
+    "path" keeps the path only and finds the fastest pace along it (`time_optimal`), from rest to rest; jerk is not
+    limited then.
+    """
+    if not isinstance(trajectory, JointTrajectory):
+        raise InputError(f"trajectory must be a JointTrajectory of kinodyn, got {type(trajectory).__name__}")
+    if method not in ("uniform", "path"):
+        raise InputError(f'method is {method!r}; give "uniform" or "path"')
+    limits = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "torque": torque}
+    before = check(robot, trajectory, **limits)  # type: ignore[arg-type]
+    if before.ok:
+        return Retimed(trajectory, 1.0, "kept", "", before)
+    outside = next((excess for excess in before.excesses if excess.kind == "position"), None)
+    if outside is not None:
+        return Retimed(None, np.inf, "position", f"no slow-down helps: {outside}", before)
+    if method == "path":
+        return _along_the_path(robot, trajectory, limits, before)
+    return _uniform(robot, trajectory, limits, before)
+
+
+def _along_the_path(
+    robot: Robot | None,
+    trajectory: JointTrajectory,
+    limits: dict[str, LimitLike | Literal[False] | None],
+    before: LimitCheck,
+) -> Retimed:
+    from kinodyn.trajectory.time_optimal import time_optimal
+
+    if limits.pop("jerk") is not None:
+        raise InputError('method="path" does not limit jerk; leave it out, or use "uniform"')
+    found = time_optimal(trajectory, robot=robot, **limits)  # type: ignore[arg-type]
+    if found.trajectory is None:
+        return Retimed(None, np.inf, found.status, found.reason, before)
+    assert found.check is not None
+    factor = found.trajectory.duration / trajectory.duration
+    return Retimed(found.trajectory, factor, "slowed", "", found.check)
+
+
+def _uniform(
+    robot: Robot | None,
+    trajectory: JointTrajectory,
+    limits: dict[str, LimitLike | Literal[False] | None],
+    before: LimitCheck,
+) -> Retimed:
+    space, _ = read_motion(robot, trajectory)
+    top = 1.0  # of the pace u = 1 / k
+    for kind, power in ORDERS:
+        load = float(before.load.get(kind, np.zeros(1)).max())
+        top = min(top, max(load, 1e-300) ** (-1.0 / power))
+    counted = "torque" in before.load and robot is not None
+    pace = top if top == 1.0 else top * (1.0 - HAIR)
+    times = motion_times(trajectory)
+    if counted:
+        times = np.union1d(times, before.when["torque"])
+    for _ in range(ROUNDS):
+        if counted:
+            assert robot is not None
+            limit = motion_bounds(space, torque=limits["torque"]).torque
+            found, why = _fastest_pace(robot, space, trajectory, times, limit, top)
+            if found is None:
+                return Retimed(None, np.inf, "gravity", why, before)
+            pace = found * (1.0 - HAIR)
+        slower = trajectory.stretched(1.0 / pace)
+        after = check(robot, slower, **limits)  # type: ignore[arg-type]
+        if after.ok:
+            return Retimed(slower, 1.0 / pace, "slowed", "", after)
+        times = np.union1d(times, np.concatenate([[e.time * pace for e in after.excesses], times[:1]]))
+    top_excess = str(after.excesses[0])
+    return Retimed(None, np.inf, "gravity", f"no slow-down was found that helps: {top_excess}", before)
+
+
+def _fastest_pace(
+    robot: Robot, space: Space, motion: JointTrajectory, times: Array, limit: Array, top: float
+) -> tuple[float | None, str]:
+    """Find the greatest pace u up to `top` at which |g + D u + B u^2| is within the limit at all times."""
+    q, v, a = motion(times), motion(times, 1), motion(times, 2)
+    zero = np.zeros_like(v)
+    g = dynamics.inverse(robot, q, zero, zero)
+    D = robot.damping * v
+    B = dynamics.inverse(robot, q, v, a) - g - D
+    some = np.isfinite(limit)
+    low, high = _forbidden(g[:, some], D[:, some], B[:, some], limit[some])
+    pace = top
+    order = np.argsort(-high, kind="stable")
+    for i in order:  # from the fastest down; an interval that holds the pace pushes it to its lower end
+        if high[i] < pace:
+            break
+        if low[i] < pace:
+            pace = low[i]
+    if pace > 0.0:
+        return float(pace), ""
+    load = np.abs(g[:, some]) / limit[some]
+    place = np.unravel_index(int(load.argmax()), load.shape)
+    name = [name for name, counted in zip(space.names, some, strict=True) if counted][place[1]]
+    need, most = abs(g[:, some][place]), limit[some][place[1]]
+    return None, (
+        f"no slow-down helps: standing still at {times[place[0]]:.4g} s takes a torque of {need:.4g} at {name!r},"
+        f" and its limit is {most:.4g}"
+    )
+
+
+def _forbidden(g: Array, D: Array, B: Array, limit: Array) -> tuple[Array, Array]:
+    """List the open intervals (low, high) of u in [0, 1] where a torque is above or below its limit."""
+    lows, highs = [], []
+    for sign in (1.0, -1.0):
+        c, b, a = sign * g - limit, sign * D, sign * B  # forbidden where c + b u + a u^2 > 0
+        roots = _quadratic_roots(a, b, c)
+        marks = np.sort(
+            np.clip(np.concatenate([np.zeros((1, *c.shape)), roots, np.ones((1, *c.shape))]), 0.0, 1.0), axis=0
+        )
+        for left, right in zip(marks[:-1], marks[1:], strict=True):
+            middle = 0.5 * (left + right)
+            bad = (right > left) & (c + middle * (b + middle * a) > 0.0)
+            lows.append(left[bad])
+            highs.append(right[bad])
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def _quadratic_roots(a: Array, b: Array, c: Array) -> Array:
+    """Find the real roots (2, ...) of a u^2 + b u + c without cancellation; 0 stands for none."""
+    square = b * b - 4.0 * a * c
+    half = -0.5 * (b + np.copysign(np.sqrt(np.maximum(square, 0.0)), b))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        roots = np.stack([half / a, c / half])
+    return np.where((square >= 0.0) & np.isfinite(roots), roots, 0.0)

@@ -1,0 +1,134 @@
+"""Where a trajectory lives: the configurations of a robot, or plain vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.chain import configuration
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.spatial import right_jacobian_inverse
+from kinodyn.spatial.checks import numbers
+from kinodyn.trajectory import tangent
+
+
+class Space:
+    """Steps, differences and rates of change of a robot's configurations, or of vectors of `size` numbers.
+
+    `groups` are the places in v of ball and floating joints, where q is no vector; `flat` tells that there are none.
+    """
+
+    def __init__(self, robot: Robot | None, size: int = 0) -> None:
+        if robot is not None and not isinstance(robot, Robot):
+            raise InputError(f"robot must be a kinodyn.Robot or None, got {type(robot).__name__}")
+        self.robot = robot
+        self.nq, self.nv = (size, size) if robot is None else (robot.nq, robot.nv)
+        joints = () if robot is None else tuple(joint for joint in robot.joints if joint.mimic is None)
+        curved = [joint for joint in joints if joint.kind in ("ball", "floating")]
+        self.groups: tuple[slice, ...] = tuple(joint.v for joint in curved)
+        self.flat = not curved
+        self.curved = np.zeros(self.nv, dtype=bool)
+        self.places = np.arange(self.nv)  # of each velocity in q; -1 where q is no vector
+        self.names = tuple(f"x{i}" for i in range(self.nv))
+        if robot is not None:
+            self._read(robot)
+
+    def _read(self, robot: Robot) -> None:
+        names = [""] * self.nv
+        for joint in robot.joints:
+            if joint.mimic is None:
+                count = joint.v.stop - joint.v.start
+                names[joint.v] = [joint.name] if count == 1 else [f"{joint.name}[{i}]" for i in range(count)]
+                self.curved[joint.v] = joint.kind in ("ball", "floating")
+                straight = np.arange(joint.q.start, joint.q.start + count)
+                self.places[joint.v] = -1 if self.curved[joint.v].any() else straight
+        self.names = tuple(names)
+
+    def configurations(self, what: str, q: ArrayLike, ndim: int = 1) -> Array:
+        """Read one configuration (nq,), or with ndim=2 several (n, nq), checked."""
+        array = numbers(what, q)
+        wanted = f"({self.nq},)" if ndim == 1 else f"(n, {self.nq})"
+        if array.ndim != ndim or array.shape[-1] != self.nq:
+            raise InputError(f"{what} has shape {array.shape}; give {wanted}")
+        return array if self.robot is None else configuration(self.robot, array)
+
+    def tangents(self, what: str, v: ArrayLike | None, *batch: int) -> Array:
+        """Read velocities or accelerations (*batch, nv); None stands for zeros."""
+        if v is None:
+            return np.zeros((*batch, self.nv))
+        array = numbers(what, v)
+        if array.shape != (*batch, self.nv):
+            raise InputError(f"{what} has shape {array.shape}; give {(*batch, self.nv)}")
+        return array
+
+    def integrate(self, q: Array, x: Array) -> Array:
+        """Move from q (..., nq) along x (..., nv)."""
+        if self.flat:
+            return np.asarray(q + x)
+        assert self.robot is not None
+        return self.robot.integrate(q, x)
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """Find the shortest x (..., nv) from q0 to q1."""
+        if self.flat:
+            return np.asarray(q1 - q0)
+        assert self.robot is not None
+        return self.robot.difference(q0, q1)
+
+    def velocity(self, x: Array, dx: Array) -> Array:
+        """Compute the velocity (..., nv) of integrate(q, x(t)) where x has the rate dx."""
+        if self.flat:
+            return dx
+        result = np.array(dx)
+        for group in self.groups:
+            result[..., group] = tangent.velocity(x[..., group], dx[..., group])
+        return result
+
+    def acceleration(self, x: Array, dx: Array, ddx: Array) -> Array:
+        """Compute the acceleration (..., nv), the rate of `velocity`."""
+        if self.flat:
+            return ddx
+        result = np.array(ddx)
+        for group in self.groups:
+            result[..., group] = tangent.acceleration(x[..., group], dx[..., group], ddx[..., group])
+        return result
+
+    def rates(self, x: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Find dx and ddx (..., nv) that give velocity v and acceleration a at x: the inverse of the two above."""
+        dx, ddx = np.array(v), np.array(a)
+        for group in self.groups:
+            inverse = right_jacobian_inverse(x[..., group])
+            dx[..., group] = (inverse @ v[..., group, None])[..., 0]
+            left = a[..., group] - tangent.acceleration(x[..., group], dx[..., group], 0.0 * dx[..., group])
+            ddx[..., group] = (inverse @ left[..., None])[..., 0]
+        return dx, ddx
+
+
+def space_of(robot: Robot | None, what: str, q: ArrayLike) -> Space:
+    """Find the space of a configuration, or of the last axis of several; without a robot, vectors of that length."""
+    if robot is not None:
+        return Space(robot)
+    array = numbers(what, q)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InputError(f"{what} has shape {array.shape}; give a vector (n,) with at least one number")
+    return Space(None, array.shape[-1])
+
+
+def positive(what: str, value: ArrayLike) -> float:
+    """Read one number above 0."""
+    number = numbers(what, value)
+    if number.shape != () or not number > 0.0:
+        raise InputError(f"{what} is {value!r}; give one number above 0")
+    return float(number)
+
+
+def increasing(what: str, times: ArrayLike, count: int) -> Array:
+    """Read `count` times that begin at 0 and increase [s]."""
+    array = numbers(what, times)
+    if array.shape != (count,):
+        raise InputError(f"{what} has shape {array.shape}; give one time for each of the {count} waypoints")
+    if array[0] != 0.0 or not (np.diff(array) > 0.0).all():
+        raise InputError(f"{what} is {array}; give times that begin at 0 and increase")
+    return array
