@@ -24,7 +24,7 @@ $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
 	touch $@
 
 test: $(VENV)/.kinodyn  ## run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 bench: $(VENV)/.kinodyn  ## measure kinodyn, Pinocchio and MuJoCo side by side
 	$(BIN)/python benchmarks/engine.py

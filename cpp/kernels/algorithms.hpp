@@ -15,9 +15,9 @@ Run coriolis_matrix, inverse_derivatives, forward_derivatives, regressor;  // de
 Run state, state_jacobian;                                                 // state.cpp
 Run integrate, difference, interpolate;                                    // manifold.cpp
 
-Run advance;  // advance.cpp
+Run advance;                                                         // advance.cpp
 Run constrained, impact, constraint_rows, constraint_error, settle;  // contact.cpp
-Run point_motion, soft_forces;             // soft.cpp
+Run point_motion, soft_forces;                                       // soft.cpp
 
 Run reach;       // reach.cpp
 Run misfit;      // misfit.cpp

@@ -23,14 +23,9 @@ class Forces(Mapping[str, Array]):
     ----------
     vector : (..., rows)
         All forces in one array, in the order of `contact.jacobian`.
-    rank : (...) int
-        How many of the `rows` constraints say something of their own; below `rows` the forces are not unique, and the
-        shortest are given. The accelerations are unique always.
     residual : (..., rows)
         By how much the wanted accelerations [m/s^2, rad/s^2] are missed, of an impact velocities: rounding, unless
         constraints contradict each other.
-    consistent : (...) bool
-        False where constraints contradict each other, so that no acceleration satisfies all of them.
     """
 
     __slots__ = ("_contacts", "_missed", "_rank", "residual", "vector")
@@ -54,12 +49,15 @@ class Forces(Mapping[str, Array]):
 
     @property
     def rank(self) -> NDArray[np.int_]:
-        """Count the rows that say something of their own."""
+        """Count the rows (...) that say something of their own.
+
+        Below `rows` the forces are not unique, and the shortest are given. The accelerations are unique always.
+        """
         return np.asarray(self._rank).astype(int)
 
     @property
     def consistent(self) -> NDArray[np.bool_]:
-        """Tell whether all constraints can hold at once."""
+        """Tell (...) whether all constraints can hold at once: False where they contradict each other."""
         told: NDArray[np.bool_] = np.logical_or(self.rank == self.rows, self._missed <= _CONSISTENT)
         return told
 
