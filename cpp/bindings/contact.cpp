@@ -1,6 +1,7 @@
 #include "contact.hpp"
 
 #include "../core/dispatch.hpp"
+#include "../core/impulses.hpp"
 #include "door.hpp"
 
 namespace nb = nanobind;
@@ -53,12 +54,29 @@ nb::object constraint_rows(Any robot, Any q, Any v, Any constraints, Any integer
     return door.run(kernels().constraint_rows, nb::none());
 }
 
+// A: (..., 9 m^2); c, guess: (..., 3 m); b, mu: (..., m); tolerance: (...).
+nb::object find_impulses(Any robot, Any A, Any c, Any b, Any mu, Any guess, Any tolerance, int points, int sweeps) {
+    Door door(robot);
+    door.input("A", A, 9 * points * points);
+    door.input("c", c, 3 * points);
+    door.input("b", b, points);
+    door.input("mu", mu, points);
+    door.input("guess", guess, 3 * points);
+    door.scalar("tolerance", tolerance);
+    door.call().mode = sweeps;
+    door.output({3 * points});
+    door.output({});
+    door.output({});
+    return door.run(&contact_impulses, nb::none());
+}
+
 }  // namespace
 
 void bind_contact(nb::module_& m) {
     const auto any = nb::arg().none();
     m.def("constrained", &constrained, any, any, any, any, any, any, nb::arg(), any);
     m.def("impact", &impact, any, any, any, any, any, any, nb::arg());
+    m.def("contact_impulses", &find_impulses, any, any, any, any, any, any, any, nb::arg(), nb::arg());
     m.def("constraint_rows", &constraint_rows, any, any, any, any, any, nb::arg());
 }
 

@@ -292,6 +292,26 @@ nb::object interpolate(Any robot, Any q0, Any q1, Any s, Any out) {
     return door.run(kernels().interpolate, out);
 }
 
+// stops: (4 n,); plan: their number, that of joints with friction, and their places, as bytes.
+nb::object advance(Any robot, Any q, Any v, Any tau, Any settings, Any friction, Any stops, Any plan, int steps,
+                   bool runge_kutta, Any wrenches, Any out) {
+    Door door(robot);
+    const Model& m = door.robot().model;
+    if (steps < 1 || steps > (1 << 29)) raise_input_error("steps must be from 1 to 2^29, got " + std::to_string(steps));
+    door.configuration("q", q);
+    door.tangent("v", v);
+    door.tangent("tau", tau);
+    door.input("settings", settings, 3);
+    door.input("friction", friction, -1);
+    door.input("stops", stops, -1);
+    door.wrenches_and_plan(wrenches, plan);
+    door.call().mode = 2 * steps + (runge_kutta ? 1 : 0);
+    door.output({m.nq});
+    door.output({m.nv});
+    door.output({2});
+    return door.run(kernels().advance, out);
+}
+
 int frame_index(Any robot, Any frame) { return frame_from(robot_from(robot), frame); }
 
 void choose_threads(int count) {
@@ -355,6 +375,7 @@ NB_MODULE(_core, m) {
     define(m, "integrate", &integrate);
     define(m, "difference", &difference);
     define(m, "interpolate", &interpolate);
+    define(m, "advance", &advance);
     bind_contact(m);
     bind_reach(m);
     bind_whole_body(m);

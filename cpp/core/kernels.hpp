@@ -60,7 +60,7 @@ struct Kernels {
     Kernel inverse, bias, gravity, forward, mass_matrix, coriolis_matrix, energy, factorize, solve;
     Kernel momentum_matrix, momentum, momentum_rate, inverse_derivatives, forward_derivatives, regressor;
     Kernel state, state_jacobian;
-    Kernel integrate, difference, interpolate;
+    Kernel integrate, difference, interpolate, advance;
     Kernel constrained, impact, constraint_rows;
     Kernel reach, misfit, whole_body;
 };

@@ -15,6 +15,7 @@ Run coriolis_matrix, inverse_derivatives, forward_derivatives, regressor;  // de
 Run state, state_jacobian;                                                 // state.cpp
 Run integrate, difference, interpolate;                                    // manifold.cpp
 
+Run advance;                               // advance.cpp
 Run constrained, impact, constraint_rows;  // contact.cpp
 
 Run reach;       // reach.cpp

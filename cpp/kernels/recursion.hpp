@@ -13,10 +13,10 @@ inline Vec3<T> minus_gravity(const Model& model) {
 // External wrenches, given at frames in world axes, as wrenches on bodies in body axes: calls add(body, wrench).
 // They are the inputs from `first` on; call.more names their frames.
 template <class T, class F>
-inline void for_wrenches(Work<T>& w, int first, F&& add) {
+inline void for_wrenches(Work<T>& w, int first, const T* q, F&& add) {
     if (w.call.n_in == first) return;
     auto* placements = w.template take_as<Placement<T>>(w.model.bodies.size());
-    place_all(w, w.in[0], placements);
+    place_all(w, q, placements);
     for (int k = first; k < w.call.n_in; ++k) {
         const FixedFrame& frame = w.model.frames[w.call.more[k - first]];
         if (frame.body < 0) continue;  // the world takes it
@@ -90,14 +90,20 @@ inline void newton_euler_back(const Model& model, Recursion<T>& r, T* tau) {
     }
 }
 
-// Torques for the acceleration qdd (zero where with_a is false), armature and damping included.
+// Torques for the acceleration qdd (zero where with_a is false), without armature and damping.
 // Inputs from `first_wrench` on are external wrenches.
 template <bool with_a, class T>
-inline void inverse_dynamics(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
+inline void newton_euler(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
     auto r = Recursion<T>::take(w);
     newton_euler_out<with_a>(w.model, r, q, qd, qdd);
-    for_wrenches(w, first_wrench, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
+    for_wrenches(w, first_wrench, q, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
     newton_euler_back(w.model, r, tau);
+}
+
+// The same with armature and damping.
+template <bool with_a, class T>
+inline void inverse_dynamics(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
+    newton_euler<with_a>(w, first_wrench, q, qd, qdd, tau);
     for (int k = 0; k < w.model.nv; ++k) {
         tau[k] += w.model.damping[k] * qd[k];
         if constexpr (with_a) tau[k] += w.model.armature[k] * qdd[k];

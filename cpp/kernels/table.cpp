@@ -37,6 +37,7 @@ const Kernels kernels = {
     integrate,
     difference,
     interpolate,
+    advance,
     constrained,
     impact,
     constraint_rows,

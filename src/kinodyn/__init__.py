@@ -19,6 +19,7 @@ from kinodyn import (
     identification,
     ik,
     kinematics,
+    sim,
     spatial,
     validation,
 )
@@ -34,6 +35,7 @@ from kinodyn.errors import (
     UnknownNameError,
 )
 from kinodyn.loading import from_dh, load
+from kinodyn.recording import Recording
 from kinodyn.robot import Limits, Robot
 from kinodyn.state import State
 from kinodyn.threads import get_threads, set_threads
@@ -48,6 +50,7 @@ __all__ = [
     "InputError",
     "KinodynError",
     "Limits",
+    "Recording",
     "Robot",
     "SingularError",
     "State",
@@ -65,6 +68,7 @@ __all__ = [
     "load",
     "robots",
     "set_threads",
+    "sim",
     "spatial",
     "validation",
     "write_urdf",

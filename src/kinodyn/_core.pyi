@@ -69,6 +69,33 @@ def state_jacobian(
 def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, out: Out, /) -> Array: ...
 def difference(robot: Robot, q0: ArrayLike, q1: ArrayLike, out: Out, /) -> Array: ...
 def interpolate(robot: Robot, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, out: Out, /) -> Array: ...
+def contact_impulses(
+    robot: Robot,
+    A: ArrayLike,
+    c: ArrayLike,
+    b: ArrayLike,
+    mu: ArrayLike,
+    guess: ArrayLike,
+    tolerance: ArrayLike,
+    points: int,
+    sweeps: int,
+    /,
+) -> Triple: ...
+def advance(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    settings: ArrayLike,
+    friction: ArrayLike,
+    stops: ArrayLike,
+    plan: bytes,
+    steps: int,
+    runge_kutta: bool,
+    wrenches: object,
+    out: Triple | None,
+    /,
+) -> Triple: ...
 def constrained(
     robot: Robot,
     q: ArrayLike,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kinodyn import _core
-from kinodyn.compiling import JointInfo, _frame_along
+from kinodyn.compiling import JointInfo, frame_along
 from kinodyn.description.types import Array, Joint
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.robot import Robot
@@ -144,7 +144,7 @@ def _motion(robot: Robot, joint: Joint, q: Array) -> Array:
     elif joint.kind == "prismatic":
         T[..., :3, 3] = (multiplier * own + offset) * joint.axis
     elif joint.kind == "planar":
-        T[..., :3, 3] = own[..., :2] @ _frame_along(joint.axis)[:, :2].T
+        T[..., :3, 3] = own[..., :2] @ frame_along(joint.axis)[:, :2].T
         T[..., :3, :3] = _rotation(own[..., 2:] * joint.axis)
     else:
         quaternion = own[..., -4:]

@@ -181,12 +181,12 @@ def _add_revolute(
     if np.abs(axis - sign * np.eye(3)[k]).max() <= ROUNDING:
         _append(tree, REVOLUTE_X + k, joint, here, index, (sign * motion[0], sign * motion[1]))
     else:
-        _append(tree, REVOLUTE_ANY, joint, here, index, motion, R=_frame_along(axis))
+        _append(tree, REVOLUTE_ANY, joint, here, index, motion, R=frame_along(axis))
 
 
 def _add_planar(tree: Tree, joint: Joint, here: Place, normal: Array, index: tuple[int, int]) -> None:
     """Two slides and a turn; the bodies between them weigh nothing."""
-    frame = here.R @ _frame_along(joint.axis)
+    frame = here.R @ frame_along(joint.axis)
     iq, iv = index
     for k in range(2):
         _append(tree, PRISMATIC, joint, here, (iq + k, iv + k), (1.0, 0.0), axis=frame[:, k])
@@ -225,13 +225,13 @@ def _add_inertia(body: Body, place: Place, inertia: Inertia) -> None:
     body.inertia += place.R @ inertia.matrix @ place.R.T + about_origin
 
 
-def _frame_along(axis: Array) -> Array:
+def frame_along(axis: Array) -> Array:
     """Make the rotation that takes z to a unit axis on the shortest way."""
     x, y, z = axis
     if z >= 0.0:  # Rodrigues' formula without division by sin
         k = 1.0 / (1.0 + z)
         return np.array([[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]])
-    flipped = _frame_along(-np.asarray(axis))
+    flipped = frame_along(-np.asarray(axis))
     return flipped @ np.diag([1.0, -1.0, -1.0])
 
 

@@ -1,0 +1,188 @@
+"""Hard contacts: places that cannot enter the ground, with impacts and dry friction, stepped in time.
+
+Velocities after a step and impulses in it are found together: no place goes into the ground, the ground never pulls,
+friction stays in its cone and works against the sliding. There are no events to find: an impact is a large impulse in
+one step. J. J. Moreau, "Unilateral contact and dry friction in finite freedom dynamics", 1988; D. E. Stewart and
+J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic collisions and Coulomb
+friction", 1996.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core, dynamics, kinematics
+from kinodyn.contact import Contact, jacobian
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.sim.joints import Resistance
+
+OUT = -1.0  # stands for the friction of places that take no part
+RECOVERY = 0.2  # share of a depth that is pushed out in one step
+FASTEST_RECOVERY = 0.5  # [m/s]
+
+
+class Ground(Protocol):
+    """What hard contacts ask of the ground, as `kinodyn.contact` has it."""
+
+    def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
+        """Tell how far points (..., 3) are above the ground, and its unit normals (..., 3) below them."""
+        ...
+
+
+class Impulses(NamedTuple):
+    """What the ground does in one step: wrenches by frame (..., 6), and impulses [N s] for the next guess."""
+
+    wrenches: dict[str, Array]
+    impulses: Array  # (..., points, 3)
+    error: float
+
+
+class HardContacts:
+    """Places that touch the ground and cannot enter it.
+
+    A contact without corners is its single point, so `kind="surface"` needs corners. Restitution e: a place that hits
+    the ground with normal velocity u leaves it with -e u. Without restitution a place that would enter the ground in a
+    step ends the step on it. Each step solves for the impulses by projected Gauss-Seidel.
+
+    Parameters
+    ----------
+    contacts
+        Points and patches, each with its friction.
+    ground
+        Anything with `height_and_normal`; None: the plane through the world's origin across each contact's normal.
+    restitution
+        From 0 to 1, one for all.
+    sweeps, tolerance
+        Most sweeps over all places in one step, and the change of velocity [m/s] below which they end.
+    """
+
+    def __init__(
+        self,
+        contacts: Sequence[Contact],
+        *,
+        ground: Ground | None = None,
+        restitution: float = 0.0,
+        sweeps: int = 500,
+        tolerance: float = 1e-9,
+    ) -> None:
+        self.contacts = tuple(contacts)
+        if not self.contacts or not all(isinstance(contact, Contact) for contact in self.contacts):
+            raise InputError("contacts must be a list of contact.Contact objects, at least one")
+        for contact in self.contacts:
+            if contact.kind == "surface" and contact.corners is None:
+                raise InputError(f'contact {contact.name!r} is a surface; give its corners=, or kind="point"')
+        if not isinstance(restitution, int | float | np.number) or not 0 <= restitution <= 1:
+            raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
+        self.ground, self.restitution = ground, float(restitution)
+        self.sweeps, self.tolerance = int(sweeps), float(tolerance)
+        self._places = [c.point[None] if c.corners is None else c.corners for c in self.contacts]
+        sizes = [len(places) for places in self._places]
+        self._owner = np.repeat(np.arange(len(sizes)), sizes)
+        self._mu = np.array([contact.friction for contact in self.contacts])[self._owner]
+
+    @property
+    def points(self) -> int:
+        """Number of places that may touch."""
+        return len(self._owner)
+
+    def solve(
+        self,
+        robot: Robot,
+        q: Array,
+        v: Array,
+        tau: Array,
+        wrenches: Mapping[str, ArrayLike] | None,
+        resistance: Resistance,
+        dt: float,
+        guess: Array | None = None,
+    ) -> Impulses:
+        """Find what the ground does in the step from (q, v) on."""
+        frames = list(dict.fromkeys(contact.frame for contact in self.contacts))
+        origins = kinematics.poses(robot, q, frames=frames)
+        p = self._positions(origins, frames)
+        height, normal = self._below(p)
+        R = _axes(normal)  # (..., points, 3, 3), rows: normal and two tangents
+        J = jacobian(robot, q, self.contacts).reshape(*p.shape[:-2], self.points, 3, robot.nv)
+        J = (R @ J).reshape(*p.shape[:-2], 3 * self.points, robot.nv)
+        free, M = _free_motion(robot, q, v, tau, wrenches, resistance, dt)
+        Y = np.linalg.solve(M, np.swapaxes(J, -1, -2))
+        before, after = (np.einsum("...ij,...j->...i", J, rate) for rate in (v, free))
+        least, friction = self._wanted(height, before[..., ::3], after[..., ::3], dt)
+        m = self.points
+        A = (J @ Y).reshape(*after.shape[:-1], 9 * m * m)
+        first = np.zeros(3 * m) if guess is None else guess.reshape(*guess.shape[:-2], 3 * m)
+        x, error, _ = _core.contact_impulses(robot, A, after, least, friction, first, self.tolerance, m, self.sweeps)
+        impulses = x.reshape(*x.shape[:-1], m, 3)
+        force = np.einsum("...pij,...pi->...pj", R, impulses) / dt
+        return Impulses(self._on_frames(frames, origins, p, force), impulses, float(np.max(error, initial=0.0)))
+
+    def _positions(self, origins: Array, frames: list[str]) -> Array:
+        parts = []
+        for contact, places in zip(self.contacts, self._places, strict=True):
+            T = origins[..., frames.index(contact.frame), :, :]
+            parts.append(np.einsum("...ij,pj->...pi", T[..., :3, :3], places) + T[..., None, :3, 3])
+        return np.concatenate(parts, axis=-2)
+
+    def _below(self, p: Array) -> tuple[Array, Array]:
+        if self.ground is not None:
+            return self.ground.height_and_normal(p)
+        normal = np.broadcast_to(np.array([contact.normal for contact in self.contacts])[self._owner], p.shape)
+        return (p * normal).sum(axis=-1), normal
+
+    def _wanted(self, height: Array, before: Array, after: Array, dt: float) -> tuple[Array, Array]:
+        """Give the least normal velocities after the step, and the friction of those that take part."""
+        recovery = np.minimum(RECOVERY * -height / dt, FASTEST_RECOVERY)
+        if self.restitution > 0:
+            part = height <= 0
+            least = np.maximum(recovery, -self.restitution * before)
+        else:
+            part = height + dt * np.minimum(before, after) <= dt * FASTEST_RECOVERY
+            least = np.where(height > 0, -height / dt, recovery)
+        return np.where(part, least, 0.0), np.where(part, self._mu, OUT)
+
+    def _on_frames(self, frames: list[str], origins: Array, p: Array, force: Array) -> dict[str, Array]:
+        total = {frame: np.zeros((*p.shape[:-2], 6)) for frame in frames}
+        for k, contact in enumerate(self.contacts):
+            own = self._owner == k
+            arm = p[..., own, :] - origins[..., None, frames.index(contact.frame), :3, 3]
+            total[contact.frame][..., :3] += force[..., own, :].sum(axis=-2)
+            total[contact.frame][..., 3:] += np.cross(arm, force[..., own, :]).sum(axis=-2)
+        return total
+
+
+def _free_motion(
+    robot: Robot,
+    q: Array,
+    v: Array,
+    tau: Array,
+    wrenches: Mapping[str, ArrayLike] | None,
+    resistance: Resistance,
+    dt: float,
+) -> tuple[Array, Array]:
+    """Compute velocities (..., nv) after a step without ground, and the inertia (..., nv, nv) that the step feels."""
+    force, inertia = resistance.ahead(robot, q, v, dt)
+    M = dynamics.mass_matrix(robot, q)
+    diagonal = np.arange(robot.nv)
+    M[..., diagonal, diagonal] += inertia
+    # both know of the damping
+    force += tau + robot.damping * v - dynamics.bias(robot, q, v, wrenches)
+    free = v + dt * np.linalg.solve(M, force[..., None])[..., 0]
+    for joint in robot.joints:
+        if joint.kind == "floating":
+            lin, ang = slice(joint.v.start, joint.v.start + 3), slice(joint.v.start + 3, joint.v.stop)
+            free[..., lin] += dt * np.cross(v[..., ang], v[..., lin])  # the core steps along axes that stand still
+    return free, M
+
+
+def _axes(normal: Array) -> Array:
+    """Give two tangents to each unit normal (..., 3): rows n, t1, t2 of (..., 3, 3)."""
+    helper = np.where(np.abs(normal[..., :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    first = np.cross(normal, helper)
+    first /= np.linalg.norm(first, axis=-1, keepdims=True)
+    return np.stack([normal, first, np.cross(normal, first)], axis=-2)

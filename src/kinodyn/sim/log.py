@@ -1,0 +1,62 @@
+"""Collects the rows of a recording while a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.recording import Recording
+from kinodyn.robot import Robot
+
+
+class Log:
+    """Rows so far. A signal that appears late or is left out for a while is NaN where it is missing."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self._time: list[float] = []
+        self._rows: list[tuple[Array, Array, Array]] = []
+        self._forces: dict[str, dict[int, Array]] = {}
+        self._signals: dict[str, dict[int, Array]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(
+        self, t: float, q: Array, v: Array, tau: Array, forces: Mapping[str, Array], signals: Mapping[str, ArrayLike]
+    ) -> None:
+        """Add a row; arrays are copied, as their memory may be used again."""
+        row = len(self._rows)
+        for frame, force in forces.items():
+            self._forces.setdefault(frame, {})[row] = np.array(force, dtype=float)
+        for name, value in signals.items():
+            self._signals.setdefault(name, {})[row] = np.array(value, dtype=float)
+        self._rows.append((q.copy(), v.copy(), tau.copy()))
+        self._time.append(t)
+
+    def recording(self, status: Any, reason: str) -> Recording:
+        """Put the rows together."""
+        q, v, tau = (np.stack(part) for part in zip(*self._rows, strict=True))
+        forces = {frame: self._column(rows, 0.0) for frame, rows in self._forces.items()}
+        return Recording.of(
+            self._robot,
+            self._time,
+            q,
+            v,
+            tau,
+            contacts={frame: (force != 0.0).any(axis=-1) for frame, force in forces.items()},
+            forces=forces,
+            signals={name: self._column(rows, np.nan) for name, rows in self._signals.items()},
+            status=status,
+            reason=reason,
+        )
+
+    def _column(self, rows: dict[int, Array], missing: float) -> Array:
+        column = np.full((len(self._rows), *next(iter(rows.values())).shape), missing)
+        for row, value in rows.items():
+            column[row] = value
+        return column

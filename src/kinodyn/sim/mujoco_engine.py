@@ -1,0 +1,222 @@
+"""MuJoCo behind the same protocol as kinodyn's own simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import mujoco as mj
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import convert
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.sim.checks import positive
+from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
+from kinodyn.sim.protocol import Diverged
+
+_BAD = (mj.mjtWarning.mjWARN_BADQPOS, mj.mjtWarning.mjWARN_BADQVEL, mj.mjtWarning.mjWARN_BADQACC)
+
+
+class Imu(NamedTuple):
+    """What an inertial measurement unit at the base's origin reads, in the base's axes.
+
+    `acceleration` (3,) [m/s^2] is that of the base less gravity: upwards 9.81 at rest. `angular_velocity` (3,) [rad/s].
+    """
+
+    acceleration: Array
+    angular_velocity: Array
+
+
+class MujocoSimulator:
+    """A robot that MuJoCo moves, step by step, in kinodyn's conventions.
+
+    Parameters
+    ----------
+    robot
+    frames
+        Frames whose contact forces are told, such as soles: those of all contacts of the link that carries the frame.
+        None: every link, by its own name, as soon as it touches.
+    sensors
+        Frames where a force and torque sensor sits between the link that carries it and its parent.
+    max_rate
+        A run is stopped as diverged when a velocity exceeds this [rad/s or m/s].
+    settings
+        See `sim.MujocoSettings`: dt, integrator, contacts, floor, friction, mass_scale, friction_scale, ...
+
+    Attributes
+    ----------
+    model, data : mujoco.MjModel, mujoco.MjData
+        What MuJoCo itself works on.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> simulator = kd.sim.MujocoSimulator(robot, frames=["left_sole", "right_sole"])
+    >>> simulator.reset(robot.configuration("standing"))
+    >>> simulator.step(0.0 * simulator.v)
+    >>> simulator.contact_forces()["left_sole"].shape
+    (6,)
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        frames: Sequence[str] | None = None,
+        sensors: Sequence[str] = (),
+        max_rate: float = 1e4,
+        **settings: Any,
+    ) -> None:
+        self.settings = _settings(settings)
+        for name in (*(frames or ()), *sensors):
+            robot.frame_index(name)
+        self.robot, self.dt, self.time = robot, self.settings.dt, 0.0
+        self.model = compiled(robot, spec_of(robot, self.settings, tuple(sensors)))
+        self.data = mj.MjData(self.model)
+        self._converter = convert.mujoco(robot, self.model)
+        self._sensors, self._max_rate = tuple(sensors), positive("max_rate", max_rate)
+        motors = [self.model.actuator(k).name for k in range(self.model.nu)]
+        self._motor_dofs = np.array([robot.joint(name).v.start for name in motors], dtype=int)
+        self._other_dofs = np.setdiff1d(np.arange(robot.nv), self._motor_dofs)
+        self._sites = None if frames is None else [self.model.site(name).id for name in frames]
+        self._frames = frames
+        self._q, self._v = robot.neutral(), np.zeros(robot.nv)
+        self.reset()
+
+    @property
+    def q(self) -> Array:
+        """Configuration (nq,)."""
+        return self._q
+
+    @property
+    def v(self) -> Array:
+        """Velocity (nv,)."""
+        return self._v
+
+    def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
+        """Go back to time 0, at q (nq,) and v (nv,); by default neutral and at rest."""
+        q = self.robot.neutral() if q is None else np.array(q, dtype=float)
+        v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
+        if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,):
+            raise InputError(
+                f"MuJoCo simulates one robot at a time: q0 must be ({self.robot.nq},) and v0 ({self.robot.nv},), "
+                f"got {q.shape} and {v.shape}"
+            )
+        qpos, qvel = self._converter.q_to(q), self._converter.v_to(q, v)
+        mj.mj_resetData(self.model, self.data)
+        self.data.qpos[:], self.data.qvel[:] = qpos, qvel
+        mj.mj_forward(self.model, self.data)
+        self._q, self._v, self.time = q, v, 0.0
+
+    def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
+        """Advance by `steps` times dt under constant torques (nv,) and external wrenches; raises Diverged."""
+        torques = np.asarray(tau, dtype=float)
+        if torques.shape != (self.robot.nv,) or not np.isfinite(torques).all():
+            raise InputError(f"tau must be ({self.robot.nv},) finite numbers, got shape {torques.shape}")
+        model, data = self.model, self.data
+        data.ctrl[:] = torques[self._motor_dofs]
+        if len(self._other_dofs):
+            others = torques.copy()
+            others[self._motor_dofs] = 0.0
+            data.qfrc_applied[:] = self._converter.tau_to(self._q, others)
+        for _ in range(steps):
+            if wrenches:
+                self._apply(wrenches)
+            mj.mj_step(model, data)
+            self._require_sane()
+            self.time += self.dt
+        if wrenches:
+            data.xfrc_applied[:] = 0.0
+        self._read()
+
+    def contact_forces(self) -> dict[str, Array]:
+        """Tell the wrench (6,) of the contacts on each frame over the last step, aligned reference.
+
+        With `frames` exactly those, otherwise the links that touch.
+        """
+        model, data = self.model, self.data
+        if self._sites is None:
+            touching = {int(b) for pair in data.contact.geom for b in model.geom_bodyid[pair] if b > 0}
+            touching = {body for body in touching if model.body_weldid[body] > 0}
+            return {model.body(b).name: self._on_body(b, data.xpos[b]) for b in sorted(touching)}
+        names = self._frames or ()
+        return {
+            name: self._on_body(int(model.site_bodyid[site]), data.site_xpos[site])
+            for name, site in zip(names, self._sites, strict=True)
+        }
+
+    def imu(self) -> Imu:
+        """Read the base's inertial measurement unit over the last step; the robot must have a floating base."""
+        if self.robot.base != "floating":
+            raise InputError(f"robot {self.robot.name!r} has a fixed base, which carries no inertial measurement unit")
+        return Imu(self.data.sensor("accelerometer").data.copy(), self.data.sensor("gyro").data.copy())
+
+    def wrench_sensor(self, frame: str) -> Array:
+        """Read the sensor at a frame: wrench (6,) that its link feels from its parent, in the frame's axes."""
+        if frame not in self._sensors:
+            raise InputError(f"frame {frame!r} has no sensor; sensors= named {', '.join(self._sensors) or 'none'}")
+        parts = [self.data.sensor(f"{frame} {what}").data for what in ("force", "torque")]
+        return np.concatenate(parts)
+
+    def _read(self) -> None:
+        qpos = self.data.qpos.copy()
+        self._q = self._converter.q_from(qpos)
+        self._v = self._converter.v_from(self._q, self.data.qvel)
+
+    def _apply(self, wrenches: Mapping[str, ArrayLike]) -> None:
+        """Write external wrenches, which MuJoCo takes at the centres of mass of bodies."""
+        self.data.xfrc_applied[:] = 0.0
+        for name, given in wrenches.items():
+            self.robot.frame_index(name)
+            site = self.model.site(name).id
+            wrench = np.asarray(given, dtype=float)
+            if wrench.shape != (6,) or not np.isfinite(wrench).all():
+                raise InputError(f"wrenches[{name!r}] must be (6,) finite numbers, got shape {wrench.shape}")
+            body = int(self.model.site_bodyid[site])
+            arm = self.data.site_xpos[site] - self.data.xipos[body]
+            self.data.xfrc_applied[body] += [*wrench[:3], *(wrench[3:] + np.cross(arm, wrench[:3]))]
+
+    def _on_body(self, body: int, origin: Array) -> Array:
+        """Add up the forces of all contacts on a body, about a point."""
+        model, data = self.model, self.data
+        total, own = np.zeros(6), np.zeros(6)
+        for k in range(data.ncon):
+            contact = data.contact[k]
+            first, second = model.geom_bodyid[contact.geom[0]], model.geom_bodyid[contact.geom[1]]
+            if body not in (first, second) or first == second:
+                continue
+            mj.mj_contactForce(model, data, k, own)  # on the second geom, in the contact's axes
+            turn = contact.frame.reshape(3, 3).T
+            force, moment = turn @ own[:3], turn @ own[3:]
+            sign = 1.0 if body == second else -1.0
+            total += sign * np.concatenate([force, moment + np.cross(contact.pos - origin, force)])
+        return total
+
+    def _require_sane(self) -> None:
+        """Raise if MuJoCo noticed numbers without bounds (it then starts over in silence), or a joint is too fast."""
+        data = self.data
+        rates = np.abs(data.qvel)
+        bad = next((kind for kind in _BAD if data.warning[kind].number > 0), None)
+        if bad is None and (rates <= self._max_rate).all():
+            return
+        if bad is not None:
+            dof = int(data.warning[bad].lastinfo)
+            reason = f"MuJoCo reports {mj.mjtWarning(bad).name} and starts over"
+        else:
+            dof = int(np.argmax(np.nan_to_num(rates, nan=np.inf)))
+            reason = f"its rate reached {rates[dof]:.3g}, above the {self._max_rate:.3g} that max_rate allows"
+        joint = self.model.joint(int(self.model.dof_jntid[min(dof, self.model.nv - 1)])).name
+        raise Diverged(self.time, joint, f"{reason}; a smaller dt, lower gains or softer contacts may help")
+
+
+def _settings(given: dict[str, Any]) -> MujocoSettings:
+    allowed = MujocoSettings.__dataclass_fields__
+    unknown = sorted(set(given) - set(allowed))
+    if unknown:
+        raise InputError(f"unknown settings {', '.join(unknown)}; MujocoSettings has {', '.join(allowed)}")
+    return replace(MujocoSettings(), **given)

@@ -1,0 +1,285 @@
+"""A robot as a MuJoCo model: bodies, inertias, shapes, joints, motors, and a floor."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import mujoco as mj
+import numpy as np
+
+from kinodyn.compiling import Place, compile_tree, frame_along
+from kinodyn.convert.joints import ONE_COORDINATE, leaders
+from kinodyn.description.types import Array, Description, Joint
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.sim.checks import positive
+from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
+
+MujocoIntegrator = Literal["euler", "rk4", "implicit", "implicitfast"]
+INTEGRATORS = {
+    "euler": mj.mjtIntegrator.mjINT_EULER,
+    "rk4": mj.mjtIntegrator.mjINT_RK4,
+    "implicit": mj.mjtIntegrator.mjINT_IMPLICIT,
+    "implicitfast": mj.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+_PLANAR = ("_TX", "_TY", "_RZ")  # as MuJoCo calls the parts of a URDF's planar joint
+_IMU = "imu"
+
+
+@dataclass(frozen=True)
+class MujocoSettings:
+    """What becomes of a robot in MuJoCo.
+
+    The contacts are those of a rigid floor under torque control at 1 kHz: elliptic friction cones, friction ten times
+    as stiff as the normal direction (`impratio`), contacts that settle within `contact_time` [s], the solver's own
+    tolerance.
+
+    Attributes
+    ----------
+    dt : float
+        Step of time [s].
+    integrator : "euler", "rk4", "implicit" or "implicitfast"
+    contacts, floor, limits, joint_friction : bool
+        Whether shapes touch, whether there is a floor at z = 0, whether joints stop at their limits, whether their dry
+        friction acts.
+    friction : float
+        Coefficient of friction of the floor, and of links with each other.
+    mass_scale, friction_scale : float
+        Errors of the model: all masses and inertias, and `friction`, are multiplied by these.
+    contact_time : float
+        At least twice dt.
+    impratio : float
+    """
+
+    dt: float = 1e-3
+    integrator: MujocoIntegrator = "implicitfast"
+    contacts: bool = True
+    floor: bool = True
+    limits: bool = True
+    joint_friction: bool = True
+    friction: float = 1.0
+    mass_scale: float = 1.0
+    friction_scale: float = 1.0
+    contact_time: float = 5e-3
+    impratio: float = 10.0
+
+    def __post_init__(self) -> None:
+        for name in ("dt", "friction", "mass_scale", "friction_scale", "contact_time", "impratio"):
+            positive(name, getattr(self, name))
+        if self.integrator not in INTEGRATORS:
+            raise InputError(f"integrator must be one of {', '.join(INTEGRATORS)}, got {self.integrator!r}")
+        if self.contacts and self.contact_time < 2 * self.dt:
+            raise InputError(f"contact_time must be at least twice dt = {self.dt:g} s, got {self.contact_time:g} s")
+
+
+def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
+    """Make a MuJoCo model of a robot, whatever it was read from. `settings` are those of `sim.MujocoSettings`.
+
+    Each moving link is a body with the same name, links fixed to it are part of it. Joints keep their names and order:
+    `kinodyn.convert.mujoco(robot, model)` carries states across. A joint of one coordinate has a motor of its name that
+    is limited by its effort limit; a joint that follows another does so by an equality constraint. Links next to each
+    other do not touch, nor do those that the description excludes. A site for every frame bears its name.
+
+    Meshes must be .stl, .obj or .msh; others, and those that were not found, are left out with a DescriptionWarning.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> model = kd.sim.to_mujoco(robot, friction=0.8)
+    >>> model.nv, model.nu
+    (36, 30)
+    """
+    return compiled(robot, spec_of(robot, MujocoSettings(**settings)))
+
+
+def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings: Any) -> str:
+    """Write a robot as MJCF text, and to a file if `path` is given; see `to_mujoco`."""
+    spec = spec_of(robot, MujocoSettings(**settings))
+    compiled(robot, spec)
+    text = str(spec.to_xml())
+    if path is not None:
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as cause:
+            raise InputError(f"{path} cannot be written: {cause}") from cause
+    return text
+
+
+def compiled(robot: Robot, spec: mj.MjSpec) -> mj.MjModel:
+    """Compile what `spec_of` made."""
+    try:
+        return spec.compile()
+    except (ValueError, mj.FatalError) as cause:
+        raise InputError(f"MuJoCo cannot take robot {robot.name!r}: {cause}") from cause
+
+
+def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = ()) -> mj.MjSpec:
+    """Lay a robot out as MuJoCo's specification, with force and torque sensors at the frames `sensors`."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    spec = mj.MjSpec()
+    spec.modelname = robot.name
+    _set_options(spec, robot, settings)
+    description = robot.description
+    tree = compile_tree(description)
+    bodies = _add_bodies(spec, robot, settings)
+    shapes = MujocoShapes(spec, bodies, settings.friction * settings.friction_scale, settings.contact_time)
+    if settings.contacts:
+        for link in description.links:
+            shapes.add_link(link)
+        shapes.exclude_neighbours(robot)
+        if settings.floor:
+            shapes.add_floor()
+    _add_followers(spec, robot)
+    _add_motors(spec, robot)
+    _add_sites(spec, robot, tree.places, bodies, sensors)
+    return spec
+
+
+def _set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> None:
+    spec.compiler.autolimits = False
+    spec.compiler.degree = False
+    option = spec.option
+    option.timestep, option.gravity = settings.dt, robot.gravity
+    option.integrator = INTEGRATORS[settings.integrator]
+    option.cone, option.impratio = mj.mjtCone.mjCONE_ELLIPTIC, settings.impratio
+
+
+def _add_bodies(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> dict[str, tuple[Any, Array]]:
+    """Add a body for each moving link; give each link's body and its pose in it."""
+    description = robot.description
+    written = {joint.name: joint for joint in description.joints}
+    inertias = dict(zip(robot.parameter_links, robot.inertial_parameters.reshape(-1, 10), strict=True))
+    root = robot.frame_names[0]
+    base = spec.worldbody if root == "world" else spec.worldbody.add_body(name=root)
+    bodies: dict[str, tuple[Any, Array]] = {root: (base, np.eye(4))}
+    moving = {joint.name: joint for joint in robot.joints}
+    for joint in _depth_first(description, root):
+        parent, T_body_parent = bodies[joint.parent]
+        T = T_body_parent @ joint.T_parent_child
+        if joint.name not in moving:
+            bodies[joint.child] = (parent, T)
+            continue
+        if joint.kind == "floating":
+            if joint.parent != root:
+                raise InputError(f"joint {joint.name!r} floats on a link; MuJoCo has free bodies in the world only")
+            parent = spec.worldbody
+        body = parent.add_body(name=joint.child, **placed(T))
+        _set_inertia(body, joint.child, inertias[joint.child] * settings.mass_scale)
+        _add_joint(body, robot, written[joint.name], settings)
+        bodies[joint.child] = (body, np.eye(4))
+    return bodies
+
+
+def _depth_first(description: Description, root: str) -> list[Joint]:
+    ordered: list[Joint] = []
+    stack = [joint for joint in description.joints if joint.parent == root][::-1]
+    while stack:
+        joint = stack.pop()
+        ordered.append(joint)
+        stack.extend([other for other in description.joints if other.parent == joint.child][::-1])
+    return ordered
+
+
+def _set_inertia(body: Any, link: str, parameters: Array) -> None:
+    mass, moment = float(parameters[0]), parameters[1:4]
+    if not mass > 0:
+        raise InputError(f"link {link!r} moves and has no mass, which MuJoCo does not allow; give it mass and inertia")
+    com = moment / mass
+    xx, xy, yy, xz, yz, zz = parameters[4:]
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    inertia = about_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
+    body.explicitinertial = True
+    body.mass, body.ipos = mass, com
+    body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]  # xx yy zz xy xz yz
+
+
+def _add_joint(body: Any, robot: Robot, joint: Joint, settings: MujocoSettings) -> None:
+    info = robot.joint(joint.name)
+    constants = dict.fromkeys(("armature", "damping", "frictionloss"), 0.0)
+    if info.mimic is None:  # a follower's are in those of its leader
+        friction = robot.friction if settings.joint_friction else np.zeros(robot.nv)
+        for name, array in (("armature", robot.armature), ("damping", robot.damping), ("frictionloss", friction)):
+            part = array[info.v]
+            if len(part) and np.ptp(part) > 0:
+                raise InputError(f"{name} of joint {joint.name!r} differs between its axes, which MuJoCo cannot")
+            constants[name] = float(part[0]) if len(part) else 0.0
+    damping = np.array([constants.pop("damping"), 0.0, 0.0])
+    if joint.kind == "floating":
+        body.add_joint(name=joint.name, type=mj.mjtJoint.mjJNT_FREE, damping=damping, **constants)
+    elif joint.kind == "ball":
+        body.add_joint(name=joint.name, type=mj.mjtJoint.mjJNT_BALL, damping=damping, **constants)
+    elif joint.kind == "planar":
+        frame = frame_along(joint.axis)
+        for k, suffix in enumerate(_PLANAR):
+            kind = mj.mjtJoint.mjJNT_SLIDE if k < 2 else mj.mjtJoint.mjJNT_HINGE
+            body.add_joint(name=joint.name + suffix, type=kind, axis=frame[:, k], damping=damping, **constants)
+    else:
+        kind = mj.mjtJoint.mjJNT_SLIDE if joint.kind == "prismatic" else mj.mjtJoint.mjJNT_HINGE
+        added = body.add_joint(name=joint.name, type=kind, axis=joint.axis, damping=damping, **constants)
+        added.ref = joint.reference
+        bounds = np.clip([joint.lower, joint.upper], -1e10, 1e10)
+        limited = settings.limits and info.mimic is None and joint.kind != "continuous"
+        if limited and np.isfinite([joint.lower, joint.upper]).any():
+            added.limited, added.range = mj.mjtLimited.mjLIMITED_TRUE, bounds
+
+
+def _add_followers(spec: mj.MjSpec, robot: Robot) -> None:
+    references = {joint.name: joint.reference for joint in robot.description.joints}
+    lead = leaders(robot)
+    for joint in robot.joints:
+        if joint.mimic is None:
+            continue
+        leader = lead[joint.name]
+        own, other = references[joint.name], references[leader.joint.name]
+        # MuJoCo counts both positions from their references
+        data = np.zeros(mj.mjNEQDATA)
+        data[0] = leader.offset + leader.multiplier * other - own
+        data[1] = leader.multiplier
+        spec.add_equality(
+            name=f"{joint.name} follows",
+            type=mj.mjtEq.mjEQ_JOINT,
+            objtype=mj.mjtObj.mjOBJ_JOINT,
+            name1=joint.name,
+            name2=leader.joint.name,
+            data=data,
+        )
+
+
+def _add_motors(spec: mj.MjSpec, robot: Robot) -> None:
+    for joint in robot.joints:
+        if joint.kind not in ONE_COORDINATE or joint.mimic is not None:
+            continue
+        motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mj.mjtTrn.mjTRN_JOINT)
+        motor.set_to_motor()
+        effort = float(robot.limits.effort[joint.v.start])
+        if np.isfinite(effort):
+            motor.forcelimited, motor.forcerange = mj.mjtLimited.mjLIMITED_TRUE, [-effort, effort]
+
+
+def _add_sites(
+    spec: mj.MjSpec,
+    robot: Robot,
+    places: dict[str, Place],
+    bodies: dict[str, tuple[Any, Array]],
+    sensors: tuple[str, ...],
+) -> None:
+    frames = {frame.name: frame for frame in robot.description.frames}
+    for name in robot.frame_names:
+        frame = frames.get(name)
+        body, T_body_link = bodies[frame.link if frame else name]
+        T = T_body_link @ frame.T_link_frame if frame else T_body_link
+        body.add_site(name=name, **placed(T))
+    if robot.base == "floating":
+        bodies[robot.joints[0].child][0].add_site(name=_IMU)
+        for kind, name in ((mj.mjtSensor.mjSENS_GYRO, "gyro"), (mj.mjtSensor.mjSENS_ACCELEROMETER, "accelerometer")):
+            spec.add_sensor(name=name, type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=_IMU)
+    for name in sensors:
+        if places[name].body < 0:
+            raise InputError(f"frame {name!r} is fixed to the world; a force sensor needs a link that moves")
+        for kind, what in ((mj.mjtSensor.mjSENS_FORCE, "force"), (mj.mjtSensor.mjSENS_TORQUE, "torque")):
+            spec.add_sensor(name=f"{name} {what}", type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=name)

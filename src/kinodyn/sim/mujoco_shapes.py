@@ -1,0 +1,104 @@
+"""Collision shapes of links as MuJoCo's geoms, the floor, and which links cannot touch each other."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import mujoco as mj
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kinodyn.description.types import Array, Link, Shape
+from kinodyn.errors import DescriptionWarning
+from kinodyn.robot import Robot
+
+MESHES = (".stl", ".obj", ".msh")
+_KINDS = {
+    "box": mj.mjtGeom.mjGEOM_BOX,
+    "sphere": mj.mjtGeom.mjGEOM_SPHERE,
+    "cylinder": mj.mjtGeom.mjGEOM_CYLINDER,
+    "capsule": mj.mjtGeom.mjGEOM_CAPSULE,
+    "ellipsoid": mj.mjtGeom.mjGEOM_ELLIPSOID,
+    "plane": mj.mjtGeom.mjGEOM_PLANE,
+    "mesh": mj.mjtGeom.mjGEOM_MESH,
+}
+FLOOR = "floor"
+
+
+def placed(T: Array) -> dict[str, Array]:
+    """Write a pose (4, 4) as MuJoCo's position and quaternion, w first."""
+    quaternion = Rotation.from_matrix(T[:3, :3]).as_quat()
+    return {"pos": T[:3, 3], "quat": quaternion[[3, 0, 1, 2]]}
+
+
+class MujocoShapes:
+    """Adds shapes to bodies; links that MuJoCo merges into one body never touch each other."""
+
+    def __init__(self, spec: mj.MjSpec, bodies: dict[str, tuple[Any, Array]], friction: float, time: float) -> None:
+        self._spec, self._bodies, self._friction, self._time = spec, bodies, friction, time
+        self._meshes: dict[tuple[str, tuple[float, ...]], str] = {}
+
+    def add_link(self, link: Link) -> None:
+        """Add the collision shapes of a link."""
+        body, T_body_link = self._bodies[link.name]
+        for k, shape in enumerate(link.collisions):
+            details = self._details(link.name, shape)
+            if details is not None:
+                name = f"{link.name} {k}"
+                self._add(body, name=name, **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
+
+    def add_floor(self) -> None:
+        """Add an endless floor at z = 0."""
+        self._add(self._spec.worldbody, name=FLOOR, type=_KINDS["plane"], size=[0.0, 0.0, 0.1])
+
+    def exclude_neighbours(self, robot: Robot) -> None:
+        """Forbid contacts between links that a joint connects, and between pairs that the description excludes."""
+        pairs = [(joint.parent, joint.child) for joint in robot.description.joints]
+        done = set()
+        for pair in (*pairs, *robot.description.collision_exclusions):
+            names = tuple(sorted(self._bodies[link][0].name for link in pair))
+            # what is excluded from the world itself would fall through the floor
+            if names[0] != names[1] and "world" not in names and names not in done:
+                done.add(names)
+                self._spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
+
+    def _add(self, body: Any, **details: Any) -> None:
+        body.add_geom(
+            friction=[self._friction, 0.005, 0.0001],
+            condim=3,
+            solref=[self._time, 1.0],
+            **details,
+        )
+
+    def _details(self, link: str, shape: Shape) -> dict[str, Any] | None:
+        size = np.zeros(3)
+        kind = shape.kind
+        if kind == "mesh":
+            mesh = self._mesh(link, shape)
+            return None if mesh is None else {"type": _KINDS[kind], "meshname": mesh}
+        if kind == "box":
+            size[:] = 0.5 * np.array(shape.size)
+        elif kind in ("cylinder", "capsule"):
+            size[:2] = shape.size[0], 0.5 * shape.size[1]
+        elif kind == "plane":
+            size[:] = [*shape.size[:2], 0.1]
+        else:
+            size[: len(shape.size)] = shape.size
+        return {"type": _KINDS[kind], "size": size}
+
+    def _mesh(self, link: str, shape: Shape) -> str | None:
+        """Add the mesh once for each scale, and give its name."""
+        if shape.mesh is None or shape.mesh.suffix.lower() not in MESHES:
+            why = "was not found" if shape.mesh is None else f"is none of {', '.join(MESHES)}"
+            warnings.warn(
+                f"the collision mesh {shape.uri!r} of link {link!r} {why} and is left out of the MuJoCo model",
+                DescriptionWarning,
+                stacklevel=2,
+            )
+            return None
+        key = (str(shape.mesh), tuple(shape.size))
+        if key not in self._meshes:
+            self._meshes[key] = f"mesh {len(self._meshes)}"
+            self._spec.add_mesh(name=self._meshes[key], file=key[0], scale=shape.size)
+        return self._meshes[key]

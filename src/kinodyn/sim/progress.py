@@ -1,0 +1,33 @@
+"""A bar on the terminal that shows how far a run is."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+WIDTH = 30
+PAUSE = 0.1  # between two pictures [s]
+
+
+class Bar:
+    """Draws on stderr while it is a terminal, and nothing elsewhere."""
+
+    def __init__(self, wanted: bool, duration: float) -> None:
+        self._shown = wanted and sys.stderr.isatty()
+        self._duration, self._start, self._last = duration, time.monotonic(), 0.0
+
+    def update(self, t: float) -> None:
+        """Show that the run has come to time t."""
+        now = time.monotonic()
+        if not self._shown or now - self._last < PAUSE:
+            return
+        self._last = now
+        full = round(WIDTH * min(1.0, t / self._duration))
+        speed = t / max(now - self._start, 1e-9)
+        text = f"\r[{'#' * full}{'.' * (WIDTH - full)}] {t:.2f} of {self._duration:g} s, {speed:.2g} times real time "
+        print(text, end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the line."""
+        if self._shown and self._last:
+            print(file=sys.stderr)

@@ -1,0 +1,81 @@
+"""Pushes: wrenches that act on a frame for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.sim.checks import positive
+from kinodyn.spatial.checks import numbers
+
+
+class Push:
+    """A force on a frame that begins at `start` and lasts `duration` seconds, rounded to whole steps of time.
+
+    Parameters
+    ----------
+    frame
+        Where it acts.
+    force
+        (3,) force [N] at the frame's origin, or (6,) wrench, in world axes. In a batch (..., 3) or (..., 6).
+    start, duration
+        [s]
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> kd.sim.Push("torso", [50.0, 0.0, 0.0], start=1.0, duration=0.1)
+    Push('torso', [50.0, 0.0, 0.0], start=1, duration=0.1)
+    """
+
+    def __init__(self, frame: str, force: ArrayLike, *, start: float = 0.0, duration: float) -> None:
+        given = numbers("force of the push", force)
+        if given.ndim == 0 or given.shape[-1] not in (3, 6):
+            raise InputError(f"force of the push must be (..., 3) or (..., 6), got {given.shape}")
+        if isinstance(start, bool) or not isinstance(start, int | float | np.number) or not 0 <= start < np.inf:
+            raise InputError(f"start of the push must be a time from 0 on, got {start!r}")
+        self.frame, self.force = frame, given
+        self.start, self.duration = float(start), positive("duration of the push", duration)
+
+    def wrench(self) -> Array:
+        """Give the wrench (..., 6)."""
+        if self.force.shape[-1] == 6:
+            return self.force
+        return np.concatenate([self.force, np.zeros_like(self.force)], axis=-1)
+
+    def __repr__(self) -> str:
+        return f"Push({self.frame!r}, {self.force.tolist()}, start={self.start:g}, duration={self.duration:g})"
+
+
+class Schedule:
+    """Which pushes act in which step of time."""
+
+    def __init__(self, robot: Robot, pushes: Sequence[Push], dt: float) -> None:
+        if isinstance(pushes, Push):
+            raise InputError("pushes must be a list of Push objects, got a single one; put it in a list")
+        self._pushes = []
+        for push in pushes:
+            if not isinstance(push, Push):
+                raise InputError(f"pushes must be Push objects, got {push!r}")
+            robot.frame_index(push.frame)
+            first, last = round(push.start / dt), round((push.start + push.duration) / dt)
+            if last == first:
+                raise InputError(f"{push!r} is shorter than half a step of {dt:g} s and would not act at all")
+            self._pushes.append((first, last, push))
+
+    def edges(self) -> list[int]:
+        """List the steps at which something changes."""
+        return sorted({step for first, last, _ in self._pushes for step in (first, last)})
+
+    def acting(self, step: int) -> dict[str, Array]:
+        """Add up the wrenches on each frame in a step."""
+        total: dict[str, Array] = {}
+        for first, last, push in self._pushes:
+            if first <= step < last:
+                total[push.frame] = total.get(push.frame, np.zeros(6)) + push.wrench()
+        return total

@@ -1,0 +1,45 @@
+"""What the controller gets to see: the state, late and with noise."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.robot import Robot
+from kinodyn.spatial.checks import numbers
+
+
+class Sensors:
+    """Measures q and v with normal noise, some ticks late. Noise on q is a step on the manifold."""
+
+    def __init__(self, robot: Robot, noise: Mapping[str, ArrayLike] | None, ticks: int, seed: int) -> None:
+        given = dict(noise or {})
+        for name in given:
+            if name not in ("q", "v"):
+                raise unknown_name("noise", name, ("q", "v"))
+        self._robot = robot
+        self._deviation = {name: _deviation(name, value, robot.nv) for name, value in given.items()}
+        self._random = np.random.default_rng(seed)
+        self._past: deque[tuple[Array, Array]] = deque(maxlen=ticks + 1)
+        self.exact = not given and ticks == 0
+
+    def read(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Take in the state of this tick and give what the controller sees; before the delay is over, the start."""
+        if "q" in self._deviation:
+            q = self._robot.integrate(q, self._random.normal(size=v.shape) * self._deviation["q"])
+        if "v" in self._deviation:
+            v = v + self._random.normal(size=v.shape) * self._deviation["v"]
+        self._past.append((q, v))
+        return self._past[0]
+
+
+def _deviation(name: str, value: ArrayLike, nv: int) -> Array:
+    array = numbers(f"noise[{name!r}]", value)
+    if array.shape not in ((), (nv,)) or (array < 0).any():
+        raise InputError(f"noise[{name!r}] must be a standard deviation from 0 on, or ({nv},) of them, got {value!r}")
+    return array

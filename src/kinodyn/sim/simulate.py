@@ -1,0 +1,271 @@
+"""simulate: a robot, a controller and a world, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.recording import Recording
+from kinodyn.robot import Robot
+from kinodyn.sim.checks import positive
+from kinodyn.sim.log import Log
+from kinodyn.sim.mujoco_engine import MujocoSimulator
+from kinodyn.sim.native import NativeSimulator
+from kinodyn.sim.progress import Bar
+from kinodyn.sim.protocol import Diverged, Simulator
+from kinodyn.sim.pushes import Push, Schedule
+from kinodyn.sim.sensing import Sensors
+from kinodyn.state import State
+
+Controller: TypeAlias = Callable[[float, State], ArrayLike]
+Signal: TypeAlias = Callable[[float, State], ArrayLike]
+Engine = Literal["native", "mujoco"]
+
+
+def simulate(
+    robot: Robot,
+    controller: Controller | None,
+    duration: float,
+    *,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    engine: Engine | Simulator = "native",
+    dt: float = 1e-3,
+    control_dt: float | None = None,
+    record_dt: float | None = None,
+    contacts: Any = None,
+    pushes: Sequence[Push] = (),
+    noise: Mapping[str, ArrayLike] | None = None,
+    delay: float = 0.0,
+    seed: int = 0,
+    model: Robot | None = None,
+    signals: Mapping[str, Signal] | None = None,
+    clip: bool = True,
+    progress: bool = False,
+    **options: Any,
+) -> Recording:
+    """Let a robot move under a controller, and record it.
+
+    Parameters
+    ----------
+    robot
+    controller
+        A function of (t, state) that gives generalised forces (..., nv), zero for a free base; None: no torques. Its
+        method `reset()`, if it has one, is called at the start; its attribute `signals`, a mapping of name -> number
+        or array, if it has one, is recorded after each call.
+    duration
+        [s]
+    q0, v0
+        Where and how fast it begins, (nq,) and (nv,); by default neutral and at rest. With engine "native" also
+        batches (..., nq) and (..., nv): many simulations at once, of which the controller sees a batched state.
+    engine
+        "native", "mujoco", or a simulator made beforehand.
+    dt, control_dt, record_dt
+        Steps of the physics, of the controller, of the recording [s]; the latter two are multiples of dt, by default
+        dt itself and control_dt. Torques stay the same between calls of the controller.
+    contacts
+        For "native": `contact.SoftContacts`, `sim.HardContacts`, or a list of `contact.Contact` that touch the ground
+        z = 0 hard; None: no contacts. For "mujoco": whether shapes touch, True by default.
+    pushes
+        Forces from outside at given times.
+    noise
+        Standard deviations of what the controller sees: {"q": ..., "v": ...}, numbers or (nv,) arrays.
+    delay
+        How late the controller sees it [s], a multiple of control_dt.
+    seed
+        Of the noise.
+    model
+        The robot that the controller believes in, if it is another: `state.robot` is this one.
+    signals
+        More to record: name -> function of (t, true state).
+    clip
+        Whether torques are cut to the effort limits of the robot.
+    progress
+        Whether to show a bar on stderr, if that is a terminal.
+    options
+        Passed on to the simulator: see `sim.NativeSimulator` (integrator, stops, friction, max_rate) and
+        `sim.MujocoSimulator`.
+
+    Returns
+    -------
+    Recording
+        With a row at the start and after each record_dt. A run that diverges or is interrupted (Ctrl-C) gives what was
+        recorded so far, with `status` and `reason`.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("planar2r")
+    >>> hold = lambda t, state: kd.dynamics.gravity(robot, state.q) - 2.0 * state.v
+    >>> recording = kd.sim.simulate(robot, hold, 0.5, q0=[0.3, 0.4], integrator="rk4")
+    >>> bool(abs(recording.q[-1] - [0.3, 0.4]).max() < 1e-9)
+    True
+    """
+    simulator = _simulator(robot, engine, dt, contacts, options)
+    clock = Clock.of(positive("duration", duration), simulator.dt, control_dt, record_dt, delay)
+    simulator.reset(q0, v0)
+    run = Run(
+        simulator,
+        controller,
+        clock,
+        Schedule(simulator.robot, pushes, simulator.dt),
+        Sensors(simulator.robot, noise, clock.late, seed),
+        _model(simulator.robot, model),
+        dict(signals or {}),
+        clip,
+    )
+    return run.record(Bar(progress, duration))
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Numbers of physical steps: in all, between calls of the controller, between rows; ticks of delay."""
+
+    steps: int
+    control: int
+    record: int
+    late: int
+
+    @classmethod
+    def of(cls, duration: float, dt: float, control_dt: float | None, record_dt: float | None, delay: float) -> Clock:
+        """Turn times into numbers of steps, or say which is no multiple."""
+        control = 1 if control_dt is None else _multiple("control_dt", control_dt, dt, "dt")
+        record = control if record_dt is None else _multiple("record_dt", record_dt, dt, "dt")
+        late = 0 if delay == 0 else _multiple("delay", delay, control * dt, "control_dt")
+        return cls(_multiple("duration", duration, dt, "dt"), control, record, late)
+
+
+class Run:
+    """One simulation: sense, decide, act, and write it down."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        controller: Controller | None,
+        clock: Clock,
+        schedule: Schedule,
+        sensors: Sensors,
+        model: Robot,
+        signals: dict[str, Signal],
+        clip: bool,
+    ) -> None:
+        self.simulator, self.controller, self.clock = simulator, controller, clock
+        self.schedule, self.sensors, self.signals, self.clip = schedule, sensors, signals, clip
+        self.tau = np.zeros_like(simulator.v)
+        self.seen = State(model, simulator.q, simulator.v) if controller is not None else None
+        self.true = State(simulator.robot, simulator.q, simulator.v) if signals else None
+        self.log = Log(simulator.robot)
+
+    def record(self, bar: Bar) -> Recording:
+        """Run to the end, or until something stops it, and give what was recorded."""
+        status, reason = "complete", ""
+        if self.controller is not None and hasattr(self.controller, "reset"):
+            self.controller.reset()
+        try:
+            self._loop(bar)
+        except Diverged as error:
+            status, reason = "diverged", str(error)
+        except KeyboardInterrupt:
+            status, reason = "interrupted", f"interrupted at {self.simulator.time:.6g} s"
+        finally:
+            bar.close()
+        if len(self.log) == 0:
+            self.log.add(0.0, self.simulator.q, self.simulator.v, self.tau, {}, {})
+        return self.log.recording(status, reason)
+
+    def _loop(self, bar: Bar) -> None:
+        clock, step = self.clock, 0
+        edges = [edge for edge in self.schedule.edges() if 0 < edge < clock.steps]
+        while True:
+            t = step * self.simulator.dt
+            if step % clock.control == 0 and step < clock.steps:
+                self._control(t)
+            if step % clock.record == 0 or step == clock.steps:
+                self._write(t)
+            bar.update(t)
+            if step == clock.steps:
+                return
+            stops = [clock.steps, *(n * (step // n + 1) for n in (clock.control, clock.record))]
+            following = min([*stops, *(edge for edge in edges if edge > step)])
+            self.simulator.step(self.tau, self.schedule.acting(step) or None, steps=following - step)
+            step = following
+
+    def _control(self, t: float) -> None:
+        if self.controller is None or self.seen is None:
+            return
+        q, v = self.sensors.read(self.simulator.q, self.simulator.v)
+        given = self.controller(t, self.seen.update(q, v))
+        self.tau = _torques(self.simulator.robot, given, self.tau.shape, t, self.clip)
+
+    def _write(self, t: float) -> None:
+        more: dict[str, Any] = dict(getattr(self.controller, "signals", {}))
+        if self.true is not None:
+            self.true.update(self.simulator.q, self.simulator.v)
+            more.update({name: signal(t, self.true) for name, signal in self.signals.items()})
+        if not self.sensors.exact and self.seen is not None:
+            more.update(q_measured=self.seen.q, v_measured=self.seen.v)
+        self.log.add(t, self.simulator.q, self.simulator.v, self.tau, self.simulator.contact_forces(), more)
+
+
+def _simulator(
+    robot: Robot, engine: Engine | Simulator, dt: float, contacts: Any, options: dict[str, Any]
+) -> Simulator:
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    if isinstance(engine, str):
+        if engine == "native":
+            return NativeSimulator(robot, dt=dt, contacts=contacts, **_known(NativeSimulator, options))
+        if engine == "mujoco":
+            if contacts is not None:
+                options = {**options, "contacts": contacts}
+            return MujocoSimulator(robot, dt=dt, **options)
+        raise InputError(f'engine must be "native", "mujoco" or a simulator, got {engine!r}')
+    if options or contacts is not None:
+        raise InputError(f"options {sorted(options)} and contacts belong to the simulator that was given as engine")
+    if engine.robot is not robot:
+        raise InputError("the simulator that was given as engine has another robot")
+    return engine
+
+
+def _known(simulator: type, options: dict[str, Any]) -> dict[str, Any]:
+    import inspect
+
+    allowed = [name for name in inspect.signature(simulator).parameters if name not in ("robot", "dt", "contacts")]
+    unknown = sorted(set(options) - set(allowed))
+    if unknown:
+        raise InputError(f"unknown options {', '.join(unknown)}; {simulator.__name__} takes {', '.join(allowed)}")
+    return options
+
+
+def _multiple(name: str, value: float, unit: float, unit_name: str) -> int:
+    number = positive(name, value) / unit
+    if abs(number - round(number)) > 1e-6 * max(1.0, number) or round(number) < 1:
+        raise InputError(f"{name} must be a multiple of {unit_name} = {unit:g} s, got {value:g} s")
+    return round(number)
+
+
+def _model(robot: Robot, model: Robot | None) -> Robot:
+    if model is None:
+        return robot
+    if not isinstance(model, Robot) or (model.nq, model.nv) != (robot.nq, robot.nv):
+        raise InputError(f"model must be a Robot with nq = {robot.nq} and nv = {robot.nv}, got {model!r}")
+    return model
+
+
+def _torques(robot: Robot, given: ArrayLike, shape: tuple[int, ...], t: float, clip: bool) -> Array:
+    """Check what the controller gave, and cut it to the limits."""
+    try:
+        tau = np.array(np.broadcast_to(np.asarray(given, dtype=float), shape))
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"the controller must give torques of shape {shape}, got {np.shape(given)}") from cause
+    if not np.isfinite(tau).all():
+        raise InputError(f"the controller gave torques that are not finite at {t:.6g} s")
+    if robot.base == "floating" and tau[..., :6].any():
+        raise InputError(f"the controller pushed the free base at {t:.6g} s; tau[..., :6] must be 0, Push acts there")
+    return np.clip(tau, -robot.limits.effort, robot.limits.effort) if clip else tau
