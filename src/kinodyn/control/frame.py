@@ -1,0 +1,90 @@
+"""A frame that a controller moves: where it is, where it should be, and how the joints move it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinodyn import kinematics
+from kinodyn.control.plant import LENGTH, Equations, apply, flying
+from kinodyn.control.references import FrameReference, FrameTarget, Motion, turn
+from kinodyn.description.types import Array
+from kinodyn.manipulability import part_rows
+from kinodyn.robot import Robot
+from kinodyn.state import State
+
+
+class Measured(NamedTuple):
+    """Of the k rows that are controlled, in world axes: how far to go, the missing rate, the reference, the rate."""
+
+    error: Array
+    rate_error: Array
+    reference: Motion
+    rate: Array
+    J: Array
+
+
+class ControlledFrame:
+    """A frame, the rows of its twist that count, and what it should follow.
+
+    Attributes
+    ----------
+    index : int
+        Of the frame.
+    rows : slice or list
+        Of the six, those that are controlled.
+    k : int
+        How many.
+    scale : (k,)
+        Turns radians into metres, for the judgement of singularities.
+    """
+
+    def __init__(self, robot: Robot, frame: str | int, target: FrameTarget, part: str) -> None:
+        rows = part_rows(part)
+        self.robot, self.index = robot, _index(robot, frame)
+        self.k, self.angular = len(rows), [i for i, row in enumerate(rows) if row >= 3]
+        contiguous = rows == list(range(rows[0], rows[0] + len(rows)))
+        self.rows: slice | list[int] = slice(rows[0], rows[0] + len(rows)) if contiguous else rows
+        self.whole = self.k == 6
+        self.scale = np.where(np.array(rows) < 3, 1.0, LENGTH)
+        self.reference = FrameReference(target, bool(self.angular))
+        self._rest = np.zeros(robot.nv)
+
+    def measure(self, t: float, state: State) -> Measured:
+        """Compute errors and the Jacobian (..., k, nv) of the rows."""
+        J, T, wanted = self.jacobian(state), state.pose(self.index), self.reference.at(t)
+        rate = apply(J, state.v)
+        way = wanted.place[..., :3, 3] - T[..., :3, 3]
+        if self.angular:
+            full = np.empty((*way.shape[:-1], 6))
+            full[..., :3] = way
+            full[..., 3:] = turn(T[..., :3, :3], wanted.place[..., :3, :3])
+            error = full if self.whole else full[..., self.rows]
+        else:
+            error = way[..., self.rows]
+        return Measured(error, self.row(wanted.rate) - rate, wanted, rate, J)
+
+    def row(self, twist: Array) -> Array:
+        """Take the controlled rows of something (..., 6)."""
+        part: Array = twist if self.whole else twist[..., self.rows]
+        return part
+
+    def jacobian(self, state: State) -> Array:
+        """Take the controlled rows (..., k, nv) of the Jacobian."""
+        J = state.jacobian(self.index)
+        return J if self.whole else J[..., self.rows, :]
+
+    def drift(self, state: State) -> Array:
+        """Compute the acceleration (..., k) of the rows when joints do not accelerate, dJ/dt v."""
+        return self.row(kinematics.acceleration(self.robot, state.q, state.v, self._rest, self.index))
+
+    def equations(self, state: State, J: Array) -> Equations:
+        """Put together the equations of motion; a free base is taken to fly."""
+        found = Equations(state.mass_matrix, state.bias, J, self.drift(state))
+        return flying(found) if self.robot.base == "floating" else found
+
+
+def _index(robot: Robot, frame: str | int) -> int:
+    name = frame if isinstance(frame, str) else robot.frame_names[frame]
+    return robot.frame_index(name)

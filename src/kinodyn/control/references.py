@@ -1,0 +1,128 @@
+"""What a controller should follow: a constant, or any trajectory `traj(t, order)`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.chain import configuration
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
+from kinodyn.spatial.lie import log_rotation
+
+Trajectory: TypeAlias = Callable[..., Any]
+JointTarget: TypeAlias = ArrayLike | Trajectory
+FrameTarget: TypeAlias = MatrixLike | Trajectory
+
+
+class Motion(NamedTuple):
+    """Where to be, how fast, and how that changes: q (..., nq) or T (..., 4, 4), then rates."""
+
+    place: Array
+    rate: Array
+    acceleration: Array
+
+
+class JointReference:
+    """A configuration (..., nq), or a trajectory: q (nq,), v and a (nv,) by traj(t, 0), traj(t, 1) and traj(t, 2)."""
+
+    def __init__(self, robot: Robot, target: JointTarget) -> None:
+        self.robot, self._zero = robot, np.zeros(robot.nv)
+        self._trajectory = target if callable(target) else None
+        self._constant = None if callable(target) else np.array(configuration(robot, target))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it never moves."""
+        return self._constant is not None
+
+    def at(self, t: float) -> Motion:
+        """Look it up at time t [s]."""
+        if self._constant is not None:
+            return Motion(self._constant, self._zero, self._zero)
+        assert self._trajectory is not None
+        nv = self.robot.nv
+        q, v, a = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+        if q.shape[-1:] != (self.robot.nq,) or v.shape[-1:] != (nv,) or a.shape[-1:] != (nv,):
+            raise InputError(
+                f"the trajectory gave q, v, a of shapes {q.shape}, {v.shape}, {a.shape}; the robot has"
+                f" nq = {self.robot.nq}, nv = {nv}"
+            )
+        return Motion(q, v, a)
+
+
+class FrameReference:
+    """A pose (..., 4, 4) or position (..., 3), or a trajectory of either, with rates (..., 6) or (..., 3).
+
+    Rates are of the frame's origin and in world axes, accelerations classical, as `kinodyn.kinematics` gives them.
+    """
+
+    def __init__(self, target: FrameTarget, turning: bool) -> None:
+        self.turning = turning
+        self._trajectory = target if callable(target) else None
+        self._constant = None if callable(target) else np.array(self._pose(target))
+        self._zero = np.zeros(6)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it never moves."""
+        return self._constant is not None
+
+    def at(self, t: float) -> Motion:
+        """Look it up at time t [s]."""
+        if self._constant is not None:
+            return Motion(self._constant, self._zero, self._zero)
+        assert self._trajectory is not None
+        place, rate, acceleration = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+        return Motion(self._pose(place), _twist(rate), _twist(acceleration))
+
+    def _pose(self, given: MatrixLike) -> Array:
+        if not hasattr(given, "as_matrix") and np.shape(given)[-2:] != (4, 4):
+            if self.turning:
+                raise InputError(
+                    f"a pose (..., 4, 4) is needed where orientation is controlled, got shape {np.shape(given)};"
+                    ' part="linear" leaves orientation free'
+                )
+            position = numbers("target", given, 3)
+            T = np.zeros((*position.shape[:-1], 4, 4))
+            T[...] = np.eye(4)
+            T[..., :3, 3] = position
+            return T
+        if self._trajectory is not None:  # of a trajectory only the shape is looked at, a check each tick takes long
+            return np.asarray(given, dtype=float)
+        return as_pose(given, "target")
+
+
+def _checked(trajectory: Trajectory, t: float, order: int) -> Array:
+    value = np.asarray(trajectory(t, order), dtype=float)
+    if not math.isfinite(value.sum()):
+        raise InputError(f"the trajectory gave a value that is not finite at {t:g} s, order {order}")
+    return value
+
+
+def _twist(rate: Array) -> Array:
+    if rate.shape[-1:] == (6,):
+        return rate
+    if rate.shape[-1:] != (3,):
+        raise InputError(f"rates of a frame's trajectory must be (..., 6) or (..., 3), got {rate.shape}")
+    return np.concatenate([rate, np.zeros_like(rate)], axis=-1)
+
+
+def turn(R_world_frame: Array, R_world_target: Array) -> Array:
+    """Compute the rotation vector (..., 3) in world axes that takes a frame to its target [rad]."""
+    R = R_world_target @ np.swapaxes(R_world_frame, -1, -2)
+    if R.ndim > 2:
+        return log_rotation(R)
+    (_, a, b), (c, _, d), (e, f, _) = rows = R.tolist()
+    x, y, z = 0.5 * (f - d), 0.5 * (b - e), 0.5 * (c - a)
+    sine, cosine = math.sqrt(x * x + y * y + z * z), 0.5 * (rows[0][0] + rows[1][1] + rows[2][2] - 1.0)
+    if cosine < -0.9:  # sines lose digits near a half turn
+        return log_rotation(R)
+    factor = math.atan2(sine, cosine) / sine if sine > 1e-9 else 1.0
+    return np.array([factor * x, factor * y, factor * z])
