@@ -34,7 +34,7 @@ class CartesianImpedance(FrameLoop):
     y = a_ref + inertia^-1 (K e + D e' + F) and tau as in operational space control, less J^T F; that needs the
     outside wrench F measured, as `external`.
 
-    The stiffness derives from a potential for large turns too: the moment of an error angle phi is J(phi)^-T K phi, J
+    The stiffness derives from a potential for large turns too: the moment of an error angle phi is J(phi)^-1 K phi, J
     the left Jacobian of rotations.
 
     Of a robot with a free base the joints are controlled as if the base were held.
@@ -121,9 +121,8 @@ class CartesianImpedance(FrameLoop):
         """Let the frame keep its own inertia."""
         joints = slice(self.base, None)
         M, J = state.mass_matrix[..., joints, joints], found.J[..., :, joints]
-        scale = self.frame.scale
-        X, inner, damped = damped_inverse(M, scale[:, None] * J, self.least_mobility)
-        Lambda, Jbar = scale[:, None] * inner * scale, X @ inner * scale
+        X, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.scale)
+        Jbar = X @ Lambda
         D = self._damping(R, Lambda)
         brake = apply(D, found.rate_error)
         wrench = elastic + brake

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.control.plant import LENGTH, Equations, apply, flying
-from kinodyn.control.references import FrameReference, FrameTarget, Motion, turn
+from kinodyn.control.references import FrameReference, FrameTarget, Motion, pose_difference
 from kinodyn.description.types import Array
 from kinodyn.manipulability import part_rows
 from kinodyn.robot import Robot
@@ -53,16 +53,12 @@ class ControlledFrame:
 
     def measure(self, t: float, state: State) -> Measured:
         """Compute errors and the Jacobian (..., k, nv) of the rows."""
-        J, T, wanted = self.jacobian(state), state.pose(self.index), self.reference.at(t)
+        J, wanted = self.jacobian(state), self.reference.at(t)
+        T = state.poses[..., self.index, :, :] if state.q.ndim > 1 else state.poses[self.index]
         rate = apply(J, state.v)
-        way = wanted.place[..., :3, 3] - T[..., :3, 3]
-        if self.angular:
-            full = np.empty((*way.shape[:-1], 6))
-            full[..., :3] = way
-            full[..., 3:] = turn(T[..., :3, :3], wanted.place[..., :3, :3])
-            error = full if self.whole else full[..., self.rows]
-        else:
-            error = way[..., self.rows]
+        error = pose_difference(T, wanted.place) if self.angular else wanted.place[..., :3, 3] - T[..., :3, 3]
+        if not self.whole:
+            error = error[..., self.rows]
         return Measured(error, self.row(wanted.rate) - rate, wanted, rate, J)
 
     def row(self, twist: Array) -> Array:

@@ -41,10 +41,10 @@ class FrameLoop(Loop):
         They are J^T (Lambda y + mu + p) + N^T (M a0 + h), with what cancels left out. Also tells whether Lambda was
         damped.
         """
-        J = self.frame.scale[:, None] * plant.J
-        _, Lambda, damped = damped_inverse(plant.M, J, self.least_mobility)
-        missing = self.frame.scale * (y - plant.drift - apply(plant.J, a0))
-        return apply(transposed(J), apply(Lambda, missing)) + apply(plant.M, a0) + plant.h, damped
+        M, h, J, drift = plant
+        _, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.scale)
+        force = apply(Lambda, y - drift - apply(J, a0))
+        return apply(transposed(J), force) + apply(M, a0) + h, damped
 
 
 def dot(a: Array, b: Array) -> Array | float:

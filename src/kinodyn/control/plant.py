@@ -43,7 +43,7 @@ def apply(A: Array, x: Array) -> Array:
 
 def transposed(A: Array) -> Array:
     """Swap the last two axes."""
-    return np.swapaxes(A, -1, -2)
+    return A.T if A.ndim == 2 else np.swapaxes(A, -1, -2)
 
 
 def flying(equations: Equations) -> Equations:
@@ -79,11 +79,11 @@ def solve_mass(M: Array, B: Array) -> Array:
     raise SingularError("the mass matrix is not positive definite: some joint moves nothing that has inertia")
 
 
-def damped_inverse(M: Array | None, J: Array, least: float) -> Inverse:
-    """Invert A = J M^-1 J^T, or J J^T without M; eigenvalues x of A below `least` give x / least^2 in place of 1 / x.
+def damped_inverse(M: Array | None, J: Array, least: float, scale: Array) -> Inverse:
+    """Invert A = J M^-1 J^T, or J J^T without M, rows scaled by (k,) for the judgement of how near it is to singular.
 
-    So the inverse never exceeds 1 / least, is exact where all eigenvalues are above it, and lets go of a direction
-    that is lost altogether.
+    Eigenvalues x of the scaled A below `least` give x / least^2 in place of 1 / x. So the inverse never exceeds
+    1 / least, is exact where all eigenvalues are above it, and lets go of a direction that is lost altogether.
     """
     J_T = transposed(J)
     X = J_T if M is None else solve_mass(M, J_T)
@@ -94,11 +94,12 @@ def damped_inverse(M: Array | None, J: Array, least: float) -> Inverse:
             root, info = lapack.dtrtri(factor)
             inverse = root.dot(root.T)
             # The trace of the inverse bounds its greatest eigenvalue: most often nothing else needs to be known.
-            if info == 0 and inverse.trace() * least <= 1.0:
+            if info == 0 and inverse.ravel("K")[:: len(scale) + 1].dot(scale**-2) * least <= 1.0:
                 return Inverse(X, inverse, False)
     else:
         A = J @ X
-    values, U = np.linalg.eigh(A)
+    values, U = np.linalg.eigh(scale[:, None] * A * scale)
     small = values < least
     kept = np.where(small, np.maximum(values, 0.0) / least**2, 1.0 / np.where(small, 1.0, values))
-    return Inverse(X, (U * kept[..., None, :]) @ transposed(U), small[..., 0])
+    root = scale[:, None] * U
+    return Inverse(X, (root * kept[..., None, :]) @ transposed(root), small[..., 0])

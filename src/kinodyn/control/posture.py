@@ -29,9 +29,10 @@ class Posture:
     def error(self, state: State) -> Array:
         """Compute the way (..., n) to the posture."""
         assert self.target is not None
-        return self.robot.difference(state.q, self.target)[..., self.base :]
+        way = self.robot.difference(state.q, self.target)
+        return way[..., self.base :] if self.base else way
 
     def acceleration(self, state: State) -> Array:
         """Compute the accelerations wanted."""
-        brake: Array = self.damping * state.v[..., self.base :]
+        brake: Array = self.damping * (state.v[..., self.base :] if self.base else state.v)
         return -brake if self.target is None else self.stiffness * self.error(state) - brake

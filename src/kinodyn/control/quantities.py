@@ -81,10 +81,8 @@ def operational_space(
     state = State(robot, q, v)
     held = ControlledFrame(robot, frame, np.eye(4), part)
     M, h, J, drift = held.equations(state, held.jacobian(state))
-    least = least_mobility(robot, heaviest)
-    X, inner, damped = damped_inverse(M, held.scale[:, None] * J, least)
-    Lambda = held.scale[:, None] * inner * held.scale
-    Jbar = X @ inner * held.scale
+    X, Lambda, damped = damped_inverse(M, J, least_mobility(robot, heaviest), held.scale)
+    Jbar = X @ Lambda
     weight = dynamics.gravity(robot, state.q)
     if robot.base == "floating":  # gravity alone, through the same elimination of the base
         still = Equations(state.mass_matrix, weight, held.jacobian(state), np.zeros_like(drift))

@@ -41,7 +41,7 @@ class Spring:
         if len(angular) < 3:  # a turn about one axis, or none
             return pull
         exact = np.array(pull)
-        exact[..., angular] = apply(transposed(left_jacobian3_inverse(error[..., angular])), pull[..., angular])
+        exact[..., angular] = apply(left_jacobian3_inverse(error[..., angular]), pull[..., angular])
         return exact
 
     def energy(self, error: Array, R: Array) -> Array:

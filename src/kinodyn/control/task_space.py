@@ -137,7 +137,7 @@ class TaskSpaceControl(OperationalSpaceControl):
 
     def accelerate(self, plant: Equations, y: Array, a0: Array) -> tuple[Array, Flags]:
         """Compute the torques that accelerate the frame by y (..., k), and the joints by what that leaves of a0."""
-        J = self.frame.scale[:, None] * plant.J
-        J_T, inverse, damped = damped_inverse(None, J, self.smallest**2)
-        missing = self.frame.scale * (y - plant.drift - apply(plant.J, a0))
-        return apply(plant.M, a0 + apply(J_T, apply(inverse, missing))) + plant.h, damped
+        M, h, J, drift = plant
+        J_T, inverse, damped = damped_inverse(None, J, self.smallest**2, self.frame.scale)
+        a = a0 + apply(J_T, apply(inverse, y - drift - apply(J, a0)))
+        return apply(M, a) + h, damped
