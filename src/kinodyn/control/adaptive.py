@@ -56,7 +56,7 @@ class AdaptiveControl(SlidingLoop):
         gains: Gains,
         payload: Payload,
         *,
-        rate: float = 1.0,
+        rate: float = 3.0,
         leak: float = 0.0,
         truth: Robot | None = None,
         torque_limits: ArrayLike | None = None,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.control.checks import nonnegative, positive
+from kinodyn.control.checks import nonnegative
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingLoop
 from kinodyn.control.plant import apply
 from kinodyn.control.protocol import Signals
 from kinodyn.control.references import JointTarget
 from kinodyn.description.types import Array
+from kinodyn.errors import InputError
 from kinodyn.robot import Robot
+from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
 
 
@@ -35,7 +37,8 @@ class RobustControl(SlidingLoop):
     target, gains, payload, truth, torque_limits
         As for `AdaptiveControl`.
     layer
-        Width of the boundary layer, in s [rad/s, m/s]: too thin for the control rate, and the torques chatter.
+        Width of the boundary layer, in s [rad/s, m/s], one number or (nv,). Torques chatter where it is thinner than
+        rho dt / inertia, dt the period of the controller.
     margin
         Torque beyond the bound, for whatever else is not in the model [N m, N].
     """
@@ -47,13 +50,15 @@ class RobustControl(SlidingLoop):
         gains: Gains,
         payload: Payload,
         *,
-        layer: float = 0.05,
+        layer: ArrayLike = 0.1,
         margin: float = 0.0,
         truth: Robot | None = None,
         torque_limits: ArrayLike | None = None,
     ) -> None:
         super().__init__(robot, target, gains, payload, truth, torque_limits)
-        self.layer, self.margin = positive("layer", layer), nonnegative("margin", margin)
+        self.layer, self.margin = numbers("layer", layer), nonnegative("margin", margin)
+        if self.layer.shape not in ((), (self.n,)) or not (self.layer > 0).all():
+            raise InputError(f"layer must be one number above 0 or ({self.n},), got {layer!r}")
         lower, upper = payload.bounds()
         self._middle, self._half = 0.5 * (lower + upper), 0.5 * (upper - lower)
 
