@@ -65,7 +65,7 @@ def test_a_reference_of_the_wrong_size_or_with_nan_raises(load: Callable, sine: 
     with pytest.raises(kd.InputError, match="orientation"):
         FrameReference([0.0, 0.0, 1.0], turning=True)
     with pytest.raises(kd.InputError, match="orthonormal"):
-        FrameReference(2.0 * np.eye(4), turning=True)
+        FrameReference(np.diag([2.0, 2.0, 2.0, 1.0]), turning=True)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-5, 0.3, 2.0, 3.1, np.pi - 1e-9, np.pi])

@@ -107,6 +107,7 @@ class CartesianImpedance(FrameLoop):
         if external is not None:
             require_source(external, "external")
         self.external = external
+        self._brake = float(self.posture.damping.mean())  # one number, so that N^T M N times it is a damping
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute torques (..., n) and signals."""
@@ -121,7 +122,7 @@ class CartesianImpedance(FrameLoop):
         """Let the frame keep its own inertia."""
         joints = slice(self.base, None)
         M, J = state.mass_matrix[..., joints, joints], found.J[..., :, joints]
-        X, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.scale)
+        X, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.weights)
         Jbar = X @ Lambda
         D = self._damping(R, Lambda)
         brake = apply(D, found.rate_error)
@@ -142,7 +143,7 @@ class CartesianImpedance(FrameLoop):
         joints = slice(self.base, None)
         v = state.v[..., joints]
         slack = v - apply(Jbar, apply(J, v))  # N v
-        brake = apply(M, slack) * self.posture.damping.mean()  # one number, so that N^T M N d stays a damping
+        brake = apply(M, slack) * self._brake
         tau = -brake
         if self.posture.target is not None:
             tau = tau + apply(M, self.posture.stiffness * self.posture.error(state))

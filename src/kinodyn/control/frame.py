@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinodyn import kinematics
+from kinodyn import _core
 from kinodyn.control.plant import LENGTH, Equations, apply, flying
 from kinodyn.control.references import FrameReference, FrameTarget, Motion, pose_difference
 from kinodyn.description.types import Array
@@ -36,8 +36,8 @@ class ControlledFrame:
         Of the six, those that are controlled.
     k : int
         How many.
-    scale : (k,)
-        Turns radians into metres, for the judgement of singularities.
+    weights : (k,)
+        Make inertias [kg m^2] comparable with masses [kg], for the judgement of singularities.
     """
 
     def __init__(self, robot: Robot, frame: str | int, target: FrameTarget, part: str) -> None:
@@ -47,7 +47,7 @@ class ControlledFrame:
         contiguous = rows == list(range(rows[0], rows[0] + len(rows)))
         self.rows: slice | list[int] = slice(rows[0], rows[0] + len(rows)) if contiguous else rows
         self.whole = self.k == 6
-        self.scale = np.where(np.array(rows) < 3, 1.0, LENGTH)
+        self.weights = np.where(np.array(rows) < 3, 1.0, LENGTH**-2)
         self.reference = FrameReference(target, bool(self.angular))
         self._rest = np.zeros(robot.nv)
 
@@ -73,7 +73,7 @@ class ControlledFrame:
 
     def drift(self, state: State) -> Array:
         """Compute the acceleration (..., k) of the rows when joints do not accelerate, dJ/dt v."""
-        return self.row(kinematics.acceleration(self.robot, state.q, state.v, self._rest, self.index))
+        return self.row(_core.acceleration(self.robot, state.q, state.v, self._rest, self.index, "aligned", True, None))
 
     def equations(self, state: State, J: Array) -> Equations:
         """Put together the equations of motion; a free base is taken to fly."""

@@ -42,7 +42,7 @@ class FrameLoop(Loop):
         damped.
         """
         M, h, J, drift = plant
-        _, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.scale)
+        _, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.weights)
         force = apply(Lambda, y - drift - apply(J, a0))
         return apply(transposed(J), force) + apply(M, a0) + h, damped
 

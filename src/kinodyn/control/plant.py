@@ -79,11 +79,12 @@ def solve_mass(M: Array, B: Array) -> Array:
     raise SingularError("the mass matrix is not positive definite: some joint moves nothing that has inertia")
 
 
-def damped_inverse(M: Array | None, J: Array, least: float, scale: Array) -> Inverse:
-    """Invert A = J M^-1 J^T, or J J^T without M, rows scaled by (k,) for the judgement of how near it is to singular.
+def damped_inverse(M: Array | None, J: Array, least: float, weights: Array) -> Inverse:
+    """Invert A = J M^-1 J^T, or J J^T without M; weights (k,) of the inverse's rows make metres and radians comparable.
 
-    Eigenvalues x of the scaled A below `least` give x / least^2 in place of 1 / x. So the inverse never exceeds
-    1 / least, is exact where all eigenvalues are above it, and lets go of a direction that is lost altogether.
+    With rows and columns of A divided by the weights' roots, eigenvalues x below `least` give x / least^2 in place of
+    1 / x. So the inverse, weighted, never exceeds 1 / least, is exact where all eigenvalues are above it, and lets go
+    of a direction that is lost altogether.
     """
     J_T = transposed(J)
     X = J_T if M is None else solve_mass(M, J_T)
@@ -94,10 +95,11 @@ def damped_inverse(M: Array | None, J: Array, least: float, scale: Array) -> Inv
             root, info = lapack.dtrtri(factor)
             inverse = root.dot(root.T)
             # The trace of the inverse bounds its greatest eigenvalue: most often nothing else needs to be known.
-            if info == 0 and inverse.ravel("K")[:: len(scale) + 1].dot(scale**-2) * least <= 1.0:
+            if info == 0 and inverse.ravel("K")[:: len(weights) + 1].dot(weights) * least <= 1.0:
                 return Inverse(X, inverse, False)
     else:
         A = J @ X
+    scale = weights**-0.5
     values, U = np.linalg.eigh(scale[:, None] * A * scale)
     small = values < least
     kept = np.where(small, np.maximum(values, 0.0) / least**2, 1.0 / np.where(small, 1.0, values))

@@ -81,7 +81,7 @@ def operational_space(
     state = State(robot, q, v)
     held = ControlledFrame(robot, frame, np.eye(4), part)
     M, h, J, drift = held.equations(state, held.jacobian(state))
-    X, Lambda, damped = damped_inverse(M, J, least_mobility(robot, heaviest), held.scale)
+    X, Lambda, damped = damped_inverse(M, J, least_mobility(robot, heaviest), held.weights)
     Jbar = X @ Lambda
     weight = dynamics.gravity(robot, state.q)
     if robot.base == "floating":  # gravity alone, through the same elimination of the base

@@ -84,7 +84,9 @@ class OperationalSpaceControl(FrameLoop):
         """Compute torques (..., n) and signals."""
         found = self.frame.measure(t, state)
         pull, brake = self.stiffness * found.error, self.damping * found.rate_error
-        y = self.frame.row(found.reference.acceleration) + brake + pull
+        y = brake + pull
+        if not self.frame.reference.is_constant:
+            y += self.frame.row(found.reference.acceleration)
         plant = self.frame.equations(state, found.J)
         tau, damped = self.accelerate(plant, y, self.posture.acceleration(state))
         signals = {
@@ -138,6 +140,6 @@ class TaskSpaceControl(OperationalSpaceControl):
     def accelerate(self, plant: Equations, y: Array, a0: Array) -> tuple[Array, Flags]:
         """Compute the torques that accelerate the frame by y (..., k), and the joints by what that leaves of a0."""
         M, h, J, drift = plant
-        J_T, inverse, damped = damped_inverse(None, J, self.smallest**2, self.frame.scale)
+        J_T, inverse, damped = damped_inverse(None, J, self.smallest**2, self.frame.weights)
         a = a0 + apply(J_T, apply(inverse, y - drift - apply(J, a0)))
         return apply(M, a) + h, damped
