@@ -22,7 +22,10 @@ Signals: TypeAlias = dict[str, Any]
 class Controller(Protocol):
     """Anything that gives torques for a state. `kinodyn.sim.simulate` runs it and records its signals."""
 
-    signals: Mapping[str, Any]
+    @property
+    def signals(self) -> Mapping[str, Any]:
+        """What was last computed, by name."""
+        ...
 
     def __call__(self, t: float, state: State) -> Array:
         """Compute generalised forces (..., nv) at time t [s]; those of a free base are zero."""
