@@ -66,6 +66,18 @@ def test_pd_with_gravity_comes_to_rest_at_the_target(arm: tuple) -> None:
     assert np.abs(recording.v[-1]).max() < 1e-6
 
 
+@pytest.mark.parametrize("law", [PDGravity, ComputedTorque])
+def test_ball_and_planar_joints_and_followers_are_led_home_too(law: type, every_kind: kd.Robot) -> None:
+    robot, q = every_kind, every_kind.neutral()
+    controller = law(robot, q, Gains.of(frequency=10.0), torque_limits=np.inf)
+    start = robot.integrate(q, np.linspace(-0.2, 0.2, robot.nv))
+    recording = kd.sim.simulate(robot, controller, 2.0, q0=start, control_dt=2e-3, **FREE)
+    V = recording.signals["lyapunov"][:-1]
+    assert V[-1] < 1e-3 * V[0]
+    assert np.maximum(np.diff(V), 0.0).sum() < 1e-4 * V[0]
+    assert np.abs(recording.signals["error"][-1]).max() < 0.02
+
+
 def test_pd_holds_the_joints_of_a_robot_on_a_held_base_against_gravity(load: Callable) -> None:
     robot, q = load("humanoid")
     tau = PDGravity(robot, q, Gains.of(frequency=8.0))(0.0, kd.State(robot, q))

@@ -42,7 +42,7 @@ class ControlledFrame:
 
     def __init__(self, robot: Robot, frame: str | int, target: FrameTarget, part: str) -> None:
         rows = part_rows(part)
-        self.robot, self.index = robot, _index(robot, frame)
+        self.robot, self.index = robot, _core.frame_index(robot, frame)
         self.k, self.angular = len(rows), [i for i, row in enumerate(rows) if row >= 3]
         contiguous = rows == list(range(rows[0], rows[0] + len(rows)))
         self.rows: slice | list[int] = slice(rows[0], rows[0] + len(rows)) if contiguous else rows
@@ -79,8 +79,3 @@ class ControlledFrame:
         """Put together the equations of motion; a free base is taken to fly."""
         found = Equations(state.mass_matrix, state.bias, J, self.drift(state))
         return flying(found) if self.robot.base == "floating" else found
-
-
-def _index(robot: Robot, frame: str | int) -> int:
-    name = frame if isinstance(frame, str) else robot.frame_names[frame]
-    return robot.frame_index(name)

@@ -21,14 +21,14 @@ from kinodyn.state import State
 class RobustControl(SlidingLoop):
     """Follow a motion with an unknown load, by a bounded sliding term.
 
-    tau = M a_r + C v_r + g + Y pi0 + D s + rho sat(s / layer), pi0 the middle of the payload's bounds and rho =
-    |Y| width / 2 + margin at least what the load can differ by from it (J.-J. E. Slotine and W. Li, "Applied Nonlinear
-    Control", 1991, sections 7.2 and 9.1; M. W. Spong, "On the robust control of robot manipulators", 1992). Outside the
-    boundary layer s falls; inside, the errors stay in proportion to the layer's width.
+    tau = M a_r + C v_r + g + Y pi0 + D s + rho sat(s / layer), with pi0 the middle of the payload's bounds, and
+    rho = abs(Y) width / 2 + margin at least what the load can differ by from it (J.-J. E. Slotine and W. Li, "Applied
+    Nonlinear Control", 1991, sections 7.2 and 9.1; M. W. Spong, "On the robust control of robot manipulators", 1992).
+    Outside the boundary layer s falls; inside, the errors stay in proportion to the layer's width.
 
-    Signals: "error", "s", "bound" rho (..., nv), "sliding" (...): whether any |s| is beyond the layer, and with `truth`
-    "lyapunov" [J], s^T M s / 2, with an upper bound of its rate, "lyapunov_rate" [W], outside of the layer; within
-    the layer it may rise.
+    Signals: "error", "s", "bound" rho (..., nv), "sliding" (...): whether any s is beyond the layer, and with `truth`
+    "lyapunov" [J], s^T M s / 2, and an upper bound of its rate, "lyapunov_rate" [W]: below zero where every s is
+    beyond the layer; within the layer it may rise.
 
     Parameters
     ----------
