@@ -69,12 +69,12 @@ def test_pd_with_gravity_comes_to_rest_at_the_target(arm: tuple) -> None:
 @pytest.mark.parametrize("law", [PDGravity, ComputedTorque])
 def test_ball_and_planar_joints_and_followers_are_led_home_too(law: type, every_kind: kd.Robot) -> None:
     robot, q = every_kind, every_kind.neutral()
-    controller = law(robot, q, Gains.of(frequency=10.0), torque_limits=np.inf)
+    controller = law(robot, q, Gains.of(frequency=6.0), torque_limits=np.inf)
     start = robot.integrate(q, np.linspace(-0.2, 0.2, robot.nv))
-    recording = kd.sim.simulate(robot, controller, 2.0, q0=start, control_dt=2e-3, **FREE)
+    recording = kd.sim.simulate(robot, controller, 2.5, q0=start, **FREE)
     V = recording.signals["lyapunov"][:-1]
     assert V[-1] < 1e-3 * V[0]
-    assert np.maximum(np.diff(V), 0.0).sum() < 1e-4 * V[0]
+    assert np.maximum(np.diff(V), 0.0).sum() < 1e-5 * V[0]
     assert np.abs(recording.signals["error"][-1]).max() < 0.02
 
 
