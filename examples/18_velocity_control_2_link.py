@@ -86,8 +86,8 @@ for elbow in (90.0, 45.0, 20.0, 5.0, 1.0):
     fastest = 1.0 / np.linalg.svd(J, compute_uv=False)[-1]
     print(f"{elbow:9.0f} {np.linalg.det(J):9.3f} {fastest:9.1f}")
 
-# Without feedback the error of the start never goes away. With it, it decays at the rate of the gain; what is left is the
-# lag of the joint rates behind those asked for, 5 ms.
+# Without feedback the error of the start never goes away. With it, it decays at the rate of the gain; what is left is
+# the lag of the joint rates behind those asked for, 5 ms.
 runs = {"without feedback": run(0.0), "with feedback": run(5.0)}
 print("\ndistance of the hand from the circle's moving point [mm]")
 for name, recording in runs.items():

@@ -68,7 +68,7 @@ def flying(equations: Equations) -> Equations:
 def solve_mass(M: Array, B: Array) -> Array:
     """Solve M X = B for positive definite M (..., n, n) and B (..., n, k)."""
     if M.ndim == 2 and B.ndim == 2:
-        _, X, info = lapack.dposv(M, B)
+        _, X, info = lapack.dposv(M.T, B)  # M is symmetric; its transpose lies in memory as LAPACK wants it
         if info == 0:
             return np.asarray(X)
     else:
@@ -90,7 +90,7 @@ def damped_inverse(M: Array | None, J: Array, least: float, weights: Array) -> I
     X = J_T if M is None else solve_mass(M, J_T)
     if J.ndim == 2:
         A = J.dot(X)
-        factor, info = lapack.dpotrf(A)
+        factor, info = lapack.dpotrf(A.T)
         if info == 0:
             root, info = lapack.dtrtri(factor)
             inverse = root.dot(root.T)
