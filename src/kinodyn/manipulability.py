@@ -143,7 +143,7 @@ def force_ellipsoid(
 def _jacobian(
     robot: Robot, q: ArrayLike, frame: str | int, part: str, length: float, joints: Sequence[str] | None
 ) -> Array:
-    rows = _rows(part)
+    rows = part_rows(part)
     if not _is_positive(length):
         raise InputError(f"characteristic_length is {length!r}; give a length above 0 [m]")
     J = _core.jacobian(robot, q, frame, "aligned", None)[..., rows, :]
@@ -152,7 +152,8 @@ def _jacobian(
     return J if joints is None else J[..., _columns(robot, joints)]
 
 
-def _rows(part: str) -> list[int]:
+def part_rows(part: str) -> list[int]:
+    """Find the rows of a twist that `part` names, in order."""
     names = part.split() if isinstance(part, str) else []
     if len(names) == 1 and part in _PARTS:
         return list(_PARTS[part])

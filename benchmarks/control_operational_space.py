@@ -1,0 +1,123 @@
+"""One tick of operational space control on the Panda, and of the other controllers beside it.
+
+    python benchmarks/control_operational_space.py            # a table
+    python benchmarks/control_operational_space.py --json
+
+A tick is what a control loop does: `state.update(q, v)`, then `controller(t, state)`, all signals included, each time
+at another state. Before it is timed, the torques are compared with the formula of the book, put together from
+`operational_space`. Times are the shortest of many rounds; on a machine that others use too they are longer, by up to
+two where two threads share a core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import kinodyn as kd
+from kinodyn.control import Gains, OperationalSpaceControl, Payload, operational_space
+from setups import Array
+from timing import Entry, best_of
+
+FRAME = "panda_hand_tcp"
+HOME = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
+GOAL_US = 30.0
+STATES, BATCH = 40, 1000
+
+
+def rows(rounds: int = 200) -> list[dict[str, Any]]:
+    """Measure a tick of each controller [us], operational space first."""
+    robot = kd.load("panda")
+    rng = np.random.default_rng(0)
+    q = HOME + rng.uniform(-0.2, 0.2, size=(BATCH, 7))
+    v = rng.normal(scale=0.3, size=(BATCH, 7))
+    T = kd.kinematics.pose(robot, HOME + 0.1, FRAME)
+    gains = Gains.of(frequency=10.0)
+    law = OperationalSpaceControl(robot, FRAME, T, gains, posture=HOME)
+    off = agrees(law, q[:STATES], v[:STATES])
+    controllers = {"operational space": law, **others(robot, T, gains)}
+    entries = {name: Entry(ticks(robot, one, q[:STATES], v[:STATES]), STATES) for name, one in controllers.items()}
+    entries["operational space, batch of 1000"] = Entry(batch(robot, law, q, v), BATCH)
+    us = best_of(entries, rounds)
+    found = [{"tick": name, "robot": "panda", "us": time} for name, time in us.items()]
+    found[0].update(goal_us=GOAL_US, off_from_the_book=off)
+    return found
+
+
+def others(robot: kd.Robot, T: Array, gains: Gains) -> dict[str, kd.control.Controller]:
+    """Make the other controllers for the same robot."""
+    control, load = kd.control, Payload("panda_link7", 3.0, 0.2)
+    return {
+        "operational space, position only": control.OperationalSpaceControl(
+            robot, FRAME, T[:3, 3], gains, part="linear", posture=HOME
+        ),
+        "task space": control.TaskSpaceControl(robot, FRAME, T, gains, posture=HOME),
+        "PD with gravity": control.PDGravity(robot, HOME, gains),
+        "computed torque": control.ComputedTorque(robot, HOME, gains),
+        "joint impedance": control.JointImpedance(robot, HOME, gains),
+        "cartesian impedance": control.CartesianImpedance(robot, FRAME, T, [500, 500, 500, 30, 30, 30]),
+        "adaptive": control.AdaptiveControl(robot, HOME, gains, load),
+        "robust": control.RobustControl(robot, HOME, gains, load),
+    }
+
+
+def ticks(robot: kd.Robot, controller: kd.control.Controller, q: Array, v: Array) -> Callable[[], None]:
+    """Make a run of one tick at each state."""
+    state = kd.State(robot, q[0], v[0])
+    pairs = list(zip(q, v, strict=True))
+
+    def run() -> None:
+        for place, rate in pairs:
+            controller(0.0, state.update(place, rate))
+
+    return run
+
+
+def batch(robot: kd.Robot, controller: kd.control.Controller, q: Array, v: Array) -> Callable[[], None]:
+    """Make a run of one call for all states."""
+    state = kd.State(robot, q, v)
+
+    def run() -> None:
+        controller(0.0, state.update(q, v))
+
+    return run
+
+
+def agrees(law: OperationalSpaceControl, q: Array, v: Array) -> float:
+    """Compare torques with J^T (Lambda y + mu + p) + N^T tau0, or stop; gives the largest difference [N m]."""
+    robot, worst = law.robot, 0.0
+    for place, rate in zip(q, v, strict=True):
+        law(0.0, kd.State(robot, place, rate))
+        space = operational_space(robot, place, rate, FRAME)
+        y = law.stiffness * law.signals["error"] + law.damping * law.signals["error_rate"]
+        a0 = law.posture.stiffness * (HOME - place) - law.posture.damping * rate
+        tau0 = kd.dynamics.inverse(robot, place, rate, a0)
+        book = space.J.T @ (space.Lambda @ y + space.mu + space.p) + space.N.T @ tau0
+        worst = max(worst, float(np.abs(law.signals["tau_wanted"] - book).max()))
+    if worst > 1e-8:
+        raise SystemExit(f"torques are {worst:.1e} N m off from the formula of the book")
+    return worst
+
+
+def main() -> None:
+    """Print rows as a table or as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=200)
+    options = parser.parse_args()
+    found = rows(options.rounds)
+    if options.json:
+        print(json.dumps({"machine": kd.__build__, "rows": found}, indent=1))
+        return
+    print("| one tick, panda | us |\n|---|---|")
+    for row in found:
+        goal = f" (goal: under {row['goal_us']:g})" if "goal_us" in row else ""
+        print(f"| {row['tick']} | {row['us']:.1f}{goal} |")
+
+
+if __name__ == "__main__":
+    main()

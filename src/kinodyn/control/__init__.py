@@ -1,0 +1,36 @@
+"""Controllers: torques from the state, each behind `controller(t, state) -> tau`.
+
+All take constant references or trajectories `traj(t, order)`, keep torque limits, and show what they compute as
+`controller.signals`, which `kinodyn.sim.simulate` records.
+"""
+
+from kinodyn.control.adaptive import AdaptiveControl
+from kinodyn.control.cartesian_impedance import CartesianImpedance
+from kinodyn.control.computed_torque import ComputedTorque
+from kinodyn.control.gains import Gains
+from kinodyn.control.hybrid import HybridForceMotion
+from kinodyn.control.impedance import JointImpedance
+from kinodyn.control.payload import Payload
+from kinodyn.control.pd import PDGravity, joint_inertia
+from kinodyn.control.protocol import Controller
+from kinodyn.control.quantities import OperationalSpace, operational_space
+from kinodyn.control.robust import RobustControl
+from kinodyn.control.task_space import OperationalSpaceControl, TaskSpaceControl
+
+__all__ = [
+    "AdaptiveControl",
+    "CartesianImpedance",
+    "ComputedTorque",
+    "Controller",
+    "Gains",
+    "HybridForceMotion",
+    "JointImpedance",
+    "OperationalSpace",
+    "OperationalSpaceControl",
+    "PDGravity",
+    "Payload",
+    "RobustControl",
+    "TaskSpaceControl",
+    "joint_inertia",
+    "operational_space",
+]

@@ -1,0 +1,42 @@
+"""Forces that a controller is told of: constant or measured, at joints or at frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.spatial.checks import numbers
+from kinodyn.state import State
+
+Force: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
+ForceSource: TypeAlias = Force | Callable[[float, State], Any]
+WrenchSource: TypeAlias = Callable[[float, State], Any]
+
+
+def joint_forces(robot: Robot, source: ForceSource, t: float, state: State, what: str) -> Array:
+    """Compute generalised forces (..., nv): as they are given, or of wrenches frame -> (..., 6), aligned."""
+    given = source(t, state) if callable(source) else source
+    if not isinstance(given, Mapping):
+        return numbers(what, given, robot.nv)
+    total = np.zeros(robot.nv)
+    for frame, wrench in given.items():
+        pull = numbers(f"{what} at {frame!r}", wrench, 6)
+        total = total + (pull[..., None, :] @ state.jacobian(frame))[..., 0, :]
+    return total
+
+
+def wrench_at(source: WrenchSource, t: float, state: State, what: str) -> Array:
+    """Ask for a measured wrench (..., 6)."""
+    return numbers(what, source(t, state), 6)
+
+
+def require_source(source: object, what: str) -> None:
+    """Raise unless a measured force can be asked for."""
+    if not callable(source):
+        raise InputError(f"{what} must be a function of (t, state), got {type(source).__name__}")

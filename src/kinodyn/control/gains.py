@@ -1,0 +1,79 @@
+"""Gains: how hard and how well damped a loop pulls back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.spatial.checks import numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Stiffness and damping of a loop, one number for all coordinates or one each.
+
+    Controllers that command accelerations (computed torque, task space, operational space) take them per unit of
+    inertia: [1/s^2] and [1/s]. Controllers that command torques (PD, impedance, adaptive, robust) take [N m/rad or
+    N/m] and [N m s/rad or N s/m]; gains made by frequency are there multiplied by the inertia that each joint feels.
+
+    Attributes
+    ----------
+    stiffness, damping : () or (n,)
+        Not negative.
+    per_inertia : bool
+        Whether they are per unit of inertia, as those made by frequency are.
+
+    Example
+    -------
+    >>> gains = Gains.of(frequency=10.0, damping_ratio=0.7)
+    >>> print(gains.stiffness, gains.damping)
+    100.0 14.0
+    """
+
+    stiffness: Array
+    damping: Array
+    per_inertia: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "damping"):
+            given = numbers(name, getattr(self, name))
+            if given.ndim > 1 or (given < 0).any():
+                raise InputError(f"{name} must be one number or (n,) numbers, none negative, got {given.tolist()}")
+            object.__setattr__(self, name, given)
+
+    @classmethod
+    def of(cls, *, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> Gains:
+        """Make gains from the natural frequency [rad/s] and the damping ratio: w^2 and 2 ratio w."""
+        omega, ratio = numbers("frequency", frequency), numbers("damping_ratio", damping_ratio)
+        if (omega <= 0).any() or (ratio < 0).any():
+            raise InputError(
+                f"frequency must be above 0 and damping_ratio not below, got {omega.tolist()} and {ratio.tolist()}"
+            )
+        return cls(omega**2, 2.0 * ratio * omega, per_inertia=True)
+
+    def sized(self, n: int, what: str) -> tuple[Array, Array]:
+        """Give stiffness and damping (n,), or raise an error that tells of what they should be."""
+        for name in ("stiffness", "damping"):
+            if getattr(self, name).shape not in ((), (n,)):
+                shape = getattr(self, name).shape
+                raise InputError(f"{name} of {what} has shape {shape}; give one number or ({n},)")
+        return np.full(n, self.stiffness), np.full(n, self.damping)
+
+    def against(self, inertia: Array, what: str) -> tuple[Array, Array]:
+        """Give stiffness and damping (..., n) in units of force, for coordinates of this inertia (..., n)."""
+        stiffness, damping = self.sized(inertia.shape[-1], what)
+        return (stiffness * inertia, damping * inertia) if self.per_inertia else (stiffness, damping)
+
+
+def require_gains(gains: object, what: str) -> Gains:
+    """Return gains, or raise an error that says how to make them."""
+    if not isinstance(gains, Gains):
+        raise InputError(
+            f"{what} must be Gains, got {type(gains).__name__}; make them by Gains.of(frequency=...) or"
+            " Gains(stiffness, damping)"
+        )
+    return gains

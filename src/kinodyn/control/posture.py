@@ -1,0 +1,38 @@
+"""What the joints do with the freedom that a frame leaves them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.chain import configuration
+from kinodyn.control.gains import Gains, require_gains
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.state import State
+
+DEFAULT = Gains.of(frequency=5.0)
+
+
+class Posture:
+    """Accelerations (..., n) of the joints towards a configuration, or only against their motion."""
+
+    def __init__(self, robot: Robot, target: ArrayLike | None, gains: Gains | None) -> None:
+        self.robot, self.base = robot, 6 if robot.base == "floating" else 0
+        chosen = DEFAULT if gains is None else require_gains(gains, "posture_gains")
+        self.stiffness, self.damping = chosen.sized(robot.nv - self.base, "the posture")
+        self.target = None if target is None else np.array(configuration(robot, target))
+        if self.target is not None and self.target.shape != (robot.nq,):
+            raise InputError(f"posture has shape {self.target.shape}; give one configuration ({robot.nq},)")
+
+    def error(self, state: State) -> Array:
+        """Compute the way (..., n) to the posture."""
+        assert self.target is not None
+        way = self.robot.difference(state.q, self.target)
+        return way[..., self.base :] if self.base else way
+
+    def acceleration(self, state: State) -> Array:
+        """Compute the accelerations wanted."""
+        brake: Array = self.damping * (state.v[..., self.base :] if self.base else state.v)
+        return -brake if self.target is None else self.stiffness * self.error(state) - brake

@@ -1,0 +1,144 @@
+"""What a controller should follow: a constant, or any trajectory `traj(t, order)`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.chain import configuration
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.robot import Robot
+from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
+from kinodyn.spatial.lie import log_rotation
+
+Trajectory: TypeAlias = Callable[..., Any]
+JointTarget: TypeAlias = ArrayLike | Trajectory
+FrameTarget: TypeAlias = MatrixLike | Trajectory
+
+
+class Motion(NamedTuple):
+    """Where to be, how fast, and how that changes: q (..., nq) or T (..., 4, 4), then rates."""
+
+    place: Array
+    rate: Array
+    acceleration: Array
+
+
+class JointReference:
+    """A configuration (..., nq), or a trajectory: q (nq,), v and a (nv,) by traj(t, 0), traj(t, 1) and traj(t, 2)."""
+
+    def __init__(self, robot: Robot, target: JointTarget) -> None:
+        self.robot = robot
+        self._trajectory = target if callable(target) else None
+        self._constant: Motion | None = None
+        if not callable(target):
+            self._constant = Motion(np.array(configuration(robot, target)), np.zeros(robot.nv), np.zeros(robot.nv))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it never moves."""
+        return self._constant is not None
+
+    def at(self, t: float) -> Motion:
+        """Look it up at time t [s]."""
+        if self._constant is not None:
+            return self._constant
+        assert self._trajectory is not None
+        nv = self.robot.nv
+        q, v, a = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+        if q.shape[-1:] != (self.robot.nq,) or v.shape[-1:] != (nv,) or a.shape[-1:] != (nv,):
+            raise InputError(
+                f"the trajectory gave q, v, a of shapes {q.shape}, {v.shape}, {a.shape}; the robot has"
+                f" nq = {self.robot.nq}, nv = {nv}"
+            )
+        return Motion(q, v, a)
+
+
+class FrameReference:
+    """A pose (..., 4, 4) or position (..., 3), or a trajectory of either, with rates (..., 6) or (..., 3).
+
+    Rates are of the frame's origin and in world axes, accelerations classical, as `kinodyn.kinematics` gives them.
+    """
+
+    def __init__(self, target: FrameTarget, turning: bool) -> None:
+        self.turning = turning
+        self._trajectory = target if callable(target) else None
+        self._constant: Motion | None = None
+        if self._trajectory is None:
+            assert not callable(target)
+            self._constant = Motion(np.array(self._pose(target)), np.zeros(6), np.zeros(6))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it never moves."""
+        return self._constant is not None
+
+    def at(self, t: float) -> Motion:
+        """Look it up at time t [s]."""
+        if self._constant is not None:
+            return self._constant
+        assert self._trajectory is not None
+        place, rate, acceleration = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+        return Motion(self._pose(place), _twist(rate), _twist(acceleration))
+
+    def _pose(self, given: MatrixLike) -> Array:
+        if not hasattr(given, "as_matrix") and np.shape(given)[-2:] != (4, 4):
+            if self.turning:
+                raise InputError(
+                    f"a pose (..., 4, 4) is needed where orientation is controlled, got shape {np.shape(given)};"
+                    ' part="linear" leaves orientation free'
+                )
+            position = numbers("target", given, 3)
+            T = np.zeros((*position.shape[:-1], 4, 4))
+            T[...] = np.eye(4)
+            T[..., :3, 3] = position
+            return T
+        if self._trajectory is not None:  # of a trajectory only the shape is looked at, a check each tick takes long
+            return np.asarray(given, dtype=float)
+        return as_pose(given, "target")
+
+
+def _checked(trajectory: Trajectory, t: float, order: int) -> Array:
+    value = np.asarray(trajectory(t, order), dtype=float)
+    if not math.isfinite(value.sum()):
+        raise InputError(f"the trajectory gave a value that is not finite at {t:g} s, order {order}")
+    return value
+
+
+def _twist(rate: Array) -> Array:
+    if rate.shape[-1:] == (6,):
+        return rate
+    if rate.shape[-1:] != (3,):
+        raise InputError(f"rates of a frame's trajectory must be (..., 6) or (..., 3), got {rate.shape}")
+    return np.concatenate([rate, np.zeros_like(rate)], axis=-1)
+
+
+def pose_difference(T_world_frame: Array, T_world_target: Array) -> Array:
+    """Compute the way (..., 6) from a frame to its target, in world axes: how far [m], and a rotation vector [rad]."""
+    if T_world_frame.ndim == 2 and T_world_target.ndim == 2:
+        return np.array(_difference(T_world_frame.tolist(), T_world_target.tolist()))
+    way = T_world_target[..., :3, 3] - T_world_frame[..., :3, 3]
+    back = np.swapaxes(T_world_frame[..., :3, :3], -1, -2)
+    return np.concatenate([way, log_rotation(T_world_target[..., :3, :3] @ back)], axis=-1)
+
+
+def _difference(frame: list[list[float]], target: list[list[float]]) -> tuple[float, ...]:
+    """Do the same for one pose in plain numbers, which takes a tenth of the time of arrays."""
+    (a, b, c, px), (d, e, f, py), (g, h, i, pz), _ = frame
+    (A, B, C, qx), (D, E, F, qy), (G, H, K, qz), _ = target
+    # R = R_world_target R_world_frame^T: half of what is skew in it is the sine times the axis
+    x = 0.5 * (G * d + H * e + K * f - D * g - E * h - F * i)
+    y = 0.5 * (A * g + B * h + C * i - G * a - H * b - K * c)
+    z = 0.5 * (D * a + E * b + F * c - A * d - B * e - C * f)
+    sine = math.sqrt(x * x + y * y + z * z)
+    cosine = 0.5 * (A * a + B * b + C * c + D * d + E * e + F * f + G * g + H * h + K * i - 1.0)
+    if cosine < -0.9:  # sines lose digits near a half turn
+        R = np.array(target)[:3, :3] @ np.array(frame)[:3, :3].T
+        return qx - px, qy - py, qz - pz, *log_rotation(R).tolist()
+    factor = math.atan2(sine, cosine) / sine if sine > 1e-9 else 1.0
+    return qx - px, qy - py, qz - pz, factor * x, factor * y, factor * z
