@@ -51,7 +51,7 @@ docs: $(VENV)/.kinodyn  ## build the documentation into site/; a warning is an e
 	$(BIN)/sphinx-build --quiet --fail-on-warning --fresh-env --doctree-dir build/doctrees docs site
 
 wheel: $(VENV)/.tools  ## build a source archive and a wheel into dist/
-	$(BIN)/python -m build
+	$(BIN)/python -m build $(WHEEL_OPTIONS)
 
 clean:  ## remove everything that these targets made
 	rm -rf $(VENV) $(VENV)-peers build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
