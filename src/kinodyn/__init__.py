@@ -11,6 +11,7 @@ from importlib.metadata import version as _version
 
 from kinodyn import (
     _core,
+    balance,
     centroidal,
     contact,
     convert,
@@ -52,6 +53,7 @@ __all__ = [
     "SingularError",
     "State",
     "UnknownNameError",
+    "balance",
     "centroidal",
     "contact",
     "convert",
