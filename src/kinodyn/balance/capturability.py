@@ -89,7 +89,8 @@ def walking_bounds(
     """
     if not 0 <= narrowest <= widest < np.inf or not (0 <= forward < np.inf and 0 <= backward < np.inf):
         raise InputError(
-            f"lengths must be from 0 on and narrowest at most widest, got {forward=}, {backward=}, {narrowest=}, {widest=}"
+            "lengths must be from 0 on, and narrowest at most widest; "
+            f"got {forward=}, {backward=}, {narrowest=}, {widest=}"
         )
     grow = 1.0 / _decay(omega, step_time)
     return Bounds(

@@ -51,8 +51,8 @@ def zmp_feedback(
 ) -> Array:
     """Compute the velocity (...) of the centre of mass that brings it and the zero moment point back.
 
-    v = v_d - k_p (p_d - p) + k_c (c_d - c), stable for k_c > omega and 0 < k_p < omega (Y. Choi et al., "Posture/walking
-    control for humanoid robot based on kinematic resolution of CoM Jacobian", 2007); gains outside are refused.
+    v = v_d - k_p (p_d - p) + k_c (c_d - c), stable for k_c > omega and 0 < k_p < omega; gains outside are refused
+    (Y. Choi et al., "Posture/walking control for humanoid robot based on kinematic resolution of CoM Jacobian", 2007).
     """
     if not (com_gain > omega > zmp_gain > 0):
         raise InputError(

@@ -23,7 +23,7 @@ from kinodyn.spatial.checks import MatrixLike, as_pose
 from kinodyn.spatial.poses import inverse_pose
 
 STANDING = ("standing", "half_sitting", "upright", "stand", "home")
-FLAT = 0.05  # a sole is what is at most this share of the foot's size above its lowest point
+FLAT = 0.02  # a sole is what is at most this share of the foot's size above its lowest point
 ALMOST_UP = 0.95  # cosine of the tilt up to which a foot is thought to be flat but for the posture
 LEVEL = 0.04  # feet are the ends that are at most this share of the robot's height above the lowest
 
@@ -202,7 +202,7 @@ def _points(link: Link, T_world_link: Array) -> Array:
     """List what may touch the ground (n, 3), in the world."""
     R, p = T_world_link[:3, :3], T_world_link[:3, 3]
     parts = [outermost(shape, -R[2]) for shape in link.collisions]
-    return np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p
+    return np.asarray(np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p)
 
 
 def _foot(robot: Robot, side: str, link: str, carried: list[str], pose: dict[str, Array]) -> Foot:
@@ -232,7 +232,7 @@ def _in_sole(link: Link, T_world_frame: Array, T_world_link: Array, tilt: Array)
     """List the points of a link (n, 3) relative to the foot's frame, in axes in which the foot is level."""
     R, p = tilt @ T_world_link[:3, :3], tilt @ (T_world_link[:3, 3] - T_world_frame[:3, 3])
     parts = [outermost(shape, -R[2]) for shape in link.collisions]
-    return np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p
+    return np.asarray(np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p)
 
 
 def _upward_axis(R_world_frame: Array) -> Array:

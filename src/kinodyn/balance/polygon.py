@@ -26,10 +26,10 @@ def hull(points: ArrayLike) -> Array:
     given = numbers("points", points, 2)
     if given.ndim != 2 or len(given) == 0:
         raise InputError(f"points must have shape (n, 2), got {given.shape}")
-    ordered: list[tuple[float, float]] = sorted(map(tuple, given.tolist()))
+    ordered = sorted((float(x), float(y)) for x, y in given)
     if len(ordered) == 1:
-        return given.copy()
-    return np.array(_half(ordered) + _half(ordered[::-1]))
+        return np.array(given)
+    return np.array(_half(ordered) + _half(ordered[::-1]), dtype=float)
 
 
 def _half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -96,7 +96,7 @@ def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
     corners, p = _polygon(polygon), numbers("point", point, 2)
     edge = np.roll(corners, -1, axis=0) - corners
     way = p[..., None, :] - corners
-    inside = (edge[:, 0] * way[..., 1] - edge[:, 1] * way[..., 0] >= 0).all(axis=-1)
+    inside = np.asarray((edge[:, 0] * way[..., 1] - edge[:, 1] * way[..., 0] >= 0).all(axis=-1))
     share = np.clip((way * edge).sum(axis=-1) / (edge**2).sum(axis=-1), 0.0, 1.0)
     on_edges = corners + share[..., None] * edge
     best = np.linalg.norm(p[..., None, :] - on_edges, axis=-1).argmin(axis=-1)

@@ -10,6 +10,7 @@ from kinodyn.description.types import Array, Shape
 from kinodyn.errors import DescriptionError
 
 MESHES = (".stl", ".obj")
+ENDS = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]])  # of a capsule or cylinder of length 1
 
 
 def outermost(shape: Shape, down: Array) -> Array:
@@ -23,22 +24,23 @@ def outermost(shape: Shape, down: Array) -> Array:
 
 
 def _local(shape: Shape, down: Array) -> Array:
-    size = np.array(shape.size)
+    size: Array = np.array(shape.size, dtype=float)
+    points: Array
     if shape.kind == "box":
-        signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return 0.5 * signs * size
-    if shape.kind == "sphere":
-        return size[0] * down[None]
-    if shape.kind == "ellipsoid":
-        return (size**2 * down / np.linalg.norm(size * down))[None]
-    ends = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]]) * size[1] if shape.kind in ("capsule", "cylinder") else None
-    if shape.kind == "capsule" and ends is not None:
-        return ends + size[0] * down
-    if ends is not None:
-        return _rims(ends, float(size[0]), down)
-    if shape.kind == "mesh":
-        return vertices(shape) * size
-    raise DescriptionError(f"a collision shape of kind {shape.kind!r} cannot be a part of a foot")
+        points = 0.5 * size * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    elif shape.kind == "sphere":
+        points = size[0] * down[None]
+    elif shape.kind == "ellipsoid":
+        points = (size**2 * down / np.linalg.norm(size * down))[None]
+    elif shape.kind == "capsule":
+        points = size[1] * ENDS + size[0] * down
+    elif shape.kind == "cylinder":
+        points = _rims(size[1] * ENDS, float(size[0]), down)
+    elif shape.kind == "mesh":
+        points = vertices(shape) * size
+    else:
+        raise DescriptionError(f"a collision shape of kind {shape.kind!r} cannot be a part of a foot")
+    return points
 
 
 def _rims(ends: Array, radius: float, down: Array) -> Array:
