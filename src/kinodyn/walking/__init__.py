@@ -1,0 +1,1 @@
+from kinodyn.walking.biped import Biped
