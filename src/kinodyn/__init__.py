@@ -22,6 +22,7 @@ from kinodyn import (
     kinematics,
     spatial,
     validation,
+    walking,
 )
 from kinodyn.description.catalogue import robots
 from kinodyn.description.dh import DH
@@ -69,5 +70,6 @@ __all__ = [
     "set_threads",
     "spatial",
     "validation",
+    "walking",
     "write_urdf",
 ]

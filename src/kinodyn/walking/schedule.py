@@ -1,0 +1,347 @@
+"""Which foot stands when and where: phases of single and double support, the plan's pendulum, what it can catch."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinodyn.balance.polygon import half_planes, hull, shrink
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.walking.biped import Biped, other
+from kinodyn.walking.footsteps import Footstep
+from kinodyn.walking.path import PendulumPath, Point, share
+
+DIRECTIONS = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * (np.pi / 4)])
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long [s] phases last: on one foot, on both between steps, on both before the first and after the last step."""
+
+    single: float
+    double: float
+    start: float
+    stop: float
+
+    @classmethod
+    def of(cls, body: Biped) -> Timing:
+        """Choose times from the natural frequency of the pendulum: small robots step faster."""
+        return cls(1.6 / body.omega, 0.4 / body.omega, 1.2 / body.omega, 1.6 / body.omega)
+
+    def __post_init__(self) -> None:
+        for name in ("single", "double", "start", "stop"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise InputError(f"{name} must be a positive number of seconds, got {getattr(self, name)!r}")
+
+    @property
+    def step(self) -> float:
+        """Give the time from one touchdown to the next [s]."""
+        return self.single + self.double
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A time during which the same feet stand.
+
+    Attributes
+    ----------
+    start, end : float
+        [s]; the last phase, standing, ends at infinity.
+    feet : dict of side -> Footstep
+        Feet on the ground.
+    swing : Footstep or None
+        Where the other foot lands at the end of a single support.
+    lifted : Footstep or None
+        Where it stood before.
+    step : int
+        How many of the planned steps have landed before.
+    zmp : (2, 2)
+        Zero moment point that the plan has at the start and at the end [m].
+    polygon : (m, 2)
+        What the zero moment point is kept in: the support polygon, made smaller by the plan's margin.
+    soles : tuple of (4, 2)
+        The smaller soles that it spans, that of the foot that landed last at the end.
+    """
+
+    start: float
+    end: float
+    feet: dict[str, Footstep]
+    swing: Footstep | None
+    lifted: Footstep | None
+    step: int
+    zmp: Array
+    polygon: Array
+    soles: tuple[Array, ...]
+
+    @property
+    def kind(self) -> str:
+        """Tell "single", "double" or "stand"."""
+        if self.swing is not None:
+            return "single"
+        return "double" if self.end < np.inf else "stand"
+
+    @cached_property
+    def rows(self) -> tuple[Array, Array, Array]:
+        """Give the polygon as lower <= A p <= upper, edges that face each other in one row: (m, 2), (m,), (m,)."""
+        return two_sided(self.polygon)
+
+    @cached_property
+    def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Give `zmp` as plain numbers."""
+        (x, y), (u, v) = self.zmp.tolist()
+        return (x, y), (u, v)
+
+    def blended(self, new: float) -> tuple[Array, Array, Array]:
+        """Give rows as `rows` does of the part of the polygon that stays in it however the feet are moved apart.
+
+        It is the sum of `new` times the sole of the foot that landed last and the rest of the other's; a sum of
+        polygons has no other edges than theirs.
+        """
+        A, old_low, old_high, new_low, new_high = self._both
+        return A, (1.0 - new) * old_low + new * new_low, (1.0 - new) * old_high + new * new_high
+
+    @cached_property
+    def _both(self) -> tuple[Array, Array, Array, Array, Array]:
+        old, latest = self.soles
+        A = np.concatenate([two_sided(old)[0], two_sided(latest)[0]])
+        A = A[[k for k in range(len(A)) if not (np.abs(A[:k] @ A[k]) > 1.0 - 1e-12).any()]]
+        reach = [A @ sole.T for sole in (old, latest)]
+        return A, reach[0].min(axis=1), reach[0].max(axis=1), reach[1].min(axis=1), reach[1].max(axis=1)
+
+    @cached_property
+    def sole_supports(self) -> list[Array]:
+        """Give for each sole how far it reaches in each of `DIRECTIONS` (8,) [m]."""
+        return [(DIRECTIONS @ sole.T).max(axis=1) for sole in self.soles]
+
+    @cached_property
+    def support(self) -> Array:
+        """Give how far the polygon reaches in each of `DIRECTIONS` (8,) [m]."""
+        result: Array = (DIRECTIONS @ self.polygon.T).max(axis=1)
+        return result
+
+
+class Schedule:
+    """The phases of a walk, from both feet on the ground to both feet on the ground.
+
+    Parameters
+    ----------
+    body
+        The biped.
+    start
+        Both feet at the beginning, side -> Footstep.
+    steps
+        Footsteps in order, feet alternating.
+    timing
+        How long phases last, one for all steps.
+    time
+        When it begins [s].
+    margin
+        How far [m] the zero moment point is kept from the edges of the feet.
+    zmp
+        Where the zero moment point begins (2,); the middle between the feet unless given.
+    """
+
+    def __init__(
+        self,
+        body: Biped,
+        start: dict[str, Footstep],
+        steps: Sequence[Footstep],
+        timing: Timing,
+        *,
+        time: float = 0.0,
+        margin: float | None = None,
+        zmp: Array | None = None,
+    ) -> None:
+        self.body, self.timing, self.steps = body, timing, tuple(steps)
+        self.margin = default_margin(body) if margin is None else float(margin)
+        self._check(start)
+        self.soles = {side: shrink(_corners(foot.rectangle), self.margin) for side, foot in body.feet.items()}
+        self.phases = self._phases(dict(start), time, zmp)
+        self._finish()
+
+    @classmethod
+    def of_phases(cls, body: Biped, timing: Timing, phases: Sequence[Phase], *, margin: float) -> Schedule:
+        """Put phases together that were made elsewhere, such as after a change while walking."""
+        self = cls.__new__(cls)
+        self.body, self.timing, self.margin = body, timing, margin
+        self.soles = {side: shrink(_corners(foot.rectangle), margin) for side, foot in body.feet.items()}
+        self.steps = tuple(phase.swing for phase in phases if phase.swing is not None)
+        self.phases = list(phases)
+        self._finish()
+        return self
+
+    def at(self, t: float) -> Phase:
+        """Find the phase at a time; the first before the beginning."""
+        return self.phases[max(bisect_right(self._starts, t) - 1, 0)]
+
+    def index(self, t: float) -> int:
+        """Find the place of the phase at a time in `phases`."""
+        return max(bisect_right(self._starts, t) - 1, 0)
+
+    def contacts(self, t: float) -> dict[str, bool]:
+        """Tell which feet are meant to stand at a time."""
+        feet = self.at(t).feet
+        return {side: side in feet for side in ("left", "right")}
+
+    @property
+    def count(self) -> int:
+        """Give how many steps there are in all, those before the first phase included."""
+        return self.phases[-1].step
+
+    def steps_after(self, landed: int) -> tuple[Footstep, ...]:
+        """List the footsteps that are still to land when so many have."""
+        return tuple(phase.swing for phase in self.phases if phase.swing is not None and phase.step >= landed)
+
+    def stance_before(self, landed: int) -> Footstep:
+        """Find the foot from which the next step is made when so many have landed; the left one at the end."""
+        for phase in self.phases:
+            if phase.swing is not None and phase.step >= landed:
+                return next(iter(phase.feet.values()))
+        return self.phases[-1].feet["left"]
+
+    @property
+    def end(self) -> float:
+        """Give when the last step is over and standing begins [s]."""
+        return self._starts[-1]
+
+    def path(self, com: Point | None = None) -> PendulumPath:
+        """Make the plan's own pendulum, which comes to rest at the end; the mass starts at `com` (2,) or at rest."""
+        zmp = [phase.ends[0] for phase in self.phases]
+        start = zmp[0] if com is None else com
+        return PendulumPath(self._starts, zmp, self.body.omega, com=start, dcm_end=zmp[-1])
+
+    def dcm(self, t: float) -> Array:
+        """Compute the divergent component (2,) of the plan at a time [m]."""
+        return self.own.at(t).dcm
+
+    def reach(self, t: float) -> Array:
+        """Compute how far (8,) [m] in each of `DIRECTIONS` a divergent component can be caught with these footsteps.
+
+        It is the integral of the support polygons to come, weighted with omega exp(-omega s): outside of it no motion
+        of the zero moment point within the feet helps, only other steps do. Between two steps it goes straight from
+        sole to sole.
+        """
+        k = self.index(t)
+        if k == len(self.phases) - 1:
+            return self._reach[-1]
+        return self._reach_from(k, self.phases[k].end - t)
+
+    def catches(self, t: float, dcm: Array) -> float:
+        """Measure the least room [m] that a divergent component (2,) has; negative: these steps cannot catch it."""
+        return float((self.reach(t) - DIRECTIONS @ np.asarray(dcm)).min())
+
+    def sole_polygon(self, step: Footstep) -> Array:
+        """Put the smaller sole (4, 2) where a foot stands, in the world."""
+        return place(self.soles[step.side], step)
+
+    def centre(self, step: Footstep) -> Array:
+        """Find the middle (2,) of a sole in the world, where the zero moment point is planned."""
+        return place(self.body.feet[step.side].middle[None], step)[0]
+
+    def phase(
+        self,
+        start: float,
+        end: float,
+        feet: dict[str, Footstep],
+        zmp: tuple[Array, Array],
+        step: int,
+        *,
+        swing: Footstep | None = None,
+        lifted: Footstep | None = None,
+    ) -> Phase:
+        """Make a phase on these feet."""
+        soles = tuple(self.sole_polygon(foot) for foot in feet.values())
+        polygon = hull(np.concatenate(soles)) if len(feet) > 1 else soles[0]
+        return Phase(start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
+
+    def following(
+        self, t: float, feet: dict[str, Footstep], zmp: Array, steps: Sequence[Footstep], first: int, *, double: float
+    ) -> list[Phase]:
+        """Make the phases from both feet standing: `double` [s] until the next step, then all steps, then standing."""
+        phases: list[Phase] = []
+        duration = double
+        for k, step in enumerate(steps):
+            stance = feet[other(step.side)]
+            under = self.centre(stance)
+            phases.append(self.phase(t, t + duration, feet, (zmp, under), first + k))
+            t += duration
+            on_one = {stance.side: stance}
+            phases.append(
+                self.phase(
+                    t, t + self.timing.single, on_one, (under, under), first + k, swing=step, lifted=feet[step.side]
+                )
+            )
+            t += self.timing.single
+            feet = {stance.side: stance, step.side: step}
+            zmp, duration = under, self.timing.double
+        rest = 0.5 * (self.centre(feet["left"]) + self.centre(feet["right"]))
+        if phases or np.abs(zmp - rest).max() > 1e-12:
+            phases.append(self.phase(t, t + self.timing.stop, feet, (zmp, rest), first + len(steps)))
+            t += self.timing.stop
+        phases.append(self.phase(t, np.inf, feet, (rest, rest), first + len(steps)))
+        return phases
+
+    def _phases(self, feet: dict[str, Footstep], t: float, zmp: Array | None) -> list[Phase]:
+        middle = 0.5 * (self.centre(feet["left"]) + self.centre(feet["right"]))
+        begin = middle if zmp is None else np.asarray(zmp, dtype=float)
+        return self.following(t, feet, begin, self.steps, 0, double=self.timing.start)
+
+    def _finish(self) -> None:
+        self._starts = [phase.start for phase in self.phases]
+        self.own = self.path()
+        self._reach = [phase.support for phase in self.phases]
+        for k in range(len(self.phases) - 2, -1, -1):
+            self._reach[k] = self._reach_from(k, self.phases[k].end - self.phases[k].start)
+
+    def _reach_from(self, k: int, left: float) -> Array:
+        """Compute `reach` so long before the end of phase k."""
+        phase, following = self.phases[k], self._reach[k + 1]
+        first, last, rest = share(self.body.omega * left)
+        if phase.swing is None and 0 < phase.step < self.count:
+            whole = left >= phase.end - phase.start - 1e-12
+            old, new = phase.sole_supports
+            return np.asarray(first * (old if whole else phase.support) + last * new + rest * following)
+        return np.asarray((1.0 - rest) * phase.support + rest * following)
+
+    def _check(self, start: dict[str, Footstep]) -> None:
+        if set(start) != {"left", "right"}:
+            raise InputError(f"start must hold both feet, 'left' and 'right', got {sorted(start)}")
+        for step, following in zip(self.steps, self.steps[1:], strict=False):
+            if step.side == following.side:
+                raise InputError(f"feet must alternate, but two steps after each other are {step.side}")
+
+
+def two_sided(polygon: Array) -> tuple[Array, Array, Array]:
+    """Write a convex polygon (m, 2) as lower <= A p <= upper, edges that face each other in one row."""
+    A, b = half_planes(polygon)
+    facing = (A @ A.T < -1.0 + 1e-12) & (np.arange(len(A))[:, None] < np.arange(len(A)))
+    rows, taken = [], set()
+    for i in range(len(A)):
+        if i in taken:
+            continue
+        partner = int(facing[i].argmax()) if facing[i].any() else -1
+        taken.add(partner)
+        rows.append((*A[i], -b[partner] if partner >= 0 else -np.inf, b[i]))
+    table = np.array(rows)
+    return table[:, :2], table[:, 2], table[:, 3]
+
+
+def place(corners: Array, step: Footstep) -> Array:
+    """Put points (n, 2) of a sole where a foot stands: (n, 2) in the world."""
+    c, s = np.cos(step.yaw), np.sin(step.yaw)
+    return np.asarray(corners @ np.array([[c, s], [-s, c]]) + (step.x, step.y))
+
+
+def default_margin(body: Biped) -> float:
+    """Choose how far [m] the zero moment point stays from the edges: a sixth of the sole's width."""
+    return float(min(body.left.size.min(), body.right.size.min())) / 6.0
+
+
+def _corners(rectangle: Array) -> Array:
+    (x0, y0), (x1, y1) = rectangle
+    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
