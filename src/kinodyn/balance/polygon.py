@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,7 +28,7 @@ def hull(points: ArrayLike) -> Array:
     given = numbers("points", points, 2)
     if given.ndim != 2 or len(given) == 0:
         raise InputError(f"points must have shape (n, 2), got {given.shape}")
-    ordered = sorted((float(x), float(y)) for x, y in given)
+    ordered = sorted((x, y) for x, y in given.tolist())
     if len(ordered) == 1:
         return np.array(given)
     return np.array(_half(ordered) + _half(ordered[::-1]), dtype=float)
@@ -44,7 +46,7 @@ def _half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
     x, y = c[0] - a[0], c[1] - a[1]
-    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > SAME * float(np.hypot(x, y))
+    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > SAME * hypot(x, y)
 
 
 def half_planes(corners: ArrayLike) -> tuple[Array, Array]:

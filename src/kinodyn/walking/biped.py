@@ -118,7 +118,7 @@ class Biped:
     def place(
         self, soles: dict[str, Array], com: Array, heading: Array, *, q0: Array | None = None, iterations: int = 100
     ) -> WholeBodyResult:
-        """Find configurations (..., nq) with soles at poses (..., 4, 4), the mass at (..., 3), the base turned to `heading`.
+        """Find configurations (..., nq) with soles at poses (..., 4, 4), the mass at (..., 3), the base at `heading` (...).
 
         Feet come first, then the centre of mass and an upright base, then a posture near the stance.
         """
@@ -141,12 +141,12 @@ class _Leg:
         self.robot, self.foot = robot, foot
         q = upright(robot)
         own = movers(robot, foot.frame)
-        common = {joint.name for joint in _shared(robot, foot)}
+        common = _shared(robot)
         self.joints = [joint for joint in own if joint.name not in common]
         if len(self.joints) < 6:
-            names = ", ".join(joint.name for joint in self.joints)
+            listed = ", ".join(joint.name for joint in self.joints)
             raise KinodynError(
-                f"the {foot.side} leg of {robot.name!r} has {len(self.joints)} joints of its own ({names}); six are "
+                f"the {foot.side} leg of {robot.name!r} has {len(self.joints)} joints of its own ({listed}); six are "
                 "needed to put a foot down anywhere"
             )
         names = [joint.name for joint in self.joints]
@@ -182,11 +182,10 @@ def _axis(robot: Robot, name: str, q: Array) -> Array:
     return np.asarray(kinematics.pose(robot, q, joint.child)[:3, :3] @ joint.axis)
 
 
-def _shared(robot: Robot, foot: Foot) -> list[object]:
-    """List the joints that move both feet."""
-    sides = [{joint.name for joint in movers(robot, f.frame)} for f in biped_feet(robot)]
-    both = sides[0] & sides[1]
-    return [joint for joint in movers(robot, foot.frame) if joint.name in both]
+def _shared(robot: Robot) -> set[str]:
+    """Name the joints that move both feet."""
+    left, right = ({joint.name for joint in movers(robot, foot.frame)} for foot in biped_feet(robot))
+    return left & right
 
 
 def _narrowest(left: Foot, right: Foot) -> float:

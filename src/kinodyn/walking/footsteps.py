@@ -58,7 +58,7 @@ def wrap(angle: float) -> float:
 
 
 def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, Footstep]:
-    """Put both feet beside each other, as in the stance: the middle of the soles is at x, y [m], turned by yaw [rad]."""
+    """Put both feet beside each other, as in the stance: the middle of the soles at x, y [m], turned by yaw [rad]."""
     x, y, yaw = _pose2(pose)
     back = 0.5 * (body.left.middle[0] + body.right.middle[0])
     return {side: _beside(side, (x, y, yaw), body.width, -float(back)) for side in ("left", "right")}
@@ -107,7 +107,7 @@ def follow(
         raise InputError(f"steps must be a whole number from 0 to {MOST}, got {steps!r}")
     v = limits.check(velocity, step_time)
     feet = dict(standing_feet(body) if start is None else start)
-    side = first or leading_side(v)
+    side: str = first or leading_side(v)
     plan: list[Footstep] = []
     for _ in range(int(steps)):
         step = next_step(feet[other(side)], v * step_time, limits)

@@ -59,7 +59,7 @@ class Horizon:
 
     def _cut(self, t: float, k: int, samples: int, dt: float) -> None:
         """Divide the coming phases, about dt apart; what lies between two steps is one piece."""
-        phases, count = self.schedule.phases, self.schedule.count
+        phases = self.schedule.phases
         self.times, self.places = [t], [k]
         while len(self.times) < samples:
             phase, base, left = phases[k], self.times[-1], samples - len(self.times)
@@ -72,8 +72,7 @@ class Horizon:
                 self.times += [base + dt * (i + 1) for i in range(left)]
                 self.places += [k] * left
                 return
-            between = phase.swing is None and 0 < phase.step < count
-            pieces = 1 if between else max(1, round(long / dt))
+            pieces = 1 if phase.kind == "double" else max(1, round(long / dt))
             for i in range(min(pieces, left)):
                 self.times.append(phase.end if i == pieces - 1 else base + long * (i + 1) / pieces)
                 self.places.append(k)

@@ -3,9 +3,9 @@
 The knots of the plan fall on the changes of support, so the zero moment point, straight between knots, is in its
 polygon at every instant and not only at samples.
 
-P.-B. Wieber, "Trajectory free linear model predictive control for stable walking", 2006; A. Herdt et al., "Online walking
-motion generation with automatic footstep placement", 2010; N. Scianca et al., "MPC for humanoid gait generation:
-stability and feasibility", 2020.
+P.-B. Wieber, "Trajectory free linear model predictive control for stable walking", 2006; A. Herdt et al., "Online
+walking motion generation with automatic footstep placement", 2010; N. Scianca et al., "MPC for humanoid gait
+generation: stability and feasibility", 2020.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.spatial.checks import numbers
 
-Point = Sequence[float]
+Point = Sequence[float] | Array
+Row = tuple[float, float, float, float]
 
 
 class Motion(NamedTuple):
@@ -113,7 +114,7 @@ class PendulumPath:
         return np.array(self._rows)
 
 
-def _axis(times: list[float], zmp: list[float], omega: float, com: float, end: float) -> list[tuple[float, ...]]:
+def _axis(times: list[float], zmp: list[float], omega: float, com: float, end: float) -> list[Row]:
     """Solve one axis: zero moment point, its rate, the growing and the falling part of the mass at each knot."""
     n = len(times)
     grow, rates, dcm = [0.0] * n, [0.0] * n, end
@@ -124,7 +125,7 @@ def _axis(times: list[float], zmp: list[float], omega: float, com: float, end: f
         dcm = first * zmp[k] + last * zmp[k + 1] + rest * dcm
         rates[k] = (zmp[k + 1] - zmp[k]) / h
         grow[k] = 0.5 * (dcm - zmp[k] - rates[k] / omega)
-    rows = []
+    rows: list[Row] = []
     fall = com - zmp[0] - grow[0]
     for k in range(n - 1):
         rows.append((zmp[k], rates[k], grow[k], fall))

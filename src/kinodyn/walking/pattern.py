@@ -1,4 +1,4 @@
-"""A walking pattern: everything that a walk needs, planned in advance and sampled, and tried with inverse kinematics."""
+"""A walking pattern: all that a walk needs, planned in advance and sampled, and tried with inverse kinematics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.balance.polygon import margin
 from kinodyn.description.types import Array
@@ -20,6 +20,7 @@ from kinodyn.walking.schedule import Schedule, Timing
 from kinodyn.walking.steplimits import StepLimits
 from kinodyn.walking.swing import Swing
 
+PREVIEW = 1.6  # seconds that preview control looks ahead
 Method = Literal["dcm", "mpc", "preview"]
 
 
@@ -129,7 +130,7 @@ class Pattern:
     def _frames(self) -> tuple[str, str]:
         return self.body.left.frame, self.body.right.frame
 
-    def _speed(self, q: Array, picked: Array) -> tuple[float, str, float]:
+    def _speed(self, q: Array, picked: NDArray[np.int_]) -> tuple[float, str, float]:
         """Find the joint that comes nearest to its velocity limit."""
         robot: Robot = self.body.robot
         v = robot.difference(q[:-1], q[1:]) / np.diff(self.time[picked])[:, None]
@@ -190,7 +191,9 @@ def walking_pattern(
     else:
         assert velocity is not None
         plan = follow(body, velocity, steps=steps, limits=own, step_time=times.step)
-    schedule = Schedule(body, standing_feet(body), plan, times, margin=margin)
+    # preview needs to see the first step from afar
+    wait = PREVIEW if method == "preview" else 0.0
+    schedule = Schedule(body, standing_feet(body), plan, times, margin=margin, wait=wait)
     lift = 0.05 * body.leg if clearance is None else clearance
     return sample(schedule, dt, method, lift)
 
@@ -224,7 +227,7 @@ def sample(schedule: Schedule, dt: float, method: Method, clearance: float) -> P
 def _pendulum(schedule: Schedule, time: Array, dt: float, method: Method) -> tuple[Array, Array, Array, Array]:
     own = schedule.own(time)
     if method == "preview":
-        path = Preview.of(schedule.body.omega, dt)(own.zmp)
+        path = Preview.of(schedule.body.omega, dt, horizon=PREVIEW)(own.zmp)
         return path.com, path.velocity, path.acceleration, path.zmp
     if method == "dcm":
         return own.com, own.velocity, own.acceleration, own.zmp

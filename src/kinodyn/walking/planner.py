@@ -161,7 +161,9 @@ class Planner:
         ground = 0.5 * (feet["left"].pose[2, 3] + feet["right"].pose[2, 3]) if len(phase.feet) > 1 else _height(phase)
         yaw = [np.arctan2(foot.pose[1, 0], foot.pose[0, 0]) for foot in feet.values()]
         turn = (yaw[1] - yaw[0] + np.pi) % (2 * np.pi) - np.pi
-        rate, acceleration = (0.5 * (feet["left"][k][5] + feet["right"][k][5]) for k in (1, 2))
+        left, right = feet["left"], feet["right"]
+        rate = 0.5 * (left.velocity[5] + right.velocity[5])
+        acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
         return Reference(
             np.array([x, y, self.body.com_height + ground]),
             np.array([vx, vy, 0.0]),
@@ -263,7 +265,7 @@ class Planner:
         zmp = self.schedule.own.at(t).zmp
         quick = 0.25 * self.timing.double
         tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
-        self.schedule = Schedule.of_phases(self.body, self.timing, tail, margin=self.schedule.margin)
+        self.schedule = Schedule.of_phases(self.schedule, tail)
 
     def _rebuild(self, t: float, phase: Phase, landing: Footstep | None = None, end: float | None = None) -> None:
         """Make the schedule anew from the present phase on, with the step in the air as given."""
@@ -276,26 +278,26 @@ class Planner:
             landing, end = landing or phase.swing, phase.end if end is None else end
             stance = next(iter(phase.feet.values()))
             under = (phase.zmp[0], phase.zmp[1])
-            head = schedule.phase(phase.start, end, phase.feet, under, phase.step, swing=landing, lifted=phase.lifted)
+            head = schedule.phase(
+                "single", phase.start, end, phase.feet, under, phase.step, swing=landing, lifted=phase.lifted
+            )
             feet = {stance.side: stance, landing.side: landing}
             coming = self._coming(landing)
             tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=self.timing.double)
             phases = [*before, head, *tail]
-        self.schedule = Schedule.of_phases(self.body, self.timing, phases, margin=schedule.margin)
+        self.schedule = Schedule.of_phases(self.schedule, phases)
 
     def _from_both(self, t: float, phase: Phase) -> list[Phase]:
         """Go on from a time at which both feet stand."""
-        zmp = self.schedule.own.at(t).zmp
-        between = 0 < phase.step < self.schedule.count and phase.end < np.inf
-        if between:
-            last = list(phase.feet.values())[-1]
-            steps = self._coming(last)
+        now = self.schedule.own.at(t)
+        if phase.kind == "double":
+            steps = self._coming(list(phase.feet.values())[-1])
             double = max(phase.end - t, 1e-3)
-        else:
-            side = leading_side(self.velocity)
-            steps = self._coming(phase.feet[other(side)]) if self.walking else []
-            double = self.timing.start
-        return self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=double)
+            return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double)
+        side = leading_side(self.velocity)
+        steps = self._coming(phase.feet[other(side)]) if self.walking else []
+        double = self.timing.start
+        return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
 
     def _coming(self, stance: Footstep) -> Sequence[Footstep]:
         """Plan the steps after this foot: at the command, or one that closes."""

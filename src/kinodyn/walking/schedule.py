@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinodyn.balance.polygon import half_planes, hull, shrink
+from kinodyn.balance.polygon import half_planes, hull, nearest, shrink
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, other
@@ -21,7 +21,7 @@ DIRECTIONS = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * (np.pi / 4
 
 @dataclass(frozen=True)
 class Timing:
-    """How long [s] phases last: on one foot, on both between steps, on both before the first and after the last step."""
+    """How long [s] phases last: on one foot, on both between steps, on both before the first and after the last."""
 
     single: float
     double: float
@@ -31,7 +31,7 @@ class Timing:
     @classmethod
     def of(cls, body: Biped) -> Timing:
         """Choose times from the natural frequency of the pendulum: small robots step faster."""
-        return cls(1.6 / body.omega, 0.4 / body.omega, 1.2 / body.omega, 1.6 / body.omega)
+        return cls(1.6 / body.omega, 0.4 / body.omega, 2.0 / body.omega, 1.6 / body.omega)
 
     def __post_init__(self) -> None:
         for name in ("single", "double", "start", "stop"):
@@ -50,8 +50,11 @@ class Phase:
 
     Attributes
     ----------
+    kind : str
+        "single"; "double" between two steps; "start" and "stop" on both feet before the first and after the last;
+        "stand" without end.
     start, end : float
-        [s]; the last phase, standing, ends at infinity.
+        [s]
     feet : dict of side -> Footstep
         Feet on the ground.
     swing : Footstep or None
@@ -68,6 +71,7 @@ class Phase:
         The smaller soles that it spans, that of the foot that landed last at the end.
     """
 
+    kind: str
     start: float
     end: float
     feet: dict[str, Footstep]
@@ -77,13 +81,6 @@ class Phase:
     zmp: Array
     polygon: Array
     soles: tuple[Array, ...]
-
-    @property
-    def kind(self) -> str:
-        """Tell "single", "double" or "stand"."""
-        if self.swing is not None:
-            return "single"
-        return "double" if self.end < np.inf else "stand"
 
     @cached_property
     def rows(self) -> tuple[Array, Array, Array]:
@@ -142,8 +139,8 @@ class Schedule:
         When it begins [s].
     margin
         How far [m] the zero moment point is kept from the edges of the feet.
-    zmp
-        Where the zero moment point begins (2,); the middle between the feet unless given.
+    wait
+        How long [s] to stand before it.
     """
 
     def __init__(
@@ -155,21 +152,20 @@ class Schedule:
         *,
         time: float = 0.0,
         margin: float | None = None,
-        zmp: Array | None = None,
+        wait: float = 0.0,
     ) -> None:
         self.body, self.timing, self.steps = body, timing, tuple(steps)
         self.margin = default_margin(body) if margin is None else float(margin)
         self._check(start)
         self.soles = {side: shrink(_corners(foot.rectangle), self.margin) for side, foot in body.feet.items()}
-        self.phases = self._phases(dict(start), time, zmp)
+        self.phases = self._phases(dict(start), time, float(wait))
         self._finish()
 
     @classmethod
-    def of_phases(cls, body: Biped, timing: Timing, phases: Sequence[Phase], *, margin: float) -> Schedule:
-        """Put phases together that were made elsewhere, such as after a change while walking."""
+    def of_phases(cls, earlier: Schedule, phases: Sequence[Phase]) -> Schedule:
+        """Put phases together that an earlier schedule made, such as after a change while walking."""
         self = cls.__new__(cls)
-        self.body, self.timing, self.margin = body, timing, margin
-        self.soles = {side: shrink(_corners(foot.rectangle), margin) for side, foot in body.feet.items()}
+        self.body, self.timing, self.margin, self.soles = earlier.body, earlier.timing, earlier.margin, earlier.soles
         self.steps = tuple(phase.swing for phase in phases if phase.swing is not None)
         self.phases = list(phases)
         self._finish()
@@ -211,9 +207,7 @@ class Schedule:
 
     def path(self, com: Point | None = None) -> PendulumPath:
         """Make the plan's own pendulum, which comes to rest at the end; the mass starts at `com` (2,) or at rest."""
-        zmp = [phase.ends[0] for phase in self.phases]
-        start = zmp[0] if com is None else com
-        return PendulumPath(self._starts, zmp, self.body.omega, com=start, dcm_end=zmp[-1])
+        return _path_of(self.phases, self.body.omega, com)
 
     def dcm(self, t: float) -> Array:
         """Compute the divergent component (2,) of the plan at a time [m]."""
@@ -241,10 +235,12 @@ class Schedule:
 
     def centre(self, step: Footstep) -> Array:
         """Find the middle (2,) of a sole in the world, where the zero moment point is planned."""
-        return place(self.body.feet[step.side].middle[None], step)[0]
+        middle = place(self.body.feet[step.side].middle[None], step)
+        return np.asarray(middle[0])
 
     def phase(
         self,
+        kind: str,
         start: float,
         end: float,
         feet: dict[str, Footstep],
@@ -257,39 +253,72 @@ class Schedule:
         """Make a phase on these feet."""
         soles = tuple(self.sole_polygon(foot) for foot in feet.values())
         polygon = hull(np.concatenate(soles)) if len(feet) > 1 else soles[0]
-        return Phase(start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
+        return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
 
     def following(
-        self, t: float, feet: dict[str, Footstep], zmp: Array, steps: Sequence[Footstep], first: int, *, double: float
+        self,
+        t: float,
+        feet: dict[str, Footstep],
+        zmp: Array,
+        steps: Sequence[Footstep],
+        first: int,
+        *,
+        double: float,
+        dcm: Array | None = None,
     ) -> list[Phase]:
-        """Make the phases from both feet standing: `double` [s] until the next step, then all steps, then standing."""
+        """Make the phases from both feet standing: `double` [s] until the next step, then all steps, then standing.
+
+        With `dcm` (2,), the walk begins there, as from rest: the zero moment point first goes where that needs it.
+        """
         phases: list[Phase] = []
-        duration = double
+        begin, feet_start, zmp_start = t, feet, zmp
         for k, step in enumerate(steps):
             stance = feet[other(step.side)]
             under = self.centre(stance)
-            phases.append(self.phase(t, t + duration, feet, (zmp, under), first + k))
-            t += duration
-            on_one = {stance.side: stance}
+            if k > 0 or dcm is None:
+                kind, long = ("double", self.timing.double) if k > 0 else ("double", double)
+                phases.append(self.phase(kind, t, t + long, feet, (zmp, under), first + k))
+                t += long
+            else:
+                t += double
+            on_one, end = {stance.side: stance}, t + self.timing.single
             phases.append(
-                self.phase(
-                    t, t + self.timing.single, on_one, (under, under), first + k, swing=step, lifted=feet[step.side]
-                )
+                self.phase("single", t, end, on_one, (under, under), first + k, swing=step, lifted=feet[step.side])
             )
-            t += self.timing.single
-            feet = {stance.side: stance, step.side: step}
-            zmp, duration = under, self.timing.double
+            feet, zmp, t = {stance.side: stance, step.side: step}, under, end
         rest = 0.5 * (self.centre(feet["left"]) + self.centre(feet["right"]))
         if phases or np.abs(zmp - rest).max() > 1e-12:
-            phases.append(self.phase(t, t + self.timing.stop, feet, (zmp, rest), first + len(steps)))
+            phases.append(self.phase("stop", t, t + self.timing.stop, feet, (zmp, rest), first + len(steps)))
             t += self.timing.stop
-        phases.append(self.phase(t, np.inf, feet, (rest, rest), first + len(steps)))
-        return phases
+        phases.append(self.phase("stand", t, np.inf, feet, (rest, rest), first + len(steps)))
+        if dcm is None or not steps:
+            return phases
+        return [*self._beginning(begin, zmp_start, feet_start, dcm, phases), *phases]
 
-    def _phases(self, feet: dict[str, Footstep], t: float, zmp: Array | None) -> list[Phase]:
+    def _beginning(
+        self, t: float, zmp: Array, feet: dict[str, Footstep], dcm: Array, phases: Sequence[Phase]
+    ) -> list[Phase]:
+        """Go from a divergent component to that of the first step: by a point halfway that is solved for."""
+        omega, step = self.body.omega, phases[0]
+        half = 0.5 * (step.start - t)
+        first, last, rest = share(omega * half)
+        ahead = _path_of(phases, omega).at(step.start).dcm
+        under = step.zmp[0]
+        middle = dcm - first * zmp - rest * (last * under + rest * ahead)
+        middle = nearest(
+            hull(np.concatenate([self.sole_polygon(foot) for foot in feet.values()])), middle / (last + rest * first)
+        )
+        return [
+            self.phase("start", t, t + half, feet, (zmp, middle), step.step),
+            self.phase("start", t + half, step.start, feet, (middle, under), step.step),
+        ]
+
+    def _phases(self, feet: dict[str, Footstep], t: float, wait: float) -> list[Phase]:
         middle = 0.5 * (self.centre(feet["left"]) + self.centre(feet["right"]))
-        begin = middle if zmp is None else np.asarray(zmp, dtype=float)
-        return self.following(t, feet, begin, self.steps, 0, double=self.timing.start)
+        walk = self.following(t + wait, feet, middle, self.steps, 0, double=self.timing.start, dcm=middle)
+        if not (wait > 0 and self.steps):
+            return walk
+        return [self.phase("start", t, t + wait, feet, (middle, middle), 0), *walk]
 
     def _finish(self) -> None:
         self._starts = [phase.start for phase in self.phases]
@@ -302,7 +331,7 @@ class Schedule:
         """Compute `reach` so long before the end of phase k."""
         phase, following = self.phases[k], self._reach[k + 1]
         first, last, rest = share(self.body.omega * left)
-        if phase.swing is None and 0 < phase.step < self.count:
+        if phase.kind == "double":
             whole = left >= phase.end - phase.start - 1e-12
             old, new = phase.sole_supports
             return np.asarray(first * (old if whole else phase.support) + last * new + rest * following)
@@ -335,6 +364,12 @@ def place(corners: Array, step: Footstep) -> Array:
     """Put points (n, 2) of a sole where a foot stands: (n, 2) in the world."""
     c, s = np.cos(step.yaw), np.sin(step.yaw)
     return np.asarray(corners @ np.array([[c, s], [-s, c]]) + (step.x, step.y))
+
+
+def _path_of(phases: Sequence[Phase], omega: float, com: Point | None = None) -> PendulumPath:
+    zmp = [phase.ends[0] for phase in phases]
+    times = [phase.start for phase in phases]
+    return PendulumPath(times, zmp, omega, com=zmp[0] if com is None else com, dcm_end=zmp[-1])
 
 
 def default_margin(body: Biped) -> float:

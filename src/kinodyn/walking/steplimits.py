@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import cos, sin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,15 +121,33 @@ class StepLimits:
         other side. Going sideways or turning, the feet are kept wider apart, so that they do not cross.
         """
         dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
-        least = self.narrowest + abs(dy) + max(float(self.room(turn)), float(self.room(-turn)))
-        width = max(min(self.width, self.widest - abs(dy)), least)
-        half = 0.5 * width if side == "left" else -0.5 * width
-        x, y, yaw = advance((0.0, half, 0.0), (dx, dy, turn))
-        return np.array([x - np.sin(yaw) * half, y + np.cos(yaw) * half, yaw])
+        return np.array(self._next(side, dx, dy, turn))
 
     def fits(self, move: ArrayLike) -> bool:
         """Tell whether the body can move by x, y and turn (3,) with each step, left and right."""
-        return all(float(self.excess(side, self.relative_step(side, move))) <= 1e-9 for side in ("left", "right"))
+        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+        return all(self._over(side, *self._next(side, dx, dy, turn)) <= 1e-9 for side in ("left", "right"))
+
+    def _next(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
+        wider = max(self.toe, self.heel) * abs(sin(turn))
+        width = max(min(self.width, self.widest - abs(dy)), self.narrowest + abs(dy) + wider)
+        half = 0.5 * width if side == "left" else -0.5 * width
+        x, y, yaw = advance((0.0, half, 0.0), (dx, dy, turn))
+        return x - sin(yaw) * half, y + cos(yaw) * half, yaw
+
+    def _over(self, side: str, x: float, y: float, turn: float) -> float:
+        """Do what `excess` does, for one step."""
+        if side != "left":
+            y, turn = -y, -turn
+        room = (self.heel if turn > 0 else self.toe) * abs(sin(turn))
+        return max(
+            x - self.forward,
+            -x - self.backward,
+            self.narrowest + room - y,
+            y - self.widest,
+            turn - self.outward,
+            -turn - self.inward,
+        )
 
     def part_that_fits(self, move: ArrayLike) -> float:
         """Find the greatest share, from 0 to 1, of a move (3,) that each step can do."""
@@ -146,7 +165,7 @@ class StepLimits:
         if not step_time > 0:
             raise InputError(f"step_time must be positive, got {step_time!r}")
         most = np.array([self.forward, self.widest, self.outward])
-        return np.array([self.part_that_fits(row) for row in np.diag(most)]) * most / step_time
+        return np.asarray(np.array([self.part_that_fits(row) for row in np.diag(most)]) * most / step_time
 
     def check(self, velocity: ArrayLike, step_time: float) -> Array:
         """Return a command (3,), forward, sideways, turn, or raise an error with the limit that it exceeds."""
@@ -206,11 +225,12 @@ class StepLimits:
 def advance(pose: tuple[float, float, float], move: tuple[float, float, float]) -> tuple[float, float, float]:
     """Move a body on the ground by x, y and turn as seen from itself, turning evenly on the way."""
     dx, dy, turn = move
-    sine = float(np.sinc(turn / np.pi))  # sin(turn) / turn
-    cosine = 0.5 * turn * float(np.sinc(0.5 * turn / np.pi)) ** 2  # (1 - cos(turn)) / turn
+    small = abs(turn) < 1e-6
+    sine = 1.0 if small else sin(turn) / turn
+    cosine = 0.5 * turn if small else 2.0 * sin(0.5 * turn) ** 2 / turn  # (1 - cos(turn)) / turn
     ahead, aside = sine * dx - cosine * dy, cosine * dx + sine * dy
     x, y, yaw = pose
-    c, s = float(np.cos(yaw)), float(np.sin(yaw))
+    c, s = cos(yaw), sin(yaw)
     return x + c * ahead - s * aside, y + s * ahead + c * aside, yaw + turn
 
 

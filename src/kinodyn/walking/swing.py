@@ -106,7 +106,7 @@ class Swing:
         return np.concatenate([flat[..., :2], self._height(time), flat[..., 2:]], axis=-1)
 
     def _descent(self, t: float, finish: float, state: Array) -> tuple[list[float], list[Array]]:
-        """Plan the height from a state on: by the apex if it is still ahead, straight down if that stays above ground."""
+        """Plan the height from a state on: by the apex if it is still ahead, straight down if that stays above."""
         z, goal = float(state[0, 0]), float(self._goal[2])
         middle = 0.5 * (self.start + finish)
         plans: list[tuple[list[float], list[Array]]] = []
