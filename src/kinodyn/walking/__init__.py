@@ -21,9 +21,10 @@ from kinodyn.walking.footsteps import (
 from kinodyn.walking.mpc import MPC, Plan, Weights
 from kinodyn.walking.path import Motion, PendulumPath
 from kinodyn.walking.pattern import Feasibility, Pattern, walking_pattern
+from kinodyn.walking.phases import Phase, Timing
 from kinodyn.walking.planner import FootReference, Planner, Reference
 from kinodyn.walking.preview import Preview, PreviewPath
-from kinodyn.walking.schedule import Phase, Schedule, Timing
+from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits, feet_apart
 from kinodyn.walking.swing import Swing
 

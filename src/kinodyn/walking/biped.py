@@ -118,7 +118,7 @@ class Biped:
     def place(
         self, soles: dict[str, Array], com: Array, heading: Array, *, q0: Array | None = None, iterations: int = 100
     ) -> WholeBodyResult:
-        """Find configurations (..., nq) with soles at poses (..., 4, 4), the mass at (..., 3), the base at `heading` (...).
+        """Find configurations (..., nq): soles at poses (..., 4, 4), mass at (..., 3), base turned to `heading` (...).
 
         Feet come first, then the centre of mass and an upright base, then a posture near the stance.
         """

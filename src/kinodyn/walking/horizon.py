@@ -8,7 +8,8 @@ import numpy as np
 
 from kinodyn.description.types import Array
 from kinodyn.walking.footsteps import Footstep
-from kinodyn.walking.schedule import DIRECTIONS, Phase, Schedule
+from kinodyn.walking.phases import DIRECTIONS, Phase
+from kinodyn.walking.schedule import Schedule
 
 
 class Horizon:

@@ -23,7 +23,8 @@ from kinodyn.walking._quadratic import solve
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.path import PendulumPath, share
-from kinodyn.walking.schedule import DIRECTIONS, Schedule
+from kinodyn.walking.phases import DIRECTIONS
+from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits
 
 

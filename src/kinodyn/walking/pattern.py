@@ -15,8 +15,9 @@ from kinodyn.robot import Robot
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep, follow, standing_feet, walk_to
 from kinodyn.walking.mpc import MPC
+from kinodyn.walking.phases import Timing
 from kinodyn.walking.preview import Preview
-from kinodyn.walking.schedule import Schedule, Timing
+from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits
 from kinodyn.walking.swing import Swing
 

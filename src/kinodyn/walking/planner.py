@@ -17,7 +17,8 @@ from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped, other
 from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, standing_feet
 from kinodyn.walking.mpc import MPC, Plan
-from kinodyn.walking.schedule import Phase, Schedule, Timing
+from kinodyn.walking.phases import Phase, Timing
+from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits
 from kinodyn.walking.swing import Swing
 

@@ -165,7 +165,8 @@ class StepLimits:
         if not step_time > 0:
             raise InputError(f"step_time must be positive, got {step_time!r}")
         most = np.array([self.forward, self.widest, self.outward])
-        return np.asarray(np.array([self.part_that_fits(row) for row in np.diag(most)]) * most / step_time
+        shares = np.array([self.part_that_fits(row) for row in np.diag(most)])
+        return np.asarray(shares * most / step_time)
 
     def check(self, velocity: ArrayLike, step_time: float) -> Array:
         """Return a command (3,), forward, sideways, turn, or raise an error with the limit that it exceeds."""
