@@ -89,7 +89,9 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
     along = np.clip((unit * way).sum(axis=-1), 0.0, length)
     gap = np.linalg.norm(way - along[..., None] * unit, axis=-1)
     distance = np.where(border | np.eye(corners.shape[-2], dtype=bool), gap, np.inf).min(axis=(-2, -1))
-    result: Array = np.where((nearest >= 0) & np.isfinite(nearest), nearest, -distance)
+    # a line has its edge in both directions, and no inside
+    flat = (border & np.swapaxes(border, -1, -2)).any(axis=(-2, -1))
+    result: Array = np.where((nearest >= 0) & np.isfinite(nearest) & ~flat, nearest, -distance)
     return result
 
 
