@@ -31,7 +31,9 @@ def test_the_humanoid_stands_on_two_boxes_at_any_height(height: float) -> None:
     np.testing.assert_allclose(left.size, box.size[:2])
     T = left.sole_pose(robot, robot.configuration("standing"))
     np.testing.assert_allclose(T[:3, :3], np.eye(3), atol=1e-12)
-    np.testing.assert_allclose(left.frame_pose(T), kd.kinematics.pose(robot, robot.configuration("standing"), left.frame))
+    np.testing.assert_allclose(
+        left.frame_pose(T), kd.kinematics.pose(robot, robot.configuration("standing"), left.frame)
+    )
 
 
 @pytest.mark.parametrize(

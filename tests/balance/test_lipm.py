@@ -15,7 +15,9 @@ W = 3.2
 
 def test_the_motion_is_that_of_the_differential_equation() -> None:
     for c, v, p, r in RNG.normal(size=(10, 4)):
-        found = solve_ivp(lambda t, x, p=p, r=r: [x[1], W**2 * (x[0] - p - r * t)], (0, 0.9), [c, v], rtol=1e-11, atol=1e-12)
+        found = solve_ivp(
+            lambda t, x, p=p, r=r: [x[1], W**2 * (x[0] - p - r * t)], (0, 0.9), [c, v], rtol=1e-11, atol=1e-12
+        )
         np.testing.assert_allclose(lipm.move(c, v, p, W, 0.9, zmp_rate=r), found.y[:, -1], rtol=1e-8)
         xi = lipm.dcm(c, v, W)
         ended = lipm.dcm(*lipm.move(c, v, p, W, 0.9, zmp_rate=r), W)

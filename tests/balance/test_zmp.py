@@ -77,7 +77,9 @@ def test_it_is_the_mean_of_the_centres_of_pressure_weighted_by_force() -> None:
         T[:, :3, :3] = kd.spatial.rot_z(rng.uniform(-3, 3, 50))
         T[:, :2, 3] = rng.uniform(-1, 1, (50, 2))
         poses.append(T)
-        wrenches.append(np.column_stack([rng.normal(size=(50, 2)) * 30, rng.uniform(100, 400, 50), rng.normal(size=(50, 3))]))
+        wrenches.append(
+            np.column_stack([rng.normal(size=(50, 2)) * 30, rng.uniform(100, 400, 50), rng.normal(size=(50, 3))])
+        )
     cops = [kd.balance.cop(T, w) for T, w in zip(poses, wrenches, strict=True)]
     loads = np.stack([w[:, 2] for w in wrenches])
     mean = (loads[..., None] * np.stack(cops)).sum(axis=0) / loads.sum(axis=0)[:, None]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.description.types import Array
 from kinodyn.walking import Biped, Footstep, StepLimits, feet_apart, follow, standing_feet, walk_to
 
 STEP = 0.6
@@ -15,11 +16,14 @@ STEP = 0.6
 
 def assert_walkable(body: Biped, limits: StepLimits, plan: list[Footstep]) -> None:
     feet = standing_feet(body)
+    poses: dict[str, list[Array]] = {"left": [], "right": []}
     for step in plan:
         stance = feet["right" if step.side == "left" else "left"]
         assert float(limits.excess(step.side, step.seen_from(stance))) <= 2e-9
         feet[step.side] = step
-        assert float(feet_apart(body, feet["left"].pose, feet["right"].pose)) > 0.0
+        for side, foot in feet.items():
+            poses[side].append(foot.pose)
+    assert (feet_apart(body, np.array(poses["left"]), np.array(poses["right"])) > 0.0).all()
 
 
 def test_thousands_of_commands_give_steps_within_limits_or_an_error_with_the_limit(
@@ -95,7 +99,10 @@ def test_robots_nobody_measured_stand_and_step(name: str) -> None:
     assert limits.largest(2.0 / body.omega)[0] > 0.3
     lower, upper = body.robot.limits.lower, body.robot.limits.upper
     assert ((body.q >= lower - 1e-9) & (body.q <= upper + 1e-9)).all()
-    assert kd.balance.support_margin(body.robot, body.q, (body.left, body.right), kd.kinematics.com(body.robot, body.q)) > 0.02
+    assert (
+        kd.balance.support_margin(body.robot, body.q, (body.left, body.right), kd.kinematics.com(body.robot, body.q))
+        > 0.02
+    )
 
 
 def test_bad_commands_say_what_is_wrong(body: Biped, limits: StepLimits) -> None:

@@ -42,7 +42,9 @@ def test_the_pendulum_obeys_its_equation_starts_and_ends_at_rest(schedule: Sched
     np.testing.assert_allclose(motion.acceleration, w**2 * (motion.com - motion.zmp), atol=1e-9)
     np.testing.assert_allclose(motion.dcm, motion.com + motion.velocity / w, atol=1e-12)
     h = t[1] - t[0]
-    np.testing.assert_allclose(np.diff(motion.com, axis=0) / h, 0.5 * (motion.velocity[1:] + motion.velocity[:-1]), atol=1e-4)
+    np.testing.assert_allclose(
+        np.diff(motion.com, axis=0) / h, 0.5 * (motion.velocity[1:] + motion.velocity[:-1]), atol=1e-4
+    )
     np.testing.assert_allclose(motion.velocity[0], 0.0, atol=1e-12)
     np.testing.assert_allclose(motion.velocity[-1], 0.0, atol=2e-4)
     one = [schedule.own.at(float(s)) for s in t[::100]]

@@ -45,7 +45,7 @@ def test_velocity_and_acceleration_are_derivatives() -> None:
 
 def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
     lowest = np.inf
-    for _ in range(300):
+    for _ in range(150):
         swing = Swing(np.eye(4), place(), 0.0, 0.6, clearance=0.05)
         t = 0.0
         for _ in range(int(RNG.integers(1, 6))):

@@ -159,7 +159,12 @@ class MPC:
         end = problem.dcm_end(y, shift)
         path = PendulumPath(grid.times, z.tolist(), omega, com=c, dcm_end=end)
         missed = slack if slack > 1e-6 else 0.0
-        return Plan("relaxed" if missed else "solved", missed, path, shift, grid.steps, iterations)
+        plan = Plan("relaxed" if missed else "solved", missed, path, shift, grid.steps, iterations)
+        if missed and moving:
+            # feet that may move share the polygon between them; where they need not, they may span more
+            still = self(schedule, t, c, v, zmp=zmp, adapt=False)
+            return still if still.status != "failed" and still.missed < missed else plan
+        return plan
 
 
 class _Problem:
