@@ -30,7 +30,7 @@ def solve(H: Array, g: Array, A: Array, lower: Array, upper: Array) -> Answer:
     status = STATUS.get(flag, "failed")
     if status == "solved":
         rows = A @ x
-        missed = max(float((lower - rows).max(initial=0.0)), float((rows - upper).max(initial=0.0)))
+        missed = float(np.abs(np.minimum(np.maximum(rows, lower), upper) - rows).max(initial=0.0))
         gradient = g + H @ x
         off = float(np.abs(gradient + multipliers @ A).max())
         if not (missed <= PRIMAL and off <= DUAL * (1.0 + float(np.abs(g).max()))):

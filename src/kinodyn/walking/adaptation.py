@@ -123,9 +123,8 @@ def _rows(
 ) -> tuple[Array, Array, Array]:
     """Make rows: time, reach (2), offset along and across the new foot (4, with slack), slack not negative."""
     sign = 1.0 if planned.side == "left" else -1.0
-    x, y, turn = planned.seen_from(stance)
-    near = limits.narrowest + float(limits.room(sign * turn))
-    sides = sorted((sign * near, sign * max(limits.widest, near)))
+    x, y, turn = planned.relative_to(stance)
+    along, sides = limits.bounds(planned.side, turn)
     bounds = walking_bounds(
         omega,
         shortest,
@@ -140,8 +139,8 @@ def _rows(
     A, lower, upper = np.zeros((8, 4)), np.full(8, -np.inf), np.full(8, np.inf)
     A[0, 2] = 1.0
     A[1:3, :2] = stance_axes
-    lower[1:3] = np.maximum(np.minimum([-limits.backward - x, sides[0] - y], 0.0), -travel)
-    upper[1:3] = np.minimum(np.maximum([limits.forward - x, sides[1] - y], 0.0), travel)
+    lower[1:3] = np.maximum(np.minimum([along[0] - x, sides[0] - y], 0.0), -travel)
+    upper[1:3] = np.minimum(np.maximum([along[1] - x, sides[1] - y], 0.0), travel)
     here = foot_axes @ e
     A[3:5], A[5:7] = foot_axes @ E, -foot_axes @ E
     A[3:7, 3] = -1.0

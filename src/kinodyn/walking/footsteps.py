@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import cos, pi, sin
 from typing import Literal
 
 import numpy as np
@@ -42,9 +43,13 @@ class Footstep:
 
     def seen_from(self, stance: Footstep) -> Array:
         """Give x, y and turn (3,) in the sole frame of another foot."""
-        c, s = np.cos(stance.yaw), np.sin(stance.yaw)
+        return np.array(self.relative_to(stance))
+
+    def relative_to(self, stance: Footstep) -> tuple[float, float, float]:
+        """Give what `seen_from` gives as plain numbers."""
+        c, s = cos(stance.yaw), sin(stance.yaw)
         dx, dy = self.x - stance.x, self.y - stance.y
-        return np.array([c * dx + s * dy, c * dy - s * dx, wrap(self.yaw - stance.yaw)])
+        return c * dx + s * dy, c * dy - s * dx, wrap(self.yaw - stance.yaw)
 
     def moved(self, shift: ArrayLike) -> Footstep:
         """Put it elsewhere by (2,) [m]."""
@@ -54,7 +59,7 @@ class Footstep:
 
 def wrap(angle: float) -> float:
     """Bring an angle into (-pi, pi]."""
-    return float(np.pi - (np.pi - angle) % (2 * np.pi))
+    return pi - (pi - angle) % (2 * pi)
 
 
 def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, Footstep]:

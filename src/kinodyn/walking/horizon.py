@@ -113,8 +113,10 @@ class Horizon:
             phase = self.schedule.phases[place]
             both_move = self.m > 0 and phase.swing is None and phase.step > self.first
             parts.append(phase.blended(self._share(phase, t)) if both_move else phase.rows)
-        self.knot = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
-        self.A = np.concatenate([part[0] for part in parts])
-        here = (self.A * self.zmp[self.knot]).sum(axis=1)
-        self.lower = np.concatenate([part[1] for part in parts]) - here
-        self.upper = np.concatenate([part[2] for part in parts]) - here
+        self.knot = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        table = np.concatenate(parts)
+        self.A: Array = table[:, :2]
+        zmp = self.zmp[self.knot]
+        here = table[:, 0] * zmp[:, 0] + table[:, 1] * zmp[:, 1]
+        self.lower: Array = table[:, 2] - here
+        self.upper: Array = table[:, 3] - here

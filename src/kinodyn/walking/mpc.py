@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import cos, isfinite, sin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -143,13 +144,13 @@ class MPC:
         travel
             How far [m] the foot in the air can still change its landing along each axis of the stance foot.
         """
-        c, v = numbers("com", com, 2), numbers("velocity", velocity, 2)
+        c, v = _pair("com", com), _pair("velocity", velocity)
         omega = schedule.body.omega
         moving = self.movable if (self.limits is not None if adapt is None else adapt) else 0
         if moving and self.limits is None:
             raise InputError("adapt=True needs step limits; make the controller with limits=StepLimits.of(body)")
         grid = Horizon(schedule, t, self.samples, self.dt or 0.2 * schedule.timing.single, moving)
-        before = None if zmp is None else numbers("zmp", zmp, 2)
+        before = None if zmp is None else _pair("zmp", zmp)
         problem = _Problem(grid, self.weights, omega, c + v / omega, before)
         answer = problem.solve(self.limits, travel)
         if answer is None:
@@ -165,6 +166,17 @@ class MPC:
             still = self(schedule, t, c, v, zmp=zmp, adapt=False)
             return still if still.status != "failed" and still.missed < missed else plan
         return plan
+
+
+def _pair(name: str, value: ArrayLike) -> Array:
+    """Check two numbers, as `numbers` does but faster where they are right."""
+    pair = np.asarray(value)
+    if pair.shape == (2,) and pair.dtype == float and isfinite(pair[0]) and isfinite(pair[1]):
+        return pair
+    both = numbers(name, value, 2)
+    if both.shape != (2,):
+        raise InputError(f"{name} must have shape (2,), one state at a time; got {both.shape}")
+    return both
 
 
 class _Problem:
@@ -235,8 +247,7 @@ class _Problem:
 
     def _constraints(self, limits: StepLimits | None, travel: float) -> tuple[Array, Array, Array]:
         grid, size, r = self.grid, len(self.g), len(self.grid.knot)
-        reach = [] if limits is None else [self._reach(limits, j, travel) for j in range(self.m)]
-        rows = r + len(DIRECTIONS) + 1 + 2 * len(reach)
+        rows = r + len(DIRECTIONS) + 1 + (0 if limits is None else 2 * self.m)
         A, lower, upper = np.zeros((rows, size)), np.full(rows, -np.inf), np.full(rows, np.inf)
         k = np.arange(r)
         A[k, 2 * grid.knot], A[k, 2 * grid.knot + 1] = grid.A[:, 0], grid.A[:, 1]
@@ -248,27 +259,24 @@ class _Problem:
         A[r:end, -1] = -1.0
         upper[r:end] = self.fade * grid.room - DIRECTIONS @ self.off
         A[end, -1], lower[end] = 1.0, 0.0
-        r = end + 1
-        for a, low, high in reach:
-            A[r : r + 2, 2 * self.n : -1], lower[r : r + 2], upper[r : r + 2] = a, low, high
-            r += 2
+        if limits is not None:
+            for j in range(self.m):
+                self._reach(A[end + 1 + 2 * j :], lower[end + 1 + 2 * j :], upper[end + 1 + 2 * j :], limits, j, travel)
         return A, lower, upper
 
-    def _reach(self, limits: StepLimits, j: int, travel: float) -> tuple[Array, Array, Array]:
-        """Keep footstep j within reach of the one before; a plan that is not stays where it is."""
+    def _reach(self, A: Array, lower: Array, upper: Array, limits: StepLimits, j: int, travel: float) -> None:
+        """Keep footstep j within reach of the one before, in two rows; a plan that is not may stay where it is."""
         before, step = self.grid.feet[j], self.grid.feet[j + 1]
-        c, s = np.cos(before.yaw), np.sin(before.yaw)
-        axes = np.array([[c, s], [-s, c]])
-        x, y, turn = step.seen_from(before)
-        sign = 1.0 if step.side == "left" else -1.0
-        near = limits.narrowest + float(limits.room(sign * turn))
-        sides = sorted((sign * near, sign * max(limits.widest, near)))
-        low = np.minimum([-limits.backward - x, sides[0] - y], 0.0)
-        high = np.maximum([limits.forward - x, sides[1] - y], 0.0)
-        a = np.zeros((2, 2 * self.m))
-        a[:, 2 * j : 2 * j + 2] = axes
-        if j > 0:
-            a[:, 2 * j - 2 : 2 * j] = -axes
-        else:
-            low, high = np.maximum(low, -travel), np.minimum(high, travel)
-        return a, low, high
+        c, s = cos(before.yaw), sin(before.yaw)
+        x, y, turn = step.relative_to(before)
+        at = 2 * (self.n + j)
+        for k, (way, place, (low, high)) in enumerate(
+            zip(((c, s), (-s, c)), (x, y), limits.bounds(step.side, turn), strict=True)
+        ):
+            A[k, at], A[k, at + 1] = way
+            least, most = min(low - place, 0.0), max(high - place, 0.0)
+            if j > 0:
+                A[k, at - 2], A[k, at - 1] = -way[0], -way[1]
+            else:
+                least, most = max(least, -travel), min(most, travel)
+            lower[k], upper[k] = least, most

@@ -80,8 +80,8 @@ class Phase:
     soles: tuple[Array, ...]
 
     @cached_property
-    def rows(self) -> tuple[Array, Array, Array]:
-        """Give the polygon as lower <= A p <= upper, edges that face each other in one row: (m, 2), (m,), (m,)."""
+    def rows(self) -> Array:
+        """Give the polygon as rows (m, 4) of a, b, lower, upper with lower <= a x + b y <= upper; see `two_sided`."""
         return two_sided(self.polygon)
 
     @cached_property
@@ -90,22 +90,21 @@ class Phase:
         (x, y), (u, v) = self.zmp.tolist()
         return (x, y), (u, v)
 
-    def blended(self, new: float) -> tuple[Array, Array, Array]:
+    def blended(self, new: float) -> Array:
         """Give rows as `rows` does of the part of the polygon that stays in it however the feet are moved apart.
 
         It is the sum of `new` times the sole of the foot that landed last and the rest of the other's; a sum of
         polygons has no other edges than theirs.
         """
-        A, old_low, old_high, new_low, new_high = self._both
-        return A, (1.0 - new) * old_low + new * new_low, (1.0 - new) * old_high + new * new_high
+        old, latest = self._both
+        return np.asarray((1.0 - new) * old + new * latest)
 
     @cached_property
-    def _both(self) -> tuple[Array, Array, Array, Array, Array]:
-        old, latest = self.soles
-        A = np.concatenate([two_sided(old)[0], two_sided(latest)[0]])
+    def _both(self) -> list[Array]:
+        A = np.concatenate([two_sided(sole)[:, :2] for sole in self.soles])
         A = A[[k for k in range(len(A)) if not (np.abs(A[:k] @ A[k]) > 1.0 - 1e-12).any()]]
-        reach = [A @ sole.T for sole in (old, latest)]
-        return A, reach[0].min(axis=1), reach[0].max(axis=1), reach[1].min(axis=1), reach[1].max(axis=1)
+        reach = [A @ sole.T for sole in self.soles]
+        return [np.column_stack([A, points.min(axis=1), points.max(axis=1)]) for points in reach]
 
     @cached_property
     def sole_supports(self) -> list[Array]:
@@ -119,8 +118,8 @@ class Phase:
         return result
 
 
-def two_sided(polygon: Array) -> tuple[Array, Array, Array]:
-    """Write a convex polygon (m, 2) as lower <= A p <= upper, edges that face each other in one row."""
+def two_sided(polygon: Array) -> Array:
+    """Write a convex polygon (m, 2) as rows (k, 4) of a, b, lower, upper; edges that face each other share one row."""
     A, b = half_planes(polygon)
     facing = (A @ A.T < -1.0 + 1e-12) & (np.arange(len(A))[:, None] < np.arange(len(A)))
     rows, taken = [], set()
@@ -130,8 +129,7 @@ def two_sided(polygon: Array) -> tuple[Array, Array, Array]:
         partner = int(facing[i].argmax()) if facing[i].any() else -1
         taken.add(partner)
         rows.append((*A[i], -b[partner] if partner >= 0 else -np.inf, b[i]))
-    table = np.array(rows)
-    return table[:, :2], table[:, 2], table[:, 3]
+    return np.array(rows)
 
 
 def place(corners: Array, step: Footstep) -> Array:

@@ -123,6 +123,13 @@ class StepLimits:
         dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
         return np.array(self._next(side, dx, dy, turn))
 
+    def bounds(self, side: str, turn: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Give the range of x and of y for a foot on a side that is turned so much, in the stance foot's sole frame."""
+        angle = turn if side == "left" else -turn
+        near = self.narrowest + (self.heel if angle > 0 else self.toe) * abs(sin(angle))
+        far = max(self.widest, near)
+        return (-self.backward, self.forward), (near, far) if side == "left" else (-far, -near)
+
     def fits(self, move: ArrayLike) -> bool:
         """Tell whether the body can move by x, y and turn (3,) with each step, left and right."""
         dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
