@@ -66,7 +66,7 @@ def dcm(com: ArrayLike, velocity: ArrayLike, omega: float) -> Array:
 
     A zero moment point put there brings the mass to rest above it.
 
-    >>> print(dcm(0.0, 0.6, 3.0))
+    >>> print(dcm(0.0, 0.6, 3.0).round(6))
     0.2
     """
     result: Array = numbers("com", com) + numbers("velocity", velocity) / _frequency(omega)

@@ -69,7 +69,7 @@ class Biped:
         >>> import kinodyn as kd
         >>> body = kd.walking.Biped.of(kd.load("humanoid"))
         >>> print(round(body.leg, 2), round(body.omega, 1))
-        0.83 3.4
+        0.82 3.3
         """
         if not isinstance(bent, int | float | np.number) or not 0.5 <= bent < 1:
             raise InputError(f"bent must be from 0.5 up to below 1, got {bent!r}")
