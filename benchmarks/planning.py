@@ -14,7 +14,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import kinodyn as kd
-from kinodyn.walking import _quadratic, mpc
+from kinodyn.walking._quadratic import solve
+from kinodyn.walking.horizon import Horizon
+from kinodyn.walking.mpc import _Problem
 from kinodyn.walking.schedule import Schedule
 
 walking = kd.walking
@@ -33,24 +35,17 @@ def microseconds(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
 def predictive(schedule: Schedule, limits: walking.StepLimits | None, n: int) -> dict[str, dict[str, float]]:
     """Measure predictive control as a whole, and of it the quadratic programme with its checks."""
     rng, controller = np.random.default_rng(0), walking.MPC(limits=limits)
-    problems: list[tuple[kd.description.types.Array, ...]] = []
-
-    def keep(*problem: kd.description.types.Array) -> _quadratic.Answer:
-        problems.append(problem)
-        return _quadratic.solve(*problem)
-
     states = []
     for t in rng.uniform(0.0, schedule.end, n):
         own = schedule.own.at(t)
         states.append((t, own.com, own.velocity + 0.03 * rng.normal(size=2)))
     whole = microseconds([lambda s=s: controller(schedule, *s) for s in states])  # type: ignore[misc]
-    original, mpc.solve = mpc.solve, keep
-    try:
-        for state in states:
-            controller(schedule, *state)
-    finally:
-        mpc.solve = original
-    return {"whole": whole, "programme": microseconds([lambda p=p: _quadratic.solve(*p) for p in problems])}  # type: ignore[misc]
+    omega, dt, problems = schedule.body.omega, 0.2 * schedule.timing.single, []
+    for t, com, velocity in states:
+        grid = Horizon(schedule, t, 16, dt, 0 if limits is None else 2)
+        problem = _Problem(grid, walking.Weights(), omega, com + velocity / omega, None)
+        problems.append((problem.H, problem.g, *problem._constraints(limits, np.inf)))
+    return {"whole": whole, "programme": microseconds([lambda p=p: solve(*p) for p in problems])}  # type: ignore[misc]
 
 
 def measure(name: str, n: int) -> dict[str, dict[str, float]]:

@@ -43,6 +43,15 @@ def test_velocity_and_acceleration_are_derivatives() -> None:
     np.testing.assert_allclose(swing(t, 2), (swing(t + h, 1) - swing(t - h, 1)) / (2 * h), atol=1e-5)
 
 
+def test_one_time_is_the_same_as_many() -> None:
+    swing = Swing(place(), place(), 0.0, 0.7)
+    swing.retarget(0.2, place(), 0.6)
+    times = np.linspace(-0.1, 0.8, 40)
+    for k, t in enumerate(times):
+        for one, many in zip(swing.at(float(t)), swing.all(times), strict=True):
+            np.testing.assert_allclose(one, many[k], atol=1e-10)
+
+
 def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
     lowest = np.inf
     for _ in range(150):

@@ -16,6 +16,7 @@ from kinodyn.errors import InputError
 from kinodyn.spatial.checks import numbers
 
 Point = Sequence[float] | Array
+Pair = tuple[float, float]
 Row = tuple[float, float, float, float]
 
 
@@ -41,12 +42,13 @@ class PendulumPath:
         self, times: Sequence[float], zmp: Sequence[Point], omega: float, *, com: Point, dcm_end: Point
     ) -> None:
         """Start the mass at `com` (2,) [m], and end with the divergent component at `dcm_end` (2,) [m]."""
-        if len(times) != len(zmp) or any(b <= a for a, b in zip(times, times[1:], strict=False)):
-            raise InputError("times must increase, and there must be a zero moment point for each")
+        if len(times) != len(zmp):
+            raise InputError(f"there must be a zero moment point for each time, got {len(zmp)} for {len(times)}")
         self.omega = omega
         self._times = [float(t) for t in times]
-        axes = [_axis(self._times, [float(p[k]) for p in zmp], omega, float(com[k]), float(dcm_end[k])) for k in (0, 1)]
-        self._rows = list(zip(*axes, strict=True))
+        points = [(float(x), float(y)) for x, y in zmp]
+        (x, y), (u, v) = com, dcm_end
+        self._rows = _solve(self._times, points, omega, (float(x), float(y)), (float(u), float(v)))
 
     @property
     def start(self) -> float:
@@ -114,24 +116,28 @@ class PendulumPath:
         return np.array(self._rows)
 
 
-def _axis(times: list[float], zmp: list[float], omega: float, com: float, end: float) -> list[Row]:
-    """Solve one axis: zero moment point, its rate, the growing and the falling part of the mass at each knot."""
-    n = len(times)
-    grow, rates, dcm = [0.0] * n, [0.0] * n, end
-    grow[-1] = 0.5 * (end - zmp[-1])
-    for k in range(n - 2, -1, -1):
-        h = times[k + 1] - times[k]
+def _solve(times: list[float], zmp: list[Pair], omega: float, com: Pair, end: Pair) -> list[tuple[Row, Row]]:
+    """Find for each knot and axis: zero moment point, its rate, the growing and the falling part of the mass."""
+    n, (dx, dy) = len(times), end
+    px, py = zmp[-1]
+    parts = [(0.0, 0.0, 0.5 * (dx - px), 0.5 * (dy - py), 1.0)]
+    for k in range(n - 2, -1, -1):  # backwards: rates, growing parts, decay
+        h, (qx, qy) = times[k + 1] - times[k], zmp[k]
+        if h <= 0:
+            raise InputError(f"times must increase, got {times[k]!r} and then {times[k + 1]!r}")
         first, last, rest = share(omega * h)
-        dcm = first * zmp[k] + last * zmp[k + 1] + rest * dcm
-        rates[k] = (zmp[k + 1] - zmp[k]) / h
-        grow[k] = 0.5 * (dcm - zmp[k] - rates[k] / omega)
-    rows: list[Row] = []
-    fall = com - zmp[0] - grow[0]
-    for k in range(n - 1):
-        rows.append((zmp[k], rates[k], grow[k], fall))
-        x = omega * (times[k + 1] - times[k])
-        fall = exp(x) * grow[k] + exp(-x) * fall - grow[k + 1]
-    rows.append((zmp[-1], 0.0, grow[-1], fall))
+        dx, dy = first * qx + last * px + rest * dx, first * qy + last * py + rest * dy
+        u, v = (px - qx) / h, (py - qy) / h
+        parts.append((u, v, 0.5 * (dx - qx - u / omega), 0.5 * (dy - qy - v / omega), rest))
+        px, py = qx, qy
+    parts.reverse()
+    rows: list[tuple[Row, Row]] = []
+    fx, fy = com[0] - px - parts[0][2], com[1] - py - parts[0][3]
+    for k, (u, v, gx, gy, rest) in enumerate(parts):  # forwards: falling parts
+        x, y = zmp[k]
+        rows.append(((x, u, gx, fx), (y, v, gy, fy)))
+        if k < n - 1:
+            fx, fy = gx / rest + rest * fx - parts[k + 1][2], gy / rest + rest * fy - parts[k + 1][3]
     return rows
 
 

@@ -208,7 +208,7 @@ class Planner:
         if side in phase.feet:
             still = np.zeros(6)
             return FootReference(phase.feet[side].pose, still, still, True)
-        return FootReference(*self._swing(phase).all(t), False)
+        return FootReference(*self._swing(phase).at(t), False)
 
     def _swing(self, phase: Phase) -> Swing:
         """Find the swing of a phase, made when it is first asked for."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinodyn.balance.polygon import hull
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, KinodynError
+from kinodyn.robot import Robot
 from kinodyn.spatial import rot_z
 from kinodyn.spatial.checks import numbers
 from kinodyn.walking.biped import Biped
@@ -48,13 +49,14 @@ class StepLimits:
     heel: float
 
     @classmethod
-    def of(cls, body: Biped, *, check: bool = True) -> StepLimits:
+    def of(cls, robot: Biped | Robot, *, check: bool = True) -> StepLimits:
         """Derive them from the length of the legs, the distance of the hips and the soles.
 
         A leg of length L whose hip is h above its ankle reaches sqrt((0.985 L)^2 - h^2) to the side; the hips are in
         the middle between the feet, so a step may be twice that. With `check`, the corners of the box are tried with
         inverse kinematics, and all limits are reduced until the robot reaches them.
         """
+        body = robot if isinstance(robot, Biped) else Biped.of(robot)
         reach = 2.0 * float(np.sqrt(max((STRETCHED * body.leg) ** 2 - body.hip_height**2, 0.0)))
         toe = max(float(foot.corners[:, 0].max()) for foot in (body.left, body.right))
         heel = max(float(-foot.corners[:, 0].min()) for foot in (body.left, body.right))
