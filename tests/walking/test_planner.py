@@ -82,6 +82,15 @@ def test_references_are_continuous_without_measurements_and_feet_move_as_they_sa
         before = ref
 
 
+def test_turning_on_the_spot_the_heading_goes_on_over_full_turns(planner: Planner) -> None:
+    planner.command([0.0, 0.0, 0.5])
+    headings = []
+    for t in np.arange(0.0, 16.0, 0.04):
+        planner.update(t)
+        headings.append(planner.reference(t).heading)
+    assert np.abs(np.diff(headings)).max() < 0.05 and headings[-1] > 2 * np.pi
+
+
 def test_it_stops_with_the_feet_together(planner: Planner) -> None:
     planner.command([0.3, 0, 0])
     for t in np.arange(0.0, 2.0, 0.03):

@@ -15,7 +15,7 @@ from kinodyn.errors import InputError
 from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
 from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped, other
-from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, standing_feet
+from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, standing_feet, wrap
 from kinodyn.walking.mpc import MPC, Plan
 from kinodyn.walking.phases import Phase, Timing
 from kinodyn.walking.schedule import Schedule
@@ -160,8 +160,6 @@ class Planner:
         feet = {side: self._foot(t, side, phase) for side in ("left", "right")}
         x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._path.floats(t)
         ground = 0.5 * (feet["left"].pose[2, 3] + feet["right"].pose[2, 3]) if len(phase.feet) > 1 else _height(phase)
-        yaw = [np.arctan2(foot.pose[1, 0], foot.pose[0, 0]) for foot in feet.values()]
-        turn = (yaw[1] - yaw[0] + np.pi) % (2 * np.pi) - np.pi
         left, right = feet["left"], feet["right"]
         rate = 0.5 * (left.velocity[5] + right.velocity[5])
         acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
@@ -172,7 +170,7 @@ class Planner:
             np.array([dx, dy]),
             np.array([zx, zy]),
             feet,
-            float(yaw[0] + 0.5 * turn),
+            self._heading(feet, phase),
             float(rate),
             float(acceleration),
             phase,
@@ -188,7 +186,7 @@ class Planner:
         if phase.swing is None or phase.swing.side != side or t <= phase.start:
             return False
         T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
-        yaw = float(np.arctan2(T[1, 0], T[0, 0]))
+        yaw = _yaw_near(T, phase.swing.yaw)
         step = Footstep(side, float(T[0, 3]), float(T[1, 3]), yaw, float(T[2, 3]))
         self._rebuild(t, phase, step, t)
         return True
@@ -203,6 +201,13 @@ class Planner:
         self._swing(phase).retarget(t, end=phase.end + seconds)
         self._rebuild(t, phase, phase.swing, phase.end + seconds)
         return True
+
+    def _heading(self, feet: dict[str, FootReference], phase: Phase) -> float:
+        """Give the mean of the feet, counted on over full turns."""
+        standing = [foot.yaw for foot in phase.feet.values()]
+        if phase.swing is None:
+            return 0.5 * (standing[0] + standing[1])
+        return 0.5 * (standing[0] + _yaw_near(feet[phase.swing.side].pose, standing[0]))
 
     def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
         if side in phase.feet:
@@ -308,6 +313,11 @@ class Planner:
                 steps.append(next_step(stance, self.velocity * self.timing.step, self.limits))
                 stance = steps[-1]
         return [*steps, closing_step(stance, self.limits)]
+
+
+def _yaw_near(T: Array, yaw: float) -> float:
+    """Give the yaw of a pose, within half a turn of another."""
+    return yaw + wrap(float(np.arctan2(T[1, 0], T[0, 0])) - yaw)
 
 
 def _height(phase: Phase) -> float:
