@@ -39,7 +39,7 @@ def walk(planner: Planner, duration: float, push: tuple[float, Array] | None = N
         com, velocity = lipm.move(com, velocity, zmp, w, DT)
         path.append(com)
         feet.append([ref.feet[side].pose[:3, 3] for side in ("left", "right")])
-        if np.abs(com - ref.com[:2]).max() > 0.5:
+        if np.linalg.norm(np.array(feet[-1])[:, :2] - com, axis=1).min() > 0.4:  # no leg is that long
             return Run(False, np.array(path), np.array(feet), planner)
     return Run(True, np.array(path), np.array(feet), planner)
 
@@ -91,6 +91,36 @@ def test_turning_on_the_spot_the_heading_goes_on_over_full_turns(planner: Planne
     assert np.abs(np.diff(headings)).max() < 0.05 and headings[-1] > 2 * np.pi
 
 
+def test_any_order_of_commands_stops_and_landings_leaves_feet_and_mass_without_jumps(
+    body: Biped, limits: StepLimits
+) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        planner, before = Planner(body, limits=limits), None
+        most = limits.largest(planner.timing.step)
+        for k in range(600):
+            t = k * DT
+            if rng.random() < 0.02:
+                velocity = rng.uniform(-1, 1, 3) * most
+                planner.command(limits.part_that_fits(velocity * planner.timing.step) * velocity)
+            if rng.random() < 0.005:
+                planner.stop()
+            if rng.random() < 0.01:
+                planner.delay(t, rng.uniform(0.01, 0.1))
+            phase = planner.schedule.at(t)
+            if phase.swing is not None and rng.random() < 0.02 and t > phase.start + 0.8 * (phase.end - phase.start):
+                planner.touchdown(t, phase.swing.side)
+            if k % EVERY == 0:
+                assert planner.update(t).status != "failed"
+            ref = planner.reference(t)
+            assert np.isfinite(ref.com).all() and (ref.feet["left"].contact or ref.feet["right"].contact)
+            if before is not None:
+                assert np.abs(ref.com[:2] - before.com[:2]).max() < 0.02
+                for side, foot in ref.feet.items():
+                    assert np.abs(foot.pose[:3, 3] - before.feet[side].pose[:3, 3]).max() < 0.05, (t, side)
+            before = ref
+
+
 def test_it_stops_with_the_feet_together(planner: Planner) -> None:
     planner.command([0.3, 0, 0])
     for t in np.arange(0.0, 2.0, 0.03):
@@ -107,14 +137,14 @@ def test_it_stops_with_the_feet_together(planner: Planner) -> None:
 
 def test_pushes_while_walking_are_survived_that_fixed_steps_do_not_survive(body: Biped, limits: StepLimits) -> None:
     survived = {True: 0, False: 0}
-    rng = np.random.default_rng(3)
-    pushes = [(rng.uniform(1.5, 2.6), 0.3 * np.array([np.cos(a), np.sin(a)])) for a in rng.uniform(0, 2 * np.pi, 8)]
+    angles = 0.3 + np.arange(8) * np.pi / 4
+    pushes = [(1.5 + 0.15 * k, 0.35 * np.array([np.cos(a), np.sin(a)])) for k, a in enumerate(angles)]
     for adapt in survived:
         for push in pushes:
             planner = Planner(body, limits=limits, adapt=adapt)
             planner.command([0.3, 0, 0])
-            survived[adapt] += walk(planner, 4.5, push).stood
-    assert survived[True] >= 7 and survived[False] <= survived[True] - 2
+            survived[adapt] += walk(planner, 3.8, push).stood
+    assert survived[True] >= 7 and survived[False] <= 5, survived
 
 
 def test_a_robot_that_stands_is_pushed_and_steps(planner: Planner) -> None:
@@ -139,7 +169,8 @@ def test_an_early_landing_begins_the_next_step_at_once(planner: Planner) -> None
     np.testing.assert_allclose(ref.feet[side].pose[:3, 3], where[:3, 3], atol=1e-9)
 
 
-def test_a_late_landing_keeps_the_foot_coming_down(planner: Planner) -> None:
+def test_a_late_landing_keeps_the_foot_coming_down(body: Biped, limits: StepLimits) -> None:
+    planner = Planner(body, limits=limits, adapt=False)
     planner.command([0.3, 0, 0])
     planner.update(0.0)
     phase = next(phase for phase in planner.schedule.phases if phase.swing is not None)

@@ -23,6 +23,7 @@ from kinodyn.walking.steplimits import StepLimits
 from kinodyn.walking.swing import Swing
 
 AHEAD = 5  # footsteps that are planned beyond the one in the air
+RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
 LOCKED = 0.12  # share of a single support before landing during which the step is no longer changed
 
 
@@ -116,9 +117,10 @@ class Planner:
         self.walking = False
         self.change: StepChange | None = None
         self._swings: dict[int, Swing] = {}
+        self._paces: dict[int, Array] = {}  # velocity that each step was planned for
+        self._ramp = RAMP * self.limits.largest(self.timing.step)
         self._renew = False
-        at_rest = self.schedule.own
-        self._path = at_rest
+        self._path = self.schedule.own
         self.plan: Plan | None = None
         self.touch = float(min(body.left.size)) / 8.0  # room [m] below which steps are changed
 
@@ -131,7 +133,7 @@ class Planner:
         self.walking = self._renew = True
 
     def stop(self) -> None:
-        """Bring the feet together with the next step, and stand."""
+        """Slow down within a step or two, bring the feet together, and stand."""
         self.walking, self._renew = False, True
 
     def standing(self, t: float) -> bool:
@@ -148,7 +150,7 @@ class Planner:
         phase = self.schedule.at(t)
         if self._renew or (self.walking and self.schedule.count - phase.step < AHEAD - 1):
             self._rebuild(t, phase)
-        if self.adapt and (com is not None or velocity is not None):
+        if self.adapt:
             self._adapt(t, c + v / self.body.omega)
         self.plan = self.mpc(self.schedule, t, c, v, zmp=zmp)
         self._path = self.plan.path
@@ -288,7 +290,7 @@ class Planner:
                 "single", phase.start, end, phase.feet, under, phase.step, swing=landing, lifted=phase.lifted
             )
             feet = {stance.side: stance, landing.side: landing}
-            coming = self._coming(landing)
+            coming = self._coming(landing, phase.step + 1)
             tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=self.timing.double)
             phases = [*before, head, *tail]
         self.schedule = Schedule.of_phases(self.schedule, phases)
@@ -297,21 +299,28 @@ class Planner:
         """Go on from a time at which both feet stand."""
         now = self.schedule.own.at(t)
         if phase.kind == "double":
-            steps = self._coming(list(phase.feet.values())[-1])
+            steps = self._coming(list(phase.feet.values())[-1], phase.step)
             double = max(phase.end - t, 1e-3)
             return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double)
         side = leading_side(self.velocity)
-        steps = self._coming(phase.feet[other(side)]) if self.walking else []
+        self._paces.clear()
+        steps = self._coming(phase.feet[other(side)], phase.step) if self.walking else []
         double = self.timing.start
         return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
 
-    def _coming(self, stance: Footstep) -> Sequence[Footstep]:
-        """Plan the steps after this foot: at the command, or one that closes."""
+    def _coming(self, stance: Footstep, first: int) -> Sequence[Footstep]:
+        """Plan the steps after this foot: gradually to the command, or to rest and one that closes."""
         steps: list[Footstep] = []
-        if self.walking:
-            for _ in range(AHEAD):
-                steps.append(next_step(stance, self.velocity * self.timing.step, self.limits))
-                stance = steps[-1]
+        pace = self._paces.get(first - 1, np.zeros(3))
+        wanted = self.velocity if self.walking else np.zeros(3)
+        self._paces = {first - 1: pace}
+        for k in range(AHEAD):
+            pace = pace + np.clip(wanted - pace, -self._ramp, self._ramp)
+            if not self.walking and not pace.any():
+                break
+            self._paces[first + k] = pace
+            steps.append(next_step(stance, pace * self.timing.step, self.limits))
+            stance = steps[-1]
         return [*steps, closing_step(stance, self.limits)]
 
 
