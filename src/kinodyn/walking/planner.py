@@ -24,6 +24,7 @@ from kinodyn.walking.swing import Swing
 
 AHEAD = 5  # footsteps that are planned beyond the one in the air
 RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
+QUICKEST, SLOWEST = 0.45, 1.4  # shares of a single support that a changed step may last
 LOCKED = 0.12  # share of a single support before landing during which the step is no longer changed
 
 
@@ -248,9 +249,9 @@ class Planner:
             phase.swing,
             offset=landing,
             remaining=left,
-            shortest=max(LOCKED * single, 0.6 * single - (t - phase.start)),
-            longest=max(left, 1.4 * single - (t - phase.start)),
-            next_shortest=0.6 * single + self.timing.double,
+            shortest=max(LOCKED * single, QUICKEST * single - (t - phase.start)),
+            longest=max(left, SLOWEST * single - (t - phase.start)),
+            next_shortest=QUICKEST * single + self.timing.double,
             omega=self.body.omega,
             limits=self.limits,
             foot=edge,
