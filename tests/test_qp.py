@@ -326,3 +326,18 @@ def test_wrong_input_is_named() -> None:
     for words, arguments in wrong:
         with pytest.raises(InputError, match=words):
             qp.solve(**arguments)
+
+
+def test_the_quick_way_gives_the_same_answer_for_convex_programmes() -> None:
+    for seed in range(30):
+        p = programme(seed)
+        n = len(p["g"])
+        rows, lower, upper = (
+            np.vstack([p["A"], np.eye(n)]),
+            *(np.concatenate([p[side], p[f"x_{side}"]]) for side in ("lower", "upper")),
+        )
+        answer = qp.quick(p["H"], p["g"], rows, lower, upper)
+        assert answer.status == "solved"
+        np.testing.assert_allclose(answer.x, qp.solve(**p).x, atol=1e-6)
+    apart = qp.quick(np.eye(1), np.zeros(1), np.ones((2, 1)), np.array([2.0, -9.0]), np.array([9.0, 1.0]))
+    assert apart.status == "infeasible"

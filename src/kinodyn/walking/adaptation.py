@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from kinodyn.balance.capturability import walking_bounds
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
+from kinodyn.qp import quick
 from kinodyn.spatial.checks import numbers
-from kinodyn.walking._quadratic import solve
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.steplimits import StepLimits
 
@@ -101,7 +101,7 @@ def adapt_step(
     g[3] += MISS
     A, lower, upper = _rows(E, e + b, stance, planned, omega, limits, next_shortest, numbers("foot", foot, 2), travel)
     lower[0], upper[0] = (np.exp(omega * np.array([shortest, longest])) / usual) - 1.0
-    answer = solve(H, g, A, lower, upper)
+    answer = quick(H, g, A, lower, upper)
     if answer.status != "solved":
         return StepChange(planned, remaining, e + b, 0.0, "failed")
     x = answer.x

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
+from kinodyn.qp import quick
 from kinodyn.spatial.checks import numbers
-from kinodyn.walking._quadratic import solve
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.path import PendulumPath, share
@@ -232,7 +232,7 @@ class _Problem:
     def solve(self, limits: StepLimits | None, travel: float) -> tuple[Array, Array, float, int] | None:
         """Return y, shift, slack and the solver's iterations, or None."""
         A, lower, upper = self._constraints(limits, travel)
-        answer = solve(self.H, self.g, A, lower, upper)
+        answer = quick(self.H, self.g, A, lower, upper)
         if answer.status != "solved":
             return None
         x = answer.x
