@@ -62,7 +62,7 @@ struct Kernels {
     Kernel state, state_jacobian;
     Kernel integrate, difference, interpolate;
     Kernel constrained, impact, constraint_rows;
-    Kernel reach, misfit, whole_body;
+    Kernel reach, misfit, whole_body, inverse_dynamics;
 };
 
 // Memory of the calling thread, aligned to 64 bytes, kept for its next call.
