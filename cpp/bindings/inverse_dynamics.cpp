@@ -19,7 +19,7 @@ nb::object inverse_dynamics(Any robot, Any q, Any v, Any settings, Any limits, A
     const Model& m = door.robot().model;
     door.everywhere();
     door.plan(integers);
-    const int levels = door.call().more[2], constraints = door.call().more[3];
+    const int constraints = door.call().more[3], kept = (door.call().more[2] + 2) * constraints;
     door.configuration("q", q);
     door.tangent("v", v);
     door.input("settings", settings, 3);
@@ -28,11 +28,11 @@ nb::object inverse_dynamics(Any robot, Any q, Any v, Any settings, Any limits, A
     for (const Any& value : limits) door.input(names[k], value, k < 2 ? m.nq : m.nv), ++k;
     door.input("tasks", tasks, -1);
     door.input("contacts", supports, -1);
-    door.input("held", held, levels * constraints);
+    door.input("held", held, kept);
     door.output({m.nv});
     door.output({support_rows});
     door.output({m.nv});
-    door.output({static_cast<long>(levels) * constraints});
+    door.output({kept});
     door.output({task_rows});
     door.output({constraints});
     door.output({support_rows});

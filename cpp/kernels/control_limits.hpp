@@ -15,11 +15,11 @@ class ControlLimits {
     Matrix torque;    // (nv, n): torques of x, before h
     const double* h;  // torques at x = 0
 
-    static long words(long nv, long n, long count) { return Memory::words(nv, n) + 4 * padded(count) + 3 * padded(nv); }
+    static long words(long nv, long n, long count) { return Memory::words(nv, n) + 5 * padded(count) + 3 * padded(nv); }
     void take(Memory& memory, long nv, long n, long rows) {
         nv_ = nv, count = rows;
         torque = memory.matrix(nv, n);
-        for (double** x : {&lower, &upper, &tolerance_, &value_}) *x = memory.take(rows);
+        for (double** x : {&lower, &upper, &tolerance_, &value_, &other_}) *x = memory.take(rows);
         for (double** x : {&share_, &low_, &high_}) *x = memory.take(nv);
     }
 
@@ -64,12 +64,33 @@ class ControlLimits {
         stretched_ = on;
         return on ? nv_ : 0;
     }
-    // Widens the bounds of accelerations to where x is.
+    // Widens the bounds of accelerations to where x is, and all by a trifle, so that there is room between them.
     void allow(const double* x) {
         for (long i = 0; i < nv_; ++i) {
             if (x[i] < lower[i]) lower[i] = x[i];
             if (x[i] > upper[i]) upper[i] = x[i];
         }
+        ease();
+    }
+    void ease() {
+        constexpr double trifle = 1e-8;
+        for (long i = 0; i < count; ++i) {
+            lower[i] -= trifle * (1 + fabs(lower[i]));
+            upper[i] += trifle * (1 + fabs(upper[i]));
+        }
+    }
+
+    // The largest share, up to 1, of the way from x to y that keeps all constraints, as far as x does.
+    double share_of_way(const double* x, const double* y) const {
+        evaluate(x, value_);
+        evaluate(y, other_);
+        double share = 1;
+        for (long i = 0; i < count; ++i) {
+            const double change = other_[i] - value_[i];
+            const double room = change > 0 ? upper[i] - value_[i] : value_[i] - lower[i];
+            if (fabs(change) * share > room + tolerance_[i]) share = (room > 0 ? room : 0) / fabs(change);
+        }
+        return share;
     }
 
     void evaluate(const double* x, double* value) const {
@@ -134,7 +155,7 @@ class ControlLimits {
     long nv_ = 0, n_ = 0, n_cones_ = 0;
     bool stretched_ = false;
     const Cone* cones_ = nullptr;
-    double *tolerance_, *value_;
+    double *tolerance_, *value_, *other_;
     double *share_, *low_, *high_;  // 1 / largest torque; bounds of accelerations
 };
 

@@ -16,7 +16,8 @@
 // the step before, like output 3. Limits of 1e29 and more are none. call.more: tasks, supports, levels, constraints,
 // then the integers of each task and of each support.
 //
-// Outputs: 0 a, 1 forces, 2 tau, 3 constraints that hold each level back (levels, constraints), 4 what each task
+// Outputs: 0 a, 1 forces, 2 tau, 3 constraints that hold each level back, and contacts and bounds where these had
+// to give way (levels + 2, constraints): 1 at their lower, -1 at their upper bounds, 4 what each task
 // misses of the acceleration that it asks for, 5 what each constraint is beyond its limit, 6 what each row of the
 // supports moves beyond what it should, 7 iterations, 1 if something gave way, 1 if something could not be met.
 #include "algorithms.hpp"
@@ -53,7 +54,7 @@ struct InverseDynamics {
                Memory::words(s.rows, s.n) + Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) +
                3 * padded(s.forces) + padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
                ControlLimits::words(s.nv, s.n, s.constraints) + padded(ControlLimits::Cone::words * s.supports) +
-               padded(s.levels * wish_words) + padded(s.constraints) +
+               padded(s.levels * wish_words) +
                Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
     }
     static constexpr long wish_words = (sizeof(Wish) + sizeof(double) - 1) / sizeof(double);
@@ -74,7 +75,7 @@ struct InverseDynamics {
         Whole whole;
         double *M, *h;
         Matrix A, J, base;  // rows of tasks; of supports; of what nothing drives
-        double *b, *wanted, *scale, *f, *base_wanted, *way, *scales, *offsets, *nothing;
+        double *b, *wanted, *scale, *f, *base_wanted, *way, *scales, *offsets;
         int* columns;  // of J that are not zero
         Wish* wishes;  // one for each level
         ControlLimits limits;
@@ -103,7 +104,6 @@ struct InverseDynamics {
             limits.take(memory, nv, sizes.n, sizes.constraints);
             cones = reinterpret_cast<ControlLimits::Cone*>(memory.take(ControlLimits::Cone::words * sizes.supports));
             wishes = reinterpret_cast<Wish*>(memory.take(sizes.levels * wish_words));
-            nothing = memory.take(sizes.constraints);
             stack.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv);
         }
 
@@ -274,6 +274,7 @@ struct InverseDynamics {
             constexpr double spent = 1e-4;
             stack.start(n, J, wanted, m, columns, n_columns, spent);
             stack.keep(base, base_wanted, n_base, 1e-12);
+            for (long i = 0; i < w.call.out[3].size; ++i) w.out[3][i] = 0;
             return levels(false);
         }
         bool levels(bool patient) {
@@ -293,12 +294,12 @@ struct InverseDynamics {
             stack.start(n, base, base_wanted, 0, columns, 0, 0);
             stack.keep(base, base_wanted, n_base, 1e-12);
             limits.with_accelerations(false);
-            for (long i = 0; i < limits.count; ++i) nothing[i] = 0;
             Wish contacts = {J, wanted, m, nullptr, nullptr, false};
             constexpr double little = 1e-8;
-            stack.pursue(contacts, little, false, limits, nothing, nothing, true);
+            const long first = sizes.levels * limits.count, second = first + limits.count;
+            stack.pursue(contacts, little, false, limits, w.in[11] + first, w.out[3] + first, true);
             limits.with_accelerations(true);
-            stack.relax(limits);
+            stack.relax(limits, w.in[11] + second, w.out[3] + second);
             unmet = !levels(true);
         }
 

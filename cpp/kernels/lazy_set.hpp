@@ -39,7 +39,7 @@ class LazySet {
         m_ = directions, end_ = padded(n);
         held_ = 0, iterations = 0;
         const long count = constraints.count;
-        for (long i = 0; i < count; ++i) value_[i] = guess ? guess[i] : 0;
+        for (long i = 0; i < count; ++i) value_[i] = guess[i];
         for (long i = 0; i < count; ++i) side[i] = 0, hopeless_[i] = 0;
         hold_guess();
         const int most = 50 + 4 * static_cast<int>(count);
@@ -126,7 +126,7 @@ class LazySet {
         through_ = 0;
         for (long k = 0; k < held_; ++k) size += d_[k] * d_[k];
         for (long k = held_; k < m_; ++k) through_ += d_[k] * d_[k];
-        return !(through_ > 1e-20 * (size + through_));
+        return !(through_ > 1e-15 * (size + through_));
     }
 
     long most_violated() {

@@ -126,7 +126,7 @@ class Stack {
     }
 
     // Finds the least violation of what the constraints call elastic, the others being met, and allows for it.
-    void relax(Constraints& constraints) {
+    void relax(Constraints& constraints, const double* guess, double* held) {
         const long n = n_ + constraints.stretch(true);
         const long end = padded(n);
         for (long k = 0; k < n - n_ + free_; ++k) clear_row(set_.J[k], end);
@@ -135,7 +135,8 @@ class Stack {
         for (long k = 0; k < n - n_; ++k) set_.J[free_ + k][n_ + k] = 1;
         clear_row(set_.x, end);
         for (long i = 0; i < n_; ++i) set_.x[i] = x_[i];
-        set_.solve(constraints, n - n_ + free_, n, nullptr, true);
+        set_.solve(constraints, n - n_ + free_, n, guess, true);
+        for (long i = 0; i < constraints.count; ++i) held[i] = set_.side[i];
         iterations_ += set_.iterations;
         for (long i = 0; i < n_; ++i) x_[i] = set_.x[i];
         constraints.stretch(false);
@@ -241,7 +242,9 @@ class Stack {
         memcpy(set_.x, more_, sizeof(double) * static_cast<std::size_t>(end));
         const bool met = set_.solve(constraints, free_, n_, set_.side, patient);
         iterations_ += set_.iterations;
-        memcpy(x_, set_.x, sizeof(double) * static_cast<std::size_t>(end));
+        // where rounding stood in the way: towards the answer as far as constraints allow
+        const double share = met || !patient ? 1 : constraints.share_of_way(x_, set_.x);
+        for (long i = 0; i < n_; ++i) x_[i] += share * (set_.x[i] - x_[i]);
         return met;
     }
 

@@ -11,7 +11,6 @@ from scipy.spatial import ConvexHull
 from kinodyn.contact import Contact
 from kinodyn.contact.constraints import POINT, SURFACE
 from kinodyn.description.types import Array
-from kinodyn.errors import InputError
 
 LINE = 0b110111  # all directions but rotation about x
 REACH = 0.1  # m, what moments are compared by where nothing says how large a contact is
@@ -50,11 +49,6 @@ def patch(contact: Contact, normal: Array) -> Patch:
         mask, R = LINE, _axes(normal, directions[0])
     else:
         sole = directions[2] if directions[2] @ normal > 0 else -directions[2]
-        if sole @ normal < 0.5:
-            raise InputError(
-                f"contact {contact.name!r} stands on edge: the plane of its corners is more than 60 degrees off its "
-                f"normal {contact.normal}; give another normal, or only the corners that touch"
-            )
         mask, R = SURFACE, _axes(sole, None)
     places = (away @ R / length).round(12)
     cone = _hull(places.tobytes(), round(float(mu), 12), mask == LINE)

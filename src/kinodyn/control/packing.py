@@ -30,15 +30,20 @@ class TaskSlot:
         self.version = -1
         self._weights: object = None
         self._gains: object = None
-        ends = np.cumsum([place, self.target_size, *[self.rows] * 5, more])
-        parts = [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        self._target, self._velocity, self._acceleration, self._stiffness, self._damping, self._weight, self._more = (
-            parts
-        )
+        self._sizes = (self.target_size, *[self.rows] * 5, more)
+        self._parts: list[Array] = []
 
     def integers(self, level: int) -> list[int]:
         """Return kind, level, frame, reference frame, rows, place and whether it counts."""
         return [self.kind, level, self.frame, self.reference, self.rows, self.place, int(self.active)]
+
+    def alone(self) -> bool:
+        """Tell whether the task wants one thing, not a batch of them."""
+        task = self.task
+        return all(
+            array is None or array.ndim == axes
+            for array, axes in ((task.target, task.target_axes()), (task.velocity, 1), (task.acceleration, 1))
+        )
 
     def batch(self) -> tuple[int, ...]:
         """Return the batch shape of what the task wants."""
@@ -47,48 +52,49 @@ class TaskSlot:
         shapes += [array.shape[:-1] for array in (task.velocity, task.acceleration) if array is not None]
         return np.broadcast_shapes(*shapes)
 
-    def write(self, into: Array, q: Array) -> None:
-        """Write what is new about the task to `into` (..., all numbers)."""
-        task = self.task
-        if isinstance(task, CustomTask):
-            return
+    def attach(self, numbers: Array) -> None:
+        """Take its place among numbers (..., all of them) that hold nothing yet."""
+        self.version, self._weights, self._gains = -1, None, None
+        ends = self.place + np.cumsum([0, *self._sizes])
+        self._parts = [numbers[..., a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        if self.kind == Kind.POSE:
+            target = self._parts[0]
+            self._parts[0] = target.reshape(*target.shape[:-1], 4, 4)
+
+    def write(self, q: Array) -> None:
+        """Write what is new about the task."""
+        task, parts = self.task, self._parts
         if task.target is None:
             task.follow(self.robot, q)
-        assert task.target is not None
-        into[..., self._target] = (
-            task.target.reshape(*task.target.shape[:-2], 16) if self.kind == Kind.POSE else task.target
-        )
-        self._put(into, self._velocity, task.velocity, "velocity")
-        self._put(into, self._acceleration, task.acceleration, "acceleration")
+        self._put(0, task.target, "target")
+        self._put(1, task.velocity, "velocity")
+        self._put(2, task.acceleration, "acceleration")
         if self._weights is not task.weights or self._gains is not task.gains:
-            self._write_settings(into)
+            self._write_settings(parts)
         self.version = task.version
 
-    def rewrite(self) -> None:
-        """Forget what was written: the numbers are new memory."""
-        self.version, self._weights, self._gains = -1, None, None
-
-    def _write_settings(self, into: Array) -> None:
+    def _write_settings(self, parts: list[Array]) -> None:
         task = self.task
         self._weights, self._gains = task.weights, task.gains
-        for part, gain, what in zip((self._stiffness, self._damping), task.gains, ("stiffness", "damping"), strict=True):
-            self._put(into, part, gain, what)
+        self._put(3, task.gains[0], "stiffness")
+        self._put(4, task.gains[1], "damping")
         weights = task.row_weights(self.robot)
-        into[..., self._weight] = weights if len(weights) == self.rows else weights[0]
+        parts[5][...] = weights if len(weights) == self.rows else weights[0]
         if isinstance(task, FrameTask):
-            into[..., self._more] = task.point
+            parts[6][...] = task.point
         elif isinstance(task, GazeTask):
-            into[..., self._more] = task.axis
+            parts[6][...] = task.axis
 
-    def _put(self, into: Array, part: slice, value: Array | None, what: str) -> None:
+    def _put(self, part: int, value: Array | None, what: str) -> None:
+        to = self._parts[part]
         if value is None:
-            into[..., part] = 0.0
+            to[...] = 0.0
             return
-        if value.ndim > 0 and value.shape[-1] != self.rows:
-            raise InputError(f"{what} of {self.task.name!r} must have shape (..., {self.rows}), got {value.shape}")
-        into[..., part] = value
+        if value.ndim > 0 and value.shape[-1] != to.shape[-1]:
+            raise InputError(f"{what} of {self.task.name!r} must have shape (..., {to.shape[-1]}), got {value.shape}")
+        to[...] = value
 
-    def evaluate(self, into: Array, q: Array, v: Array) -> None:
+    def evaluate(self, q: Array, v: Array) -> None:
         """Write the rows of a task of the user's own, at (q, v): its drift dJ/dt v by central differences."""
         task, robot = self.task, self.robot
         assert isinstance(task, CustomTask)
@@ -99,9 +105,9 @@ class TaskSlot:
             step = 1e-5 / speed
             after, before = (task.evaluate(robot, robot.integrate(q, sign * step * v))[1] for sign in (1.0, -1.0))
             drift = ((after - before) @ v[..., None])[..., 0] / (2.0 * step)
-        into[..., self._target] = error
-        self._put(into, self._velocity, task.velocity, "velocity")
-        self._put(into, self._acceleration, task.acceleration, "acceleration")
-        self._write_settings(into)
-        into[..., self._more] = np.concatenate([J.reshape(*J.shape[:-2], -1), drift], axis=-1)
+        self._put(0, error, "error")
+        self._put(1, task.velocity, "velocity")
+        self._put(2, task.acceleration, "acceleration")
+        self._write_settings(self._parts)
+        self._parts[6][...] = np.concatenate([J.reshape(*J.shape[:-2], -1), drift], axis=-1)
         self.version = task.version

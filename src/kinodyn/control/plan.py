@@ -33,7 +33,7 @@ class Plan:
         self._uses = tuple(uses.values())
         self._custom = [slot for slot in self.slots if isinstance(slot.task, CustomTask)]
         self.supports: list[SupportSlot] | None = None
-        self.task_numbers = np.zeros(max(place, 1))
+        self._attach_tasks((max(place, 1),))
         self.held: Array = np.zeros(0)
         self.integers = b""
 
@@ -58,18 +58,24 @@ class Plan:
                 slot.write(self.support_numbers)
 
     def _write_tasks(self, new: list[TaskSlot], q: Array, v: Array) -> None:
-        batch: tuple[int, ...] = np.broadcast_shapes(*(slot.batch() for slot in self.slots))
-        if self._custom or any(slot.task.target is None for slot in self.slots):
-            batch = np.broadcast_shapes(batch, q.shape[:-1])
-        if self.task_numbers.shape[:-1] != batch:
-            self.task_numbers = np.zeros((*batch, self.task_numbers.shape[-1]))
-            new = self.slots
-            for slot in new:
-                slot.rewrite()
+        numbers = self.task_numbers
+        if numbers.ndim > 1 or q.ndim > 1 or not all([slot.alone() for slot in new]):
+            batch = np.broadcast_shapes(*(slot.batch() for slot in self.slots))
+            if self._custom or any(slot.task.target is None for slot in self.slots):
+                batch = np.broadcast_shapes(batch, q.shape[:-1])
+            if numbers.shape[:-1] != batch:
+                self._attach_tasks((*batch, numbers.shape[-1]))
+                new = self.slots
         for slot in new:
-            slot.write(self.task_numbers, q)
+            if not isinstance(slot.task, CustomTask):
+                slot.write(q)
         for slot in self._custom:
-            slot.evaluate(self.task_numbers, q, v)
+            slot.evaluate(q, v)
+
+    def _attach_tasks(self, shape: tuple[int, ...]) -> None:
+        self.task_numbers = np.zeros(shape)
+        for slot in self.slots:
+            slot.attach(self.task_numbers)
 
     def enable(self, name: str, on: bool) -> None:
         """Let a task count, or not."""
@@ -80,7 +86,7 @@ class Plan:
 
     def held_for(self, batch: tuple[int, ...]) -> Array:
         """Return what held the tick before, or nothing if those were other robots."""
-        size = self.levels * self.constraints
+        size = (self.levels + 2) * self.constraints
         if self.held.shape[-1] != size or (self.held.ndim > 1 and self.held.shape[:-1] != batch):
             self.held = np.zeros(size)
         return self.held

@@ -77,8 +77,8 @@ class ControlResult:
     @property
     def held(self) -> Array:
         """Give the constraints on which the answer lies."""
-        count = self._excess.shape[-1]
-        return self._held[..., self._held.shape[-1] - count :]
+        count, end = self._excess.shape[-1], self._held.shape[-1]
+        return self._held[..., end - 3 * count : end - 2 * count]
 
     @property
     def iterations(self) -> NDArray[np.int_]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -55,7 +53,7 @@ class Motion:
 
     @velocity.setter
     def velocity(self, value: ArrayLike | None) -> None:
-        self._velocity = None if value is None else _vector(f"velocity of {self.name!r}", value)
+        self._velocity = None if value is None else vector(f"velocity of {self.name!r}", value)
 
     @property
     def acceleration(self) -> Array | None:
@@ -64,7 +62,7 @@ class Motion:
 
     @acceleration.setter
     def acceleration(self, value: ArrayLike | None) -> None:
-        self._acceleration = None if value is None else _vector(f"acceleration of {self.name!r}", value)
+        self._acceleration = None if value is None else vector(f"acceleration of {self.name!r}", value)
 
     @property
     def frequency(self) -> Array:
@@ -99,16 +97,10 @@ class Motion:
         stiffness, damping = (_not_negative(what, each) for what, each in zip(names, value, strict=True))
         self._gains = (stiffness, damping)
 
-    def track(self, target: Any, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> None:
-        """Set the target and its motion at once."""
-        self.target = target
-        self.velocity = velocity
-        self.acceleration = acceleration
 
-
-def _vector(what: str, value: ArrayLike) -> Array:
-    """Return a copy, checked; quickly for what control loops give, one vector of floats."""
-    if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.float64 and value.dot(value) < LARGEST:
+def vector(what: str, value: ArrayLike) -> Array:
+    """Return a copy of vectors (..., any size), or raise."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim > 0 and np.vdot(value, value) <= LARGEST:
         return value.copy()
     if np.ndim(value) == 0:
         raise InputError(f"{what} must be a vector, got {value!r}")

@@ -13,7 +13,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.spatial.checks import MatrixLike, numbers
-from kinodyn.tasks.motion import Motion
+from kinodyn.tasks.motion import Motion, vector
 
 
 class Kind(IntEnum):
@@ -95,6 +95,13 @@ class Task(Motion, ABC):
     def target(self, value: MatrixLike | None) -> None:
         self.follows = value is None
         self._target = None if value is None else frozen(self.check_target(value))
+
+    def track(self, target: Any, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> None:
+        """Set the target and its motion at once, as a control loop does every tick."""
+        checked = frozen(self.check_target(target))
+        v = None if velocity is None else vector(f"velocity of {self.name!r}", velocity)
+        a = None if acceleration is None else vector(f"acceleration of {self.name!r}", acceleration)
+        self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
     def follow(self, robot: Robot, q: Array) -> None:
         """Take where the robot is for the target."""
