@@ -73,7 +73,6 @@ class ControlLimits {
         ease();
     }
     void ease() {
-        constexpr double trifle = 1e-8;
         for (long i = 0; i < count; ++i) {
             lower[i] -= trifle * (1 + fabs(lower[i]));
             upper[i] += trifle * (1 + fabs(upper[i]));
@@ -145,13 +144,15 @@ class ControlLimits {
         evaluate(x, value_);
         for (long i = 0; i < count; ++i) {
             const double low = i < nv_ ? low_[i] : lower[i], high = i < nv_ ? high_[i] : upper[i];
-            const double beyond = value_[i] < low ? low - value_[i] : value_[i] > high ? value_[i] - high : 0;
-            out[i] = beyond <= tolerance_[i] ? 0 : beyond * (i < nv_ ? 1 : i < 2 * nv_ ? 1 / share_[i - nv_] : unit);
+            const double bound = value_[i] < low ? low : high, beyond = value_[i] < low ? low - value_[i] : value_[i] - high;
+            const bool counts = beyond > 4 * trifle * (1 + fabs(bound));
+            out[i] = counts ? beyond * (i < nv_ ? 1 : i < 2 * nv_ ? 1 / share_[i - nv_] : unit) : 0;
         }
     }
 
   private:
     static constexpr long normal_force = 2;
+    static constexpr double trifle = 1e-8;  // of a bound, by which nobody is hurt
     long nv_ = 0, n_ = 0, n_cones_ = 0;
     bool stretched_ = false;
     const Cone* cones_ = nullptr;

@@ -8,16 +8,16 @@
 // Constraints  tau = 0 where nothing drives; J a as contacts need it; tau within limits; f in cones, its normal part
 //              between a least and a largest; a such that position and velocity limits stay reachable
 //
-// If they contradict each other, forces and torques are kept, contacts move as little as can be, then bounds on a are
-// exceeded as little as can be.
+// If they contradict each other, forces and torques are kept, then bounds on a are exceeded as little as can be, then
+// contacts move as little as can be.
 //
 // Inputs: 0 q, 1 v, 2 settings (dt, weight of a, weight of f), 3 lower and 4 upper limits (nq), 5 largest velocity,
 // 6 largest acceleration, 7 braking and 8 largest torque (nv), 9 numbers of tasks, 10 numbers of supports, 11 what held
 // the step before, like output 3. Limits of 1e29 and more are none. call.more: tasks, supports, levels, constraints,
 // then the integers of each task and of each support.
 //
-// Outputs: 0 a, 1 forces, 2 tau, 3 constraints that hold each level back, and contacts and bounds where these had
-// to give way (levels + 2, constraints): 1 at their lower, -1 at their upper bounds, 4 what each task
+// Outputs: 0 a, 1 forces, 2 tau, 3 constraints that hold each level back, and those that held bounds and contacts back
+// where these had to give way (levels + 2, constraints): 1 at their lower, -1 at their upper bounds, 4 what each task
 // misses of the acceleration that it asks for, 5 what each constraint is beyond its limit, 6 what each row of the
 // supports moves beyond what it should, 7 iterations, 1 if something gave way, 1 if something could not be met.
 #include "algorithms.hpp"
@@ -281,25 +281,26 @@ struct InverseDynamics {
             bool met = true;
             for (int k = 0; k < sizes.levels && (met || patient); ++k) {
                 const long place = k * limits.count;
+                // once there is an answer to the first level, there is one to all
                 met &= stack.pursue(wishes[k], damping(), k + 1 == sizes.levels, limits, w.in[11] + place,
-                                    w.out[3] + place, patient);
+                                    w.out[3] + place, patient || k > 0) ||
+                       k > 0;
             }
             return met;
         }
 
-        // Limits that contradict each other: forces and torques always have an answer, then contacts come as near as
-        // they can, then accelerations.
+        // Limits that contradict each other: forces and torques always have an answer, then joints exceed the bounds
+        // of their accelerations as little as can be, then contacts come as near as they can. So a foot is let go of
+        // rather than a joint rammed into its end.
         void step_by_step() {
             gave_way = true;
+            const long first = sizes.levels * limits.count, second = first + limits.count;
             stack.start(n, base, base_wanted, 0, columns, 0, 0);
             stack.keep(base, base_wanted, n_base, 1e-12);
-            limits.with_accelerations(false);
-            Wish contacts = {J, wanted, m, nullptr, nullptr, false};
-            constexpr double little = 1e-8;
-            const long first = sizes.levels * limits.count, second = first + limits.count;
-            stack.pursue(contacts, little, false, limits, w.in[11] + first, w.out[3] + first, true);
-            limits.with_accelerations(true);
-            stack.relax(limits, w.in[11] + second, w.out[3] + second);
+            stack.relax(limits, w.in[11] + first, w.out[3] + first);
+            const Wish contacts = {J, wanted, m, nullptr, nullptr, false};
+            stack.pursue(contacts, damping(), false, limits, w.in[11] + second, w.out[3] + second, true);
+            limits.ease();
             unmet = !levels(true);
         }
 

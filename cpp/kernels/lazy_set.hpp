@@ -53,8 +53,10 @@ class LazySet {
             } else if (!exact) {
                 meet_held(), exact = true;
             } else {
-                if (!patient) return false;
-                hopeless_[next] = 1, met = false;
+                // rounding may keep from moving what is a hair's breadth off
+                const bool hair = excess_ <= 100 * of_->tolerance(next);
+                if (!patient && !hair) return false;
+                hopeless_[next] = 1, met = met && hair;
             }
         }
     }
@@ -126,7 +128,7 @@ class LazySet {
         through_ = 0;
         for (long k = 0; k < held_; ++k) size += d_[k] * d_[k];
         for (long k = held_; k < m_; ++k) through_ += d_[k] * d_[k];
-        return !(through_ > 1e-15 * (size + through_));
+        return !(through_ > 1e-18 * (size + through_));
     }
 
     long most_violated() {
@@ -139,6 +141,7 @@ class LazySet {
             if (!(excess > most) || side[i] != 0 || hopeless_[i] || !(excess > of_->tolerance(i))) continue;
             worst = i, most = excess;
         }
+        excess_ = most;
         return worst;
     }
 
@@ -226,6 +229,7 @@ class LazySet {
     const Constraints* of_ = nullptr;
     long m_ = 0, end_ = 0, held_ = 0;
     double through_ = 0;  // square of the part of d beyond what is held
+    double excess_ = 0;   // of what is most violated
     Matrix R_;            // row j: column j of the triangular factor of the held constraints
     double *start_, *u_, *normal_, *d_, *r_, *z_, *value_;
     int* which_;      // constraint behind each multiplier

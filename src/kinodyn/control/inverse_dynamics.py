@@ -39,7 +39,8 @@ class InverseDynamicsQP:
     `mode="strict"` a task of larger priority number never disturbs one of a smaller.
 
     There is always an answer. Where limits contradict each other, torques and contact forces stay within theirs,
-    contacts move as little as can be, then joints exceed their bounds as little as can be; the result names them.
+    joints exceed the bounds of their accelerations as little as can be, then contacts move as little as can be; the
+    result names them.
 
     Parameters
     ----------

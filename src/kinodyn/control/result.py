@@ -15,7 +15,7 @@ from kinodyn.errors import InputError
 if TYPE_CHECKING:
     from kinodyn.control.plan import Plan
 
-NOTABLE = 1e-5  # m/s^2, rad/s^2, N or N m that count as giving way
+NOTABLE = 1e-4  # m/s^2, rad/s^2, N or N m that count as giving way
 
 
 @dataclass(frozen=True)
