@@ -5,6 +5,14 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
+// Adds `damping` to the diagonal, and what keeps rounding from making it negative where weights lie far apart.
+inline void stiffen(const Matrix& H, long n, double damping) {
+    double largest = 0;
+    for (long j = 0; j < n; ++j)
+        if (H[j][j] > largest) largest = H[j][j];
+    for (long j = 0; j < n; ++j) H[j][j] += damping + 1e-14 * largest;
+}
+
 // B = L Q with L lower triangular up to the order of rows, and Q = I - V^T T V (R. Schreiber, C. Van Loan, "A
 // storage-efficient WY representation for products of Householder transformations", 1989). The largest row comes first;
 // a row counts as spent when what is left of it is at most `spent` of the row as it was given.
@@ -93,7 +101,7 @@ class Reflections {
             const long filled = i < rank ? i + 1 : rank;
             for (long j = 0; j < filled; ++j) add(row[j], row, H_[j], 0, block_of(j) + lanes);
         }
-        for (long j = 0; j < rank; ++j) H_[j][j] += damping;
+        stiffen(H_, rank, damping);
         factor_symmetric(H_, rank, inverse_);
     }
     const Matrix& factor() const { return H_; }

@@ -174,6 +174,7 @@ class Stack {
         for (long k = 0; k < m; ++k)  // square_of reads whole blocks of four
             for (long j = padded(free_); j < free_ + 3; ++j) B_[k][j] = 0;
         square_of(B_, m, free_, H_);
+        stiffen(H_, free_, 0);
         factor_symmetric(H_, free_, inverse_);
         const long end = padded(free_);
         clear_row(y_, end);
