@@ -7,15 +7,14 @@
 
 #include "accelerations.hpp"
 #include "lazy_set.hpp"
-#include "reflections.hpp"
+#include "elimination.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 // The lower half of C^T C, for m rows and n columns.
 inline void square_of(const Matrix& C, long m, long n, const Matrix& H) {
     for (long i = 0; i < n; i += 4) {
-        const long end = block_of(i + 3 < n ? i + 3 : n - 1) + lanes;
-        for (long j = 0; j < end; j += lanes) {
+        for (long j = block_of(i); j < padded(n); j += lanes) {
             Pack::Vector total[4] = {};
             for (long k = 0; k < m; ++k) {
                 const double* row = C[k];
@@ -27,19 +26,19 @@ inline void square_of(const Matrix& C, long m, long n, const Matrix& H) {
     }
 }
 
-// X = L^-1 X, for n rows of `end` columns (padded): four rows at a time.
-inline void solve_lower(const Matrix& L, long n, const double* inverse, const Matrix& X, long end) {
+// X = U^-T X, for n rows of `end` columns (padded): four rows at a time.
+inline void solve_lower(const Matrix& U, long n, const double* inverse, const Matrix& X, long end) {
     for (long i = 0; i < n; i += 4) {
         const long count = n - i < 4 ? n - i : 4;
         for (long j = 0; j < end; j += lanes) {
             Pack::Vector total[4] = {};
             for (long k = 0; k < i; ++k) {
                 const Pack::Vector b = load(X[k] + j);
-                for (long r = 0; r < 4; ++r) total[r] += L[i + (r < count ? r : 0)][k] * b;
+                for (long r = 0; r < 4; ++r) total[r] += U[k][i + (r < count ? r : 0)] * b;
             }
             for (long r = 0; r < count; ++r) {
                 Pack::Vector own = load(X[i + r] + j) - total[r];
-                for (long k = 0; k < r; ++k) own -= L[i + r][i + k] * load(X[i + k] + j);
+                for (long k = 0; k < r; ++k) own -= U[i + k][i + r] * load(X[i + k] + j);
                 store(X[i + r] + j, inverse[i + r] * own);
             }
         }
@@ -52,7 +51,7 @@ class Stack {
     // For n variables, levels of up to `rows` dense rows, and `slacks` more variables in `relax`.
     static long words(long n, long rows, long constraints, long slacks) {
         const long most = rows + n;
-        return Memory::words(most, n + lanes) + 4 * Memory::words(n, n + lanes) + Reflections::words(most, n) +
+        return Memory::words(most, n + lanes) + 4 * Memory::words(n, n + lanes) + Elimination::words(most, n) +
                2 * padded(most) + 6 * padded(n + lanes) + LazySet<Constraints>::words(n + slacks, constraints);
     }
     void take(Memory& memory, long n, long rows, long constraints, long slacks) {
@@ -284,7 +283,7 @@ class Stack {
     long n_ = 0, free_ = 0;
     int iterations_ = 0;
     Matrix B_, Z_, next_, H_, W_;
-    Reflections turns_;
+    Elimination turns_;
     double *rest_, *norm_, *x_, *y_, *move_, *inverse_, *turned_, *more_;
     LazySet<Constraints> set_;
 };

@@ -12,6 +12,7 @@ from importlib.metadata import version as _version
 from kinodyn import (
     _core,
     actuation,
+    balance,
     centroidal,
     contact,
     control,
@@ -26,6 +27,7 @@ from kinodyn import (
     spatial,
     trajectory,
     validation,
+    walking,
 )
 from kinodyn.description.catalogue import robots
 from kinodyn.description.dh import DH
@@ -60,6 +62,7 @@ __all__ = [
     "State",
     "UnknownNameError",
     "actuation",
+    "balance",
     "centroidal",
     "contact",
     "control",
@@ -79,5 +82,6 @@ __all__ = [
     "spatial",
     "trajectory",
     "validation",
+    "walking",
     "write_urdf",
 ]

@@ -16,7 +16,7 @@ inline void stiffen(const Matrix& H, long n, double damping) {
 // B = L Q with L lower triangular up to the order of rows, and Q = I - V^T T V (R. Schreiber, C. Van Loan, "A
 // storage-efficient WY representation for products of Householder transformations", 1989). The largest row comes first;
 // a row counts as spent when what is left of it is at most `spent` of the row as it was given.
-class Reflections {
+class Elimination {
   public:
     Matrix V, T;
     int* order = nullptr;  // of the rows
@@ -99,7 +99,7 @@ class Reflections {
         for (long i = 0; i < m; ++i) {
             const double* row = L[order[i]];
             const long filled = i < rank ? i + 1 : rank;
-            for (long j = 0; j < filled; ++j) add(row[j], row, H_[j], 0, block_of(j) + lanes);
+            for (long j = 0; j < filled; ++j) add(row[j], row, H_[j], block_of(j), padded(rank));
         }
         stiffen(H_, rank, damping);
         factor_symmetric(H_, rank, inverse_);

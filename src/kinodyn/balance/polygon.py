@@ -1,0 +1,144 @@
+"""Convex polygons on the ground: hulls, signed margins, half-planes, smaller ones."""
+
+from __future__ import annotations
+
+from math import hypot
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.spatial.checks import numbers
+
+SAME = 1e-9  # metres within which corners are one, and lines parallel
+
+
+def hull(points: ArrayLike) -> Array:
+    """Find the corners (m, 2) of the convex hull of points (n, 2), counter-clockwise, none within an edge.
+
+    A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
+
+    >>> print(hull([[0, 0], [1, 0], [0.5, 0.2], [0, 1], [1, 1]]))
+    [[0. 0.]
+     [1. 0.]
+     [1. 1.]
+     [0. 1.]]
+    """
+    given = numbers("points", points, 2)
+    if given.ndim != 2 or len(given) == 0:
+        raise InputError(f"points must have shape (n, 2), got {given.shape}")
+    ordered = sorted((x, y) for x, y in given.tolist())
+    if len(ordered) == 1:
+        return np.array(given)
+    return np.array(_half(ordered) + _half(ordered[::-1]), dtype=float)
+
+
+def _half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Walk along the corners on the right, from the first point to the last, which is left out."""
+    chain: list[tuple[float, float]] = []
+    for point in ordered:
+        while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], point):
+            chain.pop()
+        chain.append(point)
+    return chain[:-1]
+
+
+def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    x, y = c[0] - a[0], c[1] - a[1]
+    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > SAME * hypot(x, y)
+
+
+def half_planes(corners: ArrayLike) -> tuple[Array, Array]:
+    """Write a convex polygon (m, 2), counter-clockwise, as A p <= b with unit normals A (m, 2), b (m,)."""
+    p = _polygon(corners)
+    edge = np.roll(p, -1, axis=0) - p
+    normal = np.column_stack([edge[:, 1], -edge[:, 0]])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    return normal, np.einsum("ij,ij->i", normal, p)
+
+
+def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
+    """Measure how far (...) [m] points (..., 2) are inside the convex hull of points (..., n, 2): negative outside.
+
+    Inside it is the distance to the nearest edge, outside minus the distance to the hull. Batches of both broadcast,
+    so that each state can have a support polygon of its own. The points of a hull need no order.
+
+    Example
+    -------
+    >>> print(margin([[0, 0], [1, 0], [1, 1], [0, 1]], [[0.5, 0.2], [0.5, 1.3], [2, 2]]).round(3))
+    [ 0.2   -0.3   -1.414]
+    """
+    corners, p = numbers("polygon", polygon, 2), numbers("point", point, 2)
+    if corners.ndim < 2 or corners.shape[-2] == 0:
+        raise InputError(f"polygon must have shape (..., n, 2) with n from 1 on, got {corners.shape}")
+    try:
+        batch = np.broadcast_shapes(corners.shape[:-2], p.shape[:-1])
+    except ValueError as cause:
+        raise InputError(f"polygons {corners.shape} and points {p.shape} do not fit together") from cause
+    edge = corners[..., None, :, :] - corners[..., :, None, :]  # from corner i to corner j
+    length = np.linalg.norm(edge, axis=-1)
+    # an edge of the hull has every corner on its left
+    away = corners[..., None, None, :, :] - corners[..., :, None, None, :]
+    left = edge[..., None, 0] * away[..., 1] - edge[..., None, 1] * away[..., 0]
+    border = (left >= -SAME * length[..., None]).all(axis=-1) & (length > SAME)
+    way = np.broadcast_to(p, (*batch, 2))[..., None, None, :] - corners[..., :, None, :]
+    unit = edge / np.where(length > SAME, length, 1.0)[..., None]
+    inside = unit[..., 0] * way[..., 1] - unit[..., 1] * way[..., 0]
+    nearest = np.where(border, inside, np.inf).min(axis=(-2, -1))
+    along = np.clip((unit * way).sum(axis=-1), 0.0, length)
+    gap = np.linalg.norm(way - along[..., None] * unit, axis=-1)
+    distance = np.where(border | np.eye(corners.shape[-2], dtype=bool), gap, np.inf).min(axis=(-2, -1))
+    # a line has its edge in both directions, and no inside
+    flat = (border & np.swapaxes(border, -1, -2)).any(axis=(-2, -1))
+    result: Array = np.where((nearest >= 0) & np.isfinite(nearest) & ~flat, nearest, -distance)
+    return result
+
+
+def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
+    """Find the points (..., 2) of a convex polygon (m, 2), counter-clockwise, nearest to points (..., 2)."""
+    corners, p = _polygon(polygon), numbers("point", point, 2)
+    edge = np.roll(corners, -1, axis=0) - corners
+    way = p[..., None, :] - corners
+    inside = np.asarray((edge[:, 0] * way[..., 1] - edge[:, 1] * way[..., 0] >= 0).all(axis=-1))
+    share = np.clip((way * edge).sum(axis=-1) / (edge**2).sum(axis=-1), 0.0, 1.0)
+    on_edges = corners + share[..., None] * edge
+    best = np.linalg.norm(p[..., None, :] - on_edges, axis=-1).argmin(axis=-1)
+    chosen = np.take_along_axis(on_edges, best[..., None, None], axis=-2)[..., 0, :]
+    result: Array = np.where(inside[..., None], p, chosen)
+    return result
+
+
+def shrink(polygon: ArrayLike, distance: float) -> Array:
+    """Move every edge of a convex polygon (m, 2), counter-clockwise, inwards by `distance` [m]: corners (k, 2)."""
+    if not isinstance(distance, int | float | np.number) or not 0 <= distance < np.inf:
+        raise InputError(f"distance must be a number of metres from 0 on, got {distance!r}")
+    corners = _polygon(polygon)
+    A, b = half_planes(corners)
+    for normal, offset in zip(A, b - distance, strict=True):
+        corners = _cut(corners, normal, float(offset))
+    if len(corners) < 3:
+        raise InputError(f"moving the edges inwards by {distance:g} m leaves nothing of the polygon; give less")
+    return hull(corners)
+
+
+def _cut(corners: Array, normal: Array, offset: float) -> Array:
+    """Keep the part of a convex polygon with normal p <= offset (I. Sutherland, G. Hodgman 1974)."""
+    kept = []
+    for p, following in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        here, there = float(normal @ p) - offset, float(normal @ following) - offset
+        if here <= 0:
+            kept.append(p)
+        if (here < 0 < there) or (there < 0 < here):
+            kept.append(p + here / (here - there) * (following - p))
+    return np.array(kept).reshape(-1, 2)
+
+
+def _polygon(corners: ArrayLike) -> Array:
+    p = numbers("polygon", corners, 2)
+    if p.ndim != 2 or len(p) < 3:
+        raise InputError(f"polygon must have shape (m, 2) with three corners at least, got {p.shape}")
+    following = np.roll(p, -1, axis=0)
+    if (p[:, 0] * following[:, 1] - p[:, 1] * following[:, 0]).sum() <= 0:
+        raise InputError("the corners of polygon must go round counter-clockwise and hold an area; hull() orders them")
+    return p

@@ -1,0 +1,93 @@
+"""The outermost points of collision shapes in a direction: what of a foot can touch the ground."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kinodyn.description.types import Array, Shape
+from kinodyn.errors import DescriptionError
+
+MESHES = (".stl", ".obj")
+ENDS = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]])  # of a capsule or cylinder of length 1
+
+
+def outermost(shape: Shape, down: Array) -> Array:
+    """List points (n, 3) of a shape, in its link, among which are all that are lowest along `down`, a unit vector.
+
+    Boxes and meshes give their corners; round shapes the points that touch a plane across `down`.
+    """
+    R, p = shape.T_link_shape[:3, :3], shape.T_link_shape[:3, 3]
+    local = _local(shape, down @ R)
+    return np.asarray(local @ R.T + p)
+
+
+def _local(shape: Shape, down: Array) -> Array:
+    size: Array = np.array(shape.size, dtype=float)
+    points: Array
+    if shape.kind == "box":
+        points = 0.5 * size * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    elif shape.kind == "sphere":
+        points = size[0] * down[None]
+    elif shape.kind == "ellipsoid":
+        points = (size**2 * down / np.linalg.norm(size * down))[None]
+    elif shape.kind == "capsule":
+        points = size[1] * ENDS + size[0] * down
+    elif shape.kind == "cylinder":
+        points = _rims(size[1] * ENDS, float(size[0]), down)
+    elif shape.kind == "mesh":
+        points = vertices(shape) * size
+    else:
+        raise DescriptionError(f"a collision shape of kind {shape.kind!r} cannot be a part of a foot")
+    return points
+
+
+def _rims(ends: Array, radius: float, down: Array) -> Array:
+    """Lying on its side a cylinder touches with a line, standing with a rim of which we take sixteen points."""
+    across = np.array([down[0], down[1], 0.0])
+    if np.linalg.norm(across) > 0.5:
+        return np.asarray(ends + radius * across / np.linalg.norm(across))
+    turns = np.arange(16) * (np.pi / 8)
+    rim = radius * np.column_stack([np.cos(turns), np.sin(turns), np.zeros(16)])
+    return np.concatenate([end + rim for end in ends])
+
+
+def vertices(shape: Shape) -> Array:
+    """Read the vertices (n, 3) of a mesh from an STL or OBJ file, each once, without the scale."""
+    if shape.mesh is None:
+        raise DescriptionError(f"the mesh {shape.uri!r} was not found; give package_dirs= when loading the robot")
+    suffix = shape.mesh.suffix.lower()
+    if suffix not in MESHES:
+        raise DescriptionError(
+            f"meshes of kind {suffix or 'without suffix'} are not read here, only {' and '.join(MESHES)}",
+            file=shape.mesh,
+        )
+    points = _read_stl(shape.mesh) if suffix == ".stl" else _read_obj(shape.mesh)
+    if len(points) == 0 or not np.isfinite(points).all():
+        raise DescriptionError("the mesh has no vertices, or some that are not finite", file=shape.mesh)
+    return np.unique(points, axis=0)
+
+
+def _read_stl(path: Path) -> Array:
+    data = path.read_bytes()
+    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
+    if len(data) == 84 + 50 * count:  # binary: the size alone tells, for some of these begin with "solid" too
+        facets = np.frombuffer(data, dtype=[("numbers", "<f4", 12), ("extra", "<u2")], offset=84)
+        return np.asarray(facets["numbers"][:, 3:].reshape(-1, 3), dtype=float)
+    rows = [
+        line.split()[1:4] for line in data.decode("utf-8", "replace").splitlines() if line.split()[:1] == ["vertex"]
+    ]
+    return _floats(rows, path)
+
+
+def _read_obj(path: Path) -> Array:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return _floats([line.split()[1:4] for line in text.splitlines() if line.startswith("v ")], path)
+
+
+def _floats(rows: list[list[str]], path: Path) -> Array:
+    try:
+        return np.array(rows, dtype=float).reshape(-1, 3)
+    except ValueError as cause:
+        raise DescriptionError("the mesh has vertices that are not three numbers", file=path) from cause

@@ -1,0 +1,314 @@
+"""The planner at run time: from commands and measurements to references for the whole body, step after step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.balance.polygon import nearest
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
+from kinodyn.walking.adaptation import StepChange, adapt_step
+from kinodyn.walking.biped import Biped, other
+from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, standing_feet
+from kinodyn.walking.mpc import MPC, Plan
+from kinodyn.walking.phases import Phase, Timing
+from kinodyn.walking.schedule import Schedule
+from kinodyn.walking.steplimits import StepLimits
+from kinodyn.walking.swing import Swing
+
+AHEAD = 5  # footsteps that are planned beyond the one in the air
+LOCKED = 0.12  # share of a single support before landing during which the step is no longer changed
+
+
+class FootReference(NamedTuple):
+    """What a foot is to do: T_world_sole (4, 4), velocity and acceleration (6,) of the sole, and whether it stands."""
+
+    pose: Array
+    velocity: Array
+    acceleration: Array
+    contact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """What the whole body is to do at one time.
+
+    Attributes
+    ----------
+    com, com_velocity, com_acceleration : (3,)
+        [m, m/s, m/s^2]
+    dcm, zmp : (2,)
+        On the ground [m].
+    feet : dict of side -> FootReference
+    heading, heading_rate, heading_acceleration : float
+        Of the body about the vertical: the mean of the feet [rad, rad/s, rad/s^2].
+    phase : Phase
+    left : float
+        Time until the support changes [s].
+    """
+
+    com: Array
+    com_velocity: Array
+    com_acceleration: Array
+    dcm: Array
+    zmp: Array
+    feet: dict[str, FootReference]
+    heading: float
+    heading_rate: float
+    heading_acceleration: float
+    phase: Phase
+    left: float
+
+
+class Planner:
+    """Walk by command: a small state machine around schedule, swing foot and predictive control.
+
+    `command` says where to go, `update` (20 to 50 times a second) takes measurements, moves footsteps if they cannot
+    catch the robot any more, and plans the pendulum; `reference` (at every control tick) tells what to do now.
+    `touchdown` and `delay` tell it when a foot lands before or after its time.
+
+    Parameters
+    ----------
+    body
+        The biped.
+    limits, timing
+        Derived from it unless given.
+    margin
+        How far [m] the zero moment point is kept from the edges of the feet.
+    clearance
+        How high [m] feet are lifted; by default 5 % of the leg.
+    start
+        Both feet at the beginning; the stance unless given.
+    time
+        When it begins [s].
+    adapt
+        Whether steps move and change their time after a push.
+    """
+
+    def __init__(
+        self,
+        body: Biped,
+        *,
+        limits: StepLimits | None = None,
+        timing: Timing | None = None,
+        margin: float | None = None,
+        clearance: float | None = None,
+        start: dict[str, Footstep] | None = None,
+        time: float = 0.0,
+        mpc: MPC | None = None,
+        adapt: bool = True,
+    ) -> None:
+        self.body = body
+        self.limits = limits or StepLimits.of(body)
+        self.timing = timing or Timing.of(body)
+        self.clearance = 0.05 * body.leg if clearance is None else float(clearance)
+        self.mpc = mpc or MPC()
+        self.adapt = adapt
+        feet = dict(start or standing_feet(body))
+        self.schedule = Schedule(body, feet, (), self.timing, time=time, margin=margin)
+        self.velocity = np.zeros(3)
+        self.walking = False
+        self.change: StepChange | None = None
+        self._swings: dict[int, Swing] = {}
+        self._renew = False
+        at_rest = self.schedule.own
+        self._path = at_rest
+        self.plan: Plan | None = None
+        self.touch = float(min(body.left.size)) / 8.0  # room [m] below which steps are changed
+
+    def command(self, velocity: ArrayLike) -> None:
+        """Walk at a velocity (3,): forward, sideways [m/s], turn [rad/s]; zero marches on the spot.
+
+        A command beyond the limits raises InputError with the limit and changes nothing.
+        """
+        self.velocity = np.array(self.limits.check(velocity, self.timing.step))
+        self.walking = self._renew = True
+
+    def stop(self) -> None:
+        """Bring the feet together with the next step, and stand."""
+        self.walking, self._renew = False, True
+
+    def standing(self, t: float) -> bool:
+        """Tell whether both feet stand and no step is planned."""
+        return self.schedule.at(t).kind == "stand" and not self.walking
+
+    def update(
+        self, t: float, com: ArrayLike | None = None, velocity: ArrayLike | None = None, zmp: ArrayLike | None = None
+    ) -> Plan:
+        """Plan from time t [s] on, from the mass as measured (2,) or (3,), or as planned where it is not given."""
+        own = self._path.at(t)
+        c = own.com if com is None else numbers("com", np.asarray(com)[..., :2], 2)
+        v = own.velocity if velocity is None else numbers("velocity", np.asarray(velocity)[..., :2], 2)
+        phase = self.schedule.at(t)
+        if self._renew or (self.walking and self.schedule.count - phase.step < AHEAD - 1):
+            self._rebuild(t, phase)
+        if self.adapt and (com is not None or velocity is not None):
+            self._adapt(t, c + v / self.body.omega)
+        self.plan = self.mpc(self.schedule, t, c, v, zmp=zmp)
+        self._path = self.plan.path
+        return self.plan
+
+    def reference(self, t: float) -> Reference:
+        """Tell what to do at time t [s]."""
+        phase = self.schedule.at(t)
+        feet = {side: self._foot(t, side, phase) for side in ("left", "right")}
+        x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._path.floats(t)
+        ground = 0.5 * (feet["left"].pose[2, 3] + feet["right"].pose[2, 3]) if len(phase.feet) > 1 else _height(phase)
+        yaw = [np.arctan2(foot.pose[1, 0], foot.pose[0, 0]) for foot in feet.values()]
+        turn = (yaw[1] - yaw[0] + np.pi) % (2 * np.pi) - np.pi
+        left, right = feet["left"], feet["right"]
+        rate = 0.5 * (left.velocity[5] + right.velocity[5])
+        acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
+        return Reference(
+            np.array([x, y, self.body.com_height + ground]),
+            np.array([vx, vy, 0.0]),
+            np.array([ax, ay, 0.0]),
+            np.array([dx, dy]),
+            np.array([zx, zy]),
+            feet,
+            float(yaw[0] + 0.5 * turn),
+            float(rate),
+            float(acceleration),
+            phase,
+            phase.end - t,
+        )
+
+    def touchdown(self, t: float, side: str, T_world_sole: MatrixLike | None = None) -> bool:
+        """Take note that a foot in the air has landed at time t, before its time, where it is or at a measured pose.
+
+        Returns False, and changes nothing, if that foot is not in the air.
+        """
+        phase = self.schedule.at(t)
+        if phase.swing is None or phase.swing.side != side or t <= phase.start:
+            return False
+        T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
+        yaw = float(np.arctan2(T[1, 0], T[0, 0]))
+        step = Footstep(side, float(T[0, 3]), float(T[1, 3]), yaw, float(T[2, 3]))
+        self._rebuild(t, phase, step, t)
+        return True
+
+    def delay(self, t: float, seconds: float) -> bool:
+        """Let the foot in the air land later; returns False if there is none. The step stays where it is."""
+        if not 0 < seconds < np.inf:
+            raise InputError(f"seconds must be a positive number, got {seconds!r}")
+        phase = self.schedule.at(t)
+        if phase.swing is None:
+            return False
+        self._swing(phase).retarget(t, end=phase.end + seconds)
+        self._rebuild(t, phase, phase.swing, phase.end + seconds)
+        return True
+
+    def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
+        if side in phase.feet:
+            still = np.zeros(6)
+            return FootReference(phase.feet[side].pose, still, still, True)
+        return FootReference(*self._swing(phase).all(t), False)
+
+    def _swing(self, phase: Phase) -> Swing:
+        """Find the swing of a phase, made when it is first asked for."""
+        swing = self._swings.get(phase.step)
+        if swing is None:
+            assert phase.swing is not None and phase.lifted is not None
+            swing = Swing(phase.lifted.pose, phase.swing.pose, phase.start, phase.end, clearance=self.clearance)
+            self._swings = {phase.step: swing}
+        return swing
+
+    def _adapt(self, t: float, dcm: Array) -> None:
+        """Change place and time of the step in the air if the footsteps as they are leave too little room."""
+        phase = self.schedule.at(t)
+        self.change = None
+        room = self.schedule.catches(t, dcm)
+        if phase.kind == "stand" and not self.walking and room < 0:
+            self._recover(t, dcm, phase)
+        if room >= self.touch or phase.swing is None:
+            return
+        left, single = phase.end - t, self.timing.single
+        if left < LOCKED * single:
+            return
+        stance = next(iter(phase.feet.values()))
+        landing = self.schedule.dcm(phase.end) - phase.swing.position
+        edge = 0.5 * self.body.feet[phase.swing.side].size - self.schedule.margin
+        change = adapt_step(
+            dcm,
+            nearest(phase.polygon, dcm),  # the foot helps as far as it can
+            stance,
+            phase.swing,
+            offset=landing,
+            remaining=left,
+            shortest=max(LOCKED * single, 0.6 * single - (t - phase.start)),
+            longest=max(left, 1.4 * single - (t - phase.start)),
+            next_shortest=0.6 * single + self.timing.double,
+            omega=self.body.omega,
+            limits=self.limits,
+            foot=edge,
+        )
+        if change.status == "failed":
+            return
+        self.change = change
+        end = t + change.remaining
+        self._swing(phase).retarget(t, change.step.pose, end)
+        self._rebuild(t, phase, change.step, end)
+
+    def _recover(self, t: float, dcm: Array, phase: Phase) -> None:
+        """Begin a step from standing, at once, with the foot on the side to which the robot falls."""
+        left, right = phase.feet["left"], phase.feet["right"]
+        middle = 0.5 * (self.schedule.centre(left) + self.schedule.centre(right))
+        aside = float((dcm - middle) @ (left.position - right.position))
+        side = "left" if aside >= 0 else "right"
+        step = next_step(phase.feet[other(side)], (0.0, 0.0, 0.0), self.limits)
+        steps = [step, closing_step(step, self.limits)]
+        zmp = self.schedule.own.at(t).zmp
+        quick = 0.25 * self.timing.double
+        tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
+        self.schedule = Schedule.of_phases(self.schedule, tail)
+
+    def _rebuild(self, t: float, phase: Phase, landing: Footstep | None = None, end: float | None = None) -> None:
+        """Make the schedule anew from the present phase on, with the step in the air as given."""
+        self._renew = False
+        schedule = self.schedule
+        before = [earlier for earlier in schedule.phases if earlier.end <= t][-1:]
+        if phase.swing is None:
+            phases = [*before, *self._from_both(t, phase)]
+        else:
+            landing, end = landing or phase.swing, phase.end if end is None else end
+            stance = next(iter(phase.feet.values()))
+            under = (phase.zmp[0], phase.zmp[1])
+            head = schedule.phase(
+                "single", phase.start, end, phase.feet, under, phase.step, swing=landing, lifted=phase.lifted
+            )
+            feet = {stance.side: stance, landing.side: landing}
+            coming = self._coming(landing)
+            tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=self.timing.double)
+            phases = [*before, head, *tail]
+        self.schedule = Schedule.of_phases(self.schedule, phases)
+
+    def _from_both(self, t: float, phase: Phase) -> list[Phase]:
+        """Go on from a time at which both feet stand."""
+        now = self.schedule.own.at(t)
+        if phase.kind == "double":
+            steps = self._coming(list(phase.feet.values())[-1])
+            double = max(phase.end - t, 1e-3)
+            return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double)
+        side = leading_side(self.velocity)
+        steps = self._coming(phase.feet[other(side)]) if self.walking else []
+        double = self.timing.start
+        return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
+
+    def _coming(self, stance: Footstep) -> Sequence[Footstep]:
+        """Plan the steps after this foot: at the command, or one that closes."""
+        steps: list[Footstep] = []
+        if self.walking:
+            for _ in range(AHEAD):
+                steps.append(next_step(stance, self.velocity * self.timing.step, self.limits))
+                stance = steps[-1]
+        return [*steps, closing_step(stance, self.limits)]
+
+
+def _height(phase: Phase) -> float:
+    return next(iter(phase.feet.values())).z

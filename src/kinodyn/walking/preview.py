@@ -1,0 +1,114 @@
+"""Preview control of the zero moment point: the simple alternative to prediction with constraints.
+
+S. Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point", 2003; the gains are
+those of T. Katayama et al., "Design of an optimal controller for a discrete-time system subject to previewable demand",
+1985.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import solve_discrete_are
+
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+from kinodyn.spatial.checks import numbers
+
+
+class PreviewPath(NamedTuple):
+    """What preview control made of a reference: states (..., n, 2) at its samples."""
+
+    com: Array
+    velocity: Array
+    acceleration: Array
+    zmp: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """Gains of preview control. Made by `Preview.of`.
+
+    The mass is moved by its jerk u, constant over dt; its state is x = (position, velocity, acceleration), the zero
+    moment point is C x. The control is u = -integral * sum of errors - state . x + ahead . reference to come.
+
+    Attributes
+    ----------
+    dt : float
+        [s]
+    A, B, C : (3, 3), (3,), (3,)
+        x(k + 1) = A x + B u, zmp = C x.
+    integral : float
+    state : (3,)
+    ahead : (n,)
+        For the reference 1 to n samples from now.
+    riccati : (4, 4)
+        The solution of the Riccati equation that they come from.
+    """
+
+    dt: float
+    A: Array
+    B: Array
+    C: Array
+    integral: float
+    state: Array
+    ahead: Array
+    riccati: Array
+
+    @classmethod
+    def of(cls, omega: float, dt: float, *, horizon: float = 1.6, error: float = 1.0, jerk: float = 1e-6) -> Preview:
+        """Compute gains that minimise error * (zmp - reference)^2 + jerk * (change of u)^2 summed over time.
+
+        `horizon` is how far the reference is looked at [s].
+        """
+        values = {"omega": omega, "dt": dt, "horizon": horizon, "error": error, "jerk": jerk}
+        for name, value in values.items():
+            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise InputError(f"{name} must be a positive number, got {value!r}")
+        A = np.array([[1.0, dt, 0.5 * dt**2], [0.0, 1.0, dt], [0.0, 0.0, 1.0]])
+        B = np.array([dt**3 / 6.0, dt**2 / 2.0, dt])
+        C = np.array([1.0, 0.0, -1.0 / omega**2])
+        F, G, Q = augmented(A, B, C, error)
+        P = solve_discrete_are(F, G[:, None], Q, np.array([[jerk]]))
+        scale = float(jerk + G @ P @ G)
+        gain = G @ P @ F / scale
+        closed = F - np.outer(G, gain)
+        ahead = np.empty(max(1, round(horizon / dt)))
+        row = P[:, 0].copy()
+        for k in range(len(ahead)):
+            ahead[k] = G @ row / scale
+            row = closed.T @ row
+        return cls(dt, A, B, C, float(gain[0]), gain[1:], ahead, P)
+
+    def __call__(self, reference: ArrayLike, *, com: ArrayLike | None = None, velocity: ArrayLike = 0.0) -> PreviewPath:
+        """Follow a reference (n, 2) of the zero moment point, sampled every dt; it stays at its last value.
+
+        The mass starts at `com` (2,), by default at the reference's start, with `velocity` (2,).
+        """
+        p = numbers("reference", reference, 2)
+        if p.ndim != 2 or len(p) < 1:
+            raise InputError(f"reference must have shape (n, 2), got {p.shape}")
+        # relative to where the reference starts, so that standing there needs no control
+        long = np.concatenate([p, np.repeat(p[-1:], len(self.ahead), axis=0)]) - p[0]
+        x = np.zeros((3, 2))
+        x[0], x[1] = (p[0] if com is None else numbers("com", com, 2)) - p[0], numbers("velocity", velocity)
+        states, total = np.empty((len(p), 3, 2)), np.zeros(2)
+        for k in range(len(p)):
+            states[k] = x
+            total = total + self.C @ x - long[k]
+            u = -self.integral * total - self.state @ x + self.ahead @ long[k + 1 : k + 1 + len(self.ahead)]
+            x = self.A @ x + np.multiply.outer(self.B, u)
+        return PreviewPath(states[:, 0] + p[0], states[:, 1], states[:, 2], self.C @ states + p[0])
+
+
+def augmented(A: Array, B: Array, C: Array, error: float) -> tuple[Array, Array, Array]:
+    """Put the tracking error in front of the state's change: F (4, 4), G (4,), Q (4, 4) of the regulator."""
+    F = np.zeros((4, 4))
+    F[0, 0], F[0, 1:], F[1:, 1:] = 1.0, C @ A, A
+    G = np.concatenate([[C @ B], B])
+    Q = np.zeros((4, 4))
+    Q[0, 0] = error
+    return F, G, Q

@@ -1,0 +1,160 @@
+"""Feet are found by their shapes, on robots of all kinds; robots without say so."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.balance.shapes import outermost, vertices
+from kinodyn.description.types import Array, Shape
+from kinodyn.robot import Robot
+
+
+def load(name: str, **options: float) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        return kd.load(name, **options)
+
+
+@pytest.mark.parametrize("height", [1.2, 1.5, 1.7, 1.9])
+def test_the_humanoid_stands_on_two_boxes_at_any_height(height: float) -> None:
+    robot = load("humanoid", height=height)
+    left, right = kd.balance.biped_feet(robot)
+    assert (left.side, left.frame, right.side, right.frame) == ("left", "left_sole", "right", "right_sole")
+    box = next(link for link in robot.description.links if link.name == "left_foot").collisions[0]
+    np.testing.assert_allclose(left.size, box.size[:2])
+    T = left.sole_pose(robot, robot.configuration("standing"))
+    np.testing.assert_allclose(T[:3, :3], np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(
+        left.frame_pose(T), kd.kinematics.pose(robot, robot.configuration("standing"), left.frame)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "frames", "size", "ankle"),
+    [
+        ("talos", ("left_sole_link", "right_sole_link"), (0.20, 0.12), 0.107),
+        ("g1", ("left_ankle_roll_link", "right_ankle_roll_link"), (0.17, 0.05), 0.035),
+    ],
+)
+def test_robots_of_meshes_and_of_spheres_have_soles(
+    name: str, frames: tuple[str, str], size: tuple[float, float], ankle: float
+) -> None:
+    robot = load(name)
+    left, right = kd.balance.biped_feet(robot)
+    assert (left.frame, right.frame) == frames
+    np.testing.assert_allclose(left.size, size, atol=0.012)
+    assert left.ankle == pytest.approx(ankle, abs=1e-3)
+    mirrored = left.corners * [1.0, -1.0]
+    np.testing.assert_allclose(np.sort(mirrored, axis=0), np.sort(right.corners, axis=0), atol=2e-3)
+    q = robot.configuration(robot.configurations[0]) if robot.configurations else robot.neutral()
+    assert kd.balance.support_margin(robot, q, (left, right), kd.kinematics.com(robot, q)) > 0.02
+
+
+def test_corners_are_the_lowest_points_and_a_contact_holds_them() -> None:
+    robot = load("humanoid")
+    q = robot.configuration("standing")
+    feet = kd.balance.feet(robot)
+    points = kd.balance.sole_points(robot, q, feet)
+    np.testing.assert_allclose(points[:, 2], points[0, 2], atol=1e-12)
+    contact = feet[0].contact(friction=0.5)
+    T = kd.kinematics.pose(robot, q, contact.frame)
+    assert contact.corners is not None
+    np.testing.assert_allclose(contact.corners @ T[:3, :3].T + T[:3, 3], points[:4], atol=1e-12)
+    polygon = kd.balance.support_polygon(robot, q, feet)
+    assert polygon.shape == (4, 2) and kd.balance.margin(polygon, points[:, :2]).min() > -1e-9
+
+
+def test_margins_of_a_batch_are_those_of_its_states() -> None:
+    robot = load("humanoid")
+    rng = np.random.default_rng(0)
+    q = np.tile(robot.configuration("standing"), (6, 1))
+    q[:, 7:] += 0.2 * rng.normal(size=(6, robot.nq - 7))
+    feet = kd.balance.feet(robot)
+    found = kd.balance.support_margin(robot, q, feet, kd.kinematics.com(robot, q))
+    for k in range(6):
+        polygon = kd.balance.support_polygon(robot, q[k], feet)
+        assert found[k] == pytest.approx(float(kd.balance.margin(polygon, kd.kinematics.com(robot, q[k])[:2])))
+
+
+def test_robots_without_two_feet_say_why() -> None:
+    with pytest.raises(kd.KinodynError, match="fixed base and no feet"):
+        kd.balance.feet(kd.load("panda"))
+    quadruped = load("anymal_b_simple")
+    assert len(kd.balance.feet(quadruped)) == 4
+    with pytest.raises(kd.KinodynError, match="stands on 4 feet .*LF_FOOT.*two are needed"):
+        kd.balance.biped_feet(quadruped)
+    robot = load("humanoid")
+    bare = tuple(replace(link, collisions=()) for link in robot.description.links)
+    with pytest.raises(kd.KinodynError, match="'left_foot' of 'humanoid' has no collision shapes"):
+        kd.balance.feet(Robot(replace(robot.description, links=bare)))
+    points = tuple(
+        replace(link, collisions=(Shape("sphere", (0.02,), np.eye(4)),)) if "foot" in link.name else link
+        for link in robot.description.links
+    )
+    with pytest.raises(kd.KinodynError, match="touch the ground in a point or a line"):
+        kd.balance.biped_feet(Robot(replace(robot.description, links=points)))
+    with pytest.raises(kd.InputError, match="must be a kinodyn.Robot"):
+        kd.balance.feet("humanoid")  # type: ignore[arg-type]
+
+
+SHAPES = {
+    "box": (0.2, 0.1, 0.3),
+    "sphere": (0.2,),
+    "ellipsoid": (0.1, 0.2, 0.3),
+    "capsule": (0.05, 0.2),
+    "cylinder": (0.05, 0.2),
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_outermost_points_reach_as_far_as_the_shape_does(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        T = np.eye(4)
+        T[:3, :3] = kd.spatial.exp3(rng.normal(size=3))
+        T[:3, 3] = rng.normal(size=3)
+        shape = Shape(kind, SHAPES[kind], T)  # type: ignore[arg-type]
+        down = rng.normal(size=3)
+        down /= np.linalg.norm(down)
+        found = (outermost(shape, down) @ down).max()
+        assert found == pytest.approx(reach(shape, down), rel=0.01)
+
+
+def reach(shape: Shape, down: Array) -> float:
+    """Compute the support function of a shape in closed form."""
+    d, size = shape.T_link_shape[:3, :3].T @ down, np.array(shape.size)
+    local = {
+        "box": lambda: 0.5 * (np.abs(d) * size).sum(),
+        "sphere": lambda: size[0],
+        "ellipsoid": lambda: np.linalg.norm(size * d),
+        "capsule": lambda: size[0] + 0.5 * size[1] * abs(d[2]),
+        "cylinder": lambda: size[0] * np.hypot(d[0], d[1]) + 0.5 * size[1] * abs(d[2]),
+    }[shape.kind]()
+    return float(local + shape.T_link_shape[:3, 3] @ down)
+
+
+def test_meshes_are_read_from_stl_and_obj_and_others_refused(tmp_path: Path) -> None:
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    facet = struct.pack("<12fH", 0, 0, 1, *corners.ravel(), 0)
+    (tmp_path / "a.stl").write_bytes(b"solid like text".ljust(80) + struct.pack("<I", 1) + facet)
+    lines = "\n".join("vertex " + " ".join(map(str, p)) for p in corners)
+    (tmp_path / "b.STL").write_text(f"solid b\nfacet normal 0 0 1\nouter loop\n{lines}\nendloop\nendfacet\nendsolid\n")
+    (tmp_path / "c.obj").write_text("\n".join("v " + " ".join(map(str, p)) for p in corners) + "\nvn 0 0 1\nf 1 2 3\n")
+    for name in ("a.stl", "b.STL", "c.obj"):
+        shape = Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / name)
+        np.testing.assert_array_equal(np.sort(vertices(shape), axis=0), np.sort(corners, axis=0))
+    (tmp_path / "d.dae").write_text("<COLLADA/>")
+    with pytest.raises(kd.DescriptionError, match=r"\.dae are not read here, only \.stl and \.obj"):
+        vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / "d.dae"))
+    with pytest.raises(kd.DescriptionError, match="was not found"):
+        vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), uri="package://gone/foot.stl"))
+    (tmp_path / "e.obj").write_text("v 1 2\nv 1 2 3\n")
+    with pytest.raises(kd.DescriptionError, match="not three numbers"):
+        vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / "e.obj"))

@@ -1,0 +1,97 @@
+"""Convex polygons: against Qhull, against points on their edges, by their own half-planes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+import kinodyn as kd
+from kinodyn.balance import half_planes, hull, margin, nearest, shrink
+from kinodyn.description.types import Array
+
+RNG = np.random.default_rng(0)
+
+
+def edge_points(corners: Array, n: int = 2000) -> Array:
+    s = np.linspace(0, 1, n)[:, None, None]
+    return (corners + s * (np.roll(corners, -1, axis=0) - corners)).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("n", [3, 5, 8, 40])
+def test_the_hull_is_that_of_qhull_counter_clockwise(n: int) -> None:
+    for _ in range(50):
+        points = RNG.normal(size=(n, 2))
+        judge = points[ConvexHull(points).vertices]
+        own = hull(points)
+        start = int(np.abs(judge - own[0]).sum(axis=1).argmin())
+        np.testing.assert_array_equal(own, np.roll(judge, -start, axis=0))
+
+
+def test_the_hull_leaves_out_doubles_and_points_on_edges() -> None:
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    points = np.concatenate([square, square + 1e-12, 0.5 * (square + np.roll(square, 1, axis=0))])
+    assert hull(points).shape == (4, 2)
+    assert hull([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).shape == (2, 2)
+
+
+def test_inside_the_margin_is_the_distance_to_the_nearest_edge_and_outside_to_the_polygon() -> None:
+    for _ in range(20):
+        corners = hull(RNG.normal(size=(7, 2)))
+        points = RNG.normal(size=(60, 2)) * 1.5
+        A, b = half_planes(corners)
+        inside = (points @ A.T <= b).all(axis=1)
+        distance = np.linalg.norm(points[:, None] - edge_points(corners), axis=-1).min(axis=1)
+        found = margin(RNG.permutation(corners), points)
+        np.testing.assert_array_equal(found > 0, inside)
+        np.testing.assert_allclose(np.abs(found), distance, atol=2e-3)
+
+
+def test_every_state_can_have_a_polygon_of_its_own() -> None:
+    polygons, points = RNG.normal(size=(4, 1, 6, 2)), RNG.normal(size=(1, 5, 2))
+    together = margin(polygons, points)
+    assert together.shape == (4, 5)
+    for i in range(4):
+        for k in range(5):
+            assert together[i, k] == margin(polygons[i, 0], points[0, k])
+
+
+def test_a_line_and_a_point_have_no_inside() -> None:
+    assert margin([[0.0, 0.0], [2.0, 0.0]], [1.0, 0.5]) == pytest.approx(-0.5)
+    assert margin([[0.0, 0.0], [2.0, 0.0]], [3.0, 0.0]) == pytest.approx(-1.0)
+    assert margin([[1.0, 1.0]], [4.0, 5.0]) == pytest.approx(-5.0)
+
+
+def test_shrinking_moves_every_edge_by_the_distance() -> None:
+    for _ in range(20):
+        corners = hull(RNG.normal(size=(8, 2)))
+        smaller = shrink(corners, 0.05)
+        A, b = half_planes(corners)
+        assert (smaller @ A.T <= b - 0.05 + 1e-9).all()
+        # each corner of the smaller one is held by two edges
+        assert ((np.abs(smaller @ A.T - (b - 0.05)) < 1e-9).sum(axis=1) >= 2).all()
+
+
+def test_the_nearest_point_is_in_the_polygon_and_as_near_as_the_margin_says() -> None:
+    corners = hull(RNG.normal(size=(9, 2)))
+    points = 2 * RNG.normal(size=(100, 2))
+    found = nearest(corners, points)
+    assert (margin(corners, found) > -1e-12).all()
+    outside = np.maximum(-margin(corners, points), 0.0)
+    np.testing.assert_allclose(np.linalg.norm(found - points, axis=-1), outside, atol=1e-12)
+
+
+def test_misuse_is_refused() -> None:
+    square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    with pytest.raises(kd.InputError, match="leaves nothing"):
+        shrink(square, 0.6)
+    with pytest.raises(kd.InputError, match="counter-clockwise"):
+        half_planes(square[::-1])
+    with pytest.raises(kd.InputError, match="three corners"):
+        half_planes(square[:2])
+    with pytest.raises(kd.InputError, match="NaN"):
+        margin(square, [np.nan, 0.0])
+    with pytest.raises(kd.InputError, match="do not fit"):
+        margin(np.zeros((3, 4, 2)), np.zeros((2, 2)))
+    with pytest.raises(kd.InputError, match="metres from 0"):
+        shrink(square, -0.1)

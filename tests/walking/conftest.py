@@ -1,0 +1,18 @@
+"""Bipeds that the tests of walking share."""
+
+from __future__ import annotations
+
+import pytest
+
+import kinodyn as kd
+from kinodyn.walking import Biped, StepLimits
+
+
+@pytest.fixture(scope="session")
+def body() -> Biped:
+    return Biped.of(kd.load("humanoid"))
+
+
+@pytest.fixture(scope="session")
+def limits(body: Biped) -> StepLimits:
+    return StepLimits.of(body)

@@ -1,0 +1,71 @@
+"""Place and time of a step after a push: the pendulum's own answer, within reach and time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.balance import lipm
+from kinodyn.description.types import Array
+from kinodyn.walking import Footstep, StepChange, StepLimits, adapt_step
+
+W, LEFT = 3.3, 0.3
+STANCE = Footstep("right", 0.0, 0.0, 0.0)
+PLANNED = Footstep("left", 0.2, 0.17, 0.0)
+OFFSET = np.array([0.06, -0.05])
+
+
+def change(limits: StepLimits, push: Array, **options: float) -> StepChange:
+    settings = {"remaining": LEFT, "shortest": 0.15, "longest": 0.5, "next_shortest": 0.4, **options}
+    xi = (PLANNED.position + OFFSET) * np.exp(-W * LEFT)  # with the pressure at 0 it arrives as planned
+    return adapt_step(
+        xi + push, (0.0, 0.0), STANCE, PLANNED, offset=OFFSET, omega=W, limits=limits, foot=(0.06, 0.03), **settings
+    )
+
+
+def test_without_a_push_nothing_changes(limits: StepLimits) -> None:
+    found = change(limits, np.zeros(2))
+    assert found.status == "solved"
+    np.testing.assert_allclose(found.step.position, PLANNED.position, atol=1e-6)
+    assert found.remaining == pytest.approx(LEFT, abs=1e-6)
+    np.testing.assert_allclose(found.offset, OFFSET, atol=1e-6)
+
+
+def test_after_pushes_the_pendulum_arrives_where_the_answer_says_within_reach_and_time(limits: StepLimits) -> None:
+    rng = np.random.default_rng(0)
+    kept = 0
+    for push in 0.05 * rng.normal(size=(500, 2)):
+        found = change(limits, push)
+        assert found.status in ("solved", "relaxed")
+        assert 0.15 - 1e-9 <= found.remaining <= 0.5 + 1e-9
+        assert float(limits.excess("left", found.step.seen_from(STANCE))) < 1e-6
+        xi = (PLANNED.position + OFFSET) * np.exp(-W * LEFT) + push
+        landing = lipm.move_dcm(xi, np.zeros(2), W, found.remaining) - found.step.position
+        np.testing.assert_allclose(landing, found.offset, atol=1e-6)
+        kept += found.status == "solved"
+    assert kept > 250
+
+
+def test_a_push_forward_lengthens_the_step_and_one_outward_is_stepped_after(limits: StepLimits) -> None:
+    assert change(limits, np.array([0.03, 0.0])).step.x > PLANNED.x + 0.02
+    assert change(limits, np.array([0.0, 0.03])).step.y > PLANNED.y + 0.02
+    held = change(limits, np.array([0.03, 0.0]), travel=0.01)
+    assert held.step.x <= PLANNED.x + 0.01 + 1e-6
+
+
+def test_a_push_to_the_other_side_is_met_by_a_quicker_step_that_does_not_cross(limits: StepLimits) -> None:
+    found = change(limits, np.array([0.0, -0.05]))
+    assert found.remaining < LEFT - 0.01
+    assert found.step.y >= limits.narrowest - 1e-6
+
+
+def test_what_no_step_can_catch_is_said(limits: StepLimits) -> None:
+    found = change(limits, np.array([1.0, 0.0]))
+    assert found.status == "relaxed" and found.missed > 0.1
+    assert found.step.x == pytest.approx(limits.forward, abs=1e-4)
+
+
+def test_misuse_is_refused(limits: StepLimits) -> None:
+    with pytest.raises(kd.InputError, match="0 < shortest <= longest"):
+        change(limits, np.zeros(2), shortest=0.6)

@@ -1,0 +1,164 @@
+"""The planner at run time, on a pendulum: it walks, survives pushes, takes early and late landings, stops."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.balance import dcm_feedback, lipm
+from kinodyn.description.types import Array
+from kinodyn.walking import Biped, Planner, StepLimits
+
+DT, EVERY = 0.01, 3
+
+
+class Run(NamedTuple):
+    stood: bool
+    com: Array
+    feet: Array
+    planner: Planner
+
+
+def walk(planner: Planner, duration: float, push: tuple[float, Array] | None = None, measured: bool = True) -> Run:
+    """Let a pendulum follow the planner, its pressure within the feet; feet must not jump."""
+    w, t = planner.body.omega, 0.0
+    com, velocity = np.zeros(2), np.zeros(2)
+    path, feet = [], []
+    for k in range(round(duration / DT)):
+        t = k * DT
+        if push is not None and k == round(push[0] / DT):
+            velocity = velocity + push[1]
+        if k % EVERY == 0:
+            planner.update(t, com, velocity) if measured else planner.update(t)
+        ref = planner.reference(t)
+        xi = com + velocity / w
+        zmp = dcm_feedback(xi, ref.dcm, ref.zmp, w, gain=2 * w, polygon=ref.phase.polygon)
+        com, velocity = lipm.move(com, velocity, zmp, w, DT)
+        path.append(com)
+        feet.append([ref.feet[side].pose[:3, 3] for side in ("left", "right")])
+        if np.abs(com - ref.com[:2]).max() > 0.5:
+            return Run(False, np.array(path), np.array(feet), planner)
+    return Run(True, np.array(path), np.array(feet), planner)
+
+
+@pytest.fixture
+def planner(body: Biped, limits: StepLimits) -> Planner:
+    return Planner(body, limits=limits)
+
+
+@pytest.mark.parametrize("velocity", [[0.3, 0, 0], [0.5, 0, 0], [-0.15, 0, 0], [0, 0.1, 0], [0.2, 0, 0.2]])
+def test_it_walks_at_the_command(planner: Planner, velocity: list[float]) -> None:
+    planner.command(velocity)
+    run = walk(planner, 7.0)
+    assert run.stood
+    step = planner.timing.step
+    late = round(2 * step / DT)  # the same phase of the gait, two steps apart
+    distance = np.linalg.norm(run.com[-1] - run.com[-1 - late])
+    assert distance / (late * DT) == pytest.approx(np.hypot(*velocity[:2]), rel=0.1)
+    assert np.abs(np.diff(run.feet, axis=0)).max() < 2.5 * DT
+
+
+def test_references_are_continuous_without_measurements_and_feet_move_as_they_say(planner: Planner) -> None:
+    planner.command([0.3, 0.0, 0.1])
+    before, h = None, 1e-3
+    for k in range(2500):
+        t = k * h
+        if k % 25 == 0:
+            planner.update(t)
+        ref = planner.reference(t)
+        if before is not None:
+            np.testing.assert_allclose(
+                ref.com - before.com, 0.5 * h * (ref.com_velocity + before.com_velocity), atol=2e-6
+            )
+            for side, foot in ref.feet.items():
+                moved = foot.pose[:3, 3] - before.feet[side].pose[:3, 3]
+                mean = 0.5 * h * (foot.velocity[:3] + before.feet[side].velocity[:3])
+                np.testing.assert_allclose(moved, mean, atol=2e-6)
+            assert abs(ref.heading - before.heading) < 2e-3
+        assert ref.feet["left"].contact or ref.feet["right"].contact
+        before = ref
+
+
+def test_it_stops_with_the_feet_together(planner: Planner) -> None:
+    planner.command([0.3, 0, 0])
+    for t in np.arange(0.0, 2.0, 0.03):
+        planner.update(t)
+    planner.stop()
+    for t in np.arange(2.01, 5.0, 0.03):
+        planner.update(t)
+    assert planner.standing(5.0)
+    ref = planner.reference(5.0)
+    left, right = (ref.feet[side].pose for side in ("left", "right"))
+    assert abs(left[0, 3] - right[0, 3]) < 1e-9
+    np.testing.assert_allclose(ref.com_velocity, 0.0, atol=1e-2)
+
+
+def test_pushes_while_walking_are_survived_that_fixed_steps_do_not_survive(body: Biped, limits: StepLimits) -> None:
+    survived = {True: 0, False: 0}
+    rng = np.random.default_rng(3)
+    pushes = [(rng.uniform(1.5, 2.6), 0.3 * np.array([np.cos(a), np.sin(a)])) for a in rng.uniform(0, 2 * np.pi, 8)]
+    for adapt in survived:
+        for push in pushes:
+            planner = Planner(body, limits=limits, adapt=adapt)
+            planner.command([0.3, 0, 0])
+            survived[adapt] += walk(planner, 4.5, push).stood
+    assert survived[True] >= 7 and survived[False] <= survived[True] - 2
+
+
+def test_a_robot_that_stands_is_pushed_and_steps(planner: Planner) -> None:
+    run = walk(planner, 3.5, (0.2, np.array([0.45, 0.0])))
+    assert run.stood and planner.standing(3.5)
+    assert run.feet[-1, :, 0].min() > 0.05  # both feet went along
+
+
+def test_an_early_landing_begins_the_next_step_at_once(planner: Planner) -> None:
+    planner.command([0.3, 0, 0])
+    planner.update(0.0)
+    phase = next(phase for phase in planner.schedule.phases if phase.swing is not None)
+    assert phase.swing is not None
+    side, early = phase.swing.side, phase.end - 0.05
+    planner.update(early - 0.02)
+    where = planner.reference(early).feet[side].pose
+    assert not planner.touchdown(early, "left" if side == "right" else "right")
+    assert planner.touchdown(early, side)
+    planner.update(early)
+    ref = planner.reference(early)
+    assert ref.feet[side].contact and ref.phase.kind == "double"
+    np.testing.assert_allclose(ref.feet[side].pose[:3, 3], where[:3, 3], atol=1e-9)
+
+
+def test_a_late_landing_keeps_the_foot_coming_down(planner: Planner) -> None:
+    planner.command([0.3, 0, 0])
+    planner.update(0.0)
+    phase = next(phase for phase in planner.schedule.phases if phase.swing is not None)
+    t = phase.end - 0.01
+    planner.update(t - 0.01)
+    before = planner.reference(t)
+    assert planner.delay(t, 0.1)
+    planner.update(t)
+    after = planner.reference(t)
+    assert after.left == pytest.approx(0.11)
+    for side in ("left", "right"):
+        np.testing.assert_allclose(after.feet[side].pose, before.feet[side].pose, atol=1e-9)
+    assert not planner.delay(0.0, 0.1)
+
+
+def test_a_command_beyond_the_limits_changes_nothing(planner: Planner) -> None:
+    planner.command([0.2, 0, 0])
+    with pytest.raises(kd.InputError, match="too fast"):
+        planner.command([3.0, 0, 0])
+    np.testing.assert_array_equal(planner.velocity, [0.2, 0, 0])
+    with pytest.raises(kd.InputError, match="seconds must be"):
+        planner.delay(0.0, -1.0)
+
+
+def test_the_same_run_gives_the_same_motion_to_the_bit(body: Biped, limits: StepLimits) -> None:
+    runs = []
+    for _ in range(2):
+        planner = Planner(body, limits=limits)
+        planner.command([0.3, 0, 0.1])
+        runs.append(walk(planner, 2.0, (1.0, np.array([0.2, 0.1]))).com)
+    np.testing.assert_array_equal(*runs)

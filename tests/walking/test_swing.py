@@ -1,0 +1,94 @@
+"""Swing feet never jump, however often their landing is changed, and stay above the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.description.types import Array
+from kinodyn.walking import Swing
+
+RNG = np.random.default_rng(0)
+
+
+def place(scale: float = 0.3) -> Array:
+    """Draw a place for a foot, slightly tilted."""
+    T = np.eye(4)
+    T[:3, :3] = kd.spatial.rot_z(RNG.uniform(-3, 3)) @ kd.spatial.exp3(0.1 * RNG.normal(size=3))
+    T[:3, 3] = [*RNG.uniform(-scale, scale, 2), RNG.uniform(-0.03, 0.03)]
+    return T
+
+
+def test_it_starts_and_lands_at_rest_where_it_should() -> None:
+    for _ in range(20):
+        T0, T1 = place(), place()
+        swing = Swing(T0, T1, 1.0, 1.6, clearance=0.04)
+        for t, T in ((1.0, T0), (1.6, T1), (0.5, T0), (2.0, T1)):
+            np.testing.assert_allclose(swing(t), T, atol=1e-12)
+        np.testing.assert_allclose([swing(t, k) for t in (1.0, 1.6) for k in (1, 2)], 0.0, atol=1e-9)
+        assert swing(1.3)[2, 3] == pytest.approx(max(T0[2, 3], T1[2, 3]) + 0.04)
+        heights = swing(np.linspace(1.0, 1.6, 200))[:, 2, 3]
+        assert heights.min() > min(T0[2, 3], T1[2, 3]) - 1e-9
+
+
+def test_velocity_and_acceleration_are_derivatives() -> None:
+    swing = Swing(place(), place(), 0.0, 0.7)
+    swing.retarget(0.3, place(), 0.8)
+    t, h = RNG.uniform(0.01, 0.79, 50), 1e-6
+    dT = (swing(t + h) - swing(t - h)) / (2 * h)
+    spin = dT[:, :3, :3] @ np.swapaxes(swing(t)[:, :3, :3], -1, -2)
+    np.testing.assert_allclose(swing(t, 1)[:, :3], dT[:, :3, 3], atol=1e-7)
+    np.testing.assert_allclose(swing(t, 1)[:, 3:], kd.spatial.unskew(spin), atol=1e-7)
+    np.testing.assert_allclose(swing(t, 2), (swing(t + h, 1) - swing(t - h, 1)) / (2 * h), atol=1e-5)
+
+
+def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
+    lowest = np.inf
+    for _ in range(150):
+        swing = Swing(np.eye(4), place(), 0.0, 0.6, clearance=0.05)
+        t = 0.0
+        for _ in range(int(RNG.integers(1, 6))):
+            t += RNG.uniform(0.0, 0.4) * (swing.end - t)
+            before = swing.all(t)
+            past = swing.all(np.linspace(0.0, t, 7))
+            T = place() if RNG.random() < 0.7 else None
+            if T is not None:
+                T[2, 3] = 0.0
+            end = t + RNG.uniform(0.1, 0.5) if RNG.random() < 0.7 else None
+            swing.retarget(t, T, end)
+            for old, new in zip(before, swing.all(t), strict=True):
+                np.testing.assert_allclose(new, old, atol=1e-7)
+            for old, new in zip(past, swing.all(np.linspace(0.0, t, 7)), strict=True):
+                np.testing.assert_allclose(new, old, atol=1e-7)
+            if T is not None:
+                np.testing.assert_allclose(swing.landing, T, atol=1e-12)
+            np.testing.assert_allclose(swing(swing.end), swing.landing, atol=1e-9)
+            np.testing.assert_allclose([swing(swing.end, 1), swing(swing.end, 2)], 0.0, atol=1e-6)
+        samples = swing(np.linspace(0, swing.end, 300))[:, 2, 3]
+        lowest = min(lowest, float(samples.min() - min(0.0, swing.landing[2, 3])))
+    assert lowest > -0.031  # the first landing may be that much lower than the last
+
+
+def test_a_foot_that_was_coming_down_does_not_go_through_the_ground_when_the_landing_is_put_off() -> None:
+    T = np.eye(4)
+    T[0, 3] = 0.3
+    for late in (0.55, 0.58, 0.595):
+        swing = Swing(np.eye(4), T, 0.0, 0.6)
+        swing.retarget(late, end=1.0)
+        assert swing(np.linspace(late, 1.0, 400))[:, 2, 3].min() > -1e-8
+        np.testing.assert_allclose(swing(1.0), T, atol=1e-9)
+
+
+def test_misuse_is_refused() -> None:
+    swing = Swing(np.eye(4), np.eye(4), 0.0, 0.5)
+    with pytest.raises(kd.InputError, match="must end after it starts"):
+        Swing(np.eye(4), np.eye(4), 0.5, 0.5)
+    with pytest.raises(kd.InputError, match="in the air from 0 s to 0.5 s"):
+        swing.retarget(0.6)
+    with pytest.raises(kd.InputError, match="must be after the time of the change"):
+        swing.retarget(0.3, end=0.3)
+    with pytest.raises(kd.InputError, match="order must be"):
+        swing(0.1, 3)
+    with pytest.raises(kd.InputError, match="clearance"):
+        Swing(np.eye(4), np.eye(4), 0.0, 0.5, clearance=-1.0)
