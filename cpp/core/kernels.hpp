@@ -63,7 +63,7 @@ struct Kernels {
     Kernel integrate, difference, interpolate, advance;
     Kernel constrained, impact, constraint_rows, constraint_error, settle;
     Kernel point_motion, soft_forces;
-    Kernel reach, misfit, whole_body;
+    Kernel reach, misfit, whole_body, inverse_dynamics;
 };
 
 // Memory of the calling thread, aligned to 64 bytes, kept for its next call.

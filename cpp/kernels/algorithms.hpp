@@ -23,4 +23,6 @@ Run reach;       // reach.cpp
 Run misfit;      // misfit.cpp
 Run whole_body;  // whole_body.cpp
 
+Run inverse_dynamics;  // inverse_dynamics.cpp
+
 }  // namespace kinodyn::KINODYN_TARGET

@@ -160,6 +160,33 @@ inline void multiply_turned(const Matrix& A, long rows, long m, const Matrix& B,
     }
 }
 
+// C = A B^T over the first `n` columns (padded) of both; `rows` rows of A, `columns` rows of B. Four rows by two at
+// once.
+inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, long columns, long n, const Matrix& C) {
+    for (long i = 0; i < rows; i += 4) {
+        const long count = rows - i < 4 ? rows - i : 4;
+        const double* a[4];
+        for (long r = 0; r < 4; ++r) a[r] = A[i + (r < count ? r : 0)];
+        for (long k = 0; k < columns; k += 2) {
+            const bool pair = k + 1 < columns;
+            const double *b0 = B[k], *b1 = B[pair ? k + 1 : k];
+            Pack::Vector total[4][2] = {};
+            for (long j = 0; j < n; j += lanes) {
+                const Pack::Vector x = load(b0 + j), y = load(b1 + j);
+                for (int r = 0; r < 4; ++r) {
+                    const Pack::Vector row = load(a[r] + j);
+                    total[r][0] += row * x;
+                    total[r][1] += row * y;
+                }
+            }
+            for (long r = 0; r < count; ++r) {
+                C[i + r][k] = sum(total[r][0]);
+                if (pair) C[i + r][k + 1] = sum(total[r][1]);
+            }
+        }
+    }
+}
+
 // C[i][k] = row i times row k of A for k < i, over n columns (padded). Two rows by four at once.
 inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C) {
     for (long i = 0; i < rows; i += 2) {

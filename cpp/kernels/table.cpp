@@ -48,6 +48,7 @@ const Kernels kernels = {
     reach,
     misfit,
     whole_body,
+    inverse_dynamics,
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

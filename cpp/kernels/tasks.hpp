@@ -1,9 +1,9 @@
 // What whole-body tasks ask of a small motion x of the robot: rows A x = b, weighted, for one state.
 #pragma once
 
+#include "frames.hpp"
 #include "hierarchy.hpp"
 #include "manifold.hpp"
-#include "momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -33,7 +33,7 @@ struct Task {
 class Rows {
   public:
     Rows(const Model& model, const World<double>& world, const V& com, const double* q, double dt, bool full)
-        : model_(model), world_(world), com_(com), q_(q), dt_(dt), full_(full) {}
+        : model_(model), world_(world), frames_(model, world), com_(com), q_(q), dt_(dt), full_(full) {}
 
     // Adds a task's rows to its level; `error` takes the distance and the angle that are missing.
     void append(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
@@ -53,37 +53,6 @@ class Rows {
   private:
     double gain_of(double setting) const { return full_ ? 1 : setting; }
 
-    Placement<double> place(int frame, const double* offset) const {
-        if (frame < 0) return {world<double>().R, V{0, 0, 0} - world_.origin};
-        Placement<double> f = place_frame(model_.frames[frame], world_.at);
-        if (model_.frames[frame].body < 0) f.p -= world_.origin;
-        if (offset) f.p += f.R * vec(offset);
-        return f;
-    }
-
-    // Calls f(v index, twist at `p`) for each column that moves the frame but not the frame `other`.
-    template <class F>
-    void for_columns(int frame, int other, const V& p, F&& f) const {
-        const int common = common_ancestor(body_of(frame), body_of(other));
-        for (int b = body_of(frame); b != common; b = model_.bodies[b].parent) {
-            const Body& body = model_.bodies[b];
-            for (int c = body.column; c < body.column + dofs(body.kind); ++c) {
-                const Spatial<double>& s = world_.S[c];
-                f(model_.column_iv[c], Spatial<double>{s.lin + cross(s.ang, p), s.ang});
-            }
-        }
-    }
-
-    int body_of(int frame) const { return frame < 0 ? -1 : model_.frames[frame].body; }
-    // The last body on the way from the root to both; parents come before children.
-    int common_ancestor(int a, int b) const {
-        while (a != b) {
-            int& later = a > b ? a : b;
-            later = model_.bodies[later].parent;
-        }
-        return a;
-    }
-
     // Starts new rows, all zero, and returns the first.
     static double* open(Level& level, long count) {
         double* first = level.A[level.rows];
@@ -93,7 +62,7 @@ class Rows {
 
     void pose(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
         const double *weight = settings, gain = gain_of(settings[6]);
-        const Placement<double> f = place(task.frame, settings + 7), r = place(task.reference, nullptr);
+        const Placement<double> f = frames_.place(task.frame, settings + 7), r = frames_.place(task.reference, nullptr);
         const V p = r.p + r.R * V{target[3], target[7], target[11]};
         const Mat3<double> R = r.R * Mat3<double>{vec(target), vec(target + 4), vec(target + 8)};
         const V w = logarithm(quaternion_of(transposed(f.R) * R));
@@ -121,21 +90,21 @@ class Rows {
                     if (rows[k]) rows[k][iv] += sign * weight[k] * column[k];
             };
         };
-        for_columns(task.frame, task.reference, f.p, put(1));
-        for_columns(task.reference, task.frame, f.p, put(-1));
+        frames_.for_columns(task.frame, task.reference, f.p, put(1));
+        frames_.for_columns(task.reference, task.frame, f.p, put(-1));
     }
 
     void point(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
         const double *weight = settings, gain = gain_of(settings[3]);
-        const Placement<double> f = place(task.frame, settings + 4), r = place(task.reference, nullptr);
+        const Placement<double> f = frames_.place(task.frame, settings + 4), r = frames_.place(task.reference, nullptr);
         const V d = vec(target) - tmul(r.R, f.p - r.p);
         double* rows[3];
         open_three(weight, gain, d, level, rows, error);
         const auto put = [&](double sign) {
             return [&, sign](int iv, const Spatial<double>& s) { add_three(rows, weight, sign, iv, tmul(r.R, s.lin)); };
         };
-        for_columns(task.frame, task.reference, f.p, put(1));
-        for_columns(task.reference, task.frame, f.p, put(-1));
+        frames_.for_columns(task.frame, task.reference, f.p, put(1));
+        frames_.for_columns(task.reference, task.frame, f.p, put(-1));
     }
 
     void com(const double* target, const double* settings, Level& level, double* error) const {
@@ -216,7 +185,7 @@ class Rows {
     // Turns the frame until its axis points at the target: two rows, the rotation about the line of sight is free.
     void gaze(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
         const double weight = settings[0], gain = gain_of(settings[1]);
-        const Placement<double> f = place(task.frame, nullptr);
+        const Placement<double> f = frames_.place(task.frame, nullptr);
         const V axis = f.R * vec(settings + 2), sight = vec(target) - world_.origin - f.p;
         const double distance = __builtin_sqrt(dot(sight, sight));
         if (distance < 1e-9) return;  // nothing to look at: the eye is there
@@ -233,7 +202,7 @@ class Rows {
         level.b[level.rows + 1] = weight * gain * dot(w, e);
         level.rows += 2;
         error[1] = angle;
-        for_columns(task.frame, -1, f.p, [&](int iv, const Spatial<double>& s) {
+        frames_.for_columns(task.frame, -1, f.p, [&](int iv, const Spatial<double>& s) {
             const V rate = s.ang + (1 / distance) * cross(d, s.lin);  // moving sideways turns the line of sight
             row_u[iv] += weight * dot(u, rate);
             row_w[iv] += weight * dot(w, rate);
@@ -279,6 +248,7 @@ class Rows {
 
     const Model& model_;
     const World<double>& world_;
+    Frames frames_;
     V com_;
     const double* q_;
     double dt_;

@@ -186,6 +186,21 @@ def whole_body(
     levels: int,
     /,
 ) -> tuple[Array, Array, Array, Array, Array]: ...
+def inverse_dynamics(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    settings: Array,
+    limits: tuple[Array, ...],
+    tasks: Array,
+    supports: Array,
+    held: Array,
+    integers: bytes,
+    task_rows: int,
+    support_rows: int,
+    out: tuple[Array, ...] | None,
+    /,
+) -> tuple[Array, ...]: ...
 def frame_index(robot: Robot, frame: str | int, /) -> int: ...
 def threads() -> int: ...
 def set_threads(count: int, /) -> None: ...

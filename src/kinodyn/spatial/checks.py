@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn import _core
 from kinodyn.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
@@ -30,19 +31,23 @@ MatrixLike: TypeAlias = ArrayLike | HasMatrix
 
 def numbers(what: str, value: MatrixLike, *core: int) -> Array:
     """Return `value` as finite numbers `(..., *core)`, or raise an error that calls it `what`."""
-    wanted = "(" + ", ".join(("...", *map(str, core))) + ("," if not core else "") + ")"
     try:
         given = np.asarray(value)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "iuf" else None
     except (TypeError, ValueError) as cause:
-        raise InputError(f"{what} is {value!r}; give numbers of shape {wanted}") from cause
+        raise InputError(f"{what} is {value!r}; give numbers of shape {_shape_text(core)}") from cause
     if array is None:
-        raise InputError(f"{what} is {value!r}; give real numbers of shape {wanted}")
+        raise InputError(f"{what} is {value!r}; give real numbers of shape {_shape_text(core)}")
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
-        raise InputError(f"{what} has shape {array.shape}; give {wanted}")
-    if not (np.abs(array) <= LARGEST).all():
+        raise InputError(f"{what} has shape {array.shape}; give {_shape_text(core)}")
+    # the sum of squares is quickly made, and small only if all is well
+    if not np.vdot(array, array) <= LARGEST and not (np.abs(array) <= LARGEST).all():
         raise InputError(f"{what} has a value that is NaN, infinite or above {LARGEST:.0e}; give finite numbers")
     return array
+
+
+def _shape_text(core: tuple[int, ...]) -> str:
+    return "(" + ", ".join(("...", *map(str, core))) + ("," if not core else "") + ")"
 
 
 def shape_of(value: ArrayLike) -> tuple[int, ...]:
@@ -96,6 +101,9 @@ def as_pose(value: MatrixLike, what: str = "pose") -> Array:
     >>> as_pose([[1, 0, 0, 5], [0, 1, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])[:3, 3]
     array([5., 6., 7.])
     """
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape[-2:] == (4, 4):
+        if value.flags.c_contiguous and _core.are_poses(value):
+            return value  # else what is wrong is found below
     T = numbers(what, _matrix(value), 4, 4)
     if (np.abs(T[..., 3, :] - (0.0, 0.0, 0.0, 1.0)) > UNIT_TOLERANCE).any():
         raise InputError(f"{what}: the last row is not 0 0 0 1; give poses (..., 4, 4) that take column vectors")

@@ -13,6 +13,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.spatial.checks import MatrixLike, numbers
+from kinodyn.tasks.motion import Motion, vector
 
 
 class Kind(IntEnum):
@@ -31,7 +32,7 @@ class Kind(IntEnum):
 FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # solvers are built on them
 
 
-class Task(ABC):
+class Task(Motion, ABC):
     """Something to be achieved, in competition with other tasks.
 
     Attributes
@@ -50,6 +51,9 @@ class Task(ABC):
     target
         What is to be reached; None stands for where the robot is when it is first asked. Arrays are kept read-only:
         assign a new one to change it. Leading axes are batch axes.
+    velocity, acceleration, frequency, damping_ratio, gains
+        For controllers, which follow a task in time; see `tasks.motion.Motion`. Inverse kinematics asks where, not
+        when, and does not need them.
     """
 
     name: str
@@ -67,6 +71,7 @@ class Task(ABC):
         self.priority = int(priority)
         self.required = bool(required)
         self.gain = gain
+        self._rest()
         self._target: Array | None = None
         self.follows = True  # the target was not given: it is where the robot was first seen
 
@@ -90,6 +95,13 @@ class Task(ABC):
     def target(self, value: MatrixLike | None) -> None:
         self.follows = value is None
         self._target = None if value is None else frozen(self.check_target(value))
+
+    def track(self, target: Any, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> None:
+        """Set the target and its motion at once, as a control loop does every tick."""
+        checked = frozen(self.check_target(target))
+        v = None if velocity is None else vector(f"velocity of {self.name!r}", velocity)
+        a = None if acceleration is None else vector(f"acceleration of {self.name!r}", acceleration)
+        self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
     def follow(self, robot: Robot, q: Array) -> None:
         """Take where the robot is for the target."""

@@ -1,0 +1,88 @@
+"""The forces that a contact can take, as linear inequalities."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from kinodyn.contact import Contact
+from kinodyn.contact.constraints import POINT, SURFACE
+from kinodyn.description.types import Array
+
+LINE = 0b110111  # all directions but rotation about x
+REACH = 0.1  # m, what moments are compared by where nothing says how large a contact is
+
+
+class Patch(NamedTuple):
+    """Where and how a contact touches, in its frame."""
+
+    mask: int  # directions that it keeps, bits of x y z rx ry rz
+    place: Array  # p (3), R (9): z is the normal, x as near as can be to the frame's x, or along a line
+    length: float  # [m] from its middle to its farthest corner
+    cone: Array  # (rows, kept directions): cone @ (forces, moments / length) <= 0, rows of unit length
+
+
+def patch(contact: Contact, normal: Array) -> Patch:
+    """Find out what a contact can take, for its normal (3,) seen from its frame.
+
+    Friction is a pyramid within the cone. Corners make a polygon in which the centre of pressure stays; a line of them
+    leaves the rotation about it free. A surface without corners takes any moment, as a hand that grips.
+    """
+    mu = contact.friction / np.sqrt(2.0)
+    if contact.corners is None:
+        rows = np.array([[1.0, 0.0, -mu], [-1.0, 0.0, -mu], [0.0, 1.0, -mu], [0.0, -1.0, -mu]])
+        mask = SURFACE if contact.kind == "surface" else POINT
+        cone = np.zeros((4, 6 if mask == SURFACE else 3))
+        cone[:, :3] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return Patch(mask, np.concatenate([contact.point, _axes(normal, None).ravel()]), REACH, cone)
+    middle = contact.corners.mean(axis=0)
+    away = contact.corners - middle
+    length = float(np.linalg.norm(away, axis=1).max())
+    if length < 1e-6:  # all in one place
+        single = Contact(contact.frame, kind="point", point=middle, friction=contact.friction)
+        return patch(single, normal)
+    directions, sizes = np.linalg.svd(away)[2], np.linalg.svd(away, compute_uv=False)
+    if sizes[1] <= 1e-6 * sizes[0]:
+        mask, R = LINE, _axes(normal, directions[0])
+    else:
+        sole = directions[2] if directions[2] @ normal > 0 else -directions[2]
+        mask, R = SURFACE, _axes(sole, None)
+    places = (away @ R / length).round(12)
+    cone = _hull(places.tobytes(), round(float(mu), 12), mask == LINE)
+    return Patch(mask, np.concatenate([middle, R.ravel()]), length, cone)
+
+
+def _axes(z: Array, x: Array | None) -> Array:
+    """Make a rotation (3, 3) with this z, and with an x as near as can be to the one given or to the frame's."""
+    own = np.array([1.0, 0.0, 0.0]) if x is None else x
+    if abs(own @ z) > 0.9:
+        own = np.array([0.0, 1.0, 0.0]) if abs(z[1]) < 0.9 else np.array([0.0, 0.0, 1.0])
+    own = own - (own @ z) * z
+    own /= np.linalg.norm(own)
+    return np.stack([own, np.cross(z, own), z], axis=1)
+
+
+@lru_cache(maxsize=256)
+def _hull(places: bytes, mu: float, line: bool) -> Array:
+    """Compute the facets of all wrenches that forces in pyramids at these places (n, 3) add up to.
+
+    Wrenches of normal force 1 are the convex hull of those of the pyramids' edges; its facets are the rows. For a
+    rectangle they are the 16 of S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots:
+    closed-form formulae of the contact wrench cone for rectangular support areas", 2015.
+    """
+    corners = np.frombuffer(places).reshape(-1, 3)
+    edges = np.array([[x, y, 1.0] for x in (mu, -mu) for y in (mu, -mu)])
+    forces = np.tile(edges, (len(corners), 1))
+    moments = np.cross(np.repeat(corners, 4, axis=0), forces)
+    kept = [0, 1, 4, 5] if line else [0, 1, 3, 4, 5]
+    points = np.concatenate([forces, moments], axis=1)[:, kept]
+    # equal sizes in all directions: friction may be far smaller than 1
+    scale = np.abs(points).max(axis=0)
+    equations = np.unique(ConvexHull(points / scale).equations.round(9), axis=0)
+    rows = np.insert(equations[:, :-1] / scale, 2, equations[:, -1], axis=1)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows.flags.writeable = False
+    return rows
