@@ -145,6 +145,8 @@ class Stack {
 
   private:
     static constexpr double cheap = 1e-3;  // what motion costs beside violation
+    // what motion costs that serves a level only by way of constraints, beside motion that serves it directly
+    static constexpr double detour = 10;
 
     // B = A Z and what is missing of b.
     void project(const Matrix& A, const double* b, long rows) {
@@ -204,7 +206,8 @@ class Stack {
         } else {
             const long rank = turns_.rank;
             turn_basis();
-            met = within(turns_.factor(), turns_.inverse(), rank, __builtin_sqrt(damping), constraints, patient);
+            const double dear = detour * __builtin_sqrt(damping);
+            met = within(turns_.factor(), turns_.inverse(), rank, dear, constraints, patient);
             drop_directions(rank);
         }
         return met;

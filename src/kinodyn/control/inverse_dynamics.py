@@ -59,7 +59,9 @@ class InverseDynamicsQP:
         Deceleration [rad/s^2, m/s^2] that joints are trusted to have before their position limits: one number, (nv,)
         or a dict; an `AccelerationLimit` overrules it.
     acceleration_weight, force_weight
-        What accelerations, and forces in units of the robot's weight, cost beside tasks of weight 1.
+        What accelerations, and forces in units of the robot's weight, cost beside tasks of weight 1. In strict mode
+        the first damps every level; where limits hold a level back, motion that might help around them costs ten times
+        as much, lest all other joints be flung about for little.
     stabilise
         Rate [1/s] at which contacts that move are stopped; see `ContactUse`.
 
