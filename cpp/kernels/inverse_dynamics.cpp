@@ -51,12 +51,11 @@ struct InverseDynamics {
     static long words(const Call& c) {
         const Sizes s(c);
         const long bodies = static_cast<long>(c.model->bodies.size());
-        return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes +
-               Memory::words(s.rows, s.n) + Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) +
-               3 * padded(s.forces) + padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
+        return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes + Memory::words(s.rows, s.n) +
+               Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) + 3 * padded(s.forces) +
+               padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
                ControlLimits::words(s.nv, s.n, s.constraints) + padded(ControlLimits::Cone::words * s.supports) +
-               padded(s.levels * wish_words) +
-               Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
+               padded(s.levels * wish_words) + Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
     }
     static constexpr long wish_words = (sizeof(Wish) + sizeof(double) - 1) / sizeof(double);
 

@@ -182,8 +182,7 @@ class Stack {
         clear_row(y_, end);
         for (int pass = 0; pass < 2; ++pass) {  // once more with what is missing: normal equations lose digits
             clear_row(turned_, end);
-            for (long i = 0; i < m; ++i)
-                add(rest_[i] - (pass ? dot(B_[i], y_, 0, end) : 0), B_[i], turned_, 0, end);
+            for (long i = 0; i < m; ++i) add(rest_[i] - (pass ? dot(B_[i], y_, 0, end) : 0), B_[i], turned_, 0, end);
             solve_symmetric(H_, free_, inverse_, turned_);
             for (long j = 0; j < free_; ++j) y_[j] += turned_[j];
         }

@@ -115,7 +115,9 @@ class InverseDynamicsQP:
         self.add(*tasks, *contacts)
 
     def __repr__(self) -> str:
-        return f"InverseDynamicsQP({self.robot.name}, {len(self._tasks)} tasks, {len(self._uses)} contacts, {self.mode})"
+        return (
+            f"InverseDynamicsQP({self.robot.name}, {len(self._tasks)} tasks, {len(self._uses)} contacts, {self.mode})"
+        )
 
     @property
     def tasks(self) -> Mapping[str, Task]:

@@ -118,9 +118,7 @@ def test_a_lower_task_never_disturbs_a_higher_one(
         above = [task for task in world.tasks if task.priority <= 2]
         world.tasks = above
         before = world.controller(mode="strict").solve(world.state())
-        conflict = kd.ik.FrameTask(
-            world.hand, np.eye(4), priority=4, weights=50.0, name="against"
-        )
+        conflict = kd.ik.FrameTask(world.hand, np.eye(4), priority=4, weights=50.0, name="against")
         world.tasks = [*above, conflict]
         after = world.controller(mode="strict").solve(world.state())
         for task in above:
