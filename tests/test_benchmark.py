@@ -86,3 +86,17 @@ def test_every_method_of_solve_has_a_row() -> None:
     methods = ("auto", "lm", "dls", "pinv", "newton", "transpose", "optimise")
     assert [row[0] for row in rows] == [f'`"{method}"`' for method in methods]
     assert rows[0][2] == rows[1][2] == "100.0%"  # with restarts
+
+
+def test_a_tick_of_inverse_dynamics_is_measured_with_or_without_tsid() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "control_inverse_dynamics.py"), "--json", "--turns", "1", "--ticks", "20"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["ticks"] == 20 and all(us["median"] > 0 for us in report["us"].values())
+    assert ("TSID" in report["us"]) != bool(report["without TSID"])
