@@ -161,8 +161,12 @@ class InverseDynamicsQP:
         self._plan.enable(task, on)
 
     def solve(self, state: State) -> ControlResult:
-        """Find accelerations, forces and torques at a state (..., q and v)."""
-        if state.robot is not self.robot:
+        """Find accelerations, forces and torques at a state (..., q and v).
+
+        The controller computes with its own robot. That of the state may differ in masses, as the true robot does from
+        its model, but not in joints.
+        """
+        if state.robot is not self.robot and state.robot.joint_names != self.robot.joint_names:
             raise InputError(f"the state is of another robot, {state.robot!r}, than the controller, {self.robot!r}")
         plan = self._plan
         if plan is None:

@@ -30,6 +30,14 @@ def test_contacts_are_switched_and_their_forces_bounded(scene: Callable[..., Any
     assert "normal force of left_sole" in result.at_limits
     left.bound(0.7 * weight, 2 * weight)
     assert controller.solve(world.state()).forces["left_sole"][2] >= 0.7 * weight - 1e-6
+    left.bound(0.0, 2 * weight)
+    left.friction = right.friction = 0.01
+    for f in controller.solve(world.state()).forces.values():
+        assert np.linalg.norm(f[:2]) <= 0.01 * f[2] + 1e-6
+    left.friction = right.friction = 0.8
+    left.normal = right.normal = (0.3, 0.0, 1.0)  # a slope of 17 degrees, steeper than friction 0.2 would hold
+    assert controller.solve(world.state()).status == "solved"
+    np.testing.assert_allclose(left.normal, np.array([0.3, 0.0, 1.0]) / np.sqrt(1.09))
     left.active = False
     result = controller.solve(world.state())
     np.testing.assert_array_equal(result.forces["left_sole"], 0.0)
