@@ -150,3 +150,53 @@ def test_ten_thousand_random_ticks_give_finite_torques_within_limits(scene: Call
             kinds.add(str(result.status))
             count += 1
     assert count == 10_000 and kinds == {"solved", "relaxed"}
+
+
+def smooth(t: float, length: float) -> tuple[float, float, float]:
+    """Go from 0 to 1 with the least jerk: position, velocity, acceleration."""
+    x = min(max(t / length, 0.0), 1.0)
+    rate, gain = 30 * x**2 - 60 * x**3 + 30 * x**4, 60 * x - 180 * x**2 + 120 * x**3
+    return 10 * x**3 - 15 * x**4 + 6 * x**5, rate / length, gain / length**2
+
+
+@pytest.mark.parametrize("mode", ["weighted", "strict"])
+def test_a_humanoid_shifts_its_weight_lifts_a_foot_and_sets_it_down(mode: str, scene: Callable[..., Any]) -> None:
+    world, dt = scene("humanoid"), 4e-3
+    robot, (left, right) = world.robot, world.contacts
+    com = next(task for task in world.tasks if isinstance(task, kd.ik.ComTask))
+    start, T_left, T_right = com.target, *(kd.kinematics.pose(robot, world.q, c.frame) for c in (left, right))
+    over = np.array([*T_right[:2, 3], start[2]])
+    swing = kd.ik.FrameTask("left_sole", T_left, weights=5.0, priority=1, name="swing")
+    world.tasks.append(swing)
+    controller = world.controller(mode=mode, dt=dt)
+    controller.enable("swing", False)
+    foot, weight = controller.contacts["left_sole"], 9.81 * robot.mass
+    state = world.state()
+    for k in range(500):
+        t = k * dt
+        com.track(*(a + b * (over - start) for a, b in zip((start, 0.0, 0.0), smooth(t, 0.9), strict=True)))
+        if 0.8 < t < 1.0:
+            foot.maximum = weight * (1.0 - t)
+        elif t >= 1.0:
+            if foot.active:
+                foot.active = False
+                controller.enable("swing")
+            up = (
+                smooth(t - 1.0, 0.5)
+                if t < 1.5
+                else (1 - smooth(t - 1.5, 0.5)[0], *(-x for x in smooth(t - 1.5, 0.5)[1:]))
+            )
+            ahead = smooth(t - 1.0, 1.0)
+            T = T_left.copy()
+            T[:3, 3] += [0.1 * ahead[0], 0.0, 0.05 * up[0]]
+            swing.track(T, *([0.1 * a, 0, 0.05 * u, 0, 0, 0] for a, u in zip(ahead[1:], up[1:], strict=True)))
+        result = controller.solve(state.update(world.q, world.v))
+        assert result.status == "solved"
+        ground = [kd.contact.Contact(name) for name, use in controller.contacts.items() if use.active]
+        a, forces = kd.contact.dynamics(robot, world.q, world.v, result.tau, ground, stabilise=20.0)
+        assert min(f[2] for f in forces.values()) > -1e-6  # the ground never has to pull
+        world.v = world.v + dt * a
+        world.q = robot.integrate(world.q, dt * world.v)
+    moved = kd.kinematics.pose(robot, world.q, "left_sole")[:3, 3] - T_left[:3, 3]
+    np.testing.assert_allclose(moved, [0.1, 0, 0], atol=6e-3)
+    np.testing.assert_allclose(kd.kinematics.pose(robot, world.q, "right_sole"), T_right, atol=1e-3)
