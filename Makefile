@@ -6,7 +6,7 @@ CORE := CMakeLists.txt $(shell find cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
-.PHONY: help test bench bench-ik lint format docs wheel clean
+.PHONY: help test bench bench-ik bench-control lint format docs wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -36,6 +36,13 @@ bench-ik:  ## measure inverse kinematics against robotics-toolbox, EAIK, Placo, 
 	$(VENV)-peers/bin/python -m pip install --quiet '.[benchmark]'
 	$(VENV)-peers/bin/python benchmarks/ik.py
 
+# TSID wants one exact version of Pinocchio, another one than Placo.
+bench-control:  ## measure inverse dynamics control against TSID
+	test -x $(VENV)-tsid/bin/python || $(PYTHON) -m venv $(VENV)-tsid
+	$(VENV)-tsid/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-tsid/bin/python -m pip install --quiet '.[robots]' 'tsid==1.7.1' 'pin==3.4.0'
+	$(VENV)-tsid/bin/python benchmarks/control_inverse_dynamics.py
+
 lint: $(VENV)/.tools  ## check style and types, change nothing
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -54,5 +61,5 @@ wheel: $(VENV)/.tools  ## build a source archive and a wheel into dist/
 	$(BIN)/python -m build $(WHEEL_OPTIONS)
 
 clean:  ## remove everything that these targets made
-	rm -rf $(VENV) $(VENV)-peers build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-tsid build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -142,9 +142,8 @@ def agreement(first: Contestant, second: Contestant, ticks: int) -> float:
     return worst / largest
 
 
-def measure(turns: int = 10) -> dict[str, Any]:
+def measure(turns: int = 10, ticks: int = round(PERIOD / DT)) -> dict[str, Any]:
     """Time every tick of the motion for each contestant in turn; the least of the turns counts for each tick."""
-    ticks = round(PERIOD / DT)
     motion = record(ticks)
     everyone, without = contestants(motion)
     agree = agreement(everyone[0], everyone[-1], ticks) if not without else None
@@ -157,7 +156,7 @@ def measure(turns: int = 10) -> dict[str, Any]:
                 each.tick(k)
                 times[k] = min(times[k], 1e6 * (time.perf_counter() - start))
     us = {
-        name: {"median": round(statistics.median(times), 1), "worst": round(float(times.max()), 1)}
+        name: {"median": round(statistics.median(times.tolist()), 1), "worst": round(float(times.max()), 1)}
         for name, times in best.items()
     }
     ratio = None if without else round(us["TSID"]["median"] / us["kinodyn, weighted"]["median"], 2)
@@ -188,8 +187,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--turns", type=int, default=10, help="how often each tick is measured")
+    parser.add_argument("--ticks", type=int, default=round(PERIOD / DT), help="how long the motion is")
     options = parser.parse_args(arguments)
-    report = measure(options.turns)
+    report = measure(options.turns, options.ticks)
     print(json.dumps(report, indent=2) if options.json else render(report))
 
 

@@ -1,4 +1,4 @@
-// The door of whole-body inverse kinematics.
+// The door of inverse dynamics as a quadratic programme.
 #pragma once
 
 #include <nanobind/nanobind.h>

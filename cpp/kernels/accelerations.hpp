@@ -30,9 +30,7 @@ struct ControlTask {
     int rows, place;       // place: where its numbers begin
     int active;
     static constexpr int integers = 7;
-    static ControlTask read(const int* n) {
-        return {static_cast<TaskKind>(n[0]), n[1], n[2], n[3], n[4], n[5], n[6]};
-    }
+    static ControlTask read(const int* n) { return {static_cast<TaskKind>(n[0]), n[1], n[2], n[3], n[4], n[5], n[6]}; }
     int target_size(const Model& model) const {
         switch (kind) {
             case TaskKind::Pose: return 16;
@@ -140,7 +138,8 @@ class AccelerationRows {
         const Spatial<double> v = {given(r.velocity), given(r.velocity + 3)};
         const Spatial<double> a = {given(r.acceleration), given(r.acceleration + 3)};
         for (int k = 0; k < 6; ++k)
-            wanted[k] = part(a, k) + r.damping[k] * (part(v, k) - part(w, k)) + r.stiffness[k] * part(e, k) - part(d, k);
+            wanted[k] =
+                part(a, k) + r.damping[k] * (part(v, k) - part(w, k)) + r.stiffness[k] * part(e, k) - part(d, k);
         double* rows[6];
         open(r, 6, wanted, wish, rows);
         const auto put_with = [&](double sign) {
@@ -225,7 +224,8 @@ class AccelerationRows {
     }
 
     // The rotation of the frame's axis relative to the line of sight, in two directions across that line. The line
-    // from the eye p to the target turns by d x s' / |s| with s = target - p, d = s / |s|.
+    // from the eye p to the target turns by d x s' / |s| with s = target - p, d = s / |s|; that the frame also rolls
+    // about it turns the difference of the two.
     void gaze(const ControlTask& task, const Reference& r, Wish& wish, double* wanted) const {
         const Placement<double> f = frames_.place(task.frame, nullptr);
         const V axis = f.R * vec(r.more), sight = vec(r.target) - world_.origin - f.p;
@@ -241,7 +241,8 @@ class AccelerationRows {
         Spatial<double> rate, drift;
         relative_motion(task.frame, -1, f.p, rate, drift);
         const V moving = vec(r.velocity) - rate.lin, line = k * cross(d, moving);
-        const V all = r.stiffness[0] * e + r.damping[0] * (line - rate.ang) - drift.ang +
+        const V all = r.stiffness[0] * e + r.damping[0] * (line - rate.ang) - drift.ang -
+                      dot(d, rate.ang) * cross(d, line) +
                       k * (cross(d, vec(r.acceleration) - drift.lin) - 2 * dot(d, moving) * line);
         double* rows[2] = {wish.A[wish.rows], wish.A[wish.rows + 1]};
         wanted[0] = there ? 0 : dot(u, all), wanted[1] = there ? 0 : dot(w, all);

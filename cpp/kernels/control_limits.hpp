@@ -144,7 +144,8 @@ class ControlLimits {
         evaluate(x, value_);
         for (long i = 0; i < count; ++i) {
             const double low = i < nv_ ? low_[i] : lower[i], high = i < nv_ ? high_[i] : upper[i];
-            const double bound = value_[i] < low ? low : high, beyond = value_[i] < low ? low - value_[i] : value_[i] - high;
+            const double bound = value_[i] < low ? low : high,
+                         beyond = value_[i] < low ? low - value_[i] : value_[i] - high;
             const bool counts = beyond > 4 * trifle * (1 + fabs(bound));
             out[i] = counts ? beyond * (i < nv_ ? 1 : i < 2 * nv_ ? 1 / share_[i - nv_] : unit) : 0;
         }

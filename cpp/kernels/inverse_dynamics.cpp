@@ -1,8 +1,8 @@
 // Inverse dynamics as a quadratic programme: the accelerations and contact forces that serve tasks best, within what
 // contacts, motors and joints can do, and the torques that bring them about. One state at a time.
 //
-// Variables    x = (a, f): accelerations (nv) and forces along the directions that supports keep, f scaled by the
-//              robot's weight; torques follow, tau = M a + h - J^T f
+// Variables    x = (a, f): accelerations (nv) and forces along the directions that supports keep, f in units of
+//              some weights of the robot; torques follow, tau = M a + h - J^T f
 // Objective    sum of |W (A a - b)|^2 over tasks, and little weights on a and on f - (wished f); in one level, or in
 //              strict order of levels
 // Constraints  tau = 0 where nothing drives; J a as contacts need it; tau within limits; f in cones, its normal part
@@ -29,6 +29,7 @@ namespace kinodyn::KINODYN_TARGET {
 struct InverseDynamics {
     static constexpr bool sparse = false;
     static constexpr double endless = 1e29;
+    static constexpr double large = 30;  // forces are counted in so many weights: small numbers, cheap beside motion
 
     struct Sizes {
         int tasks, supports, levels;
@@ -50,12 +51,11 @@ struct InverseDynamics {
     static long words(const Call& c) {
         const Sizes s(c);
         const long bodies = static_cast<long>(c.model->bodies.size());
-        return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes +
-               Memory::words(s.rows, s.n) + Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) +
-               3 * padded(s.forces) + padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
+        return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes + Memory::words(s.rows, s.n) +
+               Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) + 3 * padded(s.forces) +
+               padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
                ControlLimits::words(s.nv, s.n, s.constraints) + padded(ControlLimits::Cone::words * s.supports) +
-               padded(s.levels * wish_words) +
-               Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
+               padded(s.levels * wish_words) + Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
     }
     static constexpr long wish_words = (sizeof(Wish) + sizeof(double) - 1) / sizeof(double);
 
@@ -150,7 +150,7 @@ struct InverseDynamics {
 
         // Rows of the supports that are active, and their cones.
         void hold(const AccelerationRows& rows) {
-            unit = model.total_mass * 9.81;
+            unit = large * model.total_mass * 9.81;
             m = n_cones = 0;
             long constraint = 2 * nv;
             for (int k = 0; k < sizes.supports; ++k) {
@@ -261,7 +261,7 @@ struct InverseDynamics {
             for (int k = 0; k < sizes.supports; ++k) {
                 const Support s = sizes.support(k);
                 for (int j = 0; s.active && j < s.rows(); ++j, ++i) {
-                    last.scale[nv + i] = w.in[2][2] * numbers_of(s).weight();
+                    last.scale[nv + i] = large * w.in[2][2] * numbers_of(s).weight();
                     last.offset[nv + i] = last.scale[nv + i] * f[i] / scale[i];
                 }
             }

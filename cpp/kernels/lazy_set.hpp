@@ -37,7 +37,7 @@ class LazySet {
     bool solve(const Constraints& constraints, long directions, long n, const double* guess, bool patient) {
         of_ = &constraints;
         m_ = directions, end_ = padded(n);
-        held_ = 0, iterations = 0;
+        held_ = 0, iterations = 0, off_ = false;
         const long count = constraints.count;
         for (long i = 0; i < count; ++i) value_[i] = guess[i];
         for (long i = 0; i < count; ++i) side[i] = 0, hopeless_[i] = 0;
@@ -46,22 +46,32 @@ class LazySet {
         bool met = true, exact = false;  // exact: what is held has been met to rounding since it last changed
         for (;;) {
             const long next = most_violated();
-            if (next < 0 && (exact || held_ == 0)) return met;
+            if (next < 0 && (exact || held_ == 0)) return met && !off_ && !despaired();
             if (iterations >= most) return false;
             if (next >= 0 && take_in(next, most)) {
                 exact = false;
             } else if (!exact) {
                 meet_held(), exact = true;
             } else {
-                // rounding may keep from moving what is a hair's breadth off
-                const bool hair = excess_ <= 100 * of_->tolerance(next);
-                if (!patient && !hair) return false;
-                hopeless_[next] = 1, met = met && hair;
+                const bool little = excess_ <= hair * of_->tolerance(next);
+                if (!patient && !little) return false;
+                hopeless_[next] = 1, met = met && little;
             }
         }
     }
 
   private:
+    static constexpr double hair = 100;  // tolerances; rounding may keep from moving what is so little off
+
+    // Did one that could not be moved get farther off since?
+    bool despaired() const {
+        for (long i = 0; i < of_->count; ++i) {
+            const double below = of_->lower[i] - value_[i], above = value_[i] - of_->upper[i];
+            if (hopeless_[i] && (below > above ? below : above) > hair * of_->tolerance(i)) return true;
+        }
+        return false;
+    }
+
     // Holds what held last time, less what would have to be pulled rather than pushed: a valid place to start.
     void hold_guess() {
         for (long i = 0; i < of_->count && held_ < m_; ++i) {
@@ -69,7 +79,7 @@ class LazySet {
             if (sign == 0 || !(fabs(sign > 0 ? of_->lower[i] : of_->upper[i]) < HUGE_VAL)) continue;
             point_at(i, sign);
             multiply(J, m_, normal_, end_, d_);
-            if (blocked()) continue;
+            if (blocked(1e-10)) continue;  // a guess is worth no trouble with rounding
             combine(J, held_, m_, d_, end_, z_);
             hold(i, sign, 0);
         }
@@ -109,12 +119,21 @@ class LazySet {
         return worst;
     }
 
-    // Steps back onto the held constraints, from which rounding has led away.
+    // Steps back onto the held constraints, from which rounding has led away: more than once where they are nearly
+    // dependent.
     void meet_held() {
-        of_->evaluate(x, value_);
-        way_to_held();
-        combine(J, 0, held_, d_, end_, z_);
-        add(1, z_, x, 0, end_);
+        for (int pass = 0; pass < 4; ++pass) {
+            of_->evaluate(x, value_);
+            off_ = false;
+            for (long k = 0; k < held_; ++k) {
+                const int i = which_[k];
+                off_ |= fabs((side[i] > 0 ? of_->lower[i] : of_->upper[i]) - value_[i]) > of_->tolerance(i);
+            }
+            if (!off_) return;
+            way_to_held();
+            combine(J, 0, held_, d_, end_, z_);
+            add(1, z_, x, 0, end_);
+        }
     }
 
     void point_at(long i, double sign) {
@@ -122,13 +141,14 @@ class LazySet {
         for (long j = 0; j < end_; j += lanes) store(normal_ + j, sign * load(normal_ + j));
     }
 
-    // Is there no direction left, beside those held, in which the constraint behind d can be met?
-    bool blocked() {
+    // Is there no direction left, beside those held, in which the constraint behind d can be met? `least` is the share
+    // of the square of d that counts as one.
+    bool blocked(double least) {
         double size = 0;
         through_ = 0;
         for (long k = 0; k < held_; ++k) size += d_[k] * d_[k];
         for (long k = held_; k < m_; ++k) through_ += d_[k] * d_[k];
-        return !(through_ > 1e-18 * (size + through_));
+        return !(through_ > least * (size + through_));
     }
 
     long most_violated() {
@@ -153,7 +173,7 @@ class LazySet {
         double own = 0;  // its multiplier
         while (iterations++ < most) {
             multiply(J, m_, normal_, end_, d_);
-            const bool stuck = blocked();
+            const bool stuck = blocked(1e-18);
             const double full = stuck ? HUGE_VAL : missing / through_;
             long leave = -1;
             const double partial = first_to_vanish(leave);
@@ -230,6 +250,7 @@ class LazySet {
     long m_ = 0, end_ = 0, held_ = 0;
     double through_ = 0;  // square of the part of d beyond what is held
     double excess_ = 0;   // of what is most violated
+    bool off_ = false;    // rounding keeps what is held from being met
     Matrix R_;            // row j: column j of the triangular factor of the held constraints
     double *start_, *u_, *normal_, *d_, *r_, *z_, *value_;
     int* which_;      // constraint behind each multiplier

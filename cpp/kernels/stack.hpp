@@ -144,6 +144,8 @@ class Stack {
 
   private:
     static constexpr double cheap = 1e-3;  // what motion costs beside violation
+    // what motion costs that serves a level only by way of constraints, beside motion that serves it directly
+    static constexpr double detour = 10;
 
     // B = A Z and what is missing of b.
     void project(const Matrix& A, const double* b, long rows) {
@@ -179,8 +181,7 @@ class Stack {
         clear_row(y_, end);
         for (int pass = 0; pass < 2; ++pass) {  // once more with what is missing: normal equations lose digits
             clear_row(turned_, end);
-            for (long i = 0; i < m; ++i)
-                add(rest_[i] - (pass ? dot(B_[i], y_, 0, end) : 0), B_[i], turned_, 0, end);
+            for (long i = 0; i < m; ++i) add(rest_[i] - (pass ? dot(B_[i], y_, 0, end) : 0), B_[i], turned_, 0, end);
             solve_symmetric(H_, free_, inverse_, turned_);
             for (long j = 0; j < free_; ++j) y_[j] += turned_[j];
         }
@@ -203,7 +204,8 @@ class Stack {
         } else {
             const long rank = turns_.rank;
             turn_basis();
-            met = within(turns_.factor(), turns_.inverse(), rank, __builtin_sqrt(damping), constraints, patient);
+            const double dear = detour * __builtin_sqrt(damping);
+            met = within(turns_.factor(), turns_.inverse(), rank, dear, constraints, patient);
             drop_directions(rank);
         }
         return met;

@@ -21,18 +21,18 @@ struct Support {
 // and x as near to the place's x as can be; of a loop, those of the place in `other`.
 struct SupportNumbers {
     const double* x;
-    const double* place() const { return x; }            // in the frame: p 3, R 9
-    const double* target() const { return x + 12; }      // in the other: p 3, R 9
-    double stiffness() const { return x[24]; }           // [1/s^2]
-    double damping() const { return x[25]; }             // [1/s]
-    const double* normal() const { return x + 26; }      // in the world
-    double minimum() const { return x[29]; }             // of the normal force [N]
+    const double* place() const { return x; }        // in the frame: p 3, R 9
+    const double* target() const { return x + 12; }  // in the other: p 3, R 9
+    double stiffness() const { return x[24]; }       // [1/s^2]
+    double damping() const { return x[25]; }         // [1/s]
+    const double* normal() const { return x + 26; }  // in the world
+    double minimum() const { return x[29]; }         // of the normal force [N]
     double maximum() const { return x[30]; }
-    double weight() const { return x[31]; }              // of its force in the last level
-    double length() const { return x[32]; }              // [m] that makes moments comparable with forces
-    const double* wished() const { return x + 33; }      // wrench in world axes, about the point that follows
-    const double* point() const { return x + 39; }       // in the frame
-    const double* cone() const { return x + 42; }        // rows over the kept directions: at most 0 times a force
+    double weight() const { return x[31]; }          // of its force in the last level
+    double length() const { return x[32]; }          // [m] that makes moments comparable with forces
+    const double* wished() const { return x + 33; }  // wrench in world axes, about the point that follows
+    const double* point() const { return x + 39; }   // in the frame
+    const double* cone() const { return x + 42; }    // rows over the kept directions: at most 0 times a force
 };
 
 // One support where it is.

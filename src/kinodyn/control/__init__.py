@@ -10,20 +10,27 @@ from kinodyn.control.computed_torque import ComputedTorque
 from kinodyn.control.gains import Gains
 from kinodyn.control.hybrid import HybridForceMotion
 from kinodyn.control.impedance import JointImpedance
+from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.control.payload import Payload
 from kinodyn.control.pd import PDGravity, joint_inertia
 from kinodyn.control.protocol import Controller
 from kinodyn.control.quantities import OperationalSpace, operational_space
+from kinodyn.control.result import ControlResult, GaveWay
 from kinodyn.control.robust import RobustControl
 from kinodyn.control.task_space import OperationalSpaceControl, TaskSpaceControl
+from kinodyn.control.uses import ContactUse
 
 __all__ = [
     "AdaptiveControl",
     "CartesianImpedance",
     "ComputedTorque",
+    "ContactUse",
+    "ControlResult",
     "Controller",
     "Gains",
+    "GaveWay",
     "HybridForceMotion",
+    "InverseDynamicsQP",
     "JointImpedance",
     "OperationalSpace",
     "OperationalSpaceControl",

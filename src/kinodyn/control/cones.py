@@ -81,8 +81,8 @@ def _hull(places: bytes, mu: float, line: bool) -> Array:
     points = np.concatenate([forces, moments], axis=1)[:, kept]
     # equal sizes in all directions: friction may be far smaller than 1
     scale = np.abs(points).max(axis=0)
-    equations = np.unique(ConvexHull(points / scale).equations.round(9), axis=0)
-    rows = np.insert(equations[:, :-1] / scale, 2, equations[:, -1], axis=1)
+    equations: Array = np.unique(ConvexHull(points / scale).equations.round(9), axis=0)
+    rows: Array = np.insert(equations[:, :-1] / scale, 2, equations[:, -1], axis=1)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows.flags.writeable = False
     return rows

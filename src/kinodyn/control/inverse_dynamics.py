@@ -59,7 +59,9 @@ class InverseDynamicsQP:
         Deceleration [rad/s^2, m/s^2] that joints are trusted to have before their position limits: one number, (nv,)
         or a dict; an `AccelerationLimit` overrules it.
     acceleration_weight, force_weight
-        What accelerations, and forces in units of the robot's weight, cost beside tasks of weight 1.
+        What accelerations, and forces in units of the robot's weight, cost beside tasks of weight 1. In strict mode
+        the first damps every level; where limits hold a level back, motion that might help around them costs ten times
+        as much, lest all other joints be flung about for little.
     stabilise
         Rate [1/s] at which contacts that move are stopped; see `ContactUse`.
 
@@ -113,7 +115,9 @@ class InverseDynamicsQP:
         self.add(*tasks, *contacts)
 
     def __repr__(self) -> str:
-        return f"InverseDynamicsQP({self.robot.name}, {len(self._tasks)} tasks, {len(self._uses)} contacts, {self.mode})"
+        return (
+            f"InverseDynamicsQP({self.robot.name}, {len(self._tasks)} tasks, {len(self._uses)} contacts, {self.mode})"
+        )
 
     @property
     def tasks(self) -> Mapping[str, Task]:
@@ -157,8 +161,12 @@ class InverseDynamicsQP:
         self._plan.enable(task, on)
 
     def solve(self, state: State) -> ControlResult:
-        """Find accelerations, forces and torques at a state (..., q and v)."""
-        if state.robot is not self.robot:
+        """Find accelerations, forces and torques at a state (..., q and v).
+
+        The controller computes with its own robot. That of the state may differ in masses, as the true robot does from
+        its model, but not in joints.
+        """
+        if state.robot is not self.robot and state.robot.joint_names != self.robot.joint_names:
             raise InputError(f"the state is of another robot, {state.robot!r}, than the controller, {self.robot!r}")
         plan = self._plan
         if plan is None:

@@ -9,7 +9,6 @@ import numpy as np
 from kinodyn.control.packing import TaskSlot
 from kinodyn.control.uses import ContactUse, SupportSlot
 from kinodyn.description.types import Array
-from kinodyn.errors import unknown_name
 from kinodyn.robot import Robot
 from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.task import Task
@@ -33,6 +32,9 @@ class Plan:
         self._uses = tuple(uses.values())
         self._custom = [slot for slot in self.slots if isinstance(slot.task, CustomTask)]
         self.supports: list[SupportSlot] | None = None
+        self.support_numbers: Array = np.zeros(1)
+        self.support_rows = self.constraints = 0
+        self._active: list[bool] = []
         self._attach_tasks((max(place, 1),))
         self.held: Array = np.zeros(0)
         self.integers = b""
@@ -59,7 +61,7 @@ class Plan:
 
     def _write_tasks(self, new: list[TaskSlot], q: Array, v: Array) -> None:
         numbers = self.task_numbers
-        if numbers.ndim > 1 or q.ndim > 1 or not all([slot.alone() for slot in new]):
+        if numbers.ndim > 1 or q.ndim > 1 or not all(slot.alone() for slot in new):
             batch = np.broadcast_shapes(*(slot.batch() for slot in self.slots))
             if self._custom or any(slot.task.target is None for slot in self.slots):
                 batch = np.broadcast_shapes(batch, q.shape[:-1])
@@ -82,7 +84,7 @@ class Plan:
         for slot in self.slots:
             if slot.task.name == name:
                 slot.active = bool(on)
-        self._active: list[bool] = []  # the integers are to be written again
+        self._active = []  # the integers are to be written again
 
     def held_for(self, batch: tuple[int, ...]) -> Array:
         """Return what held the tick before, or nothing if those were other robots."""

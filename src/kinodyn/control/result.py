@@ -87,15 +87,14 @@ class ControlResult:
 
     @cached_property
     def status(self) -> NDArray[np.str_]:
-        """Tell "solved": all limits and contacts hold; "relaxed": some gave way, as little as could be; "failed"."""
-        beyond = np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > NOTABLE
-        failed = (self._info[..., 2] > 0) & (self._excess.max(axis=-1, initial=0.0) > 10 * self._relaxed())
-        return np.where(failed, "failed", np.where(beyond, "relaxed", "solved"))
+        """Tell how it went.
 
-    def _relaxed(self) -> Array:
-        """Return the largest violation that was found to be needed."""
-        nv = self.a.shape[-1]
-        return np.maximum(self._excess[..., :nv].max(axis=-1, initial=0.0), NOTABLE)
+        "solved": all limits and contacts hold; "relaxed": accelerations or contacts gave way, as little as could be;
+        "failed": torques or forces beyond their limits, which rounding alone can bring about.
+        """
+        hard = self._excess[..., self.a.shape[-1] :].max(axis=-1, initial=0.0)
+        beyond = np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > NOTABLE
+        return np.where(hard > NOTABLE, "failed", np.where(beyond, "relaxed", "solved"))
 
     @property
     def success(self) -> NDArray[np.bool_]:

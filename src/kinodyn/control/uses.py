@@ -34,6 +34,8 @@ class ContactUse:
         The force that is wished for, on the robot, in world axes: of a surface with the moment about the contact's
         point. It counts with `weight`, times the controller's `force_weight`.
     friction : float
+    normal : (3,)
+        Of the ground, in the world: of a slope as soon as it is known.
     target : (4, 4) or None
         Where the frame is to stay, for `stabilise`; None: no matter where.
     stabilise : float or (stiffness, damping)
@@ -117,11 +119,22 @@ class ContactUse:
 
     @friction.setter
     def friction(self, value: float) -> None:
+        self._renew(value, self._touching().normal)
+
+    @property
+    def normal(self) -> Array:
+        """Give the direction of the world from which the ground pushes."""
+        return self._touching().normal
+
+    @normal.setter
+    def normal(self, value: ArrayLike) -> None:
+        self._renew(self._touching().friction, value)
+
+    def _renew(self, friction: float, normal: ArrayLike) -> None:
+        """Take another contact in place of the one there was: contacts may be shared with others."""
         old = self._touching()
-        self.contact = Contact(
-            old.frame, kind=old.kind, point=old.point, corners=old.corners, friction=value, normal=old.normal,
-            name=old.name,
-        )  # fmt: skip
+        same = {"kind": old.kind, "point": old.point, "corners": old.corners, "name": old.name}
+        self.contact = Contact(old.frame, friction=friction, normal=normal, **same)  # type: ignore[arg-type]
         self._patch = None
         self.version += 1
 

@@ -90,6 +90,12 @@ def as_rotation(value: MatrixLike, what: str = "rotation") -> Array:
     return R
 
 
+def _is_pose(array: Array) -> bool:
+    """Tell quickly whether an array already is what `as_pose` returns."""
+    plain = array.dtype == np.float64 and array.flags.c_contiguous and array.shape[-2:] == (4, 4)
+    return plain and _core.are_poses(array)
+
+
 def as_pose(value: MatrixLike, what: str = "pose") -> Array:
     """Return poses `(..., 4, 4)` of an array or of a SciPy `RigidTransform`, checked.
 
@@ -101,9 +107,8 @@ def as_pose(value: MatrixLike, what: str = "pose") -> Array:
     >>> as_pose([[1, 0, 0, 5], [0, 1, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])[:3, 3]
     array([5., 6., 7.])
     """
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape[-2:] == (4, 4):
-        if value.flags.c_contiguous and _core.are_poses(value):
-            return value  # else what is wrong is found below
+    if type(value) is np.ndarray and _is_pose(value):
+        return value  # else what is wrong is found below
     T = numbers(what, _matrix(value), 4, 4)
     if (np.abs(T[..., 3, :] - (0.0, 0.0, 0.0, 1.0)) > UNIT_TOLERANCE).any():
         raise InputError(f"{what}: the last row is not 0 0 0 1; give poses (..., 4, 4) that take column vectors")

@@ -101,7 +101,8 @@ class Motion:
 def vector(what: str, value: ArrayLike) -> Array:
     """Return a copy of vectors (..., any size), or raise."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim > 0 and np.vdot(value, value) <= LARGEST:
-        return value.copy()
+        copy: Array = value.copy()
+        return copy
     if np.ndim(value) == 0:
         raise InputError(f"{what} must be a vector, got {value!r}")
     return np.array(numbers(what, value, np.shape(value)[-1]))

@@ -1,0 +1,148 @@
+"""Tasks in acceleration form: what they ask for is the second derivative of what they measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kinodyn as kd
+from kinodyn.description.types import Array
+from kinodyn.robot import Robot
+
+STEP = 5e-5
+
+
+def second(measure: Callable[[Array], Array], robot: Robot, q: Array, v: Array, a: Array) -> Array:
+    """Differentiate twice along the motion that starts at (q, v) with the constant acceleration a of v."""
+    before, now, after = (measure(along(robot, q, v, a, h)) for h in (-STEP, 0.0, STEP))
+    rate: Array = (after - 2 * now + before) / STEP**2
+    return rate
+
+
+def along(robot: Robot, q: Array, v: Array, a: Array, h: float) -> Array:
+    """Move for time h, well enough for second derivatives: in small steps of the exact velocity."""
+    n = 8
+    for k in range(n):
+        t = (k + 0.5) * h / n
+        q = robot.integrate(q, (v + t * a) * h / n)
+    return q
+
+
+@pytest.mark.parametrize("relative", [None, "torso"])
+def test_a_position_is_accelerated_as_it_is_asked_to_be(relative: str | None) -> None:
+    robot = kd.load("humanoid")
+    rng = np.random.default_rng(0)
+    q = robot.integrate(robot.configuration("standing"), 0.2 * rng.normal(size=robot.nv))
+    v = 0.5 * rng.normal(size=robot.nv)
+    task = kd.ik.FrameTask("left_palm", [0.3, 0.2, 0.1], relative_to=relative, point=[0.02, 0.03, 0.04])
+    task.velocity, task.acceleration = rng.normal(size=3), rng.normal(size=3)
+    task.frequency, task.damping_ratio = 5.0, 0.7
+    controller = kd.control.InverseDynamicsQP(robot, [task], limits=[], torque_limits=False)
+    result = controller.solve(kd.State(robot, q, v))
+    missing, a = result.errors[task.name], result.a
+
+    def measure(x: Array) -> Array:
+        return task.measure(robot, x)
+
+    rate = (measure(along(robot, q, v, a, STEP)) - measure(along(robot, q, v, a, -STEP))) / (2 * STEP)
+    assert task.velocity is not None and task.acceleration is not None and task.target is not None
+    wanted = task.acceleration + 7.0 * (task.velocity - rate) + 25.0 * (task.target - measure(q))
+    np.testing.assert_allclose(second(measure, robot, q, v, a) + missing, wanted, atol=2e-5)
+    assert np.abs(missing).max() < 1e-3 * np.abs(wanted).max()
+
+
+def test_a_pose_is_accelerated_as_it_is_asked_to_be() -> None:
+    robot = kd.load("humanoid")
+    rng = np.random.default_rng(1)
+    q = robot.integrate(robot.configuration("standing"), 0.2 * rng.normal(size=robot.nv))
+    v = 0.5 * rng.normal(size=robot.nv)
+    T = kd.kinematics.pose(robot, q, "left_palm")
+    task = kd.ik.FrameTask("left_palm", T)
+    target = T.copy()
+    target[:3, 3] += [0.1, -0.2, 0.05]
+    turn = np.array([0.3, -0.2, 0.4])
+    target[:3, :3] = Rotation.from_rotvec(turn).as_matrix() @ T[:3, :3]
+    task.track(target, rng.normal(size=6), rng.normal(size=6))
+    controller = kd.control.InverseDynamicsQP(robot, [task], limits=[], torque_limits=False)
+    result = controller.solve(kd.State(robot, q, v))
+    reached = kd.kinematics.acceleration(robot, q, v, result.a, "left_palm")
+    twist = kd.kinematics.velocity(robot, q, v, "left_palm")
+    assert task.velocity is not None and task.acceleration is not None
+    error = np.concatenate([target[:3, 3] - T[:3, 3], turn])
+    wanted = task.acceleration + 20.0 * (task.velocity - twist) + 100.0 * error
+    axes = np.kron(np.eye(2), T[:3, :3])
+    np.testing.assert_allclose(reached + axes @ result.errors["left_palm"], wanted, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_a_gaze_is_turned_as_it_is_asked_to_be() -> None:
+    robot = kd.load("panda")
+    rng = np.random.default_rng(2)
+    q, v = 0.5 * (robot.limits.lower + robot.limits.upper), 0.3 * rng.normal(size=7)
+    target = np.array([0.6, 0.3, 0.1])
+    task = kd.ik.GazeTask("panda_hand_tcp", target, axis=(0, 0, 1), name="gaze")
+    controller = kd.control.InverseDynamicsQP(robot, [task], limits=[], torque_limits=False, acceleration_weight=1e-6)
+    dt, angles = 1e-3, []
+    for _ in range(1500):
+        tau = controller(0.0, kd.State(robot, q, v))
+        v = v + dt * kd.dynamics.forward(robot, q, v, tau)
+        q = q + dt * v
+        angles.append(float(np.linalg.norm(task.error(robot, q))))
+    # critically damped at 10 rad/s: gone after 1.5 s, without swinging through
+    assert angles[-1] < 1e-3 * max(angles) and max(angles[500:]) < 0.1 * max(angles)
+
+
+def test_a_task_of_ones_own_is_followed_with_its_drift() -> None:
+    robot = kd.load("panda")
+    q, v = 0.5 * (robot.limits.lower + robot.limits.upper), np.full(7, 0.2)
+
+    def height(robot: Robot, q: Array) -> tuple[Array, Array]:
+        T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
+        return 0.5 - T[..., 2:3, 3], kd.kinematics.jacobian(robot, q, "panda_hand_tcp")[..., 2:3, :]
+
+    own = kd.control.InverseDynamicsQP(robot, [kd.ik.CustomTask("height", height, rows=1)], limits=[])
+    frame = kd.ik.FrameTask("panda_hand_tcp", [0.0, 0.0, 0.5], weights=(0, 0, 1), name="point")
+    known = kd.control.InverseDynamicsQP(robot, [frame], limits=[])
+    state = kd.State(robot, q, v)
+    np.testing.assert_allclose(own.solve(state).a, known.solve(state).a, atol=1e-6)
+
+
+def test_robots_with_joints_of_every_kind_are_driven(every_kind: Robot) -> None:
+    rng = np.random.default_rng(3)
+    q, v = every_kind.random(seed=4), rng.normal(size=every_kind.nv)
+    task = kd.ik.PostureTask(every_kind.random(seed=5), weights=np.ones(every_kind.nv))
+    result = kd.control.InverseDynamicsQP(every_kind, [task], limits=[]).solve(kd.State(every_kind, q, v))
+    effort = kd.dynamics.inverse(every_kind, q, v, result.a)
+    np.testing.assert_allclose(effort, result.tau, atol=1e-8 * np.abs(effort).max())
+    free = every_kind.joint("j7").v
+    np.testing.assert_array_equal(result.tau[free], 0.0)  # nothing drives what floats
+
+
+def test_a_loop_is_kept_closed_and_carries_what_motors_cannot() -> None:
+    robot = kd.load("humanoid")
+    q = robot.configuration("standing")
+    T = [kd.kinematics.pose(robot, q, hand) for hand in ("left_palm", "right_palm")]
+    bar = kd.contact.Loop("left_palm", "right_palm", T_other=np.linalg.inv(T[1]) @ T[0], name="bar")
+    feet = [kd.contact.Contact(foot) for foot in ("left_sole", "right_sole")]
+    reach = kd.ik.FrameTask("left_palm", T[0] + np.eye(4)[0][:, None] * [0, 0, 0, 0.1])
+    tasks: list[Any] = [reach, kd.ik.PostureTask(q, weights=0.1)]
+    limp = {name: 1e-3 for name in robot.joint_names if name.startswith(("right_shoulder", "right_elbow"))}
+    controller = kd.control.InverseDynamicsQP(robot, tasks, contacts=[*feet, bar], torque_limits=limp)
+    result = controller.solve(kd.State(robot, q))
+    assert result.status == "solved"
+    left, right = (kd.kinematics.acceleration(robot, q, 0 * result.a, result.a, h) for h in ("left_palm", "right_palm"))
+    arm = T[0][:3, 3] - T[1][:3, 3]
+    np.testing.assert_allclose(left[:3], right[:3] + np.cross(right[3:], arm), atol=1e-9)
+    np.testing.assert_allclose(left[3:], right[3:], atol=1e-9)
+    assert np.abs(left).max() > 0.5 and np.abs(result.forces["bar"]).max() > 1.0
+    # on the left hand, in the axes of the place in the other, which are those of the left hand itself
+    R = np.kron(np.eye(2), T[0][:3, :3])
+    wrenches = {name: result.forces[name] for name in ("left_sole", "right_sole")}
+    on_left = R @ result.forces["bar"]
+    wrenches["left_palm"] = on_left
+    wrenches["right_palm"] = -on_left - np.concatenate([np.zeros(3), np.cross(arm, on_left[:3])])
+    effort = kd.dynamics.inverse(robot, q, 0 * result.a, result.a, wrenches)
+    np.testing.assert_allclose(effort, result.tau, atol=1e-9 * 9.81 * robot.mass)
