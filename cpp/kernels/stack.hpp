@@ -6,8 +6,8 @@
 #pragma once
 
 #include "accelerations.hpp"
-#include "lazy_set.hpp"
 #include "elimination.hpp"
+#include "lazy_set.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
