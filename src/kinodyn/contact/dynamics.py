@@ -51,7 +51,7 @@ def dynamics(
     (12, (6,))
     """
     given, integers, places, rows = plan(robot, contacts)
-    gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else _gains(stabilise)
+    gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else gains_of(stabilise)
     a, f, rank, missed, residual = _core.constrained(robot, q, v, tau, gains, places, integers, rows, wrenches)
     return a, Forces(given, f, rank, residual, missed)
 
@@ -118,7 +118,8 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     return Projected(Nt @ M @ N, h[..., 0], Nt, N)
 
 
-def _gains(stabilise: float | tuple[float, float]) -> Array:
+def gains_of(stabilise: float | tuple[float, float]) -> Array:
+    """Return stiffness [1/s^2] and damping [1/s] (2,) of a rate, or of the two given."""
     pair = stabilise if isinstance(stabilise, tuple) else None
     values = np.asarray(pair if pair else (stabilise, stabilise), dtype=float)
     if values.shape != (2,) or not (np.isfinite(values) & (values >= 0)).all():

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.contact import Contact, Loop
 from kinodyn.contact.constraints import DIRECTIONS, Constraint
-from kinodyn.contact.dynamics import _gains
+from kinodyn.contact.dynamics import gains_of
 from kinodyn.control.cones import REACH, Patch, patch
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
@@ -54,7 +54,7 @@ class ContactUse:
         self._minimum, self._maximum, self._weight = 0.0, ENDLESS, 1.0
         self._force: Array | None = None
         self._target = contact.target if isinstance(contact, Contact) else None
-        self._rates = _gains(stabilise)
+        self._rates = gains_of(stabilise)
 
     def __repr__(self) -> str:
         return f"ContactUse({self.name!r}, {'active' if self.active else 'not active'})"
@@ -152,11 +152,11 @@ class ContactUse:
     @property
     def stabilise(self) -> tuple[float, float]:
         """Give stiffness [1/s^2] and damping [1/s] of its place."""
-        return self._rates
+        return float(self._rates[0]), float(self._rates[1])
 
     @stabilise.setter
     def stabilise(self, value: float | tuple[float, float]) -> None:
-        self._rates = _gains(value)
+        self._rates = gains_of(value)
         self.version += 1
 
     def _touching(self) -> Contact:

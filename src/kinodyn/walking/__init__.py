@@ -10,6 +10,7 @@
 
 from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.footsteps import (
     Footstep,
     closing_step,
@@ -27,6 +28,7 @@ from kinodyn.walking.preview import Preview, PreviewPath
 from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits, feet_apart
 from kinodyn.walking.swing import Swing
+from kinodyn.walking.walk import WalkResult, walk
 
 __all__ = [
     "MPC",
@@ -48,6 +50,8 @@ __all__ = [
     "StepLimits",
     "Swing",
     "Timing",
+    "WalkResult",
+    "WalkingController",
     "Weights",
     "adapt_step",
     "closing_step",
@@ -55,6 +59,7 @@ __all__ = [
     "follow",
     "next_step",
     "standing_feet",
+    "walk",
     "walk_to",
     "walking_pattern",
 ]

@@ -1,0 +1,53 @@
+"""The picture of a walk. The only file here that needs matplotlib."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinodyn import kinematics
+from kinodyn.errors import KinodynError
+
+if TYPE_CHECKING:
+    from kinodyn.walking.walk import WalkResult
+
+COLOURS = {"left": "tab:blue", "right": "tab:orange"}
+
+
+def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
+    """Draw where feet stood, mass and zero moment point from above, then sideways motion and forces over time."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as cause:
+        raise KinodynError("pictures need matplotlib: pip install 'kinodyn[plot]'") from cause
+    body, recording = result.body, result.recording
+    robot, t, q = body.robot, recording.time, recording.q
+    figure = Figure(figsize=(9.0, 8.0), layout="constrained")
+    above, sideways, load = figure.subplots(3, 1, height_ratios=(1.6, 1.0, 1.0))
+    com = kinematics.com(robot, q)
+    stance = np.asarray(recording.signals["stance"]) > 0
+    for k, (side, foot) in enumerate(body.feet.items()):
+        landed = np.flatnonzero(np.diff(np.concatenate([[0], stance[:, k].astype(int)])) > 0)
+        for row in np.minimum(landed + 50, len(t) - 1):
+            T = foot.sole_pose(robot, q[row])
+            outline = foot.corners @ T[:2, :2].T + T[:2, 3]
+            above.fill(*outline.T, color=COLOURS[side], alpha=0.3, lw=0)
+        above.plot(*foot.sole_pose(robot, q)[:, :2, 3].T, ":", color=COLOURS[side], lw=1)
+        load.plot(t, recording.forces[foot.frame][:, 2], color=COLOURS[side], lw=1, label=f"{side} foot")
+    zmp = np.asarray(recording.signals["zmp_reference"])
+    above.plot(*zmp.T, "k.", ms=1, label="zero moment point wanted")
+    above.plot(*com[:, :2].T, color="tab:red", lw=2, label="centre of mass")
+    for values, colour in ((zmp, "black"), (com, "tab:red")):
+        sideways.plot(t, values[:, 1], color=colour, lw=1)
+    above.set(aspect="equal", xlabel="x [m]", ylabel="y [m]", title=f"{recording.robot}: {result.steps} steps")
+    sideways.set(ylabel="y [m]")
+    load.set(xlabel="time [s]", ylabel="normal force [N]")
+    above.legend(loc="upper left", fontsize="small")
+    load.legend(loc="upper right", fontsize="small")
+    for axis in (above, sideways, load):
+        axis.grid(alpha=0.3)
+    if path is not None:
+        figure.savefig(path, dpi=90)
+    return figure
