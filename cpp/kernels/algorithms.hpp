@@ -23,4 +23,6 @@ Run reach;       // reach.cpp
 Run misfit;      // misfit.cpp
 Run whole_body;  // whole_body.cpp
 
+Run frame_control;  // frame_control.cpp
+
 }  // namespace kinodyn::KINODYN_TARGET

@@ -48,6 +48,7 @@ const Kernels kernels = {
     reach,
     misfit,
     whole_body,
+    frame_control,
 };
 
 }  // namespace kinodyn::KINODYN_TARGET
