@@ -45,8 +45,7 @@ nb::object frame_control(Any robot, Any q, Any v, Any mass_matrix, Any bias, Any
 
 void bind_control(nb::module_& m) {
     const auto any = nb::arg().none();
-    m.def("frame_control", &frame_control, any, any, any, any, any, any, any, any, any, any, any, any, any,
-          nb::arg());
+    m.def("frame_control", &frame_control, any, any, any, any, any, any, any, any, any, any, any, any, any, nb::arg());
 }
 
 }  // namespace kinodyn

@@ -22,7 +22,7 @@ struct FrameControl {
 
     static long words(const Call& c) {
         const long nv = c.model->nv;
-        return 26L * c.n_list + 2 * nv * nv + 18 * nv + 3 * nv;
+        return 26L * c.n_list + 2 * nv * nv + 15 * nv;
     }
 
     static void run(Work<double>& w) {
@@ -37,7 +37,7 @@ struct FrameControl {
         long k = 0;
         int rows[6];
         double *M, *L, *J, *Y, *h, *a0, *z;  // matrices row by row; J and Y have nv and n columns
-        double drift[6], b[6], size[6];
+        double drift[6], b[6];
         const double *stiffness, *damping, *scale;
         double least;
 
@@ -50,7 +50,7 @@ struct FrameControl {
               M(work.take(nv * nv)),
               L(work.take(nv * nv)),
               J(work.take(6 * nv)),
-              Y(work.take(12 * nv)),
+              Y(work.take(6 * nv)),
               h(work.take(nv)),
               a0(work.take(nv)),
               z(work.take(nv)) {
@@ -64,7 +64,7 @@ struct FrameControl {
             for (long i = 0; i < nv; ++i) h[i] = w.in[3][i];
             measure();
             for (long p = 0; p < base; ++p) eliminate(p);
-            rest();
+            strive();
             const bool weighted = w.call.mode & by_inertia;
             if (weighted) factor();
             for (long r = 0; r < k; ++r) scaled_row(r, weighted);
@@ -83,7 +83,9 @@ struct FrameControl {
             const Mat3<double> R = {vec(T), vec(T + 4), vec(T + 8)};
             const V way = V{T[3], T[7], T[11]} - f.p;
             const bool turns = w.call.mode & 56;
-            const V angle = turns ? logarithm(quaternion_of(R * Mat3<double>{f.R.column(0), f.R.column(1), f.R.column(2)})) : V{0, 0, 0};
+            const V angle =
+                turns ? logarithm(quaternion_of(R * Mat3<double>{f.R.column(0), f.R.column(1), f.R.column(2)}))
+                      : V{0, 0, 0};
             const double error[6] = {way.x, way.y, way.z, angle.x, angle.y, angle.z};
             const double now[6] = {rate.lin.x, rate.lin.y, rate.lin.z, rate.ang.x, rate.ang.y, rate.ang.z};
             const double own[6] = {a.lin.x, a.lin.y, a.lin.z, a.ang.x, a.ang.y, a.ang.z};
@@ -104,12 +106,11 @@ struct FrameControl {
             for (long i = 0; i < k * nv; ++i) J[i] = 0;
             for (int i = 0; i < w.call.n_list; ++i) {
                 const Body& body = model.bodies[w.call.list[i]];
-                for_columns<double>(body, motions[i].at.R, motions[i].at.p - point,
-                                    [&](int dof, const Spatial<double>& s) {
-                                        const double column[6] = {s.lin.x, s.lin.y, s.lin.z,
-                                                                  s.ang.x, s.ang.y, s.ang.z};
-                                        for (long r = 0; r < k; ++r) J[r * nv + body.iv + dof] += column[rows[r]];
-                                    });
+                const auto put = [&](int dof, const Spatial<double>& s) {
+                    const double column[6] = {s.lin.x, s.lin.y, s.lin.z, s.ang.x, s.ang.y, s.ang.z};
+                    for (long r = 0; r < k; ++r) J[r * nv + body.iv + dof] += column[rows[r]];
+                };
+                for_columns<double>(body, motions[i].at.R, motions[i].at.p - point, put);
             }
         }
 
@@ -130,7 +131,7 @@ struct FrameControl {
         }
 
         // Accelerations that the posture asks for.
-        void rest() {
+        void strive() {
             for (const Body& body : model.bodies) between(body, w.in[0], w.in[9], z);
             const double *pull = w.in[10], *brake = pull + n, *v = w.in[1] + base;
             for (long i = 0; i < n; ++i) a0[i] = pull[i] * z[base + i] - brake[i] * v[i];
@@ -173,7 +174,7 @@ struct FrameControl {
         // z = Y^T (Y Y^T)^-1 b, unless an eigenvalue of Y Y^T may be below the least: the trace of the inverse bounds
         // its greatest eigenvalue, and most often nothing else needs to be known.
         bool exactly() {
-            double C[6][6], inverse[6][6], x[6], trace = 0;
+            double C[6][6], inverse[6][6], turned[6], x[6], trace = 0;
             for (long i = 0; i < k; ++i)
                 for (long j = 0; j <= i; ++j) {
                     double total = 0;
@@ -187,28 +188,28 @@ struct FrameControl {
                         return false;
                 }
             for (long i = 0; i < k; ++i) {  // of C, and what it makes of b
-                x[i] = inverse[i][i] * b[i];
+                turned[i] = inverse[i][i] * b[i];
                 trace += inverse[i][i] * inverse[i][i];
                 for (long j = 0; j < i; ++j) {
                     double total = 0;
                     for (long c = j; c < i; ++c) total += C[i][c] * inverse[c][j];
                     inverse[i][j] = -inverse[i][i] * total;
-                    x[i] += inverse[i][j] * b[j];
+                    turned[i] += inverse[i][j] * b[j];
                     trace += inverse[i][j] * inverse[i][j];
                 }
             }
             if (!(trace * least <= 1)) return false;
             for (long i = 0; i < k; ++i) {
-                size[i] = 0;
-                for (long j = i; j < k; ++j) size[i] += inverse[j][i] * x[j];
+                x[i] = 0;
+                for (long j = i; j < k; ++j) x[i] += inverse[j][i] * turned[j];
             }
-            combine(size);
+            combine(x);
             return true;
         }
 
         // The same with x / least^2 in place of 1 / x for eigenvalues x below the least; tells whether there are any.
         bool damped() {
-            double x[6];
+            double x[6], size[6];
             orthogonalise(Y, b, size, k, n);
             bool any = false;
             for (long i = 0; i < k; ++i) {
