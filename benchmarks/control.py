@@ -5,7 +5,9 @@
     python benchmarks/control.py --only simulation # one part
 
 Parts:
-    simulation   steps without contacts on Talos against MuJoCo's mj_step; a batch of 1,000 with one thread and two
+    simulation         steps without contacts on Talos against MuJoCo's mj_step; a batch of 1,000 with one thread and
+                       two
+    operational-space  a tick of operational space control on the Panda, and of the other controllers
 
 Contestants take turns and each one's best time counts; compare numbers of one run only.
 """
@@ -17,10 +19,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import control_operational_space
 import control_simulation
 import tables
 
-PARTS = ("simulation",)
+PARTS = ("simulation", "operational-space")
 
 
 def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
@@ -30,6 +33,10 @@ def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
         effort = control_simulation.QUICK if quick else control_simulation.Effort()
         report["simulation"] = control_simulation.measure("talos", effort)
         report["goals"] += control_simulation.goals(report["simulation"])
+    if "operational-space" in parts:
+        rounds = control_operational_space.QUICK if quick else control_operational_space.ROUNDS
+        report["operational-space"] = control_operational_space.measure(rounds)
+        report["goals"] += control_operational_space.goals(report["operational-space"])
     return report
 
 
@@ -38,6 +45,8 @@ def text(report: dict[str, Any]) -> str:
     lines = [", ".join(f"{name} {value}" for name, value in report["machine"].items()), ""]
     if "simulation" in report:
         lines += [*control_simulation.text(report["simulation"]), ""]
+    if "operational-space" in report:
+        lines += [*control_operational_space.text(report["operational-space"]), ""]
     for goal in report["goals"]:
         lines.append(f"{'met' if goal['met'] else 'NOT MET':8} {goal['what']}: {goal['measured']:.2f}")
     return "\n".join(lines)

@@ -1,8 +1,5 @@
 """One tick of operational space control on the Panda, and of the other controllers beside it.
 
-    python benchmarks/control_operational_space.py            # a table
-    python benchmarks/control_operational_space.py --json
-
 A tick is what a control loop does: `state.update(q, v)`, then `controller(t, state)`, all signals included, each time
 at another state. Before it is timed, the torques are compared with the formula of the book, put together from
 `operational_space`. Times are the shortest of many rounds; on a machine that others use too they are longer, by up to
@@ -11,8 +8,6 @@ two where two threads share a core.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +22,10 @@ FRAME = "panda_hand_tcp"
 HOME = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
 GOAL_US = 30.0
 STATES, BATCH = 40, 1000
+ROUNDS, QUICK = 200, 1
 
 
-def rows(rounds: int = 200) -> list[dict[str, Any]]:
+def measure(rounds: int) -> dict[str, Any]:
     """Measure a tick of each controller [us], operational space first."""
     robot = kd.load("panda")
     rng = np.random.default_rng(0)
@@ -42,10 +38,7 @@ def rows(rounds: int = 200) -> list[dict[str, Any]]:
     controllers = {"operational space": law, **others(robot, T, gains)}
     entries = {name: Entry(ticks(robot, one, q[:STATES], v[:STATES]), STATES) for name, one in controllers.items()}
     entries["operational space, batch of 1000"] = Entry(batch(robot, law, q, v), BATCH)
-    us = best_of(entries, rounds)
-    found = [{"tick": name, "robot": "panda", "us": time} for name, time in us.items()]
-    found[0].update(goal_us=GOAL_US, off_from_the_book=off)
-    return found
+    return {"robot": "panda", "us per tick": best_of(entries, rounds), "off from the book": off}
 
 
 def others(robot: kd.Robot, T: Array, gains: Gains) -> dict[str, kd.control.Controller]:
@@ -103,21 +96,14 @@ def agrees(law: OperationalSpaceControl, q: Array, v: Array) -> float:
     return worst
 
 
-def main() -> None:
-    """Print rows as a table or as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rounds", type=int, default=200)
-    options = parser.parse_args()
-    found = rows(options.rounds)
-    if options.json:
-        print(json.dumps({"machine": kd.__build__, "rows": found}, indent=1))
-        return
-    print("| one tick, panda | us |\n|---|---|")
-    for row in found:
-        goal = f" (goal: under {row['goal_us']:g})" if "goal_us" in row else ""
-        print(f"| {row['tick']} | {row['us']:.1f}{goal} |")
+def goals(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Judge what is asked of operational space control."""
+    us = row["us per tick"]["operational space"]
+    what = f"{row['robot']}: a tick of operational space control under {GOAL_US:g} us"
+    return [{"what": what, "measured": us, "met": us < GOAL_US}]
 
 
-if __name__ == "__main__":
-    main()
+def text(row: dict[str, Any]) -> list[str]:
+    """Write the row as lines."""
+    lines = [f"A tick of each controller, {row['robot']}; torques {row['off from the book']:.0e} N m off from the book"]
+    return lines + [f"  {name:34} {us:9.1f} us" for name, us in row["us per tick"].items()]

@@ -154,6 +154,17 @@ void Door::input(const char* name, nb::handle value, int size, Check check) {
     call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, size, check};
 }
 
+void Door::matrix(const char* name, nb::handle value, int rows, int columns) {
+    const int k = add_input(name, value);
+    PyArrayObject* a = array(inputs_[k]);
+    const int ndim = PyArray_NDIM(a);
+    if (ndim < 2 || PyArray_DIM(a, ndim - 2) != rows || PyArray_DIM(a, ndim - 1) != columns)
+        raise_input_error(std::string(name) + " must have shape (..., " + std::to_string(rows) + ", " +
+                          std::to_string(columns) + "), got " + shape_text(PyArray_DIMS(a), ndim));
+    tail_axes_[k] = 2;
+    call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, rows * columns, Check::Finite};
+}
+
 void Door::scalar(const char* name, nb::handle value) {
     const int k = add_input(name, value);
     tail_axes_[k] = 0;

@@ -63,6 +63,8 @@ class Door {
         input(name, value, robot_.model.nq, Check::Configuration);
     }
     void tangent(const char* name, nanobind::handle value) { input(name, value, robot_.model.nv); }
+    // An argument of shape (..., rows, columns).
+    void matrix(const char* name, nanobind::handle value, int rows, int columns);
     // An argument of shape (...).
     void scalar(const char* name, nanobind::handle value);
     // A dict of frame -> wrench, or None.
@@ -105,7 +107,7 @@ class Door {
     Call call_;
     PyObject* inputs_[Call::max_inputs];  // owned arrays
     const char* names_[Call::max_inputs];
-    int tail_axes_[Call::max_inputs];  // 1 for vectors, 0 for scalars
+    int tail_axes_[Call::max_inputs];  // 2 for matrices, 1 for vectors, 0 for scalars
     std::vector<std::string> own_names_;
     Shape tails_[Call::max_outputs];
     PyObject* outputs_[Call::max_outputs];  // owned arrays

@@ -8,6 +8,7 @@
 #include "../core/dispatch.hpp"
 #include "../core/pool.hpp"
 #include "contact.hpp"
+#include "control.hpp"
 #include "door.hpp"
 #include "inverse_dynamics.hpp"
 #include "reach.hpp"
@@ -381,6 +382,7 @@ NB_MODULE(_core, m) {
     bind_reach(m);
     bind_whole_body(m);
     bind_inverse_dynamics(m);
+    bind_control(m);
     define(m, "frame_index", &frame_index);
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

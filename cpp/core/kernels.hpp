@@ -64,6 +64,7 @@ struct Kernels {
     Kernel constrained, impact, constraint_rows, constraint_error, settle;
     Kernel point_motion, soft_forces;
     Kernel reach, misfit, whole_body, inverse_dynamics;
+    Kernel frame_control;
 };
 
 // Memory of the calling thread, aligned to 64 bytes, kept for its next call.

@@ -24,5 +24,6 @@ Run misfit;      // misfit.cpp
 Run whole_body;  // whole_body.cpp
 
 Run inverse_dynamics;  // inverse_dynamics.cpp
+Run frame_control;     // frame_control.cpp
 
 }  // namespace kinodyn::KINODYN_TARGET

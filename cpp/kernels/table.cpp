@@ -49,6 +49,7 @@ const Kernels kernels = {
     misfit,
     whole_body,
     inverse_dynamics,
+    frame_control,
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -201,6 +201,23 @@ def inverse_dynamics(
     out: tuple[Array, ...] | None,
     /,
 ) -> tuple[Array, ...]: ...
+def frame_control(
+    robot: Robot,
+    q: Array,
+    v: Array,
+    mass_matrix: Array,
+    bias: Array,
+    target: Array,
+    rate: Array,
+    acceleration: Array,
+    wrench: Array,
+    gains: Array,
+    posture: Array,
+    joints: Array,
+    frame: int,
+    mode: int,
+    /,
+) -> tuple[Array, Array, Array, Array, Array]: ...
 def frame_index(robot: Robot, frame: str | int, /) -> int: ...
 def threads() -> int: ...
 def set_threads(count: int, /) -> None: ...

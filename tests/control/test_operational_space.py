@@ -99,6 +99,56 @@ def test_the_fast_formula_is_the_one_of_the_book(arm: tuple) -> None:
     np.testing.assert_allclose(controller.signals["tau_wanted"], expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("heaviest", [100.0, 1.0, 0.01])
+def test_the_fast_formula_is_damped_like_the_one_of_the_book(load: Callable, heaviest: float) -> None:
+    robot, bent = load("panda")
+    q = np.array([0.0, 1e-4, 0.02, 1.0])[:, None] * bent  # stretched, then less and less
+    v = np.random.default_rng(0).normal(size=(4, 7))
+    frame, T = "panda_hand_tcp", kd.kinematics.pose(robot, q + 0.1, "panda_hand_tcp")
+    controller = OperationalSpaceControl(robot, frame, T, Gains(25.0, 6.0), heaviest=heaviest, torque_limits=np.inf)
+    space = operational_space(robot, q, v, frame, heaviest=heaviest)
+    tau = controller(0.0, kd.State(robot, q, v))
+    np.testing.assert_array_equal(controller.signals["damped"], space.damped)
+    assert space.damped[0]
+    y = 25.0 * controller.signals["error"] + 6.0 * controller.signals["error_rate"]
+    tau0 = kd.dynamics.inverse(robot, q, v, -controller.posture.damping * v)
+    force = np.einsum("...ij,...j->...i", space.Lambda, y) + space.mu + space.p
+    expected = np.einsum("...ji,...j->...i", space.J, force) + np.einsum("...ji,...j->...i", space.N, tau0)
+    np.testing.assert_allclose(tau, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("smallest", [0.01, 0.1, 1.0])
+def test_joint_accelerations_are_those_of_the_damped_pseudo_inverse(load: Callable, smallest: float) -> None:
+    robot, q = load("panda")
+    v = np.linspace(-0.5, 0.5, 7)
+    frame, scale = "panda_hand_tcp", np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # a radian counts as 0.1 m
+    for place in (q, 1e-3 + np.zeros(7)):
+        T = kd.kinematics.pose(robot, place + 0.1, frame)
+        controller = TaskSpaceControl(robot, frame, T, Gains(25.0, 6.0), smallest=smallest, torque_limits=np.inf)
+        tau = controller(0.0, kd.State(robot, place, v))
+        U, values, Vt = np.linalg.svd(scale[:, None] * kd.kinematics.jacobian(robot, place, frame))
+        small = values < smallest
+        assert controller.signals["damped"] == small.any()
+        kept = np.where(small, values**3 / smallest**4, 1.0 / values)
+        y = 25.0 * controller.signals["error"] + 6.0 * controller.signals["error_rate"]
+        a0 = -controller.posture.damping * v
+        missing = y - kd.kinematics.acceleration(robot, place, v, a0, frame)
+        a = a0 + Vt[:6].T @ (kept * (U.T @ (scale * missing)))
+        np.testing.assert_allclose(tau, kd.dynamics.inverse(robot, place, v, a), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1.0, 3.1, np.pi - 1e-7])
+def test_the_error_is_the_way_to_the_target_however_far_it_turned(load: Callable, angle: float) -> None:
+    robot, q = load("ur5")
+    here, axis = kd.kinematics.pose(robot, q, "wrist_3_link"), np.array([2.0, -1.0, 2.0]) / 3.0
+    target = here.copy()
+    target[:3, :3] = kd.spatial.exp3(angle * axis) @ here[:3, :3]
+    target[:3, 3] += [0.1, -0.2, 0.3]
+    controller = OperationalSpaceControl(robot, "wrist_3_link", target, Gains(25.0, 6.0))
+    controller(0.0, kd.State(robot, q))
+    np.testing.assert_allclose(controller.signals["error"], [0.1, -0.2, 0.3, *(angle * axis)], atol=1e-9)
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_a_batch_of_states_gets_the_torques_of_each(arm: tuple, law: type) -> None:
     robot, q, frame, part = arm
@@ -133,13 +183,18 @@ def test_a_flying_robot_moves_its_hand_in_the_world(load: Callable) -> None:
     v = np.random.default_rng(0).normal(size=robot.nv)
     T = kd.kinematics.pose(robot, q, "left_palm").copy()
     T[:3, 3] += [0.1, 0.0, 0.1]
-    controller = OperationalSpaceControl(robot, "left_palm", T, Gains(25.0, 6.0), torque_limits=np.inf)
+    controller = OperationalSpaceControl(
+        robot, "left_palm", T, Gains(25.0, 6.0), posture=robot.integrate(q, 0.1 * v), torque_limits=np.inf
+    )
     tau = controller(0.0, kd.State(robot, q, v))
     wanted = 25.0 * controller.signals["error"] + 6.0 * controller.signals["error_rate"]
     assert not tau[:6].any()
     np.testing.assert_allclose(frame_acceleration(robot, q, v, tau, "left_palm", "all"), wanted, atol=1e-8)
     space = operational_space(robot, q, v, "left_palm")
     assert space.N.shape == (robot.nv - 6, robot.nv - 6)
+    a0 = (0.1 * controller.posture.stiffness - controller.posture.damping) * v[6:]
+    a = kd.dynamics.forward(robot, q, v, tau)[6:]
+    np.testing.assert_allclose(space.N @ (a - a0), 0.0, atol=1e-8)  # where the hand is free, joints do as they like
     still = np.r_[np.zeros(6), space.J.T @ (space.mu + space.p)]
     np.testing.assert_allclose(frame_acceleration(robot, q, v, still, "left_palm", "all"), 0.0, atol=1e-8)
 

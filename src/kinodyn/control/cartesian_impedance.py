@@ -11,6 +11,7 @@ from kinodyn import dynamics, kinematics
 from kinodyn.control.checks import nonnegative, together
 from kinodyn.control.forces import WrenchSource, require_source, wrench_at
 from kinodyn.control.frame import Measured
+from kinodyn.control.frame_law import FrameLaw
 from kinodyn.control.frame_loop import FrameLoop, dot
 from kinodyn.control.gains import Gains
 from kinodyn.control.plant import apply, damped_inverse, transposed
@@ -96,6 +97,7 @@ class CartesianImpedance(FrameLoop):
         torque_limits: ArrayLike | None = None,
     ) -> None:
         super().__init__(robot, frame, target, part, posture, posture_gains, heaviest, torque_limits)
+        self.core = FrameLaw(self.frame, self.posture, self.torque_limits, self.least_mobility)
         k = self.frame.k
         self.spring = Spring(spring_matrix("stiffness", stiffness, k), axes, part)
         self.damping = None if damping is None else spring_matrix("damping", damping, k)
@@ -168,8 +170,7 @@ class CartesianImpedance(FrameLoop):
         brake = apply(self._damping(R, inertia), found.rate_error)
         answer = np.linalg.solve(inertia, (elastic + brake + outside)[..., None])[..., 0]
         y = self.frame.row(found.reference.acceleration) + answer
-        plant = self.frame.equations(state, found.J)
-        tau, damped = self.accelerate(plant, y, self.posture.acceleration(state))
+        tau, damped = self.accelerate(state, y, -outside)
         signals = {
             "error": found.error,
             "error_rate": found.rate_error,
@@ -179,7 +180,7 @@ class CartesianImpedance(FrameLoop):
             + self.spring.energy(found.error, R),
             "lyapunov_rate": -dot(brake, found.rate_error),
         }
-        return tau - apply(transposed(found.J), outside), signals
+        return tau, signals
 
     def _damping(self, R: Array, inertia: Array) -> Array:
         if self.damping is not None:

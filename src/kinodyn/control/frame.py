@@ -66,6 +66,14 @@ class ControlledFrame:
         part: Array = twist if self.whole else twist[..., self.rows]
         return part
 
+    def spread(self, part: Array) -> Array:
+        """Put values (..., k) of the controlled rows among six, zeros elsewhere."""
+        if self.whole:
+            return part
+        twist = np.zeros((*part.shape[:-1], 6))
+        twist[..., self.rows] = part
+        return twist
+
     def jacobian(self, state: State) -> Array:
         """Take the controlled rows (..., k, nv) of the Jacobian."""
         J = state.jacobian(self.index)

@@ -6,18 +6,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.control.frame import ControlledFrame
+from kinodyn.control.frame_law import FrameLaw
 from kinodyn.control.gains import Gains
-from kinodyn.control.plant import Equations, Flags, apply, damped_inverse, transposed
+from kinodyn.control.plant import Flags
 from kinodyn.control.posture import Posture
 from kinodyn.control.protocol import Loop
 from kinodyn.control.quantities import least_mobility
-from kinodyn.control.references import FrameTarget
+from kinodyn.control.references import FrameTarget, Motion
 from kinodyn.description.types import Array
 from kinodyn.robot import Robot
+from kinodyn.state import State
+
+NOTHING = np.zeros(6)
+_ORIGIN = np.eye(4)
 
 
 class FrameLoop(Loop):
     """A loop about a frame."""
+
+    core: FrameLaw
 
     def __init__(
         self,
@@ -35,16 +42,15 @@ class FrameLoop(Loop):
         self.posture = Posture(robot, posture, posture_gains)
         self.least_mobility = least_mobility(robot, heaviest)
 
-    def accelerate(self, plant: Equations, y: Array, a0: Array) -> tuple[Array, Flags]:
-        """Compute the torques that accelerate the frame by y (..., k), and the joints by what that leaves of a0.
+    def accelerate(self, state: State, y: Array, wrench: Array) -> tuple[Array, Flags]:
+        """Compute the torques (..., n) that accelerate the frame by y (..., k) and exert a wrench (..., k) beside it.
 
-        They are J^T (Lambda y + mu + p) + N^T (M a0 + h), with what cancels left out. Also tells whether Lambda was
-        damped.
+        They are J^T (Lambda y + mu + p + wrench) + N^T (M a0 + h), where a0 strives for the posture. Also tells whether
+        Lambda was damped. `core` must have no gains of its own.
         """
-        M, h, J, drift = plant
-        _, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.weights)
-        force = apply(Lambda, y - drift - apply(J, a0))
-        return apply(transposed(J), force) + apply(M, a0) + h, damped
+        found = self.core(state, Motion(_ORIGIN, NOTHING, self.frame.spread(y)), self.frame.spread(wrench))
+        wanted, damped = found.wanted, found.numbers[..., 0] != 0.0
+        return (wanted[..., self.base :] if self.base else wanted), damped
 
 
 def dot(a: Array, b: Array) -> Array | float:

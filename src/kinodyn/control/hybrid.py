@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.control.checks import nonnegative
 from kinodyn.control.forces import WrenchSource, require_source, wrench_at
+from kinodyn.control.frame_law import FrameLaw
 from kinodyn.control.frame_loop import FrameLoop
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.integral import Integral
@@ -87,6 +88,7 @@ class HybridForceMotion(FrameLoop):
         torque_limits: ArrayLike | None = None,
     ) -> None:
         super().__init__(robot, frame, target, "all", posture, posture_gains, heaviest, torque_limits)
+        self.core = FrameLaw(self.frame, self.posture, self.torque_limits, self.least_mobility)
         self.stiffness, self.damping = require_gains(gains, "gains").sized(6, "the frame")
         self.wrench, self.selection = numbers("wrench", wrench, 6), _selection(selection)
         require_source(measured, "measured")
@@ -122,9 +124,7 @@ class HybridForceMotion(FrameLoop):
         y = np.where(S, -self.force_damping * rate, moving)
         force_error = np.where(S, self.wrench - pushed, 0.0)
         push = np.where(S, self.wrench, 0.0) + self.force_gain * force_error + self.integral.value
-        plant = self.frame.equations(state, found.J)
-        tau, damped = self.accelerate(plant, apply(T, y), self.posture.acceleration(state))
-        tau = tau + apply(transposed(plant.J), apply(T, push))
+        tau, damped = self.accelerate(state, apply(T, y), apply(T, push))
         signals = {
             "force": pushed,
             "force_error": force_error,

@@ -25,7 +25,7 @@ class Equations(NamedTuple):
 
 
 class Inverse(NamedTuple):
-    """A damped inverse of J W^-1 J^T: W^-1 J^T (..., n, k), the inverse (..., k, k), and whether it was damped."""
+    """A damped inverse of J M^-1 J^T: M^-1 J^T (..., n, k), the inverse (..., k, k), and whether it was damped."""
 
     X: Array
     inverse: Array
@@ -79,15 +79,15 @@ def solve_mass(M: Array, B: Array) -> Array:
     raise SingularError("the mass matrix is not positive definite: some joint moves nothing that has inertia")
 
 
-def damped_inverse(M: Array | None, J: Array, least: float, weights: Array) -> Inverse:
-    """Invert A = J M^-1 J^T, or J J^T without M; weights (k,) of the inverse's rows make metres and radians comparable.
+def damped_inverse(M: Array, J: Array, least: float, weights: Array) -> Inverse:
+    """Invert A = J M^-1 J^T; weights (k,) of the inverse's rows make metres and radians comparable.
 
     With rows and columns of A divided by the weights' roots, eigenvalues x below `least` give x / least^2 in place of
     1 / x. So the inverse, weighted, never exceeds 1 / least, is exact where all eigenvalues are above it, and lets go
     of a direction that is lost altogether.
     """
     J_T = transposed(J)
-    X = J_T if M is None else solve_mass(M, J_T)
+    X = solve_mass(M, J_T)
     if J.ndim == 2:
         A = J.dot(X)
         factor, info = lapack.dpotrf(A.T)

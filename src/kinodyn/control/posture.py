@@ -16,7 +16,7 @@ DEFAULT = Gains.of(frequency=5.0)
 
 
 class Posture:
-    """Accelerations (..., n) of the joints towards a configuration, or only against their motion."""
+    """A configuration that the joints strive for, with gains (n,), or only a brake on their motion."""
 
     def __init__(self, robot: Robot, target: ArrayLike | None, gains: Gains | None) -> None:
         self.robot, self.base = robot, 6 if robot.base == "floating" else 0
@@ -31,8 +31,3 @@ class Posture:
         assert self.target is not None
         way = self.robot.difference(state.q, self.target)
         return way[..., self.base :] if self.base else way
-
-    def acceleration(self, state: State) -> Array:
-        """Compute the accelerations wanted."""
-        brake: Array = self.damping * (state.v[..., self.base :] if self.base else state.v)
-        return -brake if self.target is None else self.stiffness * self.error(state) - brake

@@ -78,17 +78,20 @@ class Loop(ABC):
             )
         if not math.isfinite(t):
             raise InputError(f"t must be a finite time [s], got {t!r}")
+        wanted, tau, signals = self.limited(t, state)
+        signals["tau_wanted"] = wanted
+        signals["saturated"] = tau != wanted
+        self.signals = signals
+        return tau
+
+    def limited(self, t: float, state: State) -> tuple[Array, Array, Signals]:
+        """Compute generalised forces (..., nv) as the law wants them, those within the torque limits, and signals."""
         wanted, signals = self.law(t, state)
         finite = math.isfinite(wanted.dot(wanted)) if wanted.ndim == 1 else bool(np.isfinite(wanted).all())
         if not finite:
             raise InputError(f"the torques at {t:g} s are not finite: look at the reference and at measured forces")
         tau = np.minimum(np.maximum(wanted, self._low), self.torque_limits)
-        if self.base:
-            wanted, tau = self._padded(wanted), self._padded(tau)
-        signals["tau_wanted"] = wanted
-        signals["saturated"] = tau != wanted
-        self.signals = signals
-        return tau
+        return (self._padded(wanted), self._padded(tau), signals) if self.base else (wanted, tau, signals)
 
     def _padded(self, tau: Array) -> Array:
         padded = np.zeros((*tau.shape[:-1], self.robot.nv))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.control.checks import positive
-from kinodyn.control.frame_loop import FrameLoop, dot
+from kinodyn.control.frame_law import FrameLaw
+from kinodyn.control.frame_loop import NOTHING, FrameLoop
 from kinodyn.control.gains import Gains, require_gains
-from kinodyn.control.plant import Equations, Flags, apply, damped_inverse
 from kinodyn.control.protocol import Signals
 from kinodyn.control.quantities import HEAVIEST
 from kinodyn.control.references import FrameTarget
@@ -79,24 +80,37 @@ class OperationalSpaceControl(FrameLoop):
     ) -> None:
         super().__init__(robot, frame, target, part, posture, posture_gains, heaviest, torque_limits)
         self.stiffness, self.damping = require_gains(gains, "gains").sized(self.frame.k, f"part {part!r}")
+        self.core = self._law_of(self.least_mobility, by_inertia=True)
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., n) and signals."""
-        found = self.frame.measure(t, state)
-        pull, brake = self.stiffness * found.error, self.damping * found.rate_error
-        y = brake + pull
-        if not self.frame.reference.is_constant:
-            y += self.frame.row(found.reference.acceleration)
-        plant = self.frame.equations(state, found.J)
-        tau, damped = self.accelerate(plant, y, self.posture.acceleration(state))
+        """Compute torques (..., n), not yet limited, and signals."""
+        wanted, _, signals = self.limited(t, state)
+        return wanted[..., self.base :], signals
+
+    def limited(self, t: float, state: State) -> tuple[Array, Array, Signals]:
+        """Compute generalised forces (..., nv), those within the torque limits, and signals."""
+        found = self.core(state, self.frame.reference.at(t), NOTHING)
+        numbers = found.numbers
+        damped, energy, rate = numbers.tolist() if numbers.ndim == 1 else np.moveaxis(numbers, -1, 0)
         signals = {
             "error": found.error,
             "error_rate": found.rate_error,
-            "damped": damped,
-            "lyapunov": 0.5 * (dot(found.rate_error, found.rate_error) + dot(pull, found.error)),
-            "lyapunov_rate": -dot(brake, found.rate_error),
+            "damped": damped != 0.0,
+            "lyapunov": energy,
+            "lyapunov_rate": rate,
         }
-        return tau, signals
+        return found.wanted, found.tau, signals
+
+    def _law_of(self, least: float, *, by_inertia: bool) -> FrameLaw:
+        return FrameLaw(
+            self.frame,
+            self.posture,
+            self.torque_limits,
+            least,
+            stiffness=self.stiffness,
+            damping=self.damping,
+            by_inertia=by_inertia,
+        )
 
 
 class TaskSpaceControl(OperationalSpaceControl):
@@ -136,10 +150,4 @@ class TaskSpaceControl(OperationalSpaceControl):
             torque_limits=torque_limits,
         )
         self.smallest = positive("smallest", smallest)
-
-    def accelerate(self, plant: Equations, y: Array, a0: Array) -> tuple[Array, Flags]:
-        """Compute the torques that accelerate the frame by y (..., k), and the joints by what that leaves of a0."""
-        M, h, J, drift = plant
-        J_T, inverse, damped = damped_inverse(None, J, self.smallest**2, self.frame.weights)
-        a = a0 + apply(J_T, apply(inverse, y - drift - apply(J, a0)))
-        return apply(M, a) + h, damped
+        self.core = self._law_of(self.smallest**2, by_inertia=False)

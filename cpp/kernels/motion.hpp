@@ -1,0 +1,110 @@
+// How frames move with the joints on the way to them: along call.list, parents first, to the frames in call.more.
+#pragma once
+
+#include "placement.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+// Takes 2 words of memory for each body on the list.
+template <class T>
+inline SinCos<T>* turn_list(Work<T>& w, const T* q) {
+    auto* turns = w.template take_as<SinCos<T>>(w.call.n_list);
+    for (int k = 0; k < w.call.n_list; ++k) turn(w.model.bodies[w.call.list[k]], q, turns[k]);
+    return turns;
+}
+
+// Motion of a body: velocity of its origin, angular velocity, and their true time derivatives, in world axes.
+template <class T>
+struct Motion {
+    Placement<T> at;
+    Spatial<T> v, a;
+};
+
+template <class T>
+inline Motion<T> still() {
+    const Spatial<T> zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+    return {world<T>(), zero, zero};
+}
+
+// A point fixed in a moving body, r away from its origin in world axes.
+template <class T>
+inline Spatial<T> velocity_at(const Motion<T>& m, const Vec3<T>& r) {
+    return {m.v.lin + cross(m.v.ang, r), m.v.ang};
+}
+template <class T>
+inline Spatial<T> acceleration_at(const Motion<T>& m, const Vec3<T>& r) {
+    return {m.a.lin + cross(m.a.ang, r) + cross(m.v.ang, cross(m.v.ang, r)), m.a.ang};
+}
+
+// Follows the motion along call.list; qdd may be null. Returns the motion of the last body.
+template <class T>
+inline Motion<T> follow(Work<T>& w, const T* q, const T* qd, const T* qdd, Motion<T>* motions) {
+    const SinCos<T>* turns = turn_list(w, q);
+    Motion<T> last = still<T>();
+    for (int k = 0; k < w.call.n_list; ++k) {
+        const Body& body = w.model.bodies[w.call.list[k]];
+        visit(body.kind, [&](auto kind) {
+            using J = Joint<decltype(kind)::value, T>;
+            T store[joint_words];
+            const J joint = J::at(body, q, turns[k], store);
+            Motion<T> m;
+            place<T>(joint, body.parent < 0 ? nullptr : &last.at, m.at);
+            const Vec3<T> r = m.at.p - last.at.p;
+            const Spatial<T> zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+            Spatial<T> rate = zero, gain = zero;
+            joint.add_rate(rate, qd);
+            if (qdd) joint.add_rate(gain, qdd);
+            const Vec3<T> u = m.at.R * rate.lin, turn = m.at.R * rate.ang;
+            m.v = velocity_at(last, r);
+            m.a = acceleration_at(last, r);
+            // a sliding point feels Coriolis terms; a body that also turns carries its own velocity round
+            m.a.lin += m.at.R * gain.lin + 2.0 * cross(last.v.ang, u) + cross(turn, u);
+            m.a.ang += m.at.R * gain.ang + cross(last.v.ang, turn);
+            m.v.lin += u;
+            m.v.ang += turn;
+            last = m;
+        });
+        if (motions) motions[k] = last;
+    }
+    return last;
+}
+
+// Pose of the one frame in call.more, which hangs on the last body of the list.
+template <class T>
+inline Placement<T> frame_on(const Work<T>& w, const Motion<T>& m) {
+    const FixedFrame& frame = w.model.frames[w.call.more[0]];
+    return {m.at.R * mat(frame.R), m.at.p + m.at.R * vec(frame.p)};
+}
+
+// Calls f(k, column) for each degree of freedom of a body at (R, p), p from the reference point.
+template <class T, class F>
+inline void for_columns(const Body& body, const Mat3<T>& R, const Vec3<T>& p, F&& f) {
+    const T store[joint_words] = {};
+    visit(body.kind, [&](auto kind) {
+        using J = Joint<decltype(kind)::value, T>;
+        const J joint = J::stored(body, store);
+        for (int k = 0; k < J::n; ++k) f(k, joint.world_column(k, R, p));
+    });
+}
+
+// Writes one column of a 6 x nv matrix; joints that share a coordinate add up.
+template <class T>
+inline void put_column(const Work<T>& w, T* J, int iv, const Spatial<T>& s) {
+    const int nv = w.model.nv;
+    T* out = J + iv;
+    if (!w.model.mimic) {
+        out[0] = s.lin.x, out[nv] = s.lin.y, out[2 * nv] = s.lin.z;
+        out[3 * nv] = s.ang.x, out[4 * nv] = s.ang.y, out[5 * nv] = s.ang.z;
+    } else {
+        out[0] += s.lin.x, out[nv] += s.lin.y, out[2 * nv] += s.lin.z;
+        out[3 * nv] += s.ang.x, out[4 * nv] += s.ang.y, out[5 * nv] += s.ang.z;
+    }
+}
+
+template <class T>
+inline void clear_if_shared(const Work<T>& w, T* J) {
+    if (w.model.mimic)
+        for (int i = 0; i < 6 * w.model.nv; ++i) J[i] = 0.0;
+}
+
+}  // namespace kinodyn::KINODYN_TARGET
