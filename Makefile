@@ -6,7 +6,7 @@ CORE := CMakeLists.txt $(shell find cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
-.PHONY: help test bench bench-ik bench-control lint format docs wheel clean
+.PHONY: help walk test bench bench-ik bench-control lint format docs wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -22,6 +22,9 @@ $(VENV)/.tools: pyproject.toml
 $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[robots]'
 	touch $@
+
+walk: $(VENV)/.kinodyn  ## let the bundled humanoid walk in MuJoCo; picture in walk.png
+	$(BIN)/python examples/23_walk.py --seconds 12 --plot walk.png
 
 test: $(VENV)/.kinodyn  ## run all tests
 	$(BIN)/python -m pytest --numprocesses auto
