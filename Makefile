@@ -18,9 +18,13 @@ $(VENV)/.tools: pyproject.toml
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
+# A processor without AVX-512 has no use for the part of the core that needs it; wheels have all parts.
+AVX512 := $(if $(shell grep -ls avx512dq /proc/cpuinfo),ON,OFF)
+
 # kinodyn itself: Python files are used in place, the core is compiled again when a file of it changes.
 $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[robots]'
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[robots]' \
+		--config-settings=cmake.define.KINODYN_AVX512=$(AVX512)
 	touch $@
 
 walk: $(VENV)/.kinodyn  ## let the bundled humanoid walk in MuJoCo; picture in walk.png

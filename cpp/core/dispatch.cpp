@@ -12,9 +12,11 @@ extern const Kernels kernels;
 namespace avx2 {
 extern const Kernels kernels;
 }
+#if defined(KINODYN_AVX512)
 namespace avx512 {
 extern const Kernels kernels;
 }
+#endif
 #elif defined(__aarch64__)
 namespace neon {
 extern const Kernels kernels;
@@ -32,7 +34,9 @@ std::vector<const Kernels*> supported() {
     __builtin_cpu_init();
     std::vector<const Kernels*> list = {&sse2::kernels};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list.push_back(&avx2::kernels);
+#if defined(KINODYN_AVX512)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) list.push_back(&avx512::kernels);
+#endif
     return list;
 #elif defined(__aarch64__)
     return {&neon::kernels};
