@@ -44,11 +44,11 @@ bench-ik:  ## measure inverse kinematics against robotics-toolbox, EAIK, Placo, 
 	$(VENV)-peers/bin/python benchmarks/ik.py
 
 # TSID wants one exact version of Pinocchio, another one than Placo.
-bench-control:  ## measure inverse dynamics control against TSID
+bench-control:  ## measure control and simulation against TSID and MuJoCo
 	test -x $(VENV)-tsid/bin/python || $(PYTHON) -m venv $(VENV)-tsid
 	$(VENV)-tsid/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)-tsid/bin/python -m pip install --quiet '.[robots]' 'tsid==1.7.1' 'pin==3.4.0'
-	$(VENV)-tsid/bin/python benchmarks/control_inverse_dynamics.py
+	$(VENV)-tsid/bin/python benchmarks/control.py
 
 lint: $(VENV)/.tools  ## check style and types, change nothing
 	$(BIN)/ruff check

@@ -8,6 +8,7 @@ Parts:
     simulation         steps without contacts on Talos against MuJoCo's mj_step; a batch of 1,000 with one thread and
                        two
     operational-space  a tick of operational space control on the Panda, and of the other controllers
+    inverse-dynamics   one tick of InverseDynamicsQP on Talos, against TSID where it is installed (make bench-control)
 
 Contestants take turns and each one's best time counts; compare numbers of one run only.
 """
@@ -19,11 +20,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import control_inverse_dynamics
 import control_operational_space
 import control_simulation
 import tables
 
-PARTS = ("simulation", "operational-space")
+PARTS = ("simulation", "operational-space", "inverse-dynamics")
 
 
 def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
@@ -37,6 +39,9 @@ def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
         rounds = control_operational_space.QUICK if quick else control_operational_space.ROUNDS
         report["operational-space"] = control_operational_space.measure(rounds)
         report["goals"] += control_operational_space.goals(report["operational-space"])
+    if "inverse-dynamics" in parts:
+        report["inverse-dynamics"] = control_inverse_dynamics.measure(*((1, 20) if quick else ()))
+        report["goals"] += control_inverse_dynamics.goals(report["inverse-dynamics"])
     return report
 
 
@@ -47,6 +52,8 @@ def text(report: dict[str, Any]) -> str:
         lines += [*control_simulation.text(report["simulation"]), ""]
     if "operational-space" in report:
         lines += [*control_operational_space.text(report["operational-space"]), ""]
+    if "inverse-dynamics" in report:
+        lines += [control_inverse_dynamics.render(report["inverse-dynamics"]), ""]
     for goal in report["goals"]:
         lines.append(f"{'met' if goal['met'] else 'NOT MET':8} {goal['what']}: {goal['measured']:.2f}")
     return "\n".join(lines)

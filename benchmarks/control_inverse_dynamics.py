@@ -171,6 +171,15 @@ def measure(turns: int = 10, ticks: int = round(PERIOD / DT)) -> dict[str, Any]:
     }
 
 
+def goals(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Judge the goals: under half a millisecond, and faster than TSID where it could be measured."""
+    median, ratio = report["us"]["kinodyn, weighted"]["median"], report["faster than TSID"]
+    found = [{"what": "talos: us of an inverse dynamics tick, below 500", "measured": median, "met": median < GOAL}]
+    if ratio is not None:
+        found.append({"what": "talos: times as fast as TSID, above 1", "measured": ratio, "met": ratio > 1})
+    return found
+
+
 def render(report: dict[str, Any]) -> str:
     """Write the report as a table."""
     lines = [f"{'one tick on Talos [us]':36}{'median':>9}{'worst':>9}"]

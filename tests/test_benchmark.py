@@ -102,17 +102,3 @@ def test_contacts_are_measured_for_engines_that_agree() -> None:
     assert len(report["us"]) == 2 and len(report["goals"]) == 4
     for us in report["us"].values():
         assert us.keys() == {"Pinocchio", "kinodyn", "kinodyn batch 1", "kinodyn batch 2"} and min(us.values()) > 0
-
-
-def test_a_tick_of_inverse_dynamics_is_measured_with_or_without_tsid() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "control_inverse_dynamics.py"), "--json", "--turns", "1", "--ticks", "20"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["ticks"] == 20 and all(us["median"] > 0 for us in report["us"].values())
-    assert ("TSID" in report["us"]) != bool(report["without TSID"])

@@ -42,3 +42,11 @@ def test_a_tick_of_each_controller_is_measured() -> None:
     assert all(us > 0 for us in found["us per tick"].values())
     assert found["off from the book"] < 1e-8
     assert [goal["measured"] for goal in report["goals"]] == [found["us per tick"]["operational space"]]
+
+
+def test_a_tick_of_inverse_dynamics_is_measured_with_or_without_tsid() -> None:
+    report = report_of("inverse-dynamics")
+    found = report["inverse-dynamics"]
+    assert found["ticks"] == 20 and all(us["median"] > 0 for us in found["us"].values())
+    assert ("TSID" in found["us"]) != bool(found["without TSID"])
+    assert len(report["goals"]) == 1 + ("TSID" in found["us"])
