@@ -11,7 +11,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// The lower half of C^T C, for m rows and n columns.
+// The upper half of C^T C, for m rows and n columns.
 inline void square_of(const Matrix& C, long m, long n, const Matrix& H) {
     for (long i = 0; i < n; i += 4) {
         for (long j = block_of(i); j < padded(n); j += lanes) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,7 +17,7 @@ from kinodyn.spatial.checks import MatrixLike, numbers
 COINCIDE = 1e-9  # ends nearer than this [m] have no direction between them
 
 
-class _Pair:
+class _Pair(ABC):
     """Two links and what acts between them. A subclass says where, as rows and as wrenches."""
 
     size: int  # how many rates and efforts it has
@@ -25,9 +27,9 @@ class _Pair:
             raise InputError(f"an actuator acts between two frames, got {frame_a!r} twice")
         self.frame_a, self.frame_b = frame_a, frame_b
 
+    @abstractmethod
     def rows(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute B (..., k, nv): rates are B v, and efforts u act as B^T u."""
-        raise NotImplementedError
 
     def rate(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
         """Compute the rates (..., k) at joint velocities v (..., nv); of a single one (...)."""

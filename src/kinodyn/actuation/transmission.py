@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +18,7 @@ from kinodyn.spatial.checks import broadcast, numbers
 REGULAR = 1e-9  # a matrix whose singular values are in a smaller ratio than this cannot be inverted
 
 
-class Coupling:
+class Coupling(ABC):
     """Motors and joints whose rates are coupled: motor rates = G(q) joint rates, joint torques = G(q)^T motor torques.
 
     Both hold together, because the power of the motors is the power of the joints. A subclass gives `jacobian`.
@@ -36,9 +37,9 @@ class Coupling:
         self.motors, self.size = motors, size
         self.joints = None if joints is None else tuple(joints)
 
+    @abstractmethod
     def jacobian(self, q: ArrayLike) -> Array:
         """Compute G (..., motors, joints) at joint positions q (..., joints)."""
-        raise NotImplementedError
 
     def motor_velocity(self, q: ArrayLike, rate: ArrayLike) -> Array:
         """Compute motor rates (..., motors) of joint rates (..., joints)."""

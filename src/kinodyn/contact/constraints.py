@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
@@ -41,28 +42,28 @@ class Layout(NamedTuple):
     rows: int
 
 
-class Constraint:
+class Constraint(ABC):
     """What contacts and loops have in common: a name, and how the core is told of them."""
 
     name: str
     _laid_out: tuple[Robot, Layout] | None = None
 
+    @abstractmethod
     def constraints(self, robot: Robot) -> list[Row]:
         """Return what the core needs to know, one entry for each place that is kept."""
-        raise NotImplementedError
 
+    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """Return the shape of its force for one state."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def has_place(self) -> bool:
         """Tell whether it says where things belong, not only that they stay."""
-        raise NotImplementedError
 
+    @abstractmethod
     def held(self: Self, robot: Robot, q: ArrayLike) -> Self:
         """Return the same constraint, satisfied at the configuration q (..., nq)."""
-        raise NotImplementedError
 
     def layout(self, robot: Robot) -> Layout:
         """Lay the rows out for the core; kept until something of the constraint is assigned anew."""

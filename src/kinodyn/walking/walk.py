@@ -49,7 +49,7 @@ class WalkResult:
         Distance of the measured zero moment point from the edge of the feet that stand [m]; negative: outside, as it
         can be for an instant at a landing.
     slip : float
-        The farthest that a foot slid while it stood [m].
+        The farthest that a foot slid while it stood [m], from 40 ms after its landing on.
     torque : float
         The largest torque as a share of its joint's limit.
     cost_of_transport : float
@@ -203,7 +203,8 @@ def _speed(com: Array, t: Array, duration: float) -> float:
 def _margins(body: Biped, recording: Recording, stance: NDArray[np.bool_], upto: int) -> Array:
     """Measure, fifty times a second, how far the zero moment point of the measured forces is inside the feet."""
     feet, rows = list(body.feet.values()), np.arange(10, upto, 10)
-    pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * body.robot.mass * 9.81
+    weight = body.robot.mass * float(np.linalg.norm(body.robot.gravity))
+    pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * weight
     rows = rows[pressed]
     wrenches = {foot.frame: recording.forces[foot.frame][rows] for foot in feet}
     points = zmp_from_wrenches(body.robot, recording.q[rows], wrenches)
