@@ -98,6 +98,8 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
 def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
     """Find the points (..., 2) of a convex polygon (m, 2), counter-clockwise, nearest to points (..., 2)."""
     corners, p = _polygon(polygon), numbers("point", point, 2)
+    if p.ndim == 1:
+        return np.array(_nearest_alone(corners.tolist(), *p.tolist()))
     edge = np.roll(corners, -1, axis=0) - corners
     way = p[..., None, :] - corners
     inside = np.asarray((edge[:, 0] * way[..., 1] - edge[:, 1] * way[..., 0] >= 0).all(axis=-1))
@@ -107,6 +109,23 @@ def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
     chosen = np.take_along_axis(on_edges, best[..., None, None], axis=-2)[..., 0, :]
     result: Array = np.where(inside[..., None], p, chosen)
     return result
+
+
+def _nearest_alone(corners: list[list[float]], x: float, y: float) -> tuple[float, float]:
+    """Do the same for one point, as control loops ask for, without arrays."""
+    inside, least, found = True, np.inf, (x, y)
+    a, b = corners[-1]
+    for c, d in corners:
+        ex, ey, wx, wy = c - a, d - b, x - a, y - b
+        if ex * wy - ey * wx < 0:
+            inside = False
+            share = min(max((wx * ex + wy * ey) / (ex * ex + ey * ey), 0.0), 1.0)
+            px, py = a + share * ex, b + share * ey
+            distance = (x - px) ** 2 + (y - py) ** 2
+            if distance < least:
+                least, found = distance, (px, py)
+        a, b = c, d
+    return (x, y) if inside else found
 
 
 def shrink(polygon: ArrayLike, distance: float) -> Array:
@@ -138,7 +157,10 @@ def _polygon(corners: ArrayLike) -> Array:
     p = numbers("polygon", corners, 2)
     if p.ndim != 2 or len(p) < 3:
         raise InputError(f"polygon must have shape (m, 2) with three corners at least, got {p.shape}")
-    following = np.roll(p, -1, axis=0)
-    if (p[:, 0] * following[:, 1] - p[:, 1] * following[:, 0]).sum() <= 0:
+    area, (a, b) = 0.0, p[-1].tolist()
+    for c, d in p.tolist():
+        area += a * d - b * c
+        a, b = c, d
+    if area <= 0:
         raise InputError("the corners of polygon must go round counter-clockwise and hold an area; hull() orders them")
     return p

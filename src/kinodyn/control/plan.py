@@ -82,9 +82,9 @@ class Plan:
     def enable(self, name: str, on: bool) -> None:
         """Let a task count, or not."""
         for slot in self.slots:
-            if slot.task.name == name:
+            if slot.task.name == name and slot.active != bool(on):
                 slot.active = bool(on)
-        self._active = []  # the integers are to be written again
+                self._active = []  # the integers are to be written again
 
     def held_for(self, batch: tuple[int, ...]) -> Array:
         """Return what held the tick before, or nothing if those were other robots."""

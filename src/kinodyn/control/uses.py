@@ -84,8 +84,10 @@ class ContactUse:
                 f"normal force of {self.name!r} must be bounded by 0 <= minimum <= maximum, got {minimum!r} and "
                 f"{maximum!r}"
             )
-        self._minimum, self._maximum = float(minimum), min(float(maximum), ENDLESS)
-        self.version += 1
+        bounds = float(minimum), min(float(maximum), ENDLESS)
+        if bounds != (self._minimum, self._maximum):
+            self._minimum, self._maximum = bounds
+            self.version += 1
 
     @property
     def force(self) -> Array | None:

@@ -34,14 +34,14 @@ class Converter:
     ):
         self._nq, self._nv = robot_size
         self.nq, self.nv = their_size
-        self._scalars, self._blocks = scalars, tuple(blocks)
+        self.scalars, self.blocks = scalars, tuple(blocks)
 
     def q_to(self, q: ArrayLike) -> Array:
         """Convert positions `(..., robot.nq)` to the other engine's `(..., nq)`."""
         q = self._own_position(q)
         x = np.zeros((*q.shape[:-1], self.nq))
-        self._scalars.q_to(q, x)
-        for block in self._blocks:
+        self.scalars.q_to(q, x)
+        for block in self.blocks:
             x[..., block.their_q] = block.q_to(q[..., block.q])
         return x
 
@@ -51,11 +51,11 @@ class Converter:
         An angle that the engine holds as cosine and sine comes back between -pi and pi.
         """
         x = checked("the other engine's positions", x, self.nq)
-        for place in (*self._scalars.circles, *(block.their_unit for block in self._blocks)):
+        for place in (*self.scalars.circles, *(block.their_unit for block in self.blocks)):
             check_unit("the other engine's positions", x, place)
         q = np.zeros((*x.shape[:-1], self._nq))
-        self._scalars.q_from(x, q)
-        for block in self._blocks:
+        self.scalars.q_from(x, q)
+        for block in self.blocks:
             q[..., block.q] = block.q_from(x[..., block.their_q])
         return q
 
@@ -73,7 +73,7 @@ class Converter:
         """Convert accelerations `(..., robot.nv)`, the time derivative of v, to the other engine's `(..., nv)`."""
         q, v, a = broadcast(self._own_position(q), checked("v", v, self._nv), checked("a", a, self._nv))
         b = self._push(q, a)
-        for block in self._blocks:
+        for block in self.blocks:
             b[..., block.their_v] += block.drift(q[..., block.q], v[..., block.v])
         return b
 
@@ -82,7 +82,7 @@ class Converter:
         theirs = checked("the other engine's accelerations", b, self.nv)
         q, v, theirs = broadcast(self._own_position(q), checked("v", v, self._nv), theirs)
         turned = theirs.copy()
-        for block in self._blocks:
+        for block in self.blocks:
             turned[..., block.their_v] -= block.drift(q[..., block.q], v[..., block.v])
         return self._pull(q, turned)
 
@@ -90,8 +90,8 @@ class Converter:
         """Convert generalised efforts `(..., robot.nv)` to the other engine's `(..., nv)`, of the same power."""
         q, tau = broadcast(self._own_position(q), checked("tau", tau, self._nv))
         t = np.zeros((*tau.shape[:-1], self.nv))
-        self._scalars.tau_to(tau, t)
-        for block in self._blocks:
+        self.scalars.tau_to(tau, t)
+        for block in self.blocks:
             t[..., block.their_v] = _times(block.rate(q[..., block.q]), tau[..., block.v])
         return t
 
@@ -99,28 +99,28 @@ class Converter:
         """Convert the other engine's efforts `(..., nv)` to `(..., robot.nv)`; followers' efforts act on leaders."""
         q, t = broadcast(self._own_position(q), checked("the other engine's efforts", t, self.nv))
         tau = np.zeros((*t.shape[:-1], self._nv))
-        self._scalars.tau_from(t, tau)
-        for block in self._blocks:
+        self.scalars.tau_from(t, tau)
+        for block in self.blocks:
             tau[..., block.v] = _transposed_times(block.rate(q[..., block.q]), t[..., block.their_v])
         return tau
 
     def _own_position(self, q: ArrayLike) -> Array:
         own = checked("q", q, self._nq)
-        for place in (block.own_unit for block in self._blocks):
+        for place in (block.own_unit for block in self.blocks):
             check_unit("q", own, place)
         return own
 
     def _push(self, q: Array, v: Array) -> Array:
         w = np.zeros((*v.shape[:-1], self.nv))
-        self._scalars.v_to(v, w)
-        for block in self._blocks:
+        self.scalars.v_to(v, w)
+        for block in self.blocks:
             w[..., block.their_v] = _times(block.rate(q[..., block.q]), v[..., block.v])
         return w
 
     def _pull(self, q: Array, w: Array) -> Array:
         v = np.zeros((*w.shape[:-1], self._nv))
-        self._scalars.v_from(w, v)
-        for block in self._blocks:
+        self.scalars.v_from(w, v)
+        for block in self.blocks:
             v[..., block.v] = _transposed_times(block.rate(q[..., block.q]), w[..., block.their_v])
         return v
 

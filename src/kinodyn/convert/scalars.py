@@ -38,6 +38,8 @@ class Scalars:
         self._their_v = np.array([joint.their_v for joint in joints], dtype=np.intp)
         self._circular = np.array([joint.circular for joint in joints], dtype=bool)
         self._own = np.array([not joint.follows for joint in joints], dtype=bool)
+        self.own_q, self.own_v = self._q[self._own], self._v[self._own]
+        self.their_own_q, self.their_own_v = self._their_q[self._own], self._their_v[self._own]
 
     @property
     def circles(self) -> list[slice]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import mujoco as mj
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinodyn import convert
 from kinodyn.description.types import Array
@@ -16,9 +16,12 @@ from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.sim.common import cross, positive
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
+from kinodyn.sim.mujoco_state import Reader, Touches
 from kinodyn.sim.protocol import Diverged
 
-_BAD = (mj.mjtWarning.mjWARN_BADQPOS, mj.mjtWarning.mjWARN_BADQVEL, mj.mjtWarning.mjWARN_BADQACC)
+_BAD = [
+    int(kind) for kind in (mj.mjtWarning.mjWARN_BADQPOS, mj.mjtWarning.mjWARN_BADQVEL, mj.mjtWarning.mjWARN_BADQACC)
+]
 
 
 class Imu(NamedTuple):
@@ -29,22 +32,6 @@ class Imu(NamedTuple):
 
     acceleration: Array
     angular_velocity: Array
-
-
-class Touches(NamedTuple):
-    """Contacts of the last step: the two bodies of each (k, 2), place, force and moment (k, 3) on the second body."""
-
-    bodies: NDArray[np.int_]
-    place: Array
-    force: Array
-    moment: Array
-
-    def on(self, body: int, origin: Array) -> Array:
-        """Add up the wrench (6,) on a body about a point."""
-        sign = 1.0 * (self.bodies[:, 1] == body) - (self.bodies[:, 0] == body)
-        moment = self.moment + cross(self.place - origin, self.force)
-        total: Array = np.concatenate([sign @ self.force, sign @ moment])
-        return total
 
 
 class MujocoSimulator:
@@ -101,6 +88,8 @@ class MujocoSimulator:
         self._other_dofs = np.setdiff1d(np.arange(robot.nv), self._motor_dofs)
         self._frames = tuple(frames or ())
         self._sites = None if frames is None else np.array([self.model.site(name).id for name in frames], dtype=int)
+        self._read, self._forces = Reader(robot, self._converter), dict[str, Array]()
+        self._warnings = self.data.warning.number  # a view
         self._q, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset()
 
@@ -128,6 +117,7 @@ class MujocoSimulator:
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         mj.mj_forward(self.model, self.data)
         self._q, self._v, self.time = q, v, 0.0
+        self._forces = {}
 
     def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
         """Advance by `steps` times dt under constant torques (nv,) and external wrenches; raises Diverged."""
@@ -149,20 +139,29 @@ class MujocoSimulator:
             self.time += self.dt
         if wrenches:
             data.xfrc_applied[:] = 0.0
-        self._read()
+        self._q, self._v = self._read(data)
+        self._forces = {}
 
     def contact_forces(self) -> dict[str, Array]:
         """Tell the wrench (6,) of the contacts on each frame over the last step, aligned reference.
 
         With `frames` exactly those, otherwise the links that touch.
         """
+        if not self._forces:
+            self._forces = self._measured_forces()
+        return dict(self._forces)
+
+    def _measured_forces(self) -> dict[str, Array]:
         model, data = self.model, self.data
-        touch = self._touches()
+        touches = Touches(model, data)
         if self._sites is None:
-            touching = sorted({int(body) for body in touch.bodies.ravel() if model.body_weldid[body] > 0})
-            return {model.body(body).name: touch.on(body, data.xpos[body]) for body in touching}
-        bodies, places = model.site_bodyid[self._sites], data.site_xpos[self._sites]
-        return {name: touch.on(*where) for name, *where in zip(self._frames, bodies, places, strict=True)}
+            touching = sorted({int(body) for body in touches.bodies.ravel() if model.body_weldid[body] > 0})
+            names, bodies = [model.body(body).name for body in touching], np.array(touching, dtype=int)
+            places = data.xpos[bodies]
+        else:
+            names, bodies = list(self._frames), model.site_bodyid[self._sites]
+            places = data.site_xpos[self._sites]
+        return dict(zip(names, touches.on(bodies, places), strict=True))
 
     def imu(self) -> Imu:
         """Read the base's inertial measurement unit over the last step; the robot must have a floating base."""
@@ -176,11 +175,6 @@ class MujocoSimulator:
             raise InputError(f"frame {frame!r} has no sensor; sensors= named {', '.join(self._sensors) or 'none'}")
         parts = [self.data.sensor(f"{frame} {what}").data for what in ("force", "torque")]
         return np.concatenate(parts)
-
-    def _read(self) -> None:
-        qpos = self.data.qpos.copy()
-        self._q = self._converter.q_from(qpos)
-        self._v = self._converter.v_from(self._q, self.data.qvel)
 
     def _apply(self, wrenches: Mapping[str, ArrayLike]) -> None:
         """Write external wrenches, which MuJoCo takes at the centres of mass of bodies."""
@@ -196,23 +190,13 @@ class MujocoSimulator:
             arm = self.data.site_xpos[site] - self.data.xipos[body]
             self.data.xfrc_applied[body] += [*wrench[:3], *(wrench[3:] + cross(arm, wrench[:3]))]
 
-    def _touches(self) -> Touches:
-        """Collect the forces of all contacts in world axes."""
-        model, data = self.model, self.data
-        local = np.zeros((data.ncon, 6))
-        for k in range(data.ncon):
-            mj.mj_contactForce(model, data, k, local[k])
-        axes = data.contact.frame.reshape(-1, 3, 3)  # rows: normal, two tangents
-        force, moment = (np.einsum("kij,ki->kj", axes, part) for part in (local[:, :3], local[:, 3:]))
-        return Touches(model.geom_bodyid[data.contact.geom], data.contact.pos, force, moment)
-
     def _require_sane(self) -> None:
         """Raise if MuJoCo noticed numbers without bounds (it then starts over in silence), or a joint is too fast."""
         data = self.data
         rates = np.abs(data.qvel)
-        bad = next((kind for kind in _BAD if data.warning[kind].number > 0), None)
-        if bad is None and (rates <= self._max_rate).all():
+        if not self._warnings[_BAD].any() and rates.max(initial=0.0) <= self._max_rate:
             return
+        bad = next((kind for kind in _BAD if data.warning[kind].number > 0), None)
         if bad is not None:
             dof = int(data.warning[bad].lastinfo)
             reason = f"MuJoCo reports {mj.mjtWarning(bad).name} and starts over"

@@ -49,6 +49,7 @@ def simulate(
     model: Robot | None = None,
     signals: Mapping[str, Signal] | None = None,
     clip: bool = True,
+    until: Callable[[float, State], bool] | None = None,
     progress: bool = False,
     **options: Any,
 ) -> Recording:
@@ -88,6 +89,9 @@ def simulate(
         More to record: name -> function of (t, true state). With hard contacts `contact_error` is recorded too.
     clip
         Whether torques are cut to the effort limits of the robot.
+    until
+        A function of (t, state as the controller sees it), asked after each call of the controller: when it says True,
+        the run is complete.
     progress
         Whether to show a bar on stderr, if that is a terminal.
     options
@@ -121,6 +125,7 @@ def simulate(
         _model(simulator.robot, model),
         dict(signals or {}),
         clip,
+        until,
     )
     return run.record(Bar(progress, duration))
 
@@ -156,9 +161,11 @@ class Run:
         model: Robot,
         signals: dict[str, Signal],
         clip: bool,
+        until: Callable[[float, State], bool] | None,
     ) -> None:
         self.simulator, self.controller, self.clock = simulator, controller, clock
         self.schedule, self.sensors, self.signals, self.clip = schedule, sensors, signals, clip
+        self.until, self.stopped = until, False
         self.tau = np.zeros_like(simulator.v)
         self.seen = State(model, simulator.q, simulator.v) if controller is not None else None
         self.true = State(simulator.robot, simulator.q, simulator.v) if signals else None
@@ -171,6 +178,8 @@ class Run:
             self.controller.reset()
         try:
             self._loop(bar)
+            if self.stopped:
+                reason = f"ended at {self.simulator.time:.6g} s, as `until` asked"
         except Diverged as error:
             status, reason = "diverged", str(error)
         except KeyboardInterrupt:
@@ -188,10 +197,10 @@ class Run:
             t = step * self.simulator.dt
             if step % clock.control == 0 and step < clock.steps:
                 self._control(t)
-            if step % clock.record == 0 or step == clock.steps:
+            if step % clock.record == 0 or step == clock.steps or self.stopped:
                 self._write(t)
             bar.update(t)
-            if step == clock.steps:
+            if step == clock.steps or self.stopped:
                 return
             stops = [clock.steps, *(n * (step // n + 1) for n in (clock.control, clock.record))]
             following = min([*stops, *(edge for edge in edges if edge > step), step + LONGEST])
@@ -203,6 +212,7 @@ class Run:
             return
         q, v = self.sensors.read(self.simulator.q, self.simulator.v)
         given = self.controller(t, self.seen.update(q, v))
+        self.stopped = self.until is not None and self.until(t, self.seen)
         self.tau = _torques(self.simulator.robot, given, self.tau.shape, t, self.clip)
 
     def _write(self, t: float) -> None:

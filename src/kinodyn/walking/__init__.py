@@ -25,10 +25,12 @@ from kinodyn.walking.pattern import Feasibility, Pattern, walking_pattern
 from kinodyn.walking.phases import Phase, Timing
 from kinodyn.walking.planner import FootReference, Planner, Reference
 from kinodyn.walking.preview import Preview, PreviewPath
+from kinodyn.walking.pushes import PushMap, push_map
+from kinodyn.walking.result import WalkResult
 from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits, feet_apart
 from kinodyn.walking.swing import Swing
-from kinodyn.walking.walk import WalkResult, walk
+from kinodyn.walking.walk import walk
 
 __all__ = [
     "MPC",
@@ -44,6 +46,7 @@ __all__ = [
     "Planner",
     "Preview",
     "PreviewPath",
+    "PushMap",
     "Reference",
     "Schedule",
     "StepChange",
@@ -58,6 +61,7 @@ __all__ = [
     "feet_apart",
     "follow",
     "next_step",
+    "push_map",
     "standing_feet",
     "walk",
     "walk_to",

@@ -101,7 +101,7 @@ class Biped:
         """Give the natural frequency sqrt(g / height) [1/s] of its pendulum."""
         return natural_frequency(self.com_height, float(np.linalg.norm(self.robot.gravity)))
 
-    @property
+    @cached_property
     def feet(self) -> dict[str, Foot]:
         """Give the feet by side."""
         return {"left": self.left, "right": self.right}

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import cos, sin
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.balance.feedback import dcm_feedback
+from kinodyn.balance.polygon import nearest
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
-from kinodyn.spatial import rot_z
 from kinodyn.state import State
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.planner import FootReference, Planner, Reference
 
 TOUCH = 0.05  # of the weight: what a foot bears when it has landed
-LATE = 0.4  # of a single support: the part at its end in which a landing is taken for one
+EARLY = 0.4  # of a single support: the part at its end in which a landing is taken for one
+LATE = 0.4  # of a single support: how long a foot that finds no ground goes on down
+GROPE = 0.02  # [s] by which it is put off each time
+DESCENT = 0.25  # legs per second: how fast it goes down then
+GAIN = 0.6  # of the divergent component's error, in natural frequencies
 LOADING = 0.03  # [s] in which a foot that has landed takes its load
 FALLEN = 0.6  # of the height of its base: below, a robot has fallen
 
@@ -50,8 +55,10 @@ class WalkingController:
     Attributes
     ----------
     signals : dict
-        "dcm", "dcm_reference", "zmp_reference" (2,), "stance" (2,) which of left and right foot stands, "relaxed":
-        whether limits contradicted each other.
+        "dcm", "dcm_reference", "zmp_reference" (2,), "com_reference", "left_reference", "right_reference" (3,) of the
+        soles, "stance" (2,) which of left and right foot stands, "relaxed": whether limits contradicted each other.
+    plan_times : list of float
+        How long each plan took [s].
     fallen : float or None
         When the robot fell; from then on it is without torque.
     """
@@ -74,10 +81,13 @@ class WalkingController:
         self.weight = self.robot.mass * float(np.linalg.norm(self.robot.gravity))
         self.signals: dict[str, object] = {}
         self.fallen: float | None = None
-        self._commands: list[tuple[float, Array | None]] = []
+        self.plan_times: list[float] = []
+        self._commands: list[tuple[float, Callable[[], None]]] = []
         self._next_plan = -np.inf
         self._landed = {"left": -np.inf, "right": -np.inf}
         self._stands = {"left": True, "right": True}
+        self._late = 0.0
+        self._level = (self.body.com_height, 0.0)
         self._tasks(friction)
 
     def _tasks(self, friction: float) -> None:
@@ -99,9 +109,19 @@ class WalkingController:
 
     def command(self, velocity: ArrayLike | None, *, at: float = 0.0) -> None:
         """Walk at a velocity (3,), forward, sideways [m/s] and turn [rad/s], from time `at` [s] on; None: stop."""
-        if velocity is not None:
-            velocity = np.array(self.planner.limits.check(velocity, self.planner.timing.step))
-        self._commands = sorted([*self._commands, (float(at), velocity)], key=lambda entry: entry[0])
+        if velocity is None:
+            self._at(at, self.planner.stop)
+        else:
+            wanted = np.array(self.planner.limits.check(velocity, self.planner.timing.step))
+            self._at(at, lambda: self.planner.command(wanted))
+
+    def go_to(self, goal: ArrayLike, *, speed: float, at: float = 0.0) -> None:
+        """Walk to x, y [m] and heading [rad] of the middle between the soles, from time `at` [s] on, and stand."""
+        self.planner.check_goal(goal, speed)
+        self._at(at, lambda: self.planner.go_to(goal, speed=speed))
+
+    def _at(self, time: float, what: Callable[[], None]) -> None:
+        self._commands = sorted([*self._commands, (float(time), what)], key=lambda entry: entry[0])
 
     def __call__(self, t: float, state: State) -> Array:
         """Compute the torques (nv,) at time t [s]."""
@@ -117,48 +137,66 @@ class WalkingController:
 
     def _plan(self, t: float, state: State) -> None:
         while self._commands and self._commands[0][0] <= t:
-            velocity = self._commands.pop(0)[1]
-            if velocity is None:
-                self.planner.stop()
-            else:
-                self.planner.command(velocity)
+            self._commands.pop(0)[1]()
         if t >= self._next_plan - 1e-9:
-            self.planner.update(t, state.com, state.com_velocity)
+            self._update(t, state)
             self._next_plan = t + self.plan_dt
 
+    def _update(self, t: float, state: State) -> None:
+        begin = perf_counter()
+        self.planner.update(t, state.com, state.com_velocity)
+        self.plan_times.append(perf_counter() - begin)
+
     def _land(self, t: float, state: State, reference: Reference) -> Reference:
-        """Let a foot that bears weight before its time stand at once."""
-        if self.forces is None or reference.left > LATE * self.planner.timing.single:
+        """Let a foot that bears weight before its time stand at once, and one that does not in time go on down."""
+        swing, planner = reference.phase.swing, self.planner
+        if self.forces is None or swing is None or reference.left > EARLY * planner.timing.single:
             return reference
-        for side, foot in self.body.feet.items():
-            if reference.feet[side].contact or self.forces()[foot.frame][2] < TOUCH * self.weight:
-                continue
-            if self.planner.touchdown(t, side, foot.sole_pose(self.robot, state.q)):
-                self.planner.update(t, state.com, state.com_velocity)
-                return self.planner.reference(t)
-        return reference
+        foot = self.body.feet[swing.side]
+        bears = float(self.forces()[foot.frame][2]) > TOUCH * self.weight
+        if bears and planner.touchdown(t, swing.side, foot.sole_pose(self.robot, state.q)):
+            pass
+        elif not bears and reference.left < 1.5 * self.dt and self._late < LATE * planner.timing.single:
+            self._late += GROPE
+            planner.delay(t, GROPE, lower=DESCENT * self.body.leg * GROPE)
+        else:
+            return reference
+        self._update(t, state)
+        return planner.reference(t)
 
     def _follow(self, t: float, state: State, reference: Reference) -> None:
-        omega, com, velocity = self.body.omega, state.com, state.com_velocity
-        dcm = com[:2] + velocity[:2] / omega
-        zmp = dcm_feedback(dcm, reference.dcm, reference.zmp, omega, gain=0.6 * omega, polygon=reference.phase.polygon)
+        omega, (x, y, _), (vx, vy, _) = self.body.omega, state.com.tolist(), state.com_velocity.tolist()
+        dcm = np.array([x + vx / omega, y + vy / omega])
+        wanted = reference.zmp + (1.0 + GAIN) * (dcm - reference.dcm)
+        zmp = nearest(reference.phase.polygon, wanted)
+        px, py = zmp.tolist()
+        z, vz, az = self._height(reference)
         # along the ground the mass is only accelerated, by what the zero moment point asks for
-        self._com.track(
-            [com[0], com[1], reference.com[2]], [velocity[0], velocity[1], 0.0], [*(omega**2 * (com[:2] - zmp)), 0.0]
-        )
-        T = np.array(self.body.base)
-        T[:3, :3] = rot_z(reference.heading) @ T[:3, :3]
-        turning = ([0.0] * 5 + [rate] for rate in (reference.heading_rate, reference.heading_acceleration))
-        self._trunk.track(T, *turning)
+        acceleration = np.array([omega**2 * (x - px), omega**2 * (y - py), az])
+        self._com.track(np.array([x, y, z]), np.array([vx, vy, vz]), acceleration)
+        turned, rate, faster = np.eye(4), np.zeros(6), np.zeros(6)
+        turned[:3, :3] = turn_z(reference.heading) @ self.body.base[:3, :3]
+        rate[5], faster[5] = reference.heading_rate, reference.heading_acceleration
+        self._trunk.track(turned, rate, faster)
         for side in self.body.feet:
             self._foot(t, side, reference.feet[side])
+            self.signals[f"{side}_reference"] = reference.feet[side].pose[:3, 3]
         stance = np.array([float(self._stands[side]) for side in ("left", "right")])
         self.signals.update(dcm=dcm, dcm_reference=reference.dcm, zmp_reference=zmp, stance=stance)
+        self.signals["com_reference"] = np.array([*reference.com[:2].tolist(), z])
+
+    def _height(self, reference: Reference) -> tuple[float, float, float]:
+        """Follow the height of the ground under the feet smoothly: height, velocity, acceleration of the mass."""
+        z, vz = self._level
+        wanted, w = float(reference.com[2]), 1.5 * self.body.omega
+        az = w * w * (wanted - z) - 2.0 * w * vz
+        self._level = (z + self.dt * vz, vz + self.dt * az)
+        return z, vz, az
 
     def _foot(self, t: float, side: str, reference: FootReference) -> None:
         use = self.whole_body.contacts[self._contacts[side].name]
         if reference.contact and not self._stands[side]:
-            self._landed[side] = t
+            self._landed[side], self._late = t, 0.0
         self._stands[side] = use.active = reference.contact
         self.whole_body.enable(self._swing[side].name, not reference.contact)
         if reference.contact:
@@ -166,3 +204,9 @@ class WalkingController:
         else:
             pose = self.body.feet[side].frame_pose(reference.pose)
             self._swing[side].track(pose, reference.velocity, reference.acceleration)
+
+
+def turn_z(angle: float) -> Array:
+    """Make the matrix of a turn about z, quickly."""
+    c, s = cos(angle), sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

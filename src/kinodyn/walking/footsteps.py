@@ -135,11 +135,15 @@ def walk_to(
     *,
     limits: StepLimits,
     start: dict[str, Footstep] | None = None,
+    first: str | None = None,
     share: float = 0.9,
+    tolerance: float = 1e-9,
 ) -> list[Footstep]:
-    """Plan footsteps to a goal: x, y [m] and heading [rad] of the middle between the soles, reached exactly.
+    """Plan footsteps to a goal: x, y [m] and heading [rad] of the middle between the soles.
 
-    Far goals are walked to facing them; near ones in whatever direction they are. `share` of the limits is used.
+    Far goals are walked to facing them; near ones in whatever direction they are. `share` of the limits is used. It is
+    reached when both feet are where they should be within `tolerance` [m, rad]. The first foot is the one on the side
+    of the goal, or `first`.
     """
     x, y, yaw = _pose2(goal)
     if not 0 < share <= 1:
@@ -151,10 +155,10 @@ def walk_to(
     if distance > 0.5 * MOST * own.forward:
         raise InputError(f"the goal is {distance:.4g} m away, farther than {MOST // 2} steps of {own.forward:.3g} m")
     target = advance((x, y, yaw), (-back, 0.0, 0.0))  # of the middle between the ankles
-    side: str = leading_side(_towards(_between(feet), target, own))
+    side: str = first or leading_side(_towards(_between(feet), target, own))
     plan: list[Footstep] = []
     while len(plan) < MOST:
-        if _arrived(feet, target, own):
+        if _arrived(feet, target, own, tolerance):
             return plan
         stance = feet[other(side)]
         centre = _beside(side, (stance.x, stance.y, stance.yaw), own.width, 0.0)
@@ -171,9 +175,11 @@ def leading_side(velocity: ArrayLike) -> Side:
     return "right" if sideways < 0 or (sideways == 0 and turn < 0) else "left"
 
 
-def _arrived(feet: dict[str, Footstep], target: tuple[float, float, float], limits: StepLimits) -> bool:
+def _arrived(
+    feet: dict[str, Footstep], target: tuple[float, float, float], limits: StepLimits, tolerance: float
+) -> bool:
     wanted = [_beside(side, target, limits.width, 0.0) for side in ("left", "right")]
-    return all(np.abs(feet[step.side].seen_from(step)).max() < 1e-9 for step in wanted)
+    return all(np.abs(feet[step.side].seen_from(step)).max() < tolerance for step in wanted)
 
 
 def _towards(centre: tuple[float, float, float], target: tuple[float, float, float], limits: StepLimits) -> Array:

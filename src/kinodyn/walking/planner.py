@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,16 @@ from kinodyn.errors import InputError
 from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
 from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped, other
-from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, standing_feet, wrap
+from kinodyn.walking.footsteps import (
+    Footstep,
+    Side,
+    closing_step,
+    leading_side,
+    next_step,
+    standing_feet,
+    walk_to,
+    wrap,
+)
 from kinodyn.walking.mpc import MPC, Plan
 from kinodyn.walking.phases import Phase, Timing
 from kinodyn.walking.schedule import Schedule
@@ -25,6 +34,8 @@ from kinodyn.walking.swing import Swing
 AHEAD = 5  # footsteps that are planned beyond the one in the air
 RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
 QUICKEST, SLOWEST = 0.45, 1.4  # shares of a single support that a changed step may last
+NEAR = 0.01  # [m, rad] within which feet are at a goal
+CLOSED = 0.02  # [m, rad] within which feet are beside each other
 LOCKED = 0.12  # share of a single support before landing during which the step is no longer changed
 
 
@@ -121,6 +132,7 @@ class Planner:
         self._paces: dict[int, Array] = {}  # velocity that each step was planned for
         self._ramp = RAMP * self.limits.largest(self.timing.step)
         self._renew = False
+        self._goal: tuple[Array, StepLimits] | None = None
         self._path = self.schedule.own
         self.plan: Plan | None = None
         self.touch = float(min(body.left.size)) / 8.0  # room [m] below which steps are changed
@@ -132,10 +144,30 @@ class Planner:
         """
         self.velocity = np.array(self.limits.check(velocity, self.timing.step))
         self.walking = self._renew = True
+        self._goal = None
+
+    def go_to(self, goal: ArrayLike, *, speed: float) -> None:
+        """Walk to x, y [m] and heading [rad] of the middle between the soles, and stand there.
+
+        A goal too far away or a speed beyond the limits raises InputError with the limit and changes nothing.
+        """
+        self._goal = self.check_goal(goal, speed)
+        self.walking = self._renew = True
+
+    def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits]:
+        """Return a goal (3,) and the limits of steps on the way there, or raise InputError."""
+        place = numbers("goal", goal, 3)
+        if not isinstance(speed, int | float | np.number) or not speed > 0:
+            raise InputError(f"the speed towards a goal must be above 0, got {speed!r}")
+        self.limits.check((speed, 0.0, 0.0), self.timing.step)
+        limits = replace(self.limits, forward=float(speed) * self.timing.step)
+        walk_to(self.body, place, limits=limits, share=1.0, tolerance=NEAR)
+        return place, limits
 
     def stop(self) -> None:
         """Slow down within a step or two, bring the feet together, and stand."""
         self.walking, self._renew = False, True
+        self._goal = None
 
     def standing(self, t: float) -> bool:
         """Tell whether both feet stand and no step is planned."""
@@ -194,15 +226,16 @@ class Planner:
         self._rebuild(t, phase, step, t)
         return True
 
-    def delay(self, t: float, seconds: float) -> bool:
-        """Let the foot in the air land later; returns False if there is none. The step stays where it is."""
-        if not 0 < seconds < np.inf:
-            raise InputError(f"seconds must be a positive number, got {seconds!r}")
+    def delay(self, t: float, seconds: float, lower: float = 0.0) -> bool:
+        """Let the foot in the air land later, and lower [m], where it has found no ground; False if there is none."""
+        if not (0 < seconds < np.inf and np.isfinite(lower)):
+            raise InputError(f"seconds must be positive and lower finite, got {seconds!r} and {lower!r}")
         phase = self.schedule.at(t)
         if phase.swing is None:
             return False
-        self._swing(phase).retarget(t, end=phase.end + seconds)
-        self._rebuild(t, phase, phase.swing, phase.end + seconds)
+        step = replace(phase.swing, z=phase.swing.z - lower)
+        self._swing(phase).retarget(t, step.pose, phase.end + seconds)
+        self._rebuild(t, phase, step, phase.end + seconds)
         return True
 
     def _heading(self, feet: dict[str, FootReference], phase: Phase) -> float:
@@ -291,7 +324,7 @@ class Planner:
                 "single", phase.start, end, phase.feet, under, phase.step, swing=landing, lifted=phase.lifted
             )
             feet = {stance.side: stance, landing.side: landing}
-            coming = self._coming(landing, phase.step + 1)
+            coming = self._coming(feet, phase.step + 1)
             tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=self.timing.double)
             phases = [*before, head, *tail]
         self.schedule = Schedule.of_phases(self.schedule, phases)
@@ -300,17 +333,26 @@ class Planner:
         """Go on from a time at which both feet stand."""
         now = self.schedule.own.at(t)
         if phase.kind == "double":
-            steps = self._coming(list(phase.feet.values())[-1], phase.step)
+            steps = self._coming(phase.feet, phase.step)
             double = max(phase.end - t, 1e-3)
             return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double)
-        side = leading_side(self.velocity)
         self._paces.clear()
-        steps = self._coming(phase.feet[other(side)], phase.step) if self.walking else []
+        steps = self._first_steps(phase) if self.walking else []
         double = self.timing.start
         return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
 
-    def _coming(self, stance: Footstep, first: int) -> Sequence[Footstep]:
-        """Plan the steps after this foot: gradually to the command, or to rest and one that closes."""
+    def _first_steps(self, phase: Phase) -> Sequence[Footstep]:
+        """Plan the steps from standing: the foot on the side that the command goes to comes first."""
+        if self._goal is not None:
+            return self._to_goal(phase.feet, None)
+        side = leading_side(self.velocity)
+        return self._coming({side: phase.feet[side], other(side): phase.feet[other(side)]}, phase.step)
+
+    def _coming(self, feet: dict[str, Footstep], first: int) -> Sequence[Footstep]:
+        """Plan the steps after the last of these feet: gradually to the command, or to rest and one that closes."""
+        stance = list(feet.values())[-1]
+        if self._goal is not None:
+            return self._to_goal(feet, other(stance.side))
         steps: list[Footstep] = []
         pace = self._paces.get(first - 1, np.zeros(3))
         wanted = self.velocity if self.walking else np.zeros(3)
@@ -322,7 +364,20 @@ class Planner:
             self._paces[first + k] = pace
             steps.append(next_step(stance, pace * self.timing.step, self.limits))
             stance = steps[-1]
-        return [*steps, closing_step(stance, self.limits)]
+        closing = closing_step(stance, self.limits)
+        if not steps and np.abs(closing.seen_from(feet[closing.side])).max() < CLOSED:
+            return []
+        return [*steps, closing]
+
+    def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
+        """Plan the next steps to the goal; near it all of them, after which it stands."""
+        assert self._goal is not None
+        goal, limits = self._goal
+        steps = walk_to(self.body, goal, limits=limits, start=feet, first=first, share=1.0, tolerance=NEAR)
+        self.walking = len(steps) > AHEAD
+        if not self.walking:
+            return steps
+        return [*steps[:AHEAD], closing_step(steps[AHEAD - 1], limits)]
 
 
 def _yaw_near(T: Array, yaw: float) -> float:

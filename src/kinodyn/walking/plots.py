@@ -11,7 +11,8 @@ from kinodyn import kinematics
 from kinodyn.errors import KinodynError
 
 if TYPE_CHECKING:
-    from kinodyn.walking.walk import WalkResult
+    from kinodyn.walking.pushes import PushMap
+    from kinodyn.walking.result import WalkResult
 
 COLOURS = {"left": "tab:blue", "right": "tab:orange"}
 
@@ -48,6 +49,29 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     load.legend(loc="upper right", fontsize="small")
     for axis in (above, sideways, load):
         axis.grid(alpha=0.3)
+    if path is not None:
+        figure.savefig(path, dpi=90)
+    return figure
+
+
+def draw_pushes(found: PushMap, path: str | os.PathLike[str] | None) -> Any:
+    """Draw the strongest pushes survived in each direction round the robot, and the pendulum's bound."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as cause:
+        raise KinodynError("pictures need matplotlib: pip install 'kinodyn[plot]'") from cause
+    figure = Figure(figsize=(6.0, 6.0), layout="constrained")
+    axis: Any = figure.subplots(subplot_kw={"projection": "polar"})
+    axis.set_theta_zero_location("N")
+    order = np.argsort(found.directions)
+    order = np.append(order, order[0])
+    angles = found.directions[order]
+    how = "with steps" if found.stepping else "without a step"
+    axis.plot(angles, found.survived[order], "o-", color="tab:blue", label=f"survived {how}")
+    axis.fill(angles, found.survived[order], color="tab:blue", alpha=0.15)
+    axis.plot(angles, found.bound[order], "--", color="black", label="pendulum without a step")
+    axis.set_title(f"{found.robot}: pushes [N s], forward is up")
+    axis.legend(loc="lower left", fontsize="small")
     if path is not None:
         figure.savefig(path, dpi=90)
     return figure

@@ -1,107 +1,38 @@
-"""A walk from beginning to end: the robot in MuJoCo, moved by nothing but its torques, and how well it went."""
+"""A walk from beginning to end: the robot in MuJoCo, moved by nothing but its torques."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinodyn import kinematics
-from kinodyn.balance.polygon import margin
-from kinodyn.balance.support import support_polygon
-from kinodyn.balance.zmp import zmp_from_wrenches
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.recording import Recording
 from kinodyn.robot import Robot
 from kinodyn.sim import MujocoSimulator, Push, simulate
+from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.result import Judge, WalkResult
 
 STAND = 0.5  # [s] before the first step
 STOP = 2.0  # [s] before the end: it is told to stop
-
-
-@dataclass(frozen=True, eq=False)
-class WalkResult:
-    """How a walk went.
-
-    Attributes
-    ----------
-    body : Biped
-    recording : Recording
-    walked : bool
-        Whether it stayed on its feet to the end.
-    fallen : float or None
-        When it fell [s].
-    distance, speed : float
-        How far the mass came [m]; its mean speed from two seconds after the start, when it is under way, to the end of
-        the command [m/s], not known of shorter walks.
-    steps : int
-        Landings.
-    least_margin, mean_margin : float
-        Distance of the measured zero moment point from the edge of the feet that stand [m]; negative: outside, as it
-        can be for an instant at a landing.
-    slip : float
-        The farthest that a foot slid while it stood [m], from 40 ms after its landing on.
-    torque : float
-        The largest torque as a share of its joint's limit.
-    cost_of_transport : float
-        Mechanical work, taken positive, over weight times way.
-    real_time : float
-        Simulated over elapsed time.
-    tick : (3,)
-        Time of a control tick [s]: median, 99 %, longest.
-    """
-
-    body: Biped
-    recording: Recording
-    walked: bool
-    fallen: float | None
-    distance: float
-    speed: float
-    steps: int
-    least_margin: float
-    mean_margin: float
-    slip: float
-    torque: float
-    cost_of_transport: float
-    real_time: float
-    tick: Array
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Draw footsteps, mass and zero moment point from above and over time; returns matplotlib's figure."""
-        from kinodyn.walking.plots import draw
-
-        return draw(self, path)
-
-    def __str__(self) -> str:
-        median, most, worst = 1e3 * self.tick
-        lines = [
-            f"{self.recording.robot}: " + ("walked" if self.walked else f"fell after {self.fallen:.2f} s"),
-            f"  distance            {self.distance:8.2f} m in {self.steps} steps",
-            f"  mean speed          {self.speed:8.3f} m/s",
-            f"  ZMP margin          {1e3 * self.mean_margin:8.1f} mm mean, {1e3 * self.least_margin:.1f} mm least",
-            f"  largest slip        {1e3 * self.slip:8.2f} mm",
-            f"  largest torque      {100 * self.torque:8.1f} % of its limit",
-            f"  cost of transport   {self.cost_of_transport:8.2f}",
-            f"  real-time factor    {self.real_time:8.2f}",
-            f"  control tick        {median:8.2f} ms median, {most:.2f} ms at 99 %, {worst:.2f} ms longest",
-        ]
-        return "\n".join(lines)
+REST = 1.0  # [s] that it stands in the end when it has arrived
+NEAR, ALIGNED = 0.1, np.deg2rad(5.0)  # from a goal [m, rad]: it has arrived
 
 
 def walk(
     robot: Robot,
     velocity: ArrayLike = (0.3, 0.0, 0.0),
     *,
-    duration: float = 10.0,
+    duration: float | None = None,
+    distance: float | None = None,
+    goal: ArrayLike | None = None,
     pushes: Sequence[Push] = (),
     noise: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
@@ -110,10 +41,33 @@ def walk(
 ) -> WalkResult:
     """Let a robot walk in MuJoCo at a velocity (3,): forward, sideways [m/s], turn [rad/s].
 
-    It stands for half a second, walks, and in the last two seconds stops. `settings` are those of
-    `sim.MujocoSettings`, such as friction or mass_scale: the controller does not know of them.
+    It stands for half a second, walks, stops and stands.
 
-    A robot that cannot walk, or a velocity beyond its limits, raises an error with the reason before anything moves.
+    Parameters
+    ----------
+    robot
+    velocity
+        With `goal` only its first number counts: how fast to go there.
+    duration
+        How long all of it takes [s], the last two seconds for stopping; 10 s by default. With `distance` or `goal`: how
+        long at most, by default as long as it may need.
+    distance
+        How far to walk along the path [m].
+    goal
+        Where to walk: x, y [m] and heading [rad] of the middle between the soles; it begins at 0, 0, 0.
+    pushes
+        Forces from outside at given times.
+    noise
+        Of what the controller sees: standard deviations {"q": ..., "v": ...}.
+    seed
+        Of the noise: with the same one, everything is the same to the last bit.
+    progress
+        Whether to show a bar on stderr, if that is a terminal.
+    settings
+        Those of `sim.MujocoSettings`, such as friction or mass_scale: the controller does not know of them.
+
+    A robot that cannot walk, a velocity beyond its limits, or a goal too far away raises an error with the reason
+    before anything moves.
 
     Example
     -------
@@ -122,18 +76,15 @@ def walk(
     >>> result.walked
     True
     """
-    if not isinstance(duration, int | float | np.number) or not STAND + STOP < duration < np.inf:
-        raise InputError(f"duration must be above {STAND + STOP} s, got {duration!r}")
     body = Biped.of(robot)
     simulator = MujocoSimulator(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
     controller = WalkingController(body, forces=simulator.contact_forces)
-    controller.command(velocity, at=STAND)
-    controller.command(None, at=duration - STOP)
-    begin, timed = time.perf_counter(), _Timed(controller)
+    course = Course(controller, velocity, duration=duration, distance=distance, goal=goal)
+    begin = time.perf_counter()
     recording = simulate(
         robot,
-        timed,
-        duration,
+        course,
+        course.longest,
         q0=body.q,
         engine=simulator,
         dt=simulator.dt,
@@ -142,88 +93,161 @@ def walk(
         pushes=pushes,
         noise=noise,
         seed=seed,
+        until=course.over,
         progress=progress,
     )
-    return _judged(body, timed, recording, time.perf_counter() - begin)
+    return judged(course, recording, time.perf_counter() - begin)
 
 
-class _Timed:
-    """Keeps the time of every tick of a controller."""
+class Course:
+    """Tells a controller when to begin and when to stop, and keeps the time of its ticks."""
 
-    def __init__(self, controller: WalkingController) -> None:
-        self.controller, self.times = controller, list[float]()
+    def __init__(
+        self,
+        controller: WalkingController,
+        velocity: ArrayLike,
+        *,
+        duration: float | None,
+        distance: float | None,
+        goal: ArrayLike | None,
+    ) -> None:
+        self.controller, self.distance, self.goal = controller, distance, goal
+        if distance is not None and goal is not None:
+            raise InputError("give a distance or a goal, not both")
+        planner = controller.planner
+        self.velocity = np.array(planner.limits.check(velocity, planner.timing.step))
+        self.times: list[float] = []
+        self.way, self.stopped, self.rested = 0.0, np.inf, np.inf
+        self._before: Array | None = None
+        if goal is not None:
+            self.goal = numbers("goal", goal, 3)
+            speed = float(self.velocity[0])
+            controller.go_to(self.goal, speed=speed, at=STAND)
+            needed = 10.0 + 3.0 * float(np.hypot(*self.goal[:2])) / speed + 5.0 * abs(float(self.goal[2]))
+            self.velocity = np.zeros(3)
+        else:
+            controller.command(self.velocity, at=STAND)
+            needed = 10.0 if distance is None else self._time_for(distance)
+        self.longest = _duration(needed if duration is None else duration, controller.dt)
+
+    def _time_for(self, distance: float) -> float:
+        speed = float(np.hypot(*self.velocity[:2]))
+        if not isinstance(distance, int | float | np.number) or not 0 < distance < np.inf:
+            raise InputError(f"distance must be a positive number of metres, got {distance!r}")
+        if speed < 0.01:
+            raise InputError(f"to walk {distance:g} m a speed is needed, the velocity is {self.velocity.tolist()}")
+        return STAND + 1.3 * distance / speed + 5.0
 
     @property
     def signals(self) -> dict[str, object]:
+        """Give what the controller wants to be recorded."""
         return self.controller.signals
 
     def __call__(self, t: float, state: State) -> Array:
+        """Compute torques; sense, decide, act."""
         begin = time.perf_counter()
+        self._steer(t, state)
         tau = self.controller(t, state)
         self.times.append(time.perf_counter() - begin)
         return tau
 
+    def _steer(self, t: float, state: State) -> None:
+        """Stop when the time is over or the distance walked."""
+        planner = self.controller.planner
+        if self.goal is not None:
+            if self.stopped == np.inf and t > STAND and not planner.walking:
+                self.stopped = t
+        elif self.distance is None:
+            if self.stopped == np.inf and t >= self.longest - STOP - 1e-9:
+                self._stop(t)
+        elif self.stopped == np.inf:
+            self._measure(state)
+            # the step in the air and the one that closes take it on by about one more
+            if self.way >= self.distance - float(np.hypot(*planner.velocity[:2])) * planner.timing.step:
+                self._stop(t)
+        if self.stopped < np.inf and self.rested == np.inf and planner.standing(t):
+            self.rested = t
 
-def _judged(body: Biped, timed: _Timed, recording: Recording, elapsed: float) -> WalkResult:
-    robot, controller, upto = body.robot, timed.controller, len(recording)
-    if controller.fallen is not None:
-        upto = max(2, int(np.searchsorted(recording.time, controller.fallen)))
-    q, t = recording.q[:upto], recording.time[:upto]
-    com = kinematics.com(robot, q)
-    distance = float(np.linalg.norm(com[-1, :2] - com[0, :2]))
-    stance = np.asarray(recording.signals["stance"])[:upto] > 0
-    work = np.abs(recording.tau[:upto] * recording.v[:upto]).sum(axis=-1) @ np.gradient(t)
-    margins = _margins(body, recording, stance, upto)
+    def _stop(self, t: float) -> None:
+        self.controller.command(None, at=t)
+        self.stopped = t
+
+    def _measure(self, state: State) -> None:
+        """Add up the way of the base, along the path."""
+        feet = [state.pose(foot.frame)[:2, 3] for foot in self.controller.body.feet.values()]
+        here = 0.5 * (feet[0] + feet[1])
+        if self._before is None:
+            self._before = here
+        moved = here - self._before
+        if float(np.hypot(*moved)) > 0.05:  # so that swaying does not count
+            self.way += float(np.hypot(*moved))
+            self._before = here
+
+    def over(self, t: float, state: State) -> bool:
+        """Tell whether there is nothing more to see."""
+        fallen = self.controller.fallen
+        if fallen is not None and t > fallen + REST:
+            return True
+        arrives = self.goal is not None or self.distance is not None
+        return arrives and t > self.rested + REST
+
+
+def judged(course: Course, recording: Recording, elapsed: float) -> WalkResult:
+    """Measure how a walk went."""
+    controller, body = course.controller, course.controller.body
+    judge = Judge(body, recording, controller.fallen)
+    end = min(course.stopped, float(recording.time[-1]))
+    speed, turning = judge.motion(course.velocity, STAND, end)
+    drift = (turning - float(course.velocity[2])) * (end - STAND - 2.0)
+    if course.goal is not None:
+        drift = float(judge.yaw[-1] - np.asarray(course.goal)[2])
+        drift = float(np.arctan2(np.sin(drift), np.cos(drift)))
+    reason = _reason(course, recording, judge, drift)
+    margins = judge.margins()
     return WalkResult(
         body,
         recording,
-        controller.fallen is None and recording.status == "complete",
+        not reason,
+        reason,
         controller.fallen,
-        distance,
-        _speed(com, t, recording.duration),
-        int((np.diff(stance.astype(int), axis=0) > 0).sum()),
+        course.velocity,
+        judge.distance(),
+        speed,
+        turning,
+        drift,
+        judge.steps(),
         float(margins.min(initial=np.inf)),
         float(margins.mean()) if len(margins) else np.nan,
-        _slip(body, q, stance),
-        float((np.abs(recording.tau[:upto, 6:]) / robot.limits.effort[6:]).max()),
-        float(work / max(controller.weight * distance, 1e-9)),
+        *judge.tracking(),
+        judge.slip(),
+        judge.torques(),
+        judge.cost_of_transport(controller.weight),
         float(recording.duration / elapsed),
-        np.quantile(timed.times, [0.5, 0.99, 1.0]),
+        np.quantile(course.times, [0.5, 0.99, 1.0]),
+        np.quantile(controller.plan_times, [0.5, 0.99, 1.0]),
     )
 
 
-def _speed(com: Array, t: Array, duration: float) -> float:
-    """Measure the mean speed along the path, between its first two seconds and its end."""
-    rows = np.flatnonzero((t >= STAND + 2.0) & (t <= duration - STOP))[::50]
-    if len(rows) < 5:
-        return float("nan")
-    return float(np.linalg.norm(np.diff(com[rows, :2], axis=0), axis=-1).sum() / (t[rows[-1]] - t[rows[0]]))
+def _reason(course: Course, recording: Recording, judge: Judge, drift: float) -> str:
+    """Say why it is no walk, or nothing."""
+    if course.controller.fallen is not None:
+        return f"fell after {course.controller.fallen:.2f} s"
+    if recording.status != "complete":
+        return recording.reason
+    if course.goal is not None:
+        middle = 0.5 * sum(
+            T[-1, :2, 3] + T[-1, :2, :2] @ foot.middle
+            for T, foot in zip(judge.soles.values(), course.controller.body.feet.values(), strict=True)
+        )
+        off = float(np.hypot(*(middle - np.asarray(course.goal)[:2])))
+        if off > NEAR or abs(drift) > ALIGNED:
+            return f"stands {off:.3g} m and {np.rad2deg(drift):.2g} degrees off the goal after {recording.duration:g} s"
+    if course.distance is not None and course.stopped == np.inf:
+        return f"walked {course.way:.3g} m of {course.distance:g} m in {recording.duration:g} s"
+    return ""
 
 
-def _margins(body: Biped, recording: Recording, stance: NDArray[np.bool_], upto: int) -> Array:
-    """Measure, fifty times a second, how far the zero moment point of the measured forces is inside the feet."""
-    feet, rows = list(body.feet.values()), np.arange(10, upto, 10)
-    weight = body.robot.mass * float(np.linalg.norm(body.robot.gravity))
-    pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * weight
-    rows = rows[pressed]
-    wrenches = {foot.frame: recording.forces[foot.frame][rows] for foot in feet}
-    points = zmp_from_wrenches(body.robot, recording.q[rows], wrenches)
-    found = []
-    for k, point in zip(rows, points, strict=True):
-        standing = [foot for foot, on in zip(feet, stance[k], strict=True) if on]
-        if standing:
-            found.append(float(margin(support_polygon(body.robot, recording.q[k], standing), point[:2])))
-    return np.array(found)
-
-
-def _slip(body: Biped, q: Array, stance: NDArray[np.bool_]) -> float:
-    """Find the farthest that a sole moved along the ground during one stance."""
-    worst = 0.0
-    for side, foot in enumerate(body.feet.values()):
-        place = foot.sole_pose(body.robot, q)[..., :2, 3]
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], stance[:, side].astype(int), [0]])))
-        for begin, end in edges.reshape(-1, 2):
-            settled = place[begin + 20 : end]  # the landing itself takes some ticks
-            if len(settled):
-                worst = max(worst, float(np.linalg.norm(settled - settled[0], axis=-1).max()))
-    return worst
+def _duration(duration: float, dt: float) -> float:
+    if not isinstance(duration, int | float | np.number) or not STAND + STOP < duration < np.inf:
+        raise InputError(f"duration must be above {STAND + STOP} s, got {duration!r}")
+    return round(float(duration) / dt) * dt
