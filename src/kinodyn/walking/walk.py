@@ -23,6 +23,7 @@ from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.state import State
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.sensing import SensedController, SensedSimulator
 
 STAND = 0.5  # [s] before the first step
 STOP = 2.0  # [s] before the end: it is told to stop
@@ -104,6 +105,7 @@ def walk(
     duration: float = 10.0,
     pushes: Sequence[Push] = (),
     noise: Mapping[str, ArrayLike] | None = None,
+    estimate: bool = False,
     seed: int = 0,
     progress: bool = False,
     **settings: Any,
@@ -112,6 +114,10 @@ def walk(
 
     It stands for half a second, walks, and in the last two seconds stops. `settings` are those of
     `sim.MujocoSettings`, such as friction or mass_scale: the controller does not know of them.
+
+    With `estimate` the controller sees what a `estimation.LeggedEstimator` makes of the inertial unit, encoders and
+    foot forces; the base's true state is never read. `noise` then has "q" and "v" of the joints, "gyro",
+    "accelerometer", and "gyro_bias", "accelerometer_bias" for biases; without it, "q" and "v" of the whole state.
 
     A robot that cannot walk, or a velocity beyond its limits, raises an error with the reason before anything moves.
 
@@ -125,14 +131,18 @@ def walk(
     if not isinstance(duration, int | float | np.number) or not STAND + STOP < duration < np.inf:
         raise InputError(f"duration must be above {STAND + STOP} s, got {duration!r}")
     body = Biped.of(robot)
-    simulator = MujocoSimulator(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
+    engine = SensedSimulator if estimate else MujocoSimulator
+    simulator = engine(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
     controller = WalkingController(body, forces=simulator.contact_forces)
     controller.command(velocity, at=STAND)
     controller.command(None, at=duration - STOP)
     begin, timed = time.perf_counter(), _Timed(controller)
+    seen = timed
+    if isinstance(simulator, SensedSimulator):
+        seen, noise = SensedController(timed, simulator, body.q, dt=controller.dt, noise=noise, seed=seed), None
     recording = simulate(
         robot,
-        timed,
+        seen,
         duration,
         q0=body.q,
         engine=simulator,
