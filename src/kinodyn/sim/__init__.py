@@ -8,8 +8,10 @@ from kinodyn.sim.native import NativeSimulator
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push
 from kinodyn.sim.simulate import simulate
+from kinodyn.sim.terrain import Block
 
 __all__ = [
+    "Block",
     "Diverged",
     "HardContacts",
     "Imu",

@@ -1,8 +1,9 @@
-"""A robot as a MuJoCo model: bodies, inertias, shapes, joints, motors, and a floor."""
+"""A robot as a MuJoCo model: bodies, inertias, shapes, joints, motors, and the ground."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.sim.common import positive
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
+from kinodyn.sim.terrain import Block, Terrain, checked_blocks, checked_ground
 
 MujocoIntegrator = Literal["euler", "rk4", "implicit", "implicitfast"]
 INTEGRATORS = {
@@ -43,8 +45,13 @@ class MujocoSettings:
         Step of time [s].
     integrator : "euler", "rk4", "implicit" or "implicitfast"
     contacts, floor, limits, joint_friction : bool
-        Whether shapes touch, whether there is a floor at z = 0, whether joints stop at their limits, whether their dry
-        friction acts.
+        Whether shapes touch, whether there is a floor, whether joints stop at their limits, whether their dry friction
+        acts.
+    ground : contact.Plane, contact.HeightField or None
+        What the floor is like: level at z = 0 (None), a slope, or heights on a grid. MuJoCo joins the heights by
+        triangles, whatever the field's own interpolation, and there is no ground beyond the grid.
+    blocks : sequence of sim.Block
+        Boxes that lie on the ground: (x, y, length, width, height) [m] each.
     friction : float
         Coefficient of friction of the floor, and of links with each other.
     mass_scale, friction_scale : float
@@ -65,6 +72,8 @@ class MujocoSettings:
     friction_scale: float = 1.0
     contact_time: float = 5e-3
     impratio: float = 10.0
+    ground: Terrain | None = None
+    blocks: Sequence[Block] = ()
 
     def __post_init__(self) -> None:
         for name in ("dt", "friction", "mass_scale", "friction_scale", "contact_time", "impratio"):
@@ -76,6 +85,10 @@ class MujocoSettings:
             raise InputError(f"integrator must be one of {', '.join(INTEGRATORS)}, got {self.integrator!r}")
         if self.contacts and self.contact_time < 2 * self.dt:
             raise InputError(f"contact_time must be at least twice dt = {self.dt:g} s, got {self.contact_time:g} s")
+        checked_ground(self.ground)
+        object.__setattr__(self, "blocks", checked_blocks(self.blocks))
+        if (self.ground is not None or self.blocks) and not (self.floor and self.contacts):
+            raise InputError("ground and blocks need floor=True and contacts=True")
 
 
 def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
@@ -136,7 +149,7 @@ def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = (
             shapes.add_link(link)
         shapes.exclude_neighbours(robot)
         if settings.floor:
-            shapes.add_floor()
+            shapes.add_floor(settings.ground, tuple(settings.blocks))
     _add_followers(spec, robot)
     _add_motors(spec, robot)
     _add_sites(spec, robot, tree.places, bodies, sensors)

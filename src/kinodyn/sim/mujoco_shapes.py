@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from kinodyn.description.types import Array, Link, Shape
 from kinodyn.errors import DescriptionWarning
 from kinodyn.robot import Robot
+from kinodyn.sim.terrain import Block, Terrain, block_geom, ground_geom
 
 MESHES = (".stl", ".obj", ".msh")
 _KINDS = {
@@ -23,7 +24,6 @@ _KINDS = {
     "plane": mj.mjtGeom.mjGEOM_PLANE,
     "mesh": mj.mjtGeom.mjGEOM_MESH,
 }
-FLOOR = "floor"
 
 
 def placed(T: Array) -> dict[str, Array]:
@@ -48,9 +48,12 @@ class MujocoShapes:
                 name = f"{link.name} {k}"
                 self._add(body, name=name, **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
 
-    def add_floor(self) -> None:
-        """Add an endless floor at z = 0."""
-        self._add(self._spec.worldbody, name=FLOOR, type=_KINDS["plane"], size=[0.0, 0.0, 0.1])
+    def add_floor(self, ground: Terrain | None, blocks: tuple[Block, ...]) -> None:
+        """Add the ground, by default an endless floor at z = 0, and the blocks that lie on it."""
+        world = self._spec.worldbody
+        self._add(world, **ground_geom(self._spec, ground))
+        for k, block in enumerate(blocks):
+            self._add(world, **block_geom(block, f"block {k}", ground))
 
     def exclude_neighbours(self, robot: Robot) -> None:
         """Forbid contacts between links that a joint connects, and between pairs that the description excludes."""

@@ -17,7 +17,6 @@ from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped, other
 from kinodyn.walking.footsteps import (
     Footstep,
-    Side,
     closing_step,
     leading_side,
     next_step,

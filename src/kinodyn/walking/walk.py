@@ -14,11 +14,13 @@ from kinodyn.errors import InputError
 from kinodyn.recording import Recording
 from kinodyn.robot import Robot
 from kinodyn.sim import MujocoSimulator, Push, simulate
+from kinodyn.sim.simulate import Controller
 from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.result import Judge, WalkResult
+from kinodyn.walking.sensing import SensedController, SensedSimulator
 
 STAND = 0.5  # [s] before the first step
 STOP = 2.0  # [s] before the end: it is told to stop
@@ -35,6 +37,7 @@ def walk(
     goal: ArrayLike | None = None,
     pushes: Sequence[Push] = (),
     noise: Mapping[str, ArrayLike] | None = None,
+    estimate: bool = False,
     seed: int = 0,
     progress: bool = False,
     **settings: Any,
@@ -58,7 +61,11 @@ def walk(
     pushes
         Forces from outside at given times.
     noise
-        Of what the controller sees: standard deviations {"q": ..., "v": ...}.
+        Of what the controller sees: standard deviations {"q": ..., "v": ...}; with `estimate` "q" and "v" of the
+        joints, "gyro", "accelerometer", and "gyro_bias", "accelerometer_bias" for biases.
+    estimate
+        Whether the controller sees what an `estimation.LeggedEstimator` makes of the inertial unit, encoders and foot
+        forces; the base's true state is then never read.
     seed
         Of the noise: with the same one, everything is the same to the last bit.
     progress
@@ -77,13 +84,17 @@ def walk(
     True
     """
     body = Biped.of(robot)
-    simulator = MujocoSimulator(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
+    engine = SensedSimulator if estimate else MujocoSimulator
+    simulator = engine(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
     controller = WalkingController(body, forces=simulator.contact_forces)
     course = Course(controller, velocity, duration=duration, distance=distance, goal=goal)
     begin = time.perf_counter()
+    seen: Controller = course
+    if isinstance(simulator, SensedSimulator):
+        seen, noise = SensedController(course, simulator, body.q, dt=controller.dt, noise=noise, seed=seed), None
     recording = simulate(
         robot,
-        course,
+        seen,
         course.longest,
         q0=body.q,
         engine=simulator,

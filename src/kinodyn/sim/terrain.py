@@ -1,0 +1,108 @@
+"""Ground that is not level, for MuJoCo: slopes, heights on a grid, and blocks that lie on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import mujoco as mj
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kinodyn.contact.ground import HeightField, Plane
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+
+FLOOR = "floor"
+Terrain = Plane | HeightField
+_DEPTH = 0.1  # [m] how far the ground and the blocks on it go down
+_FLAT = 1e-6  # [m] MuJoCo takes no field of heights without any height
+
+
+class Block(NamedTuple):
+    """A box that lies on the ground, such as a step that nobody told the robot of.
+
+    On a plane it lies as the plane does, with its length along the slope of x; on a field of heights it stands level,
+    `height` above the ground below its centre.
+
+    Attributes
+    ----------
+    x, y : float
+        Its centre, seen from above [m].
+    length, width : float
+        Its sides along x and y [m].
+    height : float
+        How far its upper side is above the ground [m].
+    """
+
+    x: float
+    y: float
+    length: float
+    width: float
+    height: float
+
+
+def checked_ground(ground: object) -> None:
+    """Raise an error if this is no ground that MuJoCo can have."""
+    if ground is not None and not isinstance(ground, Plane | HeightField):
+        raise InputError(f"ground of MuJoCo must be None, a contact.Plane or a contact.HeightField, got {ground!r}")
+    if isinstance(ground, Plane) and ground.normal[2] < 1e-3:
+        raise InputError(f"ground of MuJoCo must look up, got the normal {ground.normal.tolist()}")
+
+
+def checked_blocks(blocks: object) -> tuple[Block, ...]:
+    """Turn rows of five numbers into blocks, or say which one is none."""
+    if not isinstance(blocks, Iterable):
+        raise InputError(f"blocks must be a sequence of sim.Block, got {blocks!r}")
+    found = []
+    for k, row in enumerate(blocks):
+        try:
+            block = Block(*(float(value) for value in row))
+        except (TypeError, ValueError) as cause:
+            raise InputError(f"blocks[{k}] must be x, y, length, width, height [m], got {row!r}") from cause
+        if not np.isfinite(block).all() or min(block[2:]) <= 0:
+            raise InputError(f"blocks[{k}] must be finite, with length, width and height above 0, got {row!r}")
+        found.append(block)
+    return tuple(found)
+
+
+def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
+    """Describe the ground as a geom of the world; level at z = 0 if there is none."""
+    plane = {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, _DEPTH]}
+    if ground is None:
+        return plane
+    if isinstance(ground, Plane):
+        return {**plane, "pos": ground.point, "quat": _quaternion(ground.normal)}
+    heights, (nx, ny) = ground.heights, ground.heights.shape
+    lowest, half = float(heights.min()), 0.5 * ground.spacing * (np.array([nx, ny]) - 1)
+    spec.add_hfield(
+        name=FLOOR,
+        nrow=ny,
+        ncol=nx,
+        size=[*half, max(float(np.ptp(heights)), _FLAT), _DEPTH],
+        userdata=(heights - lowest).T.ravel(),  # rows run along y
+    )
+    place = [*(ground.origin + half), lowest]
+    return {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_HFIELD, "hfieldname": FLOOR, "pos": place}
+
+
+def block_geom(block: Block, name: str, ground: Terrain | None) -> dict[str, Any]:
+    """Describe a block on the ground as a geom of the world. It goes on below, so that a foot never gets under it."""
+    normal, below = np.array([0.0, 0.0, 1.0]), np.array([block.x, block.y, 0.0])
+    if isinstance(ground, Plane):
+        normal = ground.normal
+        below[2] = -float(ground.heights(below)) / normal[2]
+    elif isinstance(ground, HeightField):
+        below[2] = -float(ground.height_and_normal(below)[0] / ground.height_and_normal(below)[1][2])
+    sides = 0.5 * np.array([block.length, block.width, block.height + _DEPTH])
+    centre = below + (block.height - sides[2]) * normal
+    quaternion = _quaternion(normal)
+    return {"name": name, "type": mj.mjtGeom.mjGEOM_BOX, "size": sides, "pos": centre, "quat": quaternion}
+
+
+def _quaternion(normal: Array) -> Array:
+    """Find the axes whose z is the normal and whose x runs in the world's x-z plane, as a quaternion, w first."""
+    x = np.array([normal[2], 0.0, -normal[0]]) / np.hypot(normal[0], normal[2])
+    axes = np.column_stack([x, np.cross(normal, x), normal])
+    quaternion: Array = Rotation.from_matrix(axes).as_quat()[[3, 0, 1, 2]]
+    return quaternion
