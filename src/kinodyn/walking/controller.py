@@ -23,9 +23,12 @@ TOUCH = 0.05  # of the weight: what a foot bears when it has landed
 EARLY = 0.4  # of a single support: the part at its end in which a landing is taken for one
 LATE = 0.4  # of a single support: how long a foot that finds no ground goes on down
 GROPE = 0.02  # [s] by which it is put off each time
-DESCENT = 0.25  # legs per second: how fast it goes down then
+DESCENT = 0.6  # legs per second: how fast it goes down then
 GAIN = 0.6  # of the divergent component's error, in natural frequencies
+URGENT = 0.004  # [s] between plans while steps have to change
 LOADING = 0.03  # [s] in which a foot that has landed takes its load
+SWING = 9.0  # natural frequencies, with which the swing foot is followed
+TRUST = 0.25  # in a measured velocity of the mass, beside the one that the forces of the tick before should give
 FALLEN = 0.6  # of the height of its base: below, a robot has fallen
 
 Forces = Mapping[str, Array]
@@ -83,10 +86,11 @@ class WalkingController:
         self.fallen: float | None = None
         self.plan_times: list[float] = []
         self._commands: list[tuple[float, Callable[[], None]]] = []
-        self._next_plan = -np.inf
+        self._next_plan = self._planned = -np.inf
         self._landed = {"left": -np.inf, "right": -np.inf}
         self._stands = {"left": True, "right": True}
         self._late = 0.0
+        self._velocity = np.zeros(3)  # of the mass, less noise than measured
         self._level = (self.body.com_height, 0.0)
         self._tasks(friction)
 
@@ -102,7 +106,7 @@ class WalkingController:
         }
         self._com.frequency, self._trunk.frequency, posture.frequency = 1.2 * omega, 3.0 * omega, 1.5 * omega
         for task in self._swing.values():
-            task.frequency = 6.0 * omega
+            task.frequency = SWING * omega
         self._contacts = {side: foot.contact(friction) for side, foot in body.feet.items()}
         tasks = [self._com, self._trunk, posture, *self._swing.values()]
         self.whole_body = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=self.dt)
@@ -128,29 +132,40 @@ class WalkingController:
         if self.fallen is not None or state.q[2] < FALLEN * self.body.q[2]:
             self.fallen = t if self.fallen is None else self.fallen
             return np.zeros(self.robot.nv)
-        self._plan(t, state)
-        reference = self._land(t, state, self.planner.reference(t))
+        while self._commands and self._commands[0][0] <= t:
+            self._commands.pop(0)[1]()
+        self._velocity += TRUST * (state.com_velocity - self._velocity)
+        reference = self._land(t, state, self._plan(t, state))
         self._follow(t, state, reference)
         result = self.whole_body.solve(state)
+        force = state.momentum_matrix[:3] @ result.a + state.momentum_bias[:3]
+        self._velocity += (self.dt / self.robot.mass) * force  # what it should be at the next tick
         self.signals["relaxed"] = float(not result.success)
         return result.tau
 
-    def _plan(self, t: float, state: State) -> None:
-        while self._commands and self._commands[0][0] <= t:
-            self._commands.pop(0)[1]()
+    def _plan(self, t: float, state: State) -> Reference:
+        """Plan when it is time, or at once if the robot is not where the last plan has it."""
         if t >= self._next_plan - 1e-9:
             self._update(t, state)
-            self._next_plan = t + self.plan_dt
+        reference = self.planner.reference(t)
+        dcm = state.com[:2] + self._velocity[:2] / self.body.omega
+        off = float(np.abs(dcm - reference.dcm).max())
+        if off > 2.0 * self.planner.touch and t >= self._planned + URGENT - 1e-9:
+            self._update(t, state)
+            reference = self.planner.reference(t)
+        return reference
 
     def _update(self, t: float, state: State) -> None:
-        begin = perf_counter()
-        self.planner.update(t, state.com, state.com_velocity)
+        begin, planner = perf_counter(), self.planner
+        planner.update(t, state.com, self._velocity)
         self.plan_times.append(perf_counter() - begin)
+        self._planned = t
+        self._next_plan = t + (URGENT if planner.room < planner.touch else self.plan_dt)
 
     def _land(self, t: float, state: State, reference: Reference) -> Reference:
         """Let a foot that bears weight before its time stand at once, and one that does not in time go on down."""
         swing, planner = reference.phase.swing, self.planner
-        if self.forces is None or swing is None or reference.left > EARLY * planner.timing.single:
+        if self.forces is None or swing is None or reference.left > EARLY * reference.phase.length:
             return reference
         foot = self.body.feet[swing.side]
         bears = float(self.forces()[foot.frame][2]) > TOUCH * self.weight
@@ -165,7 +180,7 @@ class WalkingController:
         return planner.reference(t)
 
     def _follow(self, t: float, state: State, reference: Reference) -> None:
-        omega, (x, y, _), (vx, vy, _) = self.body.omega, state.com.tolist(), state.com_velocity.tolist()
+        omega, (x, y, _), (vx, vy, _) = self.body.omega, state.com.tolist(), self._velocity.tolist()
         dcm = np.array([x + vx / omega, y + vy / omega])
         wanted = reference.zmp + (1.0 + GAIN) * (dcm - reference.dcm)
         zmp = nearest(reference.phase.polygon, wanted)

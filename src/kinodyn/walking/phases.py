@@ -79,6 +79,11 @@ class Phase:
     polygon: Array
     soles: tuple[Array, ...]
 
+    @property
+    def length(self) -> float:
+        """Give how long it lasts [s]."""
+        return self.end - self.start
+
     @cached_property
     def rows(self) -> Array:
         """Give the polygon as rows (m, 4) of a, b, lower, upper with lower <= a x + b y <= upper; see `two_sided`."""

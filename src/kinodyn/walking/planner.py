@@ -32,10 +32,11 @@ from kinodyn.walking.swing import Swing
 
 AHEAD = 5  # footsteps that are planned beyond the one in the air
 RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
-QUICKEST, SLOWEST = 0.45, 1.4  # shares of a single support that a changed step may last
+QUICKEST, SLOWEST = 0.26, 1.4  # shares of a single support that a changed step may last
 NEAR = 0.01  # [m, rad] within which feet are at a goal
 CLOSED = 0.02  # [m, rad] within which feet are beside each other
-LOCKED = 0.12  # share of a single support before landing during which the step is no longer changed
+HURRY = 0.1  # share of a double support that one lasts when it does not help
+LOCKED = 0.06  # share of a single support before landing during which the step is no longer changed
 
 
 class FootReference(NamedTuple):
@@ -134,7 +135,8 @@ class Planner:
         self._goal: tuple[Array, StepLimits] | None = None
         self._path = self.schedule.own
         self.plan: Plan | None = None
-        self.touch = float(min(body.left.size)) / 8.0  # room [m] below which steps are changed
+        self.touch = float(min(body.left.size)) / 16.0  # room [m] below which steps are changed
+        self.room = np.inf
 
     def command(self, velocity: ArrayLike) -> None:
         """Walk at a velocity (3,): forward, sideways [m/s], turn [rad/s]; zero marches on the spot.
@@ -263,9 +265,11 @@ class Planner:
         """Change place and time of the step in the air if the footsteps as they are leave too little room."""
         phase = self.schedule.at(t)
         self.change = None
-        room = self.schedule.catches(t, dcm)
-        if phase.kind == "stand" and not self.walking and room < 0:
+        room = self.room = self.schedule.catches(t, dcm)
+        if room < 0 and phase.kind in ("stand", "stop") and not self.walking:
             self._recover(t, dcm, phase)
+        if room < 0 and phase.kind == "double" and phase.end - t > HURRY * self.timing.double:
+            self._hurry(t, phase)
         if room >= self.touch or phase.swing is None:
             return
         left, single = phase.end - t, self.timing.single
@@ -304,9 +308,20 @@ class Planner:
         step = next_step(phase.feet[other(side)], (0.0, 0.0, 0.0), self.limits)
         steps = [step, closing_step(step, self.limits)]
         zmp = self.schedule.own.at(t).zmp
-        quick = 0.25 * self.timing.double
+        quick = HURRY * self.timing.double
         tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
         self.schedule = Schedule.of_phases(self.schedule, tail)
+
+    def _hurry(self, t: float, phase: Phase) -> None:
+        """Lift the next foot at once: on both feet nothing is gained."""
+        steps, quick = self._coming(phase.feet, phase.step), HURRY * self.timing.double
+        if not steps:
+            stance = list(phase.feet.values())[-1]
+            steps = [closing_step(stance, self.limits)]
+        zmp = self.schedule.own.at(t).zmp
+        before = [earlier for earlier in self.schedule.phases if earlier.end <= t][-1:]
+        tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
+        self.schedule = Schedule.of_phases(self.schedule, [*before, *tail])
 
     def _rebuild(self, t: float, phase: Phase, landing: Footstep | None = None, end: float | None = None) -> None:
         """Make the schedule anew from the present phase on, with the step in the air as given."""
