@@ -1,0 +1,18 @@
+"""The door to the viewer, which is imported only when something is to be seen."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from kinodyn.errors import KinodynError
+from kinodyn.robot import Robot
+
+
+def open_viewer(robot: Robot, **settings: Any) -> Any:
+    """Show a robot, or a recording of it, in the browser."""
+    try:
+        viewer = importlib.import_module("kinodyn.viewer")
+    except ModuleNotFoundError as cause:
+        raise KinodynError(f"the viewer cannot be started: {cause}") from cause
+    return viewer.view(robot, **settings)
