@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from kinodyn.cli import options
 from kinodyn.cli.answer import Answer
+from kinodyn.cli.files import WRITTEN
 from kinodyn.cli.keeping import Kept, check_files, keep
 
 app = typer.Typer(
@@ -31,10 +32,13 @@ SHARED = {
 }
 
 
-def command(name: str, *, examples: Sequence[str], without: Sequence[str] = ()) -> Callable[..., Any]:
+def command(
+    name: str, *, examples: Sequence[str], without: Sequence[str] = (), out: Sequence[str] = WRITTEN
+) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Register a function that returns an Answer as `kinodyn NAME`.
 
-    `examples` are whole command lines, shown by --help; `without` are options of `SHARED` that make no sense for it.
+    `examples` are whole command lines, shown by --help; `without` are options of `SHARED` that make no sense for it;
+    `out` are the suffixes of files that it can write.
     """
     added = {key: value for key, value in SHARED.items() if key not in without}
     EXAMPLES[name] = tuple(examples)
@@ -43,7 +47,7 @@ def command(name: str, *, examples: Sequence[str], without: Sequence[str] = ()) 
         def run(**given: Any) -> None:
             shared = {key: given.pop(key, None) for key in SHARED}
             wanted = Kept(name, shared["out"], shared["plot"], shared["report"], bool(shared["json"]))
-            check_files(wanted)
+            check_files(wanted, out)
             answer = function(**given)
             keep(answer, wanted)
             raise typer.Exit(answer.exit_code)

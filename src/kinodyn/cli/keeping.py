@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,9 @@ class Kept:
     json: bool
 
 
-def check_files(wanted: Kept) -> None:
+def check_files(wanted: Kept, written: Sequence[str] = files.WRITTEN) -> None:
     """Refuse files that cannot be written before the work, not after it."""
-    for file, suffixes in ((wanted.out, files.WRITTEN), (wanted.plot, PICTURES), (wanted.report, (".html", ".htm"))):
+    for file, suffixes in ((wanted.out, written), (wanted.plot, PICTURES), (wanted.report, (".html", ".htm"))):
         if file is None:
             continue
         if file.suffix.lower() not in suffixes:
