@@ -33,5 +33,15 @@ def plain(value: Any) -> Any:
 
 
 def document(value: Any) -> str:
-    """Write one JSON document."""
-    return json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False)
+    """Write one JSON document: a line for each entry, lists of numbers on one line."""
+    return _written(plain(value), "")
+
+
+def _written(value: Any, margin: str) -> str:
+    deeper = margin + "  "
+    if isinstance(value, dict) and value:
+        lines = [f"{deeper}{json.dumps(name)}: {_written(part, deeper)}" for name, part in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
+    if isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+        return "[\n" + ",\n".join(deeper + _written(part, deeper) for part in value) + f"\n{margin}]"
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)

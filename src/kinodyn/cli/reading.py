@@ -81,6 +81,11 @@ def end_frame(robot: Robot, frame: str | None) -> str:
     return frame
 
 
+def frames(robot: Robot, names: Sequence[str] | None) -> list[str]:
+    """Check the names of frames; without any take the end of the robot."""
+    return [end_frame(robot, name) for name in names] if names else [end_frame(robot, None)]
+
+
 def _is_file(text: str) -> bool:
     return Path(text).suffix.lower() in files.WRITTEN
 

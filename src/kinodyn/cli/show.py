@@ -14,6 +14,8 @@ from rich.text import Text
 
 from kinodyn.cli.answer import Answer, Table
 
+ZERO = 1e-12  # on the terminal; files and JSON keep every digit
+
 
 def messages() -> Console:
     """Give the console for everything that is not the result."""
@@ -67,6 +69,8 @@ def cell(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
+        if abs(value) < ZERO:
+            return "0"
         return f"{value:.4g}" if abs(value) < 1e4 or math.isinf(value) else f"{value:.6g}"
     return escape(str(value))
 

@@ -62,14 +62,12 @@ def dynamics(
     columns = {name: _columns(name, array, names, state["q"]) for name, array in values.items()}
     many = any(state[key].ndim > 1 for key in state)
     tables, pictures = _shown(loaded, quantity, values, names, many)
-    samples = {name: array if many else np.asarray(array)[None] for name, array in values.items()}
+    rows = {name: array for name, array in values.items() if name != "parameters"}
+    samples = {name: array if many else np.asarray(array)[None] for name, array in rows.items()}
     if many:
-        size = len(next(iter(values.values())))
-        samples = {
-            **{key: np.broadcast_to(x, (size, x.shape[-1])) for key, x in state.items() if key in ("q", "v")},
-            **samples,
-        }
-        columns = {"q": labels(loaded).q, "v": names, **columns}
+        size = len(next(iter(rows.values())))
+        given = {key: np.broadcast_to(state[key], (size, state[key].shape[-1])) for key in ("q", "v")}
+        samples, columns = {**given, **samples}, {"q": labels(loaded).q, "v": names, **columns}
     return Answer(
         f"{loaded.name}: {quantity}",
         {**values, "names": names},

@@ -14,6 +14,9 @@ from kinodyn.cli.pictures import robot_picture
 from kinodyn.cli.poses import ANGLES, PLACE, parts
 from kinodyn.identification.columns import labels
 
+MOST = 100  # configurations in a table
+HEADS = ("x [m]", "y [m]", "z [m]", *ANGLES)
+
 
 @command(
     "fk",
@@ -39,7 +42,7 @@ def fk(
 
     loaded = reading.load(robot, base)
     at = reading.configurations(loaded, q, seed=seed)
-    frames = list(loaded.frame_names) if every else [reading.end_frame(loaded, name) for name in frame or [None]]
+    frames = list(loaded.frame_names) if every else reading.frames(loaded, frame)
     T = kinematics.poses(loaded, at, frames=frames)
     place, quaternion, angles = parts(T)
     com = kinematics.com(loaded, at)
@@ -53,26 +56,23 @@ def fk(
         for k, name in enumerate(frames)
     }
     many = at.ndim > 1
+    shown = np.concatenate([place, angles], axis=-1).reshape(-1, len(frames), 6)
     rows = [
-        [
-            *([n] if many else []),
-            name,
-            *place.reshape(-1, len(frames), 3)[n, k],
-            *angles.reshape(-1, len(frames), 3)[n, k],
-        ]
-        for n in range(min(len(at), 1000) if many else 1)
+        [*([n] if many else []), *([name] if len(frames) > 1 or not many else []), *shown[n, k]]
+        for n in range(min(len(shown), MOST))
         for k, name in enumerate(frames)
     ]
+    heads = [*(["row"] if many else []), *(["frame"] if len(frames) > 1 or not many else []), *HEADS]
     samples: dict[str, Any] = {"q": np.atleast_2d(at), "com": np.atleast_2d(com)}
     columns = {"q": labels(loaded).q, "com": PLACE[:3]}
     for k, name in enumerate(frames):
         whole = np.concatenate([place[..., k, :], quaternion[..., k, :]], axis=-1)
         samples[name], columns[name] = np.atleast_2d(whole), PLACE
     return Answer(
-        f"{loaded.name}: {len(frames)} frames at {len(at) if many else 1} configurations",
+        f"{loaded.name}: " + ", ".join(frames[:4]) + (" ..." if len(frames) > 4 else ""),
         {"q": at, "frames": result, "com": com},
         {"robot": robot, "q": q, "frames": frames, "base": loaded.base, "seed": seed},
-        [Table("", (*(("row",) if many else ()), "frame", "x [m]", "y [m]", "z [m]", *ANGLES), rows)],
+        [Table("", heads, rows)],
         samples=samples,
         columns=columns,
         pictures={"The robot": lambda: robot_picture(loaded, at if not many else at[0], frames)},

@@ -43,7 +43,8 @@ def jacobian(
     name = "centre of mass" if com else reading.end_frame(loaded, frame)
     J = kinematics.com_jacobian(loaded, at) if com else kinematics.jacobian(loaded, at, name, reference=reference)
     rows, columns = ROWS[: J.shape[-2]], labels(loaded).v
-    first = J.reshape(-1, *J.shape[-2:])[0]
+    all_J = J.reshape(-1, *J.shape[-2:])
+    first = all_J[0]
     values = np.linalg.svd(J, compute_uv=False)
     figures: dict[str, Any] = {"singular_values": values}
     if not com:
@@ -57,12 +58,7 @@ def jacobian(
         {"J": J, "rows": rows, "columns": columns, **figures},
         {"robot": robot, "q": at, "frame": name, "reference": reference, "seed": seed},
         [Table(title, ("joint", *rows), table, 60), Table("", ("figure", "value"), shown)],
-        samples={
-            "J": J.reshape(-1, *J.shape[-2:]),
-            **{k: np.atleast_1d(v) for k, v in figures.items() if np.ndim(v) < 2},
-        }
-        if J.ndim > 2
-        else {"J": J[None]},
+        samples={"J": all_J, **{key: np.reshape(value, (len(all_J), -1)) for key, value in figures.items()}},
         columns={"J": [f"{row}.{joint}" for row in rows for joint in columns]},
         pictures={title: lambda: matrix_picture(title, first, rows, columns)},
     )
