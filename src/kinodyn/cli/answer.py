@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 DONE, NO, WRONG_USE, BUG, INTERRUPTED = 0, 1, 2, 70, 130  # exit codes
@@ -11,12 +12,16 @@ DONE, NO, WRONG_USE, BUG, INTERRUPTED = 0, 1, 2, 70, 130  # exit codes
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people: a title, names of columns, rows of numbers or texts, at most so many on the terminal."""
+    """A table for people: a title, names of columns, rows of numbers or texts, at most so many on the terminal.
+
+    `total` is the number of rows of which `rows` are the first, where there are more.
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     most: int = 20
+    total: int = 0
 
 
 @dataclass
@@ -37,12 +42,14 @@ class Answer:
         Rows that `--out` writes to a CSV, NPZ or Parquet file; `columns` names their entries where it can.
     pictures : mapping of title -> function
         Each makes a figure of matplotlib when it is called; `--plot` writes the first, `--report` all.
+    text, notes : str, list of str
+        What is no table: printed as it is, and in a line each.
     good : bool
         False: the answer is no, exit code 1.
     interrupted : bool
         Exit code 130; what is here was computed before.
-    save : function of a path or None
-        Writes `--out` in its own way instead, such as a Recording.
+    savers : mapping of suffix -> function of a path
+        Write `--out` in their own way, such as a Recording.
     """
 
     title: str
@@ -52,10 +59,11 @@ class Answer:
     samples: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pictures: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    text: str = ""
     notes: list[str] = field(default_factory=list)
     good: bool = True
     interrupted: bool = False
-    save: Callable[[str], None] | None = None
+    savers: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:

@@ -73,10 +73,11 @@ def full(answer: Answer, command: str) -> dict[str, Any]:
 
 def _write_numbers(answer: Answer, wanted: Kept) -> None:
     assert wanted.out is not None
-    if wanted.out.suffix.lower() == ".json":
+    suffix = wanted.out.suffix.lower()
+    if suffix in answer.savers:
+        answer.savers[suffix](wanted.out)
+    elif suffix == ".json":
         files.write_whole(wanted.out, (document(full(answer, wanted.command)) + "\n").encode())
-    elif answer.save is not None:
-        answer.save(str(wanted.out))
     elif answer.samples:
         files.write_samples(wanted.out, answer.samples, answer.columns)
     else:
@@ -104,6 +105,8 @@ def _report(answer: Answer, wanted: Kept) -> None:
         report.table(table.title or "Result", table.columns, table.rows)
     for title, picture in answer.pictures.items():
         report.figure(title, picture())
+    if answer.text:
+        report.code(answer.text)
     for note in answer.notes:
         report.text(note)
     report.save(wanted.report)

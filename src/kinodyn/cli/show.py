@@ -44,6 +44,8 @@ def answer(given: Answer) -> None:
     console.print(Text(given.title, style=colour))
     for table in given.tables:
         console.print(rich_table(table))
+    if given.text:
+        console.print(Text(given.text), soft_wrap=True)
     for note in given.notes:
         console.print(escape(note), style="dim", soft_wrap=True)
 
@@ -56,8 +58,9 @@ def rich_table(table: Table) -> RichTable:
         result.add_column(escape(name), justify="right" if numeric else "left", overflow="fold", no_wrap=k == 0)
     for row in table.rows[: table.most]:
         result.add_row(*(cell(value) for value in row))
-    if len(table.rows) > table.most:
-        result.caption = f"{len(table.rows) - table.most} more rows; --out FILE keeps them all"
+    more = max(table.total, len(table.rows)) - table.most
+    if more > 0:
+        result.caption = f"{more} more rows; --out FILE keeps them all"
         result.caption_justify = "left"
     return result
 

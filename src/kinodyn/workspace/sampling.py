@@ -51,7 +51,8 @@ def workspace(
         "y" or "z", is seen in each voxel: the reachability index of F. Zacharias, C. Borst and G. Hirzinger,
         "Capturing robot workspace structure", 2007.
     progress
-        Called with (done, samples) after each part of the work.
+        Called with (done, samples) after each part of the work; where it returns False, the work ends with the
+        samples that are done.
 
     Example
     -------
@@ -80,8 +81,9 @@ def workspace(
             nearest = np.argmax(T[:, :3, axis] @ around.T, axis=1)
             views.append(np.unique(key * directions + nearest))
         best = farthest(robot, name, np.vstack([best, farthest(robot, name, q, centre)]), centre)
-        if progress is not None:
-            progress(done, samples)
+        if progress is not None and progress(done, samples) is False:
+            samples = done
+            break
 
     corner, counts, seen = dense(np.concatenate(keys), np.concatenate(views) if dexterous else None, directions)
     reach, q_reach = refine_reach(robot, name, best, moving, ranges, centre)

@@ -1,3 +1,7 @@
 """One file a command; to add one, write its file and name it here. The order is that of `kinodyn --help`."""
 
-from kinodyn.cli.commands import walk, robots, info, check, fk, jacobian, dynamics  # noqa: F401, I001
+# isort: off
+from kinodyn.cli.commands import walk, push, simulate, view  # noqa: F401
+from kinodyn.cli.commands import robots, info, check  # noqa: F401
+from kinodyn.cli.commands import fk, ik, jacobian, workspace, trajectory  # noqa: F401
+from kinodyn.cli.commands import dynamics, derive, identify, bench  # noqa: F401

@@ -72,7 +72,7 @@ def fk(
         f"{loaded.name}: " + ", ".join(frames[:4]) + (" ..." if len(frames) > 4 else ""),
         {"q": at, "frames": result, "com": com},
         {"robot": robot, "q": q, "frames": frames, "base": loaded.base, "seed": seed},
-        [Table("", heads, rows)],
+        [Table("", heads, rows, total=len(shown) * len(frames))],
         samples=samples,
         columns=columns,
         pictures={"The robot": lambda: robot_picture(loaded, at if not many else at[0], frames)},

@@ -78,7 +78,7 @@ def walk(
         "estimate": estimate or None,
         "friction": friction,
         "mass_scale": mass_scale,
-        "noise": None if noise is None else _noise(noise),
+        "noise": None if noise is None else read_noise(noise),
     }
     given = {name: value for name, value in settings.items() if value is not None}
     show.say(f"{loaded.name}: planning and simulating", "dim")
@@ -101,8 +101,8 @@ def walk(
     )
 
 
-def pushes(robot: Robot, texts: list[str]) -> list[Push]:
-    """Read pushes on the base: `FX[,FY[,FZ]]@T[+SECONDS]`."""
+def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Push]:
+    """Read pushes on a frame, the base unless given: `FX[,FY[,FZ]]@T[+SECONDS]`."""
     found = []
     for text in texts:
         match = _PUSH.match(text)
@@ -112,7 +112,7 @@ def pushes(robot: Robot, texts: list[str]) -> list[Push]:
         start = reading.numbers(match["start"], "the time of --push", (1,))[0]
         lasts = reading.numbers(match["lasts"], "the duration of --push", (1,))[0] if match["lasts"] else PUSH_LASTS
         whole = [*force, *[0.0] * (3 - len(force))]
-        found.append(Push(robot.joints[0].child, whole, start=float(start), duration=float(lasts)))
+        found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(lasts)))
     return found
 
 
@@ -130,7 +130,8 @@ def _turn(turn: float | None, turn_deg: float | None) -> float:
     return math.radians(turn_deg) if turn_deg is not None else turn or 0.0
 
 
-def _noise(text: str) -> dict[str, float]:
+def read_noise(text: str) -> dict[str, float]:
+    """Read standard deviations of q and v."""
     found = reading.numbers(text, "--noise", (1, 2))
     return dict(zip(("q", "v"), map(float, found), strict=False))
 
