@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 
 def sticks(robot: Robot, q: Array) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from kinodyn.cli import files, reading
 from kinodyn.description.types import Array
@@ -17,6 +16,8 @@ ANGLES = ("roll [rad]", "pitch [rad]", "yaw [rad]")
 
 def parts(T: Array) -> tuple[Array, Array, Array]:
     """Split poses (..., 4, 4) into places (..., 3), quaternions x y z w (..., 4), and roll, pitch, yaw (..., 3)."""
+    from scipy.spatial.transform import Rotation
+
     batch = T.shape[:-2]
     turned = Rotation.from_matrix(T[..., :3, :3].reshape(-1, 3, 3))
     R = T[..., :3, :3]
@@ -30,6 +31,8 @@ def parts(T: Array) -> tuple[Array, Array, Array]:
 
 def read_pose(position: str, rpy: str | None, quaternion: str | None) -> Array:
     """Read one pose (4, 4) from texts of numbers; without an orientation it is not turned."""
+    from scipy.spatial.transform import Rotation
+
     if rpy is not None and quaternion is not None:
         raise InputError("--rpy and --quaternion say the same; give one of them")
     T = np.eye(4)
@@ -46,6 +49,8 @@ def read_pose(position: str, rpy: str | None, quaternion: str | None) -> Array:
 
 def read_poses(path: Path, frame: str) -> Array:
     """Read poses (n, 4, 4) from a file: an array `T`, or columns x y z qx qy qz qw, also as `<frame>.x` and so on."""
+    from scipy.spatial.transform import Rotation
+
     columns = files.read_columns(path)
     whole = columns.get("T")
     if whole is not None and whole.shape[-2:] == (4, 4):

@@ -12,9 +12,9 @@ import numpy as np
 from kinodyn.cli import files
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.identification.columns import labels
 
 if TYPE_CHECKING:
+    from kinodyn.identification.columns import Labels
     from kinodyn.robot import Robot
 
 _RANDOM = re.compile(r"random(?::(\d+))?$")
@@ -25,6 +25,13 @@ def load(name: str, base: Literal["fixed", "floating"] | None = None) -> Robot:
     import kinodyn as kd
 
     return kd.load(name, base=base)
+
+
+def labels(robot: Robot) -> Labels:
+    """Name the entries of q and v."""
+    from kinodyn.identification import columns
+
+    return columns.labels(robot)
 
 
 def configurations(robot: Robot, text: str, *, seed: int = 0, what: str = "q") -> Array:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.sim import MujocoSettings
-from kinodyn.walking import walk
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 
 def call_walk(robot: Robot, velocity: tuple[float, float, float], **given: Any) -> Any:
     """Call `walk` with what it understands."""
+    from kinodyn.sim import MujocoSettings
+    from kinodyn.walking import walk
+
     known = {*inspect.signature(walk).parameters, *inspect.signature(MujocoSettings).parameters}
     unknown = sorted(set(given) - known)
     if unknown:

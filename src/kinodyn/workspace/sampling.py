@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import qmc
 
 from kinodyn import _core
 from kinodyn.chain import TURNING, configuration, first_joint, frame_name, movers, reach_bounds
@@ -130,6 +129,8 @@ def _configurations(
     held: Array, moving: tuple[JointInfo, ...], ranges: tuple[Array, Array], samples: int, seed: int
 ) -> Iterator[tuple[int, Array]]:
     """Draw configurations (n, nq) part by part, with how many there are so far."""
+    from scipy.stats import qmc  # takes longer to import than all of kinodyn
+
     lower, upper = ranges
     dimensions = sum(3 if joint.kind == "ball" else 1 for joint in moving)
     sequence = qmc.Sobol(dimensions, scramble=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Seed, argument, option
 from kinodyn.cli.pictures import bars
 from kinodyn.cli.working import working
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 
 @command("bench", examples=["kinodyn bench panda --seconds 0.02"])

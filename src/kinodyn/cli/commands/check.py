@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName, option
 from kinodyn.errors import DescriptionError, DescriptionWarning
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 
 @command("check", examples=["kinodyn check humanoid", "kinodyn check panda --strict --json"], without=("plot",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import V_TEXT, Base, Q, RobotName, Seed, argument, option
 from kinodyn.cli.pictures import bars, matrix_picture
+from kinodyn.cli.reading import labels
 from kinodyn.errors import InputError
-from kinodyn.identification.columns import labels
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 Quantity = Literal[
     "inverse", "forward", "mass-matrix", "coriolis", "gravity", "bias", "energy", "momentum", "regressor"

@@ -12,7 +12,7 @@ from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Q, RobotName, Seed, option
 from kinodyn.cli.pictures import robot_picture
 from kinodyn.cli.poses import ANGLES, PLACE, parts
-from kinodyn.identification.columns import labels
+from kinodyn.cli.reading import labels
 
 MOST = 100  # configurations in a table
 HEADS = ("x [m]", "y [m]", "z [m]", *ANGLES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName, Seed, argument, option
 from kinodyn.cli.working import working
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 
 @command(

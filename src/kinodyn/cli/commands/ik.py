@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
 from kinodyn.cli.pictures import robot_picture
 from kinodyn.cli.poses import read_pose, read_poses
+from kinodyn.cli.reading import labels
 from kinodyn.cli.working import working
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.identification.columns import labels
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 PART = 500  # targets in one call, between which one can interrupt
 SHOWN = 100  # solutions in a table

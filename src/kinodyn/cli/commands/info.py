@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 
 @command("info", examples=["kinodyn info humanoid", "kinodyn info panda --base floating --json"], without=("plot",))

@@ -11,7 +11,7 @@ from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Frame, Q, RobotName, Seed, option
 from kinodyn.cli.pictures import matrix_picture
-from kinodyn.identification.columns import labels
+from kinodyn.cli.reading import labels
 
 ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from kinodyn.cli.commands.walk import pushes, read_noise
 from kinodyn.cli.options import Q_TEXT, V_TEXT, Base, RobotName, Seed, option
 from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
-from kinodyn.recording import Recording
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.recording import Recording
+    from kinodyn.robot import Robot
 
 Control = Literal["none", "hold", "pd", "computed-torque"]
 

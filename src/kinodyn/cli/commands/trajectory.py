@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -10,10 +10,12 @@ from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName, Seed, option
+from kinodyn.cli.reading import labels
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.identification.columns import labels
-from kinodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
 
 Kind = Literal["cubic", "quintic", "trapezoid", "jerk-limited", "time-optimal"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from kinodyn.cli import reading, show
 from kinodyn.cli.answer import Answer
@@ -15,8 +15,10 @@ from kinodyn.cli.options import Base, Seed, argument, option
 from kinodyn.cli.viewing import open_viewer
 from kinodyn.cli.walk_adapter import call_walk, reason_of, summary_of
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.sim import Push
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
+    from kinodyn.sim import Push
 
 _PUSH = re.compile(r"(?P<force>[^@]+)@(?P<start>[^+@]+)(\+(?P<lasts>[^+@]+))?$")
 PUSH_LASTS = 0.1  # [s]
@@ -103,6 +105,8 @@ def walk(
 
 def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Push]:
     """Read pushes on a frame, the base unless given: `FX[,FY[,FZ]]@T[+SECONDS]`."""
+    from kinodyn.sim import Push
+
     found = []
     for text in texts:
         match = _PUSH.match(text)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
 from kinodyn.cli.working import working
-from kinodyn.workspace import Workspace
+
+if TYPE_CHECKING:
+    from kinodyn.workspace import Workspace
 
 
 @command(
