@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kinodyn.cli import reading, show
+from kinodyn.cli import reading, show, walk_pictures
 from kinodyn.cli.answer import Answer
 from kinodyn.cli.command import command
 from kinodyn.cli.figures import walk_tables
@@ -97,7 +97,12 @@ def walk(
         summary,
         inputs,
         walk_tables(summary),
-        pictures={"From above and over time": result.plot},
+        pictures={
+            "From above and over time": result.plot,
+            "The robot": lambda: walk_pictures.strip(result),
+            "Margins": lambda: walk_pictures.margins(result),
+            "Torques": lambda: walk_pictures.torques(result),
+        },
         good=bool(result.walked),
         interrupted=result.recording.status == "interrupted",
     )
