@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -30,12 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     program = typer.main.get_command(app)
     with warnings.catch_warnings():
         warnings.simplefilter("always", DescriptionWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _once()
         try:
             code = program.main(args=given, prog_name="kinodyn", standalone_mode=False)
             return code if isinstance(code, int) else DONE
         except (KeyboardInterrupt, typer.Abort):
             return _told(given, "interrupted", INTERRUPTED)
+        except SystemExit as end:  # completion of the shell ends like this
+            return end.code if isinstance(end.code, int) else DONE
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return BROKEN_PIPE
@@ -90,8 +92,16 @@ def _told(given: Sequence[str], text: str, code: int) -> int:
     return code
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-    show.warning(str(message))
+def _once() -> Callable[..., None]:
+    """Show a warning as one line, and the same one only once."""
+    seen: set[str] = set()
+
+    def shown(message: Warning | str, *place: Any, **more: Any) -> None:
+        if str(message) not in seen:
+            seen.add(str(message))
+            show.warning(str(message))
+
+    return shown
 
 
 __all__ = ["commands", "main"]

@@ -115,8 +115,8 @@ def _read_json(path: Path) -> Columns:
         return {name: np.array([row[name] for row in content]) for name in content[0]}
     if isinstance(content, list):
         return {"": np.array(content, dtype=float)}
-    if isinstance(content, dict) and isinstance(content.get("result"), dict) and "command" in content:
-        content = content["result"]  # what a command wrote with --out or --json
+    if isinstance(content, dict) and {"command", "inputs", "result"} <= set(content):
+        content = {**content["inputs"], **content["result"]}  # what a command wrote with --out or --json
     return {name: np.array(value) for name, value in content.items() if isinstance(value, list)}
 
 

@@ -29,8 +29,8 @@ MOMENTUM = ("px", "py", "pz", "lx", "ly", "lz")
     "dynamics",
     examples=[
         "kinodyn dynamics panda gravity --q ready",
-        "kinodyn dynamics ur5 inverse --q random:100 --v random --a zero --out tau.csv",
-        "kinodyn dynamics humanoid inverse --q standing --wrench left_hand=0,0,-20",
+        "kinodyn dynamics ur5 inverse --q random:100 --v random --out tau.csv",
+        "kinodyn dynamics humanoid --q standing --wrench left_hand=0,0,-20",
     ],
 )
 def dynamics(

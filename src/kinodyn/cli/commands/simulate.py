@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from kinodyn.cli import reading
+from kinodyn.cli import reading, show
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.commands.walk import pushes, read_noise
@@ -24,9 +24,9 @@ Control = Literal["none", "hold", "pd", "computed-torque"]
 @command(
     "simulate",
     examples=[
-        "kinodyn simulate planar2r --q0 0.5,0.2 --duration 2 --out fall.csv --plot fall.png",
-        "kinodyn simulate panda --q0 ready --control pd --target random --duration 2",
-        "kinodyn simulate humanoid --engine mujoco --q0 standing --duration 0.5 --json",
+        "kinodyn simulate planar2r --q0 0.5,0.2 --duration 2 --out fall.csv",
+        "kinodyn simulate panda --q0 ready --control pd --target random",
+        "kinodyn simulate humanoid --engine mujoco --q0 standing --duration 1",
     ],
 )
 def simulate(
@@ -59,6 +59,7 @@ def simulate(
     start = _single(reading.configurations(loaded, q0, seed=seed, what="q0"), "--q0")
     goal = start if target is None else _single(reading.configurations(loaded, target, seed=seed + 1), "--target")
     options: dict[str, Any] = {} if integrator is None else {"integrator": integrator}
+    show.say(f"{loaded.name}: simulating", "dim")
     recording = sim.simulate(
         loaded,
         _controller(loaded, control, goal, frequency),

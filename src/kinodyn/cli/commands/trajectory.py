@@ -23,9 +23,9 @@ Kind = Literal["cubic", "quintic", "trapezoid", "jerk-limited", "time-optimal"]
 @command(
     "trajectory",
     examples=[
-        "kinodyn trajectory panda --from ready --to random --kind quintic --duration 3",
-        "kinodyn trajectory ur5 --from neutral --to random --kind jerk-limited --out motion.csv",
-        "kinodyn trajectory panda --through random:4 --kind time-optimal --plot motion.png",
+        "kinodyn trajectory panda --from ready --to random --duration 3",
+        "kinodyn trajectory ur5 --to random --kind jerk-limited --out motion.csv",
+        "kinodyn trajectory panda --through random:4 --seed 1 --kind time-optimal",
     ],
 )
 def trajectory(

@@ -32,8 +32,8 @@ PUSH_TEXT = (
 @command(
     "walk",
     examples=[
-        "kinodyn walk humanoid --speed 0.3 --duration 4",
-        "kinodyn walk --speed 0.2 --push 0,60@2 --duration 4 --plot walk.png",
+        "kinodyn walk humanoid --speed 0.3 --duration 3 --save walk.npz",
+        "kinodyn walk --speed 0.2 --push 0,60@1 --duration 3 --plot walk.png",
     ],
     without=("out",),
 )
