@@ -174,3 +174,12 @@ def test_push_and_view_hand_on_what_was_asked_for(run: Run, outside: dict[str, o
     assert outside["push"][1] == {"directions": 4, "stepping": True, "seed": 2, "progress": True}  # type: ignore[index]
     assert run("kinodyn view panda --port 8123").code == 0
     assert outside["view"][1] == {"host": "127.0.0.1", "port": 8123}  # type: ignore[index]
+
+
+def test_a_viewer_opens_after_the_answer_and_ctrl_c_ends_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(robot: kd.Robot, **settings: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kinodyn.cli.commands.simulate.open_viewer", stopped)
+    done = run("kinodyn simulate planar2r --duration 0.1 --view --json")
+    assert done.code == 0 and done.result["status"] == "complete"

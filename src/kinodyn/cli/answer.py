@@ -48,6 +48,8 @@ class Answer:
         False: the answer is no, exit code 1.
     interrupted : bool
         Exit code 130; what is here was computed before.
+    then : function or None
+        Called when all is printed and written, such as a viewer; Ctrl-C ends it.
     savers : mapping of suffix -> function of a path
         Write `--out` in their own way, such as a Recording.
     """
@@ -63,6 +65,7 @@ class Answer:
     notes: list[str] = field(default_factory=list)
     good: bool = True
     interrupted: bool = False
+    then: Callable[[], object] | None = None
     savers: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, get_type_hints
 
 import typer
@@ -50,6 +51,9 @@ def command(
             check_files(wanted, out)
             answer = function(**given)
             keep(answer, wanted)
+            if answer.then is not None:
+                with suppress(KeyboardInterrupt):
+                    answer.then()
             raise typer.Exit(answer.exit_code)
 
         hints = get_type_hints(function, include_extras=True)

@@ -104,7 +104,12 @@ def _report(answer: Answer, wanted: Kept) -> None:
     for table in answer.tables:
         report.table(table.title or "Result", table.columns, table.rows)
     for title, picture in answer.pictures.items():
-        report.figure(title, picture())
+        try:
+            report.figure(title, picture())
+        except Exception as cause:
+            if not answer.interrupted:  # of half a run not everything can be drawn
+                raise
+            report.text(f"could not be drawn: {cause}", heading=title)
     if answer.text:
         report.code(answer.text)
     for note in answer.notes:

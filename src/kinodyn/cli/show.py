@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -33,8 +35,9 @@ def error(text: str) -> None:
 
 
 def warning(text: str) -> None:
-    """Tell on stderr, in one line, what is doubtful."""
-    messages().print(f"[yellow]warning:[/] {escape(' '.join(text.split()))}", soft_wrap=True)
+    """Tell on stderr, in one short line, what is doubtful; a file without its folders."""
+    line = re.sub(r"^\S*[/\\](?=[^/\\\s]+: )", "", " ".join(text.split()))
+    messages().print(f"[yellow]warning:[/] {escape(textwrap.shorten(line, 160, placeholder=' ...'))}", soft_wrap=True)
 
 
 def answer(given: Answer) -> None:

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from kinodyn.robot import Robot
 
 
-def open_viewer(robot: Robot, **settings: Any) -> Any:
-    """Show a robot, or a recording of it, in the browser."""
+def open_viewer(robot: Robot, **settings: Any) -> None:
+    """Show a robot, or a recording of it, in the browser, until somebody ends it."""
     try:
         viewer = importlib.import_module("kinodyn.viewer")
     except ModuleNotFoundError as cause:
         raise KinodynError(f"the viewer cannot be started: {cause}") from cause
-    return viewer.view(robot, **settings)
+    shown = viewer.view(robot, **settings)
+    if hasattr(shown, "wait"):
+        shown.wait()

@@ -75,8 +75,6 @@ def simulate(
         progress=True,
         **options,
     )
-    if view:
-        open_viewer(loaded, recording=recording)
     inputs = {
         "robot": robot,
         "duration": duration,
@@ -87,7 +85,10 @@ def simulate(
         "push": push or [],
         "seed": seed,
     }
-    return _answer(loaded, recording, inputs)
+    answer = _answer(loaded, recording, inputs)
+    if view:
+        answer.then = lambda: open_viewer(loaded, recording=recording)
+    return answer
 
 
 def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answer:

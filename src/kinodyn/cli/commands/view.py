@@ -32,5 +32,5 @@ def view(
     loaded = reading.load(robot, base)
     played = None if recording is None else Recording.load(recording)
     settings: dict[str, Any] = {"host": host, "port": port, "recording": played}
-    open_viewer(loaded, **{name: value for name, value in settings.items() if value is not None})
-    return Answer(f"{loaded.name}: the viewer has ended", {})
+    given = {name: value for name, value in settings.items() if value is not None}
+    return Answer(f"{loaded.name}: Ctrl-C ends the viewer", {}, then=lambda: open_viewer(loaded, **given))

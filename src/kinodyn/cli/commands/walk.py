@@ -88,8 +88,6 @@ def walk(
     if save is not None:
         result.recording.save(save)
         show.say(f"written: {save}", "dim")
-    if view:
-        open_viewer(loaded, recording=result.recording)
     summary = summary_of(result, velocity)
     inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or [], **given}
     return Answer(
@@ -104,6 +102,7 @@ def walk(
             "Torques": lambda: walk_pictures.torques(result),
         },
         good=bool(result.walked),
+        then=(lambda: open_viewer(loaded, recording=result.recording)) if view else None,
         interrupted=result.recording.status == "interrupted",
     )
 
