@@ -183,3 +183,21 @@ def test_a_viewer_opens_after_the_answer_and_ctrl_c_ends_it(run: Run, monkeypatc
     monkeypatch.setattr("kinodyn.cli.commands.simulate.open_viewer", stopped)
     done = run("kinodyn simulate planar2r --duration 0.1 --view --json")
     assert done.code == 0 and done.result["status"] == "complete"
+
+
+REPORTED = [
+    "check panda", "info panda", "fk panda --q random:3", "ik panda --targets-of random:3",
+    "jacobian panda --q random:3",
+    "dynamics panda energy", "dynamics panda momentum --v random", "dynamics panda regressor --q random:2",
+    "trajectory panda --from ready --to random", "derive planar2r",
+    "identify planar2r --excite", "simulate planar2r --duration 0.2", "bench planar2r --seconds 0.001 --batch 8",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", REPORTED)
+def test_every_command_that_computes_writes_a_report(run: Run, line: str) -> None:
+    done = run(f"kinodyn {line} --report page.html")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert done.code == 0 and "<h2>Inputs</h2>" in page and f"kinodyn {kd.__version__}" in page
+    drawn = not line.startswith(("check", "info", "derive", "dynamics panda energy", "dynamics panda momentum"))
+    assert ("data:image/png" in page) == drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,11 @@ def test_the_strip_of_sticks_can_always_be_drawn(tmp_path: Path) -> None:
 
 
 def test_a_renderer_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MUJOCO_GL", "disable")
+    def failed(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
+        assert command[-1] == "kinodyn.cli.rendering" and settings["timeout"] > 0
+        return subprocess.CompletedProcess(command, 1, b"", b"Traceback ...\nno OpenGL here\n")
+
+    monkeypatch.setattr(subprocess, "run", failed)
     robot = kd.load("planar2r")
     pictures, reason = rendering.render(robot, robot.random(1, seed=0))
-    assert pictures is None and reason
+    assert pictures is None and reason == "no OpenGL here"

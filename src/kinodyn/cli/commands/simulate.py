@@ -75,16 +75,8 @@ def simulate(
         progress=True,
         **options,
     )
-    inputs = {
-        "robot": robot,
-        "duration": duration,
-        "q0": start,
-        "engine": engine,
-        "control": control,
-        "dt": dt,
-        "push": push or [],
-        "seed": seed,
-    }
+    inputs = {"robot": robot, "duration": duration, "q0": start, "engine": engine, "control": control, "dt": dt}
+    inputs |= {"target": goal, "push": push or [], "seed": seed}
     answer = _answer(loaded, recording, inputs)
     if view:
         answer.then = lambda: open_viewer(loaded, recording=recording)

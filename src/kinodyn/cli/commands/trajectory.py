@@ -16,6 +16,7 @@ from kinodyn.errors import InputError, KinodynError
 
 if TYPE_CHECKING:
     from kinodyn.robot import Robot
+    from kinodyn.trajectory import LimitCheck
 
 Kind = Literal["cubic", "quintic", "trapezoid", "jerk-limited", "time-optimal"]
 
@@ -53,38 +54,35 @@ def trajectory(
     loaded = reading.load(robot, base)
     q = _waypoints(loaded, start, end, through, seed)
     motion = plan(loaded, q, kind, duration, velocity, acceleration, jerk)
-    report = tr.check(loaded, motion, velocity=velocity)
-    samples = motion.sample(dt)
-    names = labels(loaded)
+    checked: dict[str, Any] = {
+        "velocity": velocity,
+        "acceleration": acceleration,
+        "jerk": jerk if kind == "jerk-limited" else None,
+    }
+    inputs = {"robot": robot, "waypoints": q, "kind": kind, "dt": dt, "seed": seed, **checked}
+    return _answer(loaded, motion, tr.check(loaded, motion, **checked), inputs)
+
+
+def _answer(robot: Robot, motion: Any, report: LimitCheck, inputs: dict[str, Any]) -> Answer:
+    samples, names = motion.sample(inputs["dt"]), labels(robot)
     excesses = [str(excess) for excess in report.excesses]
     peaks = np.abs(samples.v).max(axis=0), np.abs(samples.a).max(axis=0)
-    rows = list(zip(names.v, *(peak.tolist() for peak in peaks), loaded.limits.velocity.tolist(), strict=True))
+    rows = list(zip(names.v, *(peak.tolist() for peak in peaks), robot.limits.velocity.tolist(), strict=True))
+    verdict = "within limits" if report.ok else "beyond limits"
     return Answer(
-        f"{loaded.name}: {kind}, {motion.duration:.4g} s, " + ("within limits" if report.ok else "beyond limits"),
+        f"{robot.name}: {inputs['kind']}, {motion.duration:.4g} s, {verdict}",
         {
             "duration": motion.duration,
             "ok": report.ok,
             "excesses": excesses,
-            "time": samples.time,
-            "q": samples.q,
-            "v": samples.v,
-            "a": samples.a,
+            **samples._asdict(),
             "names": names.q,
         },
-        {
-            "robot": robot,
-            "waypoints": q,
-            "kind": kind,
-            "velocity": velocity,
-            "acceleration": acceleration,
-            "jerk": jerk,
-            "dt": dt,
-            "seed": seed,
-        },
+        inputs,
         [Table("largest values", ("joint", "velocity", "acceleration", "velocity limit"), rows, 60)],
         samples=samples._asdict(),
         columns={"q": names.q, "v": names.v, "a": names.v},
-        pictures={"Motion": lambda: motion.plot(torque=loaded.base == "fixed")},
+        pictures={"Motion": lambda: motion.plot(torque=robot.base == "fixed")},
         notes=excesses,
         good=report.ok,
     )

@@ -32,8 +32,7 @@ PUSH_TEXT = (
 @command(
     "walk",
     examples=[
-        "kinodyn walk humanoid --speed 0.3 --duration 3 --save walk.npz",
-        "kinodyn walk --speed 0.2 --push 0,60@1 --duration 3 --plot walk.png",
+        "kinodyn walk humanoid --speed 0.2 --push 0,60@1 --duration 3 --save walk.npz",
     ],
     without=("out",),
 )
@@ -90,6 +89,13 @@ def walk(
         show.say(f"written: {save}", "dim")
     summary = summary_of(result, velocity)
     inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or [], **given}
+    answer = _answer(result, summary, inputs)
+    if view:
+        answer.then = lambda: open_viewer(loaded, recording=result.recording)
+    return answer
+
+
+def _answer(result: Any, summary: dict[str, Any], inputs: dict[str, Any]) -> Answer:
     return Answer(
         _title(result, summary),
         summary,
@@ -102,7 +108,6 @@ def walk(
             "Torques": lambda: walk_pictures.torques(result),
         },
         good=bool(result.walked),
-        then=(lambda: open_viewer(loaded, recording=result.recording)) if view else None,
         interrupted=result.recording.status == "interrupted",
     )
 

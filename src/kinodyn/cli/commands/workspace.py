@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "workspace",
     examples=[
         "kinodyn workspace planar2r --samples 20000",
-        "kinodyn workspace panda --samples 30000 --plot reach.png --out reach.npz",
+        "kinodyn workspace panda --samples 10000 --plot reach.png --out reach.npz",
     ],
 )
 def workspace(
