@@ -197,7 +197,7 @@ class Recording:
         columns
             Which columns, such as joints' names; all if not given.
         path
-            Where to write the picture; it is returned in any case. Needs `pip install 'kinodyn[plot]'`.
+            Where to write the picture; it is returned in any case.
         """
         from kinodyn.recording_plots import plot
 

@@ -1,4 +1,4 @@
-"""Pictures of a recording. The only file here that needs matplotlib."""
+"""Pictures of a recording. Matplotlib takes long to import: it is, when one is drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinodyn.description.types import Array
-from kinodyn.errors import InputError, KinodynError, unknown_name
+from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.columns import WRENCH
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ def plot(
     path: str | os.PathLike[str] | None,
 ) -> Figure:
     """Draw a recording; see `Recording.plot`."""
-    try:
-        from matplotlib.figure import Figure as NewFigure
-    except ImportError as cause:
-        raise KinodynError("drawing needs the package matplotlib; install it with: pip install matplotlib") from cause
+    from matplotlib.figure import Figure as NewFigure
+
     groups = [_panels(recording, signal, columns) for signal in signals]
     if columns is not None and not any(groups):
         known = [name for signal in signals for name in _names(recording, signal)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -45,9 +44,3 @@ def test_a_motion_of_a_frame_is_drawn(tmp_path: Path) -> None:
     figure = motion.plot(str(tmp_path / "line.png"))
     assert len(figure.axes) == 4 and (tmp_path / "line.png").stat().st_size > 5_000
     assert max(figure.axes[2].lines[0].get_ydata()) == pytest.approx(0.3)
-
-
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(kd.KinodynError, match="pip install matplotlib"):
-        tr.minimum_jerk([0.0], [1.0], 1.0).plot()

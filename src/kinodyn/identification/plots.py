@@ -1,4 +1,4 @@
-"""Pictures of an identification. The only file here that needs matplotlib."""
+"""Pictures of an identification. Matplotlib takes long to import: it is, when one is drawn."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinodyn.errors import KinodynError
-
 if TYPE_CHECKING:
     from kinodyn.identification.report import Figure, Identification
 
 
 def plot_torques(result: Identification, path: str | None) -> Figure:
     """Draw a panel for each torque; see `Identification.plot`."""
-    try:
-        from matplotlib.figure import Figure as NewFigure
-    except ImportError as cause:
-        raise KinodynError("drawing needs the package matplotlib; install it with: pip install matplotlib") from cause
+    from matplotlib.figure import Figure as NewFigure
+
     names = result.labels()
     across = 1 if len(names) < 4 else 2 if len(names) < 13 else 4
     down = -(-len(names) // across)

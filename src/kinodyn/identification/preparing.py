@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy.interpolate import BSpline, CubicSpline, make_lsq_spline
-from scipy.signal import butter, sosfiltfilt
 
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
@@ -164,6 +163,8 @@ def _at(data: Measurements, time: Array, q: Array, curve: Callable[[Array, Array
 
 
 def _filtered(data: Measurements, cutoff: float, rate: float) -> Measurements:
+    from scipy.signal import butter, sosfiltfilt  # takes long to import, and not everybody filters
+
     sections = butter(ORDER, cutoff, fs=rate, output="sos")
     # The filter starts from mirrored samples at each end: as many as its memory is long, as far as there are any.
     padding = min(len(data) - 1, 3 * math.ceil(rate / cutoff))

@@ -151,10 +151,7 @@ class Identification:
         return report_text(self)
 
     def plot(self, path: str | None = None) -> Figure:
-        """Draw measured and predicted torques over time, held-out samples shaded; write the picture to a file if told.
-
-        Needs matplotlib.
-        """
+        """Draw measured and predicted torques over time, held-out samples shaded; write it to a file if told."""
         from kinodyn.identification.plots import plot_torques
 
         return plot_torques(self, path)

@@ -24,8 +24,11 @@ class Bar:
         self._last = now
         full = round(WIDTH * min(1.0, t / self._duration))
         speed = t / max(now - self._start, 1e-9)
-        text = f"\r[{'#' * full}{'.' * (WIDTH - full)}] {t:.2f} of {self._duration:g} s, {speed:.2g} times real time "
-        print(text, end="", file=sys.stderr, flush=True)
+        left = f"{(self._duration - t) / speed:.0f} s left" if t > 0 else ""
+        text = (
+            f"[{'#' * full}{'.' * (WIDTH - full)}] {t:.2f} of {self._duration:g} s, {speed:.2g} times real time, {left}"
+        )
+        print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Leave the line."""

@@ -117,8 +117,7 @@ class JointTrajectory(ABC):
     ) -> Figure:
         """Draw a panel for each order, and one for torques, over time, limits dashed; write it to `path` if given.
 
-        Limits of position, velocity and torque are the robot's, unless given as in `check`. Needs matplotlib:
-        `pip install "kinodyn[plot]"`.
+        Limits of position, velocity and torque are the robot's, unless given as in `check`.
         """
         from kinodyn.trajectory.plots import plot_motion
 

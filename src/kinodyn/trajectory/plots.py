@@ -1,4 +1,4 @@
-"""Pictures of motions. The only file here that needs matplotlib."""
+"""Pictures of motions. Matplotlib takes long to import: it is, when one is drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinodyn.description.types import Array
-from kinodyn.errors import InputError, KinodynError, unknown_name
+from kinodyn.errors import InputError, unknown_name
 from kinodyn.trajectory.base import Figure, JointTrajectory
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.check import torque_function
@@ -73,10 +73,8 @@ def plot_poses(motion: PoseTrajectory, path: str | None) -> Figure:
 
 
 def _panels(count: int) -> tuple[Figure, list[Any]]:
-    try:
-        from matplotlib.figure import Figure as NewFigure
-    except ImportError as cause:
-        raise KinodynError("drawing needs the package matplotlib; install it with: pip install matplotlib") from cause
+    from matplotlib.figure import Figure as NewFigure
+
     figure = NewFigure(figsize=(9.0, 2.1 * count + 0.5), layout="constrained")
     return figure, list(np.ravel(figure.subplots(count, 1, sharex=True, squeeze=False)))
 

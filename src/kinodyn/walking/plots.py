@@ -1,4 +1,4 @@
-"""The picture of a walk. The only file here that needs matplotlib."""
+"""The picture of a walk. Matplotlib takes long to import: it is, when one is drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinodyn import kinematics
-from kinodyn.errors import KinodynError
 
 if TYPE_CHECKING:
     from kinodyn.walking.pushes import PushMap
@@ -19,10 +18,8 @@ COLOURS = {"left": "tab:blue", "right": "tab:orange"}
 
 def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     """Draw where feet stood, mass and zero moment point from above, then sideways motion and forces over time."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as cause:
-        raise KinodynError("pictures need matplotlib: pip install 'kinodyn[plot]'") from cause
+    from matplotlib.figure import Figure
+
     body, recording = result.body, result.recording
     robot, t, q = body.robot, recording.time, recording.q
     figure = Figure(figsize=(9.0, 8.0), layout="constrained")

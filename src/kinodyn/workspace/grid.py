@@ -163,14 +163,14 @@ class Workspace:
     ) -> Axes:
         """Draw the layer of voxels across `axis` at the coordinate `at` [m], that of `centre` if none is given.
 
-        `quantity` is "probability" or "dexterity". Voids are red. Needs matplotlib.
+        `quantity` is "probability" or "dexterity". Voids are red.
         """
         from kinodyn.workspace.plots import plot_slice
 
         return plot_slice(self, axis, at, quantity, ax)
 
     def plot_cloud(self, *, quantity: str = "probability", ax: Axes | None = None) -> Axes:
-        """Draw every reachable voxel as a point in space, cut open towards the viewer. Needs matplotlib."""
+        """Draw every reachable voxel as a point in space, cut open towards the viewer."""
         from kinodyn.workspace.plots import plot_cloud
 
         return plot_cloud(self, quantity, ax)

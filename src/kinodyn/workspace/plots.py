@@ -1,11 +1,11 @@
-"""Pictures of a workspace. The only file here that needs matplotlib."""
+"""Pictures of a workspace. Matplotlib takes long to import: it is, when one is drawn."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kinodyn.description.types import Array
-from kinodyn.errors import InputError, KinodynError
+from kinodyn.errors import InputError
 from kinodyn.workspace.grid import Axes, Workspace
 
 LABELS = {"probability": "share of samples [per voxel]", "dexterity": "share of directions"}
@@ -72,10 +72,8 @@ def _values(space: Workspace, quantity: str) -> Array:
 
 
 def _new_axes(projection: str | None) -> Axes:
-    try:
-        from matplotlib import pyplot
-    except ImportError as cause:
-        raise KinodynError("drawing needs the package matplotlib; install it with: pip install matplotlib") from cause
+    from matplotlib import pyplot
+
     figure = pyplot.figure(figsize=(7.0, 6.0), layout="constrained")
     return figure.add_subplot(projection=projection)
 

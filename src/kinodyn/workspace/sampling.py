@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import qmc
 
 from kinodyn import _core
 from kinodyn.chain import TURNING, configuration, first_joint, frame_name, movers, reach_bounds
@@ -51,7 +50,8 @@ def workspace(
         "y" or "z", is seen in each voxel: the reachability index of F. Zacharias, C. Borst and G. Hirzinger,
         "Capturing robot workspace structure", 2007.
     progress
-        Called with (done, samples) after each part of the work.
+        Called with (done, samples) after each part of the work; where it returns False, the work ends with the
+        samples that are done.
 
     Example
     -------
@@ -80,8 +80,9 @@ def workspace(
             nearest = np.argmax(T[:, :3, axis] @ around.T, axis=1)
             views.append(np.unique(key * directions + nearest))
         best = farthest(robot, name, np.vstack([best, farthest(robot, name, q, centre)]), centre)
-        if progress is not None:
-            progress(done, samples)
+        if progress is not None and progress(done, samples) is False:
+            samples = done
+            break
 
     corner, counts, seen = dense(np.concatenate(keys), np.concatenate(views) if dexterous else None, directions)
     reach, q_reach = refine_reach(robot, name, best, moving, ranges, centre)
@@ -128,6 +129,8 @@ def _configurations(
     held: Array, moving: tuple[JointInfo, ...], ranges: tuple[Array, Array], samples: int, seed: int
 ) -> Iterator[tuple[int, Array]]:
     """Draw configurations (n, nq) part by part, with how many there are so far."""
+    from scipy.stats import qmc  # takes longer to import than all of kinodyn
+
     lower, upper = ranges
     dimensions = sum(3 if joint.kind == "ball" else 1 for joint in moving)
     sequence = qmc.Sobol(dimensions, scramble=False)

@@ -1,11 +1,11 @@
-"""Pictures of a joint path. The only file here that needs matplotlib."""
+"""Pictures of a joint path. Matplotlib takes long to import: it is, when one is drawn."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kinodyn.description.types import Array
-from kinodyn.errors import InputError, KinodynError
+from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import Axes, Track
 
 STILL = 1e-6  # joints that move less are left out [rad or m]
@@ -43,8 +43,6 @@ def _draw(ax: Axes, values: Array, limits: tuple[float, float], name: str) -> No
 
 
 def _new_axes() -> Axes:
-    try:
-        from matplotlib import pyplot
-    except ImportError as cause:
-        raise KinodynError("drawing needs the package matplotlib; install it with: pip install matplotlib") from cause
+    from matplotlib import pyplot
+
     return pyplot.figure(figsize=(9.0, 5.0), layout="constrained").add_subplot()

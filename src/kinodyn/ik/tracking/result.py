@@ -99,7 +99,7 @@ class Track:
     def plot(self, ax: Axes | None = None, *, path: tuple[int, ...] = ()) -> Axes:
         """Draw the joints that move over the samples, limits dashed and the break marked, into `ax` or a new figure.
 
-        `path` chooses one path of a batch. Needs matplotlib: `pip install "kinodyn[plot]"`.
+        `path` chooses one path of a batch.
         """
         from kinodyn.ik.tracking.plots import plot_joints
 

@@ -1,0 +1,7 @@
+"""One file a command; to add one, write its file and name it here. The order is that of `kinodyn --help`."""
+
+# isort: off
+from kinodyn.cli.commands import walk, push, simulate, view  # noqa: F401
+from kinodyn.cli.commands import robots, info, check  # noqa: F401
+from kinodyn.cli.commands import fk, ik, jacobian, workspace, trajectory  # noqa: F401
+from kinodyn.cli.commands import dynamics, derive, identify, bench  # noqa: F401

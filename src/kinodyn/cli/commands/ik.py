@@ -1,0 +1,184 @@
+"""kinodyn ik: which configuration brings a frame to a pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+
+from kinodyn.cli import reading
+from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli.command import command
+from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
+from kinodyn.cli.pictures import robot_picture
+from kinodyn.cli.poses import read_pose, read_poses
+from kinodyn.cli.reading import labels
+from kinodyn.cli.working import working
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
+
+PART = 500  # targets in one call, between which one can interrupt
+SHOWN = 100  # solutions in a table
+
+
+@command(
+    "ik",
+    examples=[
+        "kinodyn ik panda --position 0.4,0.1,0.5 --rpy 3.14159,0,0",
+        "kinodyn ik ur5 --position 0.3,0.2,0.4 --rpy 0,1.57,0 --all --json",
+        "kinodyn ik ur5 --targets-of random:200 --out solutions.npz",
+    ],
+)
+def ik(
+    robot: RobotName,
+    frame: Frame = None,
+    position: Annotated[str | None, option("where to: 'x,y,z' [m]")] = None,
+    rpy: Annotated[str | None, option("turned by 'roll,pitch,yaw' about the world's axes [rad]")] = None,
+    quaternion: Annotated[str | None, option("turned by 'x,y,z,w', instead of --rpy")] = None,
+    targets: Annotated[
+        Path | None, option("file of many targets: an array T (n, 4, 4), or columns x y z qx qy qz qw")
+    ] = None,
+    targets_of: Annotated[str | None, option("the poses that the frame has at these configurations")] = None,
+    q0: Annotated[str | None, option("where to start, as --q of fk; the middle of the limits unless given")] = None,
+    every: Annotated[bool, option("all solutions in closed form, for arms that have one", "--all")] = False,
+    method: Annotated[
+        Literal["auto", "lm", "dls", "pinv", "newton", "transpose", "optimise"], option("of the numeric solver")
+    ] = "auto",
+    prefer: Annotated[Literal["nearest", "manipulability"] | None, option("which of several solutions")] = None,
+    tolerance: Annotated[float, option("[m] and [rad]")] = 1e-6,
+    base: Base = None,
+    seed: Seed = 0,
+) -> Answer:
+    """Inverse kinematics: configurations, within joint limits, that bring a frame to a pose, or to many.
+
+    Without --rpy or --quaternion the orientation is free. A target that cannot be reached is an answer: it comes with
+    the nearest configuration, and the exit code is 1.
+    """
+    loaded = reading.load(robot, base)
+    name = reading.end_frame(loaded, frame)
+    T = _targets(loaded, name, (position, rpy, quaternion), targets, targets_of, seed)
+    start = None if q0 is None else reading.configurations(loaded, q0, seed=seed, what="q0")
+    free = position is not None and rpy is None and quaternion is None
+    inputs = {
+        "robot": robot,
+        "frame": name,
+        "T": T if T.ndim == 2 else None,
+        "targets": str(targets or targets_of or ""),
+        "q0": q0,
+        "method": method,
+        "prefer": prefer,
+        "tolerance": tolerance,
+        "seed": seed,
+    }
+    if every:
+        return _branches(loaded, name, T, start, inputs)
+    settings = {"position_only": free, "method": method, "prefer": prefer, "tolerance": tolerance, "seed": seed}
+    return _numeric(loaded, name, T, start, settings, inputs)
+
+
+def _targets(
+    robot: Robot,
+    frame: str,
+    given: tuple[str | None, str | None, str | None],
+    file: Path | None,
+    configurations: str | None,
+    seed: int,
+) -> Array:
+    from kinodyn import kinematics
+
+    if sum(way is not None for way in (given[0], file, configurations)) != 1:
+        raise InputError("give one of --position, --targets and --targets-of: where shall the frame go?")
+    if given[0] is not None:
+        return read_pose(given[0], given[1], given[2])
+    if given[1] is not None or given[2] is not None:
+        raise InputError("--rpy and --quaternion go with --position")
+    if file is not None:
+        return read_poses(file, frame)
+    return kinematics.pose(robot, reading.configurations(robot, configurations or "", seed=seed), frame)
+
+
+def _numeric(
+    robot: Robot, frame: str, T: Array, start: Array | None, settings: dict[str, Any], inputs: dict[str, Any]
+) -> Answer:
+    from kinodyn import ik as solver
+
+    many = T.reshape(-1, 4, 4)
+    found: list[Any] = []
+    with working("inverse kinematics") as work:
+        for begin in range(0, len(many), PART):
+            found.append(solver.solve(robot, {frame: many[begin : begin + PART]}, start, **settings))
+            if not work(min(begin + PART, len(many)), len(many)):
+                break
+    q, success, status, residual = (
+        np.concatenate([np.asarray(getattr(part, key)) for part in found])
+        for key in ("q", "success", "status", "residual")
+    )
+    reached = int(success.sum())
+    title = (
+        f"{robot.name}: {frame} reaches {reached} of {len(many)} targets"
+        if T.ndim > 2
+        else (
+            f"{robot.name}: {frame} " + ("reaches the target" if reached else f"does not reach the target: {status[0]}")
+        )
+    )
+    names = labels(robot).q
+    tables = [_one(names, q[0], residual[0])] if T.ndim == 2 else [_many(status, residual)]
+    return Answer(
+        title,
+        {
+            "q": q if T.ndim > 2 else q[0],
+            "names": names,
+            "success": success,
+            "status": status,
+            "residual": residual,
+            "reached": reached,
+            "targets": len(many),
+        },
+        inputs,
+        tables,
+        samples={"q": q, "success": success, "status": status, "distance": residual[:, 0], "angle": residual[:, 1]},
+        columns={"q": names},
+        pictures={"The robot": lambda: robot_picture(robot, q[0], [frame])},
+        good=reached == len(many),
+        interrupted=len(q) < len(many),
+    )
+
+
+def _one(names: tuple[str, ...], q: Array, residual: Array) -> Table:
+    rows: list[tuple[str, float]] = [*zip(names, q.tolist(), strict=True)]
+    rows += [("distance left [m]", float(residual[0])), ("angle left [rad]", float(residual[1]))]
+    return Table("", ("joint", "q [rad, m]"), rows, 100)
+
+
+def _many(status: Any, residual: Array) -> Table:
+    kinds, counts = np.unique(status, return_counts=True)
+    rows = [
+        (str(kind), int(count), float(residual[status == kind, 0].max()), float(residual[status == kind, 1].max()))
+        for kind, count in zip(kinds, counts, strict=True)
+    ]
+    return Table("", ("status", "targets", "largest distance [m]", "largest angle [rad]"), rows)
+
+
+def _branches(robot: Robot, frame: str, T: Array, start: Array | None, inputs: dict[str, Any]) -> Answer:
+    from kinodyn import ik as solver
+
+    found = solver.branches(robot, T, frame, q0=start)
+    names = labels(robot).q
+    valid = np.asarray(found.valid)
+    target, _ = np.nonzero(valid.reshape(-1, valid.shape[-1]))
+    q = found.q[valid]
+    rows = [(int(k), *row) for k, row in zip(target[:SHOWN], q[:SHOWN], strict=True)]
+    return Answer(
+        f"{robot.name}: {len(q)} solutions in closed form ({found.family})",
+        {"q": q, "names": names, "target": target, "family": found.family, "status": found.status},
+        inputs,
+        [Table("", ("target", *names), rows, total=len(q))],
+        samples={"target": target, "q": q},
+        columns={"q": names},
+        pictures={"The first": lambda: robot_picture(robot, q[0], [frame])} if len(q) else {},
+        good=bool(valid.any(axis=-1).all()),
+    )

@@ -1,0 +1,74 @@
+"""kinodyn info: what a robot is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinodyn.cli import reading
+from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli.command import command
+from kinodyn.cli.options import Base, RobotName
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
+
+
+@command("info", examples=["kinodyn info humanoid", "kinodyn info panda --base floating --json"], without=("plot",))
+def info(robot: RobotName, base: Base = None) -> Answer:
+    """Show what a robot is: sizes, mass, joints with their limits, frames, named configurations."""
+    loaded = reading.load(robot, base)
+    joints = [_joint(loaded, k) for k in range(len(loaded.joints))]
+    result = {
+        "name": loaded.name,
+        "base": loaded.base,
+        "nq": loaded.nq,
+        "nv": loaded.nv,
+        "mass": loaded.mass,
+        "links": len(loaded.description.links),
+        "frames": list(loaded.frame_names),
+        "configurations": list(loaded.configurations),
+        "end_effectors": dict(loaded.description.end_effectors),
+        "chains": {name: list(chain) for name, chain in loaded.description.chains.items()},
+        "gravity": loaded.gravity,
+        "joints": joints,
+    }
+    columns = ("name", "kind", "lower", "upper", "velocity", "effort", "child")
+    rows = [[joint[key] for key in columns] for joint in joints]
+    figures = [
+        ("base", loaded.base),
+        ("nq, nv", f"{loaded.nq}, {loaded.nv}"),
+        ("mass [kg]", loaded.mass),
+        ("links, frames", f"{len(loaded.description.links)}, {len(loaded.frame_names)}"),
+        ("configurations", ", ".join(loaded.configurations) or "none"),
+        ("frames", _some(loaded.frame_names)),
+    ]
+    return Answer(
+        f"{loaded.name}: {len(joints)} moving joints, {loaded.mass:.4g} kg",
+        result,
+        {"robot": robot, "base": base},
+        [Table("", ("", ""), figures), Table("joints [rad, m, N]", columns, rows, 200)],
+        samples={key: np.array([joint[key] for joint in joints]) for key in (*columns, "parent")},
+    )
+
+
+def _joint(robot: Robot, k: int) -> dict[str, Any]:
+    joint = robot.joints[k]
+    said = next(other for other in robot.description.joints if other.name == joint.name)
+    return {
+        "name": joint.name,
+        "kind": joint.kind if joint.mimic is None else f"{joint.kind}, follows {joint.mimic.joint}",
+        "parent": joint.parent,
+        "child": joint.child,
+        "lower": said.lower,
+        "upper": said.upper,
+        "velocity": said.velocity,
+        "effort": said.effort,
+        "q": [joint.q.start, joint.q.stop],
+        "v": [joint.v.start, joint.v.stop],
+    }
+
+
+def _some(names: tuple[str, ...], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,140 @@
+"""kinodyn simulate: a robot over time, in kinodyn's own engine or in MuJoCo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+
+from kinodyn.cli import reading, show
+from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli.command import command
+from kinodyn.cli.commands.walk import pushes, read_noise
+from kinodyn.cli.options import Q_TEXT, V_TEXT, Base, RobotName, Seed, option
+from kinodyn.cli.viewing import open_viewer
+from kinodyn.errors import InputError
+
+if TYPE_CHECKING:
+    from kinodyn.recording import Recording
+    from kinodyn.robot import Robot
+
+Control = Literal["none", "hold", "pd", "computed-torque"]
+
+
+@command(
+    "simulate",
+    examples=[
+        "kinodyn simulate planar2r --q0 0.5,0.2 --duration 2 --out fall.csv",
+        "kinodyn simulate panda --q0 ready --control pd --target random",
+        "kinodyn simulate humanoid --engine mujoco --q0 standing --duration 1",
+    ],
+)
+def simulate(
+    robot: RobotName,
+    duration: Annotated[float, option("[s]")] = 5.0,
+    q0: Annotated[str, option(f"start: {Q_TEXT}")] = "neutral",
+    v0: Annotated[str, option(f"velocity at the start: {V_TEXT}")] = "zero",
+    engine: Annotated[Literal["native", "mujoco"], option("kinodyn's own, without contacts, or MuJoCo")] = "native",
+    control: Annotated[Control, option("no torques; carry the weight and damp; go to --target")] = "none",
+    target: Annotated[str | None, option("where pd and computed-torque go; the start unless given")] = None,
+    frequency: Annotated[float, option("how stiff the control is [rad/s]")] = 8.0,
+    dt: Annotated[float, option("step of the physics [s]")] = 1e-3,
+    record_dt: Annotated[float, option("time between rows [s]")] = 1e-2,
+    integrator: Annotated[str | None, option("native: semi-implicit, rk4; mujoco: euler, implicitfast, ...")] = None,
+    push: Annotated[list[str] | None, option("F@T as in walk, on the frame --push-frame", metavar="F@T")] = None,
+    push_frame: Annotated[str | None, option("where pushes act; the robot's end unless given")] = None,
+    noise: Annotated[str | None, option("of measured q and v: 'Q' or 'Q,V'")] = None,
+    base: Base = None,
+    seed: Seed = 0,
+    view: Annotated[bool, option("show it in the viewer when it is done", "--view")] = False,
+) -> Answer:
+    """Simulate a robot and record it: time, q, velocity, torques, contact forces.
+
+    Recordings (.npz, .parquet) can be read by `kinodyn view --recording` and `kinodyn identify`. Ctrl-C keeps what was
+    recorded. The exit code is 1 if the simulation diverges.
+    """
+    from kinodyn import sim
+
+    loaded = reading.load(robot, base)
+    start = _single(reading.configurations(loaded, q0, seed=seed, what="q0"), "--q0")
+    goal = start if target is None else _single(reading.configurations(loaded, target, seed=seed + 1), "--target")
+    options: dict[str, Any] = {} if integrator is None else {"integrator": integrator}
+    show.say(f"{loaded.name}: simulating", "dim")
+    recording = sim.simulate(
+        loaded,
+        _controller(loaded, control, goal, frequency),
+        duration,
+        q0=start,
+        v0=reading.vectors(loaded, v0, seed=seed, what="v0"),
+        engine=engine,
+        dt=dt,
+        record_dt=record_dt,
+        pushes=pushes(loaded, push or [], reading.end_frame(loaded, push_frame)),
+        noise=None if noise is None else read_noise(noise),
+        seed=seed,
+        progress=True,
+        **options,
+    )
+    inputs = {"robot": robot, "duration": duration, "q0": start, "engine": engine, "control": control, "dt": dt}
+    inputs |= {"target": goal, "push": push or [], "seed": seed}
+    answer = _answer(loaded, recording, inputs)
+    if view:
+        answer.then = lambda: open_viewer(loaded, recording=recording)
+    return answer
+
+
+def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answer:
+    from kinodyn import dynamics
+
+    energy = dynamics.kinetic_energy(robot, recording.q, recording.v) + dynamics.potential_energy(robot, recording.q)
+    rows = [
+        (name, *values)
+        for name, *values in zip(
+            recording.v_names,
+            np.abs(recording.v).max(axis=0).tolist(),
+            np.abs(recording.tau).max(axis=0).tolist(),
+            robot.limits.effort.tolist(),
+            strict=True,
+        )
+    ]
+    figures = {
+        "status": recording.status,
+        "reason": recording.reason or None,
+        "duration": recording.duration,
+        "rows": len(recording),
+        "energy_start": float(energy[0]),
+        "energy_end": float(energy[-1]),
+    }
+    shown = [(name.replace("_", " "), value) for name, value in figures.items() if value is not None]
+    return Answer(
+        f"{robot.name}: {recording.duration:.4g} s simulated, {recording.status}",
+        {**figures, "q_end": recording.q[-1], "v_end": recording.v[-1], "names": recording.q_names},
+        inputs,
+        [Table("", ("figure", "value"), shown), Table("largest", ("joint", "velocity", "torque", "limit"), rows, 60)],
+        savers=dict.fromkeys((".npz", ".csv", ".parquet"), recording.save),
+        pictures={"Over time": lambda: recording.plot(*(("q",) if robot.nv > 10 else ("q", "v", "tau")))},
+        good=recording.status == "complete",
+        interrupted=recording.status == "interrupted",
+    )
+
+
+def _controller(robot: Robot, control: str, goal: Any, frequency: float) -> Any:
+    from kinodyn import control as controllers
+    from kinodyn import dynamics
+
+    if control == "none":
+        return None
+    if control == "hold":
+        if robot.base == "floating":
+            raise InputError("--control hold carries the weight at the base too; take pd for a floating base")
+        damping = 2.0 * controllers.joint_inertia(robot, goal)
+        return lambda t, state: dynamics.gravity(robot, state.q) - damping * state.v
+    gains = controllers.Gains.of(frequency=frequency)
+    kind = controllers.PDGravity if control == "pd" else controllers.ComputedTorque
+    return kind(robot, goal, gains)
+
+
+def _single(q: Any, what: str) -> Any:
+    if q.ndim > 1:
+        raise InputError(f"{what} must be one configuration, got {len(q)} rows")
+    return q

@@ -1,0 +1,36 @@
+"""kinodyn view: the robot in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from kinodyn.cli import reading
+from kinodyn.cli.answer import Answer
+from kinodyn.cli.command import command
+from kinodyn.cli.options import Base, RobotName, option
+from kinodyn.cli.viewing import open_viewer
+
+
+@command(
+    "view",
+    examples=["kinodyn view humanoid", "kinodyn view humanoid --recording walk.npz"],
+    without=("out", "plot", "report", "json"),
+)
+def view(
+    robot: RobotName,
+    recording: Annotated[Path | None, option("play this: .npz or .parquet, as walk --save writes it")] = None,
+    host: Annotated[
+        str, option("address to listen at; others than this machine can see it if you say so")
+    ] = "127.0.0.1",
+    port: Annotated[int | None, option("a free one unless given", min=1, max=65535)] = None,
+    base: Base = None,
+) -> Answer:
+    """Show a robot in the browser: sliders, draggable hands and feet, playback of recordings. Ctrl-C ends it."""
+    from kinodyn.recording import Recording
+
+    loaded = reading.load(robot, base)
+    played = None if recording is None else Recording.load(recording)
+    settings: dict[str, Any] = {"host": host, "port": port, "recording": played}
+    given = {name: value for name, value in settings.items() if value is not None}
+    return Answer(f"{loaded.name}: Ctrl-C ends the viewer", {}, then=lambda: open_viewer(loaded, **given))

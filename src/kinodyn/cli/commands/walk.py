@@ -1,0 +1,158 @@
+"""kinodyn walk: a robot walks in MuJoCo, moved by its torques alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from kinodyn.cli import reading, show, walk_pictures
+from kinodyn.cli.answer import Answer
+from kinodyn.cli.command import command
+from kinodyn.cli.figures import walk_tables
+from kinodyn.cli.options import Base, Seed, argument, option
+from kinodyn.cli.viewing import open_viewer
+from kinodyn.cli.walk_adapter import call_walk, reason_of, summary_of
+from kinodyn.errors import InputError
+
+if TYPE_CHECKING:
+    from kinodyn.robot import Robot
+    from kinodyn.sim import Push
+
+_PUSH = re.compile(r"(?P<force>[^@]+)@(?P<start>[^+@]+)(\+(?P<lasts>[^+@]+))?$")
+PUSH_LASTS = 0.1  # [s]
+
+PUSH_TEXT = (
+    "push the trunk: 'FX@T', 'FX,FY@T' or 'FX,FY,FZ@T', newtons along the world's axes from time T [s] on, for 0.1 s "
+    "unless '+SECONDS' follows; 60@3 pushes forward, 0,60@3+0.2 to the left; repeatable"
+)
+
+
+@command(
+    "walk",
+    examples=[
+        "kinodyn walk humanoid --speed 0.2 --push 0,60@1 --duration 3 --save walk.npz",
+    ],
+    without=("out",),
+)
+def walk(
+    robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
+    speed: Annotated[float, option("forward [m/s]")] = 0.3,
+    sideways: Annotated[float, option("to the left [m/s]")] = 0.0,
+    turn: Annotated[float | None, option("to the left [rad/s]")] = None,
+    turn_deg: Annotated[float | None, option("to the left [degrees/s], instead of --turn")] = None,
+    distance: Annotated[float | None, option("stop after this way [m]")] = None,
+    goal: Annotated[
+        tuple[float, float, float] | None, option("walk to this place instead: x y [m] yaw [rad]", metavar="X Y YAW")
+    ] = None,
+    duration: Annotated[float | None, option("from standing to standing [s]")] = None,
+    push: Annotated[list[str] | None, option(PUSH_TEXT, metavar="F@T")] = None,
+    engine: Annotated[Literal["mujoco"], option("what moves the robot")] = "mujoco",
+    seed: Seed = 0,
+    noise: Annotated[
+        str | None, option("standard deviation of measured q [rad, m] and v, one or two numbers: 'Q' or 'Q,V'")
+    ] = None,
+    friction: Annotated[float | None, option("coefficient of the floor; the controller counts on 0.5")] = None,
+    mass_scale: Annotated[float | None, option("masses times this; the controller does not know")] = None,
+    estimate: Annotated[bool, option("estimate the state from IMU, encoders and feet", "--estimate")] = False,
+    height: Annotated[float | None, option("of the bundled humanoid [m]")] = None,
+    mass: Annotated[float | None, option("of the bundled humanoid [kg]")] = None,
+    base: Base = None,
+    save: Annotated[Path | None, option("keep the recording: .npz, .parquet or .csv")] = None,
+    view: Annotated[bool, option("show it in the viewer when it is done", "--view")] = False,
+) -> Answer:
+    """Let a humanoid walk in MuJoCo, moved by its torques alone, and say how well it went.
+
+    Feet, legs, stance, step lengths and gains are measured on the robot; nothing is tuned for it. The exit code is 0
+    only if it stayed on its feet. A robot that cannot walk is told why before anything moves.
+    """
+    import kinodyn as kd
+
+    check_recording(save)
+    loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
+    velocity = (speed, sideways, _turn(turn, turn_deg))
+    settings: dict[str, Any] = {
+        "duration": duration,
+        "distance": distance,
+        "goal": goal,
+        "estimate": estimate or None,
+        "friction": friction,
+        "mass_scale": mass_scale,
+        "noise": None if noise is None else read_noise(noise),
+    }
+    given = {name: value for name, value in settings.items() if value is not None}
+    show.say(f"{loaded.name}: planning and simulating", "dim")
+    result = call_walk(loaded, velocity, pushes=pushes(loaded, push or []), seed=seed, progress=True, **given)
+    if save is not None:
+        result.recording.save(save)
+        show.say(f"written: {save}", "dim")
+    summary = summary_of(result, velocity)
+    inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or [], **given}
+    answer = _answer(result, summary, inputs)
+    if view:
+        answer.then = lambda: open_viewer(loaded, recording=result.recording)
+    return answer
+
+
+def _answer(result: Any, summary: dict[str, Any], inputs: dict[str, Any]) -> Answer:
+    return Answer(
+        _title(result, summary),
+        summary,
+        inputs,
+        walk_tables(summary),
+        pictures={
+            "From above and over time": result.plot,
+            "The robot": lambda: walk_pictures.strip(result),
+            "Margins": lambda: walk_pictures.margins(result),
+            "Torques": lambda: walk_pictures.torques(result),
+        },
+        good=bool(result.walked),
+        interrupted=result.recording.status == "interrupted",
+    )
+
+
+def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Push]:
+    """Read pushes on a frame, the base unless given: `FX[,FY[,FZ]]@T[+SECONDS]`."""
+    from kinodyn.sim import Push
+
+    found = []
+    for text in texts:
+        match = _PUSH.match(text)
+        if match is None:
+            raise InputError(f"--push {text!r} must be newtons@seconds, such as 60@3.0, 0,60@3.0 or 60@3.0+0.2")
+        force = reading.numbers(match["force"], "the force of --push", (1, 2, 3))
+        start = reading.numbers(match["start"], "the time of --push", (1,))[0]
+        lasts = reading.numbers(match["lasts"], "the duration of --push", (1,))[0] if match["lasts"] else PUSH_LASTS
+        whole = [*force, *[0.0] * (3 - len(force))]
+        found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(lasts)))
+    return found
+
+
+def check_recording(path: Path | None) -> None:
+    """Refuse a file for a recording before the work."""
+    if path is not None and path.suffix.lower() not in (".npz", ".parquet", ".csv"):
+        raise InputError(f"{path} ends in {path.suffix!r}; recordings end in .npz, .parquet, .csv")
+    if path is not None and not path.absolute().parent.is_dir():
+        raise InputError(f"{path} cannot be written: the folder {path.absolute().parent} does not exist")
+
+
+def _turn(turn: float | None, turn_deg: float | None) -> float:
+    if turn is not None and turn_deg is not None:
+        raise InputError("--turn and --turn-deg say the same; give one of them")
+    return math.radians(turn_deg) if turn_deg is not None else turn or 0.0
+
+
+def read_noise(text: str) -> dict[str, float]:
+    """Read standard deviations of q and v."""
+    found = reading.numbers(text, "--noise", (1, 2))
+    return dict(zip(("q", "v"), map(float, found), strict=False))
+
+
+def _title(result: Any, summary: dict[str, Any]) -> str:
+    name = summary["robot"]
+    if result.recording.status == "interrupted":
+        return f"{name}: interrupted after {result.recording.duration:.2f} s"
+    if result.walked:
+        return f"{name} walked {summary['distance']:.2f} m in {summary['steps']} steps"
+    return f"{name} did not walk: {reason_of(result)}"

@@ -1,0 +1,66 @@
+"""Poses as people write them: a place, and roll, pitch, yaw or a quaternion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from kinodyn.cli import files, reading
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError
+
+PLACE = ("x", "y", "z", "qx", "qy", "qz", "qw")
+ANGLES = ("roll [rad]", "pitch [rad]", "yaw [rad]")
+
+
+def parts(T: Array) -> tuple[Array, Array, Array]:
+    """Split poses (..., 4, 4) into places (..., 3), quaternions x y z w (..., 4), and roll, pitch, yaw (..., 3)."""
+    from scipy.spatial.transform import Rotation
+
+    batch = T.shape[:-2]
+    turned = Rotation.from_matrix(T[..., :3, :3].reshape(-1, 3, 3))
+    R = T[..., :3, :3]
+    level = np.hypot(R[..., 0, 0], R[..., 1, 0])
+    locked = level < 1e-9  # looking straight up or down: yaw is given to roll
+    roll = np.where(locked, np.arctan2(-R[..., 1, 2], R[..., 1, 1]), np.arctan2(R[..., 2, 1], R[..., 2, 2]))
+    yaw = np.where(locked, 0.0, np.arctan2(R[..., 1, 0], R[..., 0, 0]))
+    angles = np.stack([roll, np.arctan2(-R[..., 2, 0], level), yaw], axis=-1)
+    return T[..., :3, 3], turned.as_quat().reshape(*batch, 4), angles
+
+
+def read_pose(position: str, rpy: str | None, quaternion: str | None) -> Array:
+    """Read one pose (4, 4) from texts of numbers; without an orientation it is not turned."""
+    from scipy.spatial.transform import Rotation
+
+    if rpy is not None and quaternion is not None:
+        raise InputError("--rpy and --quaternion say the same; give one of them")
+    T = np.eye(4)
+    T[:3, 3] = reading.numbers(position, "--position", (3,))
+    if rpy is not None:
+        T[:3, :3] = Rotation.from_euler("xyz", reading.numbers(rpy, "--rpy", (3,))).as_matrix()
+    if quaternion is not None:
+        given = reading.numbers(quaternion, "--quaternion", (4,))
+        if abs(np.linalg.norm(given) - 1.0) > 1e-3:
+            raise InputError(f"--quaternion must have length 1, got {np.linalg.norm(given):.4g}; order is x y z w")
+        T[:3, :3] = Rotation.from_quat(given).as_matrix()
+    return T
+
+
+def read_poses(path: Path, frame: str) -> Array:
+    """Read poses (n, 4, 4) from a file: an array `T`, or columns x y z qx qy qz qw, also as `<frame>.x` and so on."""
+    from scipy.spatial.transform import Rotation
+
+    columns = files.read_columns(path)
+    whole = columns.get("T")
+    if whole is not None and whole.shape[-2:] == (4, 4):
+        return np.asarray(whole, dtype=float).reshape(-1, 4, 4)
+    found = files.group(columns, frame, PLACE)
+    if found is None or found.shape[-1] != 7:
+        raise InputError(
+            f"{path} needs an array T (n, 4, 4) or columns {', '.join(PLACE)}; it has: {', '.join(list(columns)[:10])}"
+        )
+    found = found.reshape(-1, 7)
+    T = np.tile(np.eye(4), (len(found), 1, 1))
+    T[:, :3, :3], T[:, :3, 3] = Rotation.from_quat(found[:, 3:]).as_matrix(), found[:, :3]
+    return T

@@ -1,0 +1,133 @@
+"""From what people type to robots, configurations and vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from kinodyn.cli import files
+from kinodyn.description.types import Array
+from kinodyn.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from kinodyn.identification.columns import Labels
+    from kinodyn.robot import Robot
+
+_RANDOM = re.compile(r"random(?::(\d+))?$")
+
+
+def load(name: str, base: Literal["fixed", "floating"] | None = None) -> Robot:
+    """Load a robot by name or file."""
+    import kinodyn as kd
+
+    return kd.load(name, base=base)
+
+
+def labels(robot: Robot) -> Labels:
+    """Name the entries of q and v."""
+    from kinodyn.identification import columns
+
+    return columns.labels(robot)
+
+
+def configurations(robot: Robot, text: str, *, seed: int = 0, what: str = "q") -> Array:
+    """Read configurations: (nq,), or (n, nq) for `random:n` and files."""
+    names = labels(robot).q
+    drawn = _RANDOM.match(text)
+    if drawn:
+        return robot.random(int(drawn[1]) if drawn[1] else None, seed=seed)
+    if text in ("neutral", "zero"):
+        return robot.neutral()
+    if text in robot.configurations:
+        return robot.configuration(text)
+    if _is_file(text):
+        return _rows(Path(text), "q", names)
+    if "=" in text:
+        return _paired(text, names, robot.neutral(), what)
+    known = ["neutral", "random", *robot.configurations]
+    return _listed(text, names, what, known, "configuration")
+
+
+def vectors(robot: Robot, text: str, *, seed: int = 0, what: str = "v") -> Array:
+    """Read velocities, accelerations or forces: (nv,), or (n, nv) for `random:n` and files."""
+    names = labels(robot).v
+    drawn = _RANDOM.match(text)
+    if drawn:
+        shape = (int(drawn[1]), robot.nv) if drawn[1] else (robot.nv,)
+        return np.random.default_rng(seed).uniform(-1.0, 1.0, shape)
+    if text == "zero":
+        return np.zeros(robot.nv)
+    if _is_file(text):
+        return _rows(Path(text), what, names)
+    if "=" in text:
+        return _paired(text, names, np.zeros(robot.nv), what)
+    return _listed(text, names, what, ["zero", "random"], "vector")
+
+
+def numbers(text: str, what: str, allowed: Sequence[int]) -> Array:
+    """Read numbers between commas or blanks, as many as allowed."""
+    try:
+        found = np.array([float(part) for part in re.split(r"[,\s]+", text.strip()) if part])
+    except ValueError as cause:
+        raise InputError(f"{what} must be numbers such as '0.1,0.2', got {text!r}") from cause
+    if len(found) not in allowed:
+        raise InputError(f"{what} must be {' or '.join(map(str, allowed))} numbers, got {len(found)}: {text!r}")
+    return found
+
+
+def end_frame(robot: Robot, frame: str | None) -> str:
+    """Check the name of a frame; without one take the last frame of the robot: the end of an arm."""
+    if frame is None:
+        ends = list(robot.description.end_effectors.values())
+        return ends[0] if ends else robot.frame_names[-1]
+    robot.frame_index(frame)
+    return frame
+
+
+def frames(robot: Robot, names: Sequence[str] | None) -> list[str]:
+    """Check the names of frames; without any take the end of the robot."""
+    return [end_frame(robot, name) for name in names] if names else [end_frame(robot, None)]
+
+
+def _is_file(text: str) -> bool:
+    return Path(text).suffix.lower() in files.WRITTEN
+
+
+def _rows(path: Path, what: str, names: Sequence[str]) -> Array:
+    columns = files.read_columns(path)
+    found = files.group(columns, what, names)
+    if found is None:
+        raise InputError(
+            f"{path} has neither an array {what!r} nor the columns {what}.{names[0]}, ...; it has: "
+            f"{', '.join(list(columns)[:8])}"
+        )
+    if found.ndim == 0 or found.shape[-1] != len(names):
+        raise InputError(f"{what} in {path} has shape {found.shape}; the last axis must be {len(names)}")
+    return found
+
+
+def _paired(text: str, names: Sequence[str], start: Array, what: str) -> Array:
+    for part in re.split(r"[,\s]+", text.strip()):
+        name, _, value = part.partition("=")
+        if name not in names:
+            raise unknown_name(f"entry of {what}", name, names)
+        try:
+            start[names.index(name)] = float(value)
+        except ValueError as cause:
+            raise InputError(f"{what}: {part!r} must be name=number") from cause
+    return start
+
+
+def _listed(text: str, names: Sequence[str], what: str, known: Sequence[str], kind: str) -> Array:
+    if re.match(r"[A-Za-z_]", text):
+        raise unknown_name(kind, text, known)
+    try:
+        return numbers(text, what, (len(names),))
+    except InputError as cause:
+        raise InputError(
+            f"{cause}; its entries are {', '.join(names[:6])}{', ...' if len(names) > 6 else ''}"
+        ) from cause

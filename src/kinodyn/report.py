@@ -1,0 +1,128 @@
+"""Report: inputs, figures and pictures in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import os
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinodyn.errors import InputError
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d2330; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } p.about { color: #68707f; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .8rem; border-bottom: 1px solid #dde1e8; text-align: left; } td.number { text-align: right; }
+img { max-width: 100%; } pre { background: #f4f5f8; padding: .6rem; overflow-x: auto; }
+@media (prefers-color-scheme: dark) {
+  body { background: #14171d; color: #e2e6ee; } th, td { border-color: #39404d; } pre { background: #1f242d; }
+  img { background: #fff; }
+}
+"""
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+class Report:
+    """A page of text, tables and pictures. Everything is escaped; pictures lie inside; nothing is fetched.
+
+    Parameters
+    ----------
+    title
+        Heading of the page.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> report = kd.report.Report("Two links")
+    >>> report.table("Figures", ("figure", "value"), [("mass [kg]", kd.load("planar2r").mass)])
+    >>> "<h1>Two links</h1>" in report.html()
+    True
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._parts: list[str] = []
+
+    def text(self, text: str, *, heading: str = "") -> None:
+        """Add paragraphs, which blank lines divide, below a heading if one is given."""
+        self._heading(heading)
+        self._parts += [f"<p>{escape(part)}</p>" for part in text.split("\n\n")]
+
+    def code(self, text: str, *, heading: str = "") -> None:
+        """Add text whose lines and blanks stay as they are."""
+        self._heading(heading)
+        self._parts.append(f"<pre>{escape(text)}</pre>")
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Add a table; numbers are written with five digits, those that are not known as a dash."""
+        for row in rows:
+            if len(row) != len(columns):
+                raise InputError(f"a row of the table {title!r} has {len(row)} entries and {len(columns)} columns")
+        self._heading(title)
+        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+        body = "".join("<tr>" + "".join(_cell(value) for value in row) + "</tr>\n" for row in rows)
+        self._parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>")
+
+    def figure(self, title: str, picture: Any) -> None:
+        """Add a picture: a figure of matplotlib, or an array (h, w, 3) of colours from 0 to 255."""
+        self._heading(title)
+        data = base64.b64encode(_png(picture)).decode("ascii")
+        self._parts.append(f'<img alt="{escape(title)}" src="data:image/png;base64,{data}">')
+
+    def html(self) -> str:
+        """Give the page."""
+        made = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        title = escape(self.title)
+        head = (
+            f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+            f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{STYLE}</style>'
+        )
+        about = f'<p class="about">kinodyn {escape(version("kinodyn"))}, {made}</p>'
+        body = "\n".join([f"<h1>{title}</h1>", about, *self._parts])
+        return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file."""
+        try:
+            Path(path).write_text(self.html(), encoding="utf-8")
+        except OSError as cause:
+            raise InputError(f"{os.fspath(path)} cannot be written: {cause}") from cause
+
+    def _heading(self, text: str) -> None:
+        if text:
+            self._parts.append(f"<h2>{escape(text)}</h2>")
+
+
+def _cell(value: Any) -> str:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    if value is None or (number and math.isnan(value)):
+        return '<td class="number">-</td>'
+    if isinstance(value, bool | np.bool_):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    if isinstance(value, float | np.floating):
+        return f'<td class="number">{value:.5g}</td>'
+    kind = ' class="number"' if number else ""
+    return f"<td{kind}>{escape(str(value))}</td>"
+
+
+def _png(picture: Any) -> bytes:
+    stream = io.BytesIO()
+    if hasattr(picture, "savefig"):
+        picture.savefig(stream, format="png", dpi=110)
+        return stream.getvalue()
+    pixels = np.asarray(picture)
+    if pixels.ndim != 3 or pixels.shape[2] != 3:
+        raise InputError(f"a picture must be a figure or an array (h, w, 3), got shape {pixels.shape}")
+    from matplotlib.image import imsave
+
+    imsave(stream, pixels.astype(np.uint8), format="png")
+    return stream.getvalue()

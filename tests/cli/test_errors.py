@@ -1,0 +1,143 @@
+"""What goes wrong is said in one paragraph, with the right exit code, and leaves nothing half done."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.cli.working import working
+
+Run = Callable[[str], Any]  # the fixture of conftest.py
+
+WRONG_USE = [
+    ("kinodyn fk pnda", "did you mean 'panda'"),
+    ("kinodyn fk nowhere.urdf", "does not exist"),
+    ("kinodyn fk panda --q 1,2", "q must be 7 numbers, got 2"),
+    ("kinodyn fk panda --q redy", "did you mean 'ready'"),
+    ("kinodyn fk panda --q panda_joint9=1", "did you mean 'panda_joint"),
+    ("kinodyn fk panda --q panda_joint1=x", "must be name=number"),
+    ("kinodyn fk panda --q missing.csv", "does not exist"),
+    ("kinodyn fk panda --frame hand", "unknown frame"),
+    ("kinodyn fk panda --out here.xlsx", "allowed are .json, .csv, .npz, .parquet"),
+    ("kinodyn fk panda --out nowhere/x.csv", "folder"),
+    ("kinodyn fk panda --plot x.txt", "allowed are .png, .svg, .pdf"),
+    ("kinodyn fk panda --speed 3", "No such option"),
+    ("kinodyn nothing", "No such command"),
+    ("kinodyn ik panda", "where shall the frame go"),
+    ("kinodyn ik panda --position 1,2", "must be 3 numbers"),
+    ("kinodyn ik panda --position 1,2,3 --quaternion 1,1,1,1", "length 1"),
+    ("kinodyn dynamics panda gravity --wrench panda_link8=0,0,1", "no effect on gravity"),
+    ("kinodyn dynamics panda --wrench panda_link8", "FRAME=fx,fy,fz"),
+    ("kinodyn trajectory panda", "where to?"),
+    ("kinodyn trajectory panda --from ready --to random --duration 0.1", "too short"),
+    ("kinodyn identify panda", "give a recording"),
+    ("kinodyn derive humanoid", "allowed are"),
+    ("kinodyn walk --push 60", "such as 60@3.0"),
+    ("kinodyn walk --push a@3", "must be numbers"),
+    ("kinodyn walk --turn 1 --turn-deg 2", "give one of them"),
+    ("kinodyn walk --speed 9", "too fast"),
+    ("kinodyn walk --save x.json", "recordings end in"),
+    ("kinodyn walk --height 1.2 panda", "only for 'humanoid'"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG_USE, ids=[line for line, _ in WRONG_USE])
+def test_wrong_use_is_told_in_one_paragraph(run: Run, line: str, said: str) -> None:
+    done = run(line)
+    assert done.code == 2 and done.out == ""
+    assert said in done.err and "Traceback" not in done.err
+    assert done.err.strip().splitlines()[-1].startswith("error: ")
+
+
+def test_a_program_gets_the_error_as_json(run: Run) -> None:
+    done = run("kinodyn fk pnda --json")
+    assert done.code == 2
+    assert done.document["ok"] is False and "'panda'" in done.document["error"]
+
+
+def test_a_robot_that_cannot_walk_is_a_no_and_not_a_fault(run: Run) -> None:
+    done = run("kinodyn walk panda")
+    assert done.code == 1 and "two are needed" in done.err
+
+
+def test_a_fault_of_ours_is_told_as_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: 1 / 0)
+    done = run("kinodyn fk panda")
+    assert done.code == 70 and "ZeroDivisionError" in done.err and "Traceback" not in done.err
+    assert "Traceback" in run("kinodyn fk panda --debug").err
+
+
+def test_a_description_that_is_doubtful_is_told_in_one_line(run: Run) -> None:
+    Path("odd.urdf").write_text(
+        "<robot name='odd'><link name='a'/><joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
+        "<limit effort='1' velocity='1' lower='-1' upper='1'/></joint><link name='b'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='3' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
+    )
+    done = run("kinodyn fk odd.urdf")
+    assert done.code == 0
+    assert [line[:8] for line in done.err.strip().splitlines()] == ["warning:"]
+    assert run("kinodyn check odd.urdf").code == 0
+    strict = run("kinodyn check odd.urdf --strict --json")
+    assert strict.code == 1 and strict.result["findings"][0]["level"] == "doubtful"
+
+
+def test_check_finds_the_line_of_an_error(run: Run) -> None:
+    Path("bad.urdf").write_text(
+        "<robot name='bad'>\n<link name='a'/>\n<link name='b'/>\n"
+        "<joint name='j' type='fixed'>\n<parent link='a'/>\n<child link='c'/>\n</joint></robot>"
+    )
+    done = run("kinodyn check bad.urdf --json")
+    assert done.code == 1 and done.result["usable"] is False
+    assert done.result["findings"][0]["level"] == "error" and done.result["findings"][0]["line"] is not None
+    assert run("kinodyn fk bad.urdf").code == 2
+
+
+def test_the_first_interrupt_ends_the_work_and_the_handler_comes_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with working("something") as work:
+        assert work(1, 3)
+        signal.raise_signal(signal.SIGINT)
+        assert not work(2, 3)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupted_ik_keeps_the_targets_that_are_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = kd.ik.solve
+
+    def interrupted(*given: object, **more: object) -> object:
+        signal.raise_signal(signal.SIGINT)
+        return solve(*given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("kinodyn.cli.commands.ik.PART", 4)
+    monkeypatch.setattr(kd.ik, "solve", interrupted)
+    done = run("kinodyn ik ur5 --targets-of random:10 --out part.npz --json")
+    assert done.code == 130 and done.document["interrupted"] is True
+    assert np.load("part.npz")["q"].shape == (4, 6)
+
+
+def test_ctrl_c_in_a_process_of_its_own_keeps_the_recording(tmp_path: Path) -> None:
+    line = "-m kinodyn simulate planar2r --duration 1e5 --out kept.npz --json"
+    with subprocess.Popen(
+        [sys.executable, *line.split()], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None and "simulating" in process.stderr.readline()
+        time.sleep(0.3)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in err
+    assert json.loads(out)["interrupted"] is True
+    recording = kd.Recording.load(tmp_path / "kept.npz")
+    assert recording.status == "interrupted" and len(recording) >= 1
