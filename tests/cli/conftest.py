@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import kinodyn as kd
@@ -59,36 +58,15 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
     return call
 
 
-class PushMap:
-    """What `push_map` gives, with numbers that are easy to recognise."""
-
-    def __init__(self, directions: int) -> None:
-        self.directions = np.linspace(0.0, 2.0 * np.pi, directions, endpoint=False)
-        self.survived, self.bound = np.full(directions, 20.0), np.full(directions, 25.0)
-
-    def plot(self, path: str | None) -> Any:
-        from matplotlib.figure import Figure
-
-        return Figure()
-
-    def summary(self) -> dict[str, Any]:
-        return {"survived": self.survived, "bound": self.bound}
-
-
 @pytest.fixture
 def outside(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Stand in for what opens a browser and for what takes minutes; tells how they were called."""
+    """Stand in for what opens a browser; tells how it was called."""
     calls: dict[str, Any] = {}
     viewer = types.ModuleType("kinodyn.viewer")
 
     def view(robot: kd.Robot, **settings: Any) -> None:
         calls["view"] = (robot, settings)
 
-    def push_map(robot: kd.Robot, **settings: Any) -> PushMap:
-        calls["push"] = (robot, settings)
-        return PushMap(settings["directions"])
-
     viewer.view = view  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "kinodyn.viewer", viewer)
-    monkeypatch.setattr(kd.walking, "push_map", push_map, raising=False)
     return calls

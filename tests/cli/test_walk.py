@@ -39,11 +39,11 @@ def test_a_walk_that_falls_ends_with_code_1_and_keeps_everything(run: Run, monke
 
 def test_the_table_has_every_figure_with_its_unit() -> None:
     summary: dict[str, Any] = {"robot": "x", "walked": True, "fallen": None, "distance": 2.0, "least_margin": 0.01,
-                               "new_figure": 3.0, "torque": {"a": 0.5, "b": 0.9}, "more": {"deep": 1.0}}  # fmt: skip
-    figures, torque, more = walk_tables(summary)
-    assert figures.rows == [("distance", 2.0, "m"), ("ZMP margin, smallest", 10.0, "mm"), ("new figure", 3.0, "")]
+                               "new_figure": 3.0, "torques": {"a": 0.5, "b": 0.9}}  # fmt: skip
+    figures, torque = walk_tables(summary)
+    assert figures.rows[0] == ("falls", 0, "") and walk_tables({"fallen": 3.0})[0].rows == [("fell at", 3.0, "s")]
+    assert figures.rows[1:] == [("distance", 2.0, "m"), ("ZMP margin, smallest", 10.0, "mm"), ("new figure", 3.0, "")]
     assert [row[0] for row in torque.rows] == ["b", "a"] and torque.rows[0][1] == pytest.approx(90.0)
-    assert more.rows == [("deep", 1.0, "")]
 
 
 def test_sticks_join_the_joints_of_the_robot() -> None:

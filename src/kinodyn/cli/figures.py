@@ -12,15 +12,16 @@ WORDS: dict[str, tuple[str, str, float]] = {
     "fallen": ("fell at", "s", 1.0),
     "distance": ("distance", "m", 1.0),
     "speed": ("mean speed", "m/s", 1.0),
-    "commanded": ("commanded speed", "m/s", 1.0),
+    "commanded": ("commanded: forward, sideways, turn", "m/s, rad/s", 1.0),
+    "turning": ("mean turn", "rad/s", 1.0),
     "heading_drift": ("heading drift", "deg", 57.29577951308232),
     "steps": ("steps", "", 1.0),
-    "falls": ("falls", "", 1.0),
     "least_margin": ("ZMP margin, smallest", "mm", 1e3),
     "mean_margin": ("ZMP margin, mean", "mm", 1e3),
     "com_error": ("tracking error, centre of mass", "mm", 1e3),
     "foot_error": ("tracking error, swing foot", "mm", 1e3),
     "trunk_error": ("tracking error, trunk", "deg", 57.29577951308232),
+    "torque": ("largest torque against limit", "%", 100.0),
     "slip": ("largest foot slip", "mm", 1e3),
     "cost_of_transport": ("cost of transport", "", 1.0),
     "real_time": ("real-time factor", "", 1.0),
@@ -40,25 +41,24 @@ def walk_tables(summary: Mapping[str, Any]) -> list[Table]:
     rows: list[tuple[Any, ...]] = []
     tables = []
     for name, value in summary.items():
-        if name in HIDDEN or (name == "fallen" and value is None):
+        if name in HIDDEN:
             continue
-        if isinstance(value, Mapping):
-            tables.append(_shares(value) if name == "torque" else _nested(name, value))
+        if name == "fallen":
+            rows.append(("falls", 0, "") if value is None else _row(name, value))
+            continue
+        if name == "torques":
+            tables.append(_shares(value))
             continue
         rows.append(_row(name, value))
     return [Table("", ("figure", "value", "unit"), rows), *tables]
 
 
 def _row(name: str, value: Any) -> tuple[Any, Any, str]:
+    if isinstance(value, list):
+        value = ", ".join(f"{entry:g}" for entry in value)
     words, unit, factor = WORDS.get(name, (name.replace("_", " "), "", 1.0))
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return words, value * factor if number and factor != 1.0 else value, unit
-
-
-def _nested(name: str, values: Mapping[str, Any]) -> Table:
-    return Table(
-        name.replace("_", " "), ("figure", "value", "unit"), [_row(key, value) for key, value in values.items()]
-    )
 
 
 def _shares(torque: Mapping[str, float | None]) -> Table:

@@ -12,8 +12,8 @@ PAUSE = 0.1  # between two pictures [s]
 class Bar:
     """Draws on stderr while it is a terminal, and nothing elsewhere."""
 
-    def __init__(self, wanted: bool, duration: float) -> None:
-        self._shown = wanted and sys.stderr.isatty()
+    def __init__(self, wanted: bool, duration: float, unit: str = "s") -> None:
+        self._shown, self._unit = wanted and sys.stderr.isatty(), unit
         self._duration, self._start, self._last = duration, time.monotonic(), 0.0
 
     def update(self, t: float) -> None:
@@ -25,9 +25,8 @@ class Bar:
         full = round(WIDTH * min(1.0, t / self._duration))
         speed = t / max(now - self._start, 1e-9)
         left = f"{(self._duration - t) / speed:.0f} s left" if t > 0 else ""
-        text = (
-            f"[{'#' * full}{'.' * (WIDTH - full)}] {t:.2f} of {self._duration:g} s, {speed:.2g} times real time, {left}"
-        )
+        pace = f"{speed:.2g} times real time, " if self._unit == "s" else ""
+        text = f"[{'#' * full}{'.' * (WIDTH - full)}] {t:.4g} of {self._duration:g} {self._unit}, {pace}{left}"
         print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:

@@ -53,10 +53,8 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
 
 def draw_pushes(found: PushMap, path: str | os.PathLike[str] | None) -> Any:
     """Draw the strongest pushes survived in each direction round the robot, and the pendulum's bound."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as cause:
-        raise KinodynError("pictures need matplotlib: pip install 'kinodyn[plot]'") from cause
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(6.0, 6.0), layout="constrained")
     axis: Any = figure.subplots(subplot_kw={"projection": "polar"})
     axis.set_theta_zero_location("N")

@@ -46,6 +46,8 @@ class PushMap:
         Whether it was allowed to step.
     resolution : float
         How exactly `survived` was searched for, as a share of `bound`.
+    interrupted : bool
+        Whether Ctrl-C ended it before all directions were done.
     """
 
     robot: str
@@ -54,6 +56,7 @@ class PushMap:
     bound: Array
     stepping: bool
     resolution: float
+    interrupted: bool = False
 
     @property
     def ratio(self) -> Array:
@@ -137,12 +140,18 @@ def push_map(
         _Search(robot, float(angle), float(limit), stepping, most, resolution, frame, settings)
         for angle, limit in zip(angles, bound, strict=True)
     ]
-    bar, survived = Bar(progress, len(searches)), []
-    for found in _run(searches, processes):
-        survived.append(found)
-        bar.update(len(survived))
-    bar.close()
-    return PushMap(robot.name, angles, np.array(survived), bound, stepping, float(resolution))
+    bar, survived = Bar(progress, len(searches), "directions"), list[float]()
+    try:
+        for found in _run(searches, processes):
+            survived.append(found)
+            bar.update(len(survived))
+    except KeyboardInterrupt:
+        if not survived:
+            raise
+    finally:
+        bar.close()
+    n = len(survived)  # less than asked for when it was interrupted
+    return PushMap(robot.name, angles[:n], np.array(survived), bound[:n], stepping, float(resolution), n < len(angles))
 
 
 def _angles(directions: int | ArrayLike) -> Array:

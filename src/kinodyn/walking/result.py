@@ -100,15 +100,15 @@ class WalkResult:
 
     def summary(self) -> dict[str, Any]:
         """Give all figures as plain numbers, ready for JSON; None where something is not known."""
-        names = ("median", "p99", "longest")
         figures: dict[str, Any] = {"robot": self.recording.robot, "walked": self.walked, "reason": self.reason}
         figures |= {"fallen": self.fallen, "commanded": self.commanded.tolist()}
         for name in _FIGURES:
             value = getattr(self, name)
             figures[name] = value if np.isfinite(value) else None
         for name in ("tick", "plan"):
-            figures[name] = dict(zip(names, np.asarray(getattr(self, name)).tolist(), strict=True))
-        return figures | {"torque": self.torque, "torques": dict(self.torques)}
+            for part, seconds in zip(("median", "99", "worst"), getattr(self, name).tolist(), strict=True):
+                figures[f"{name}_{part}"] = seconds
+        return figures | {"torques": dict(self.torques)}
 
     def __str__(self) -> str:
         tick, plan = 1e3 * self.tick, 1e3 * self.plan
@@ -134,7 +134,7 @@ class WalkResult:
 
 _FIGURES = (
     *("distance", "speed", "turning", "heading_drift", "steps", "least_margin", "mean_margin"),
-    *("com_error", "foot_error", "trunk_error", "slip", "cost_of_transport", "real_time"),
+    *("com_error", "foot_error", "trunk_error", "slip", "torque", "cost_of_transport", "real_time"),
 )
 
 

@@ -13,12 +13,12 @@ from kinodyn.cli.command import command
 from kinodyn.cli.figures import walk_tables
 from kinodyn.cli.options import Base, Seed, argument, option
 from kinodyn.cli.viewing import open_viewer
-from kinodyn.cli.walk_adapter import call_walk, reason_of, summary_of
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
     from kinodyn.robot import Robot
     from kinodyn.sim import Push
+    from kinodyn.walking import WalkResult
 
 _PUSH = re.compile(r"(?P<force>[^@]+)@(?P<start>[^+@]+)(\+(?P<lasts>[^+@]+))?$")
 PUSH_LASTS = 0.1  # [s]
@@ -83,11 +83,11 @@ def walk(
     }
     given = {name: value for name, value in settings.items() if value is not None}
     show.say(f"{loaded.name}: planning and simulating", "dim")
-    result = call_walk(loaded, velocity, pushes=pushes(loaded, push or []), seed=seed, progress=True, **given)
+    result = kd.walking.walk(loaded, velocity, pushes=pushes(loaded, push or []), seed=seed, progress=True, **given)
     if save is not None:
         result.recording.save(save)
         show.say(f"written: {save}", "dim")
-    summary = summary_of(result, velocity)
+    summary = result.summary()
     inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or [], **given}
     answer = _answer(result, summary, inputs)
     if view:
@@ -95,7 +95,7 @@ def walk(
     return answer
 
 
-def _answer(result: Any, summary: dict[str, Any], inputs: dict[str, Any]) -> Answer:
+def _answer(result: WalkResult, summary: dict[str, Any], inputs: dict[str, Any]) -> Answer:
     return Answer(
         _title(result, summary),
         summary,
@@ -149,10 +149,10 @@ def read_noise(text: str) -> dict[str, float]:
     return dict(zip(("q", "v"), map(float, found), strict=False))
 
 
-def _title(result: Any, summary: dict[str, Any]) -> str:
+def _title(result: WalkResult, summary: dict[str, Any]) -> str:
     name = summary["robot"]
     if result.recording.status == "interrupted":
         return f"{name}: interrupted after {result.recording.duration:.2f} s"
     if result.walked:
         return f"{name} walked {summary['distance']:.2f} m in {summary['steps']} steps"
-    return f"{name} did not walk: {reason_of(result)}"
+    return f"{name} did not walk: {result.reason}"
