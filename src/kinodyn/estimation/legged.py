@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,7 +88,8 @@ class LeggedEstimator:
         self._frames = [robot.frame_index(foot.frame) for foot in self.feet]
         self._soles = np.array([foot.T_frame_sole for foot in self.feet])
         self._since: list[float | None] = [None] * len(self.feet)  # how long a foot has stood [s]
-        self._creep = np.zeros(len(self.feet))
+        self._creep = (0.0,) * len(self.feet)
+        self._index = {foot.frame: k for k, foot in enumerate(self.feet)}
         self._in_base, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset(robot.neutral())
 
@@ -154,7 +156,7 @@ class LeggedEstimator:
             Wrench (6,) on each foot's frame, as `MujocoSimulator.contact_forces` or a sensor has it. Only how strong
             its force is counts, so that axes and sign do not matter. A foot that is not in it bears nothing.
         """
-        acceleration, angular_velocity = (_vector("imu", part, 3) for part in imu)
+        acceleration, angular_velocity = _vector("acceleration", imu[0], 3), _vector("angular velocity", imu[1], 3)
         joints_q = _vector("joints_q", joints_q, self.robot.nq - 7)
         joints_v = _vector("joints_v", joints_v, self.robot.nv - 6)
         if not 0 < dt < np.inf:
@@ -162,22 +164,21 @@ class LeggedEstimator:
         loads = self._loads(wrenches)
         self._filter.predict(dt, acceleration, angular_velocity, self._creep)
         self._in_base[7:] = joints_q
-        seen = kinematics.poses(self.robot, self._in_base, frames=self._frames) @ self._soles
-        self._hold(dt, loads, seen[:, :3, 3], seen[:, :3, :3])
+        self._hold(dt, loads, kinematics.poses(self.robot, self._in_base, frames=self._frames) @ self._soles)
         return self._write(angular_velocity, joints_q, joints_v)
 
     def _loads(self, wrenches: Mapping[str, ArrayLike]) -> list[float]:
         """Find the force on each foot as a share of the weight."""
         loads = [0.0] * len(self.feet)
-        names = [foot.frame for foot in self.feet]
         for frame, wrench in wrenches.items():
-            if frame not in names:
-                raise unknown_name("foot", frame, names)
-            force = _vector(f"wrench on {frame!r}", wrench, 6)[:3]
-            loads[names.index(frame)] = float(force @ force) ** 0.5 / self._weight
+            k = self._index.get(frame)
+            if k is None:
+                raise unknown_name("foot", frame, tuple(self._index))
+            force = _vector("wrench of a foot", wrench, 6)[:3]
+            loads[k] = sqrt(force.dot(force)) / self._weight
         return loads
 
-    def _hold(self, dt: float, loads: list[float], position: Array, turned: Array) -> None:
+    def _hold(self, dt: float, loads: list[float], T_base_soles: Array) -> None:
         """Let feet land and lift, and correct by those that stand."""
         landed = []
         for k, (load, since) in enumerate(zip(loads, self._since, strict=True)):
@@ -186,31 +187,36 @@ class LeggedEstimator:
                 landed.append(k)
             elif since is not None:
                 self._since[k] = since + dt if load > 0.5 * BEARS else None
-        held = [k for k, since in enumerate(self._since) if since is not None and k not in landed]
-        slipped = self._filter.see(held, position, turned, GATE) if held else []
-        if slipped and (held := [k for k in held if k not in slipped]):
-            self._filter.see(held, position, turned, np.inf)
+        held = tuple(k for k, since in enumerate(self._since) if since is not None and k not in landed)
+        slipped = self._filter.see(held, T_base_soles, GATE) if held else []
+        if slipped and (held := tuple(k for k in held if k not in slipped)):
+            self._filter.see(held, T_base_soles, np.inf)
         for k in (*landed, *slipped):
             self._since[k] = 0.0
-            self._filter.drop(k, position[k], turned[k])
+            self._filter.drop(k, T_base_soles[k])
             if self.ground is not None:
                 self._filter.land(k, self.ground.normal, float(self.ground.normal @ self.ground.point))
-        for k, (load, since) in enumerate(zip(loads, self._since, strict=True)):
-            settled = since is not None and since > SETTLING and load > 2.0 * BEARS
-            self._creep[k] = 0.0 if since is None else 1.0 if settled else CREEP
+        self._creep = tuple(map(_creep, loads, self._since))
 
     def _write(self, angular_velocity: Array, joints_q: Array, joints_v: Array) -> tuple[Array, Array]:
         base = self._filter
         q, v = np.empty(self.robot.nq), np.empty(self.robot.nv)
-        q[:3], q[3:7], q[7:] = base.columns[:, 1], quaternion(base.R), joints_q
-        v[:3], v[3:6], v[6:] = base.columns[:, 0] @ base.R, angular_velocity - base.gyro_bias, joints_v
+        q[:3], q[3:7], q[7:] = base.arms[1], quaternion(base.R), joints_q
+        v[:3], v[3:6], v[6:] = base.arms[0] @ base.R, angular_velocity - base.gyro_bias, joints_v
         self._q, self._v = q, v
         return q, v
+
+
+def _creep(load: float, since: float | None) -> float:
+    """Tell how much more than usual a foot moves that bears this share of the weight and has stood so long."""
+    if since is None:
+        return 0.0
+    return 1.0 if since > SETTLING and load > 2.0 * BEARS else CREEP
 
 
 def _vector(what: str, value: ArrayLike, size: int) -> Array:
     """Check one vector; lighter than the check of batches, because it comes at every tick."""
     array = np.asarray(value, dtype=float)
-    if array.shape != (size,) or not np.isfinite(array.sum()):
+    if array.shape != (size,) or not isfinite(array.dot(array)):
         raise InputError(f"{what} must be ({size},) finite numbers, got shape {array.shape}")
     return array

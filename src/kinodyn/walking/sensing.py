@@ -1,4 +1,4 @@
-"""Walking by what the robot feels: simulated sensors, the estimate from them, and a controller that sees nothing else."""
+"""Walking by what the robot feels: simulated sensors, the estimate from them, a controller that sees nothing else."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from kinodyn.contact.ground import Plane
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation import LeggedEstimator, SensorNoise
+from kinodyn.recording import Recording
 from kinodyn.robot import Robot
 from kinodyn.sim import Imu, MujocoSimulator
 from kinodyn.sim.simulate import Controller
 from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
+from kinodyn.walking.biped import Biped
 
 NOISES = ("q", "v", "gyro", "accelerometer", "gyro_bias", "accelerometer_bias")
 
@@ -111,6 +113,12 @@ class SensedController:
     def _noise(self, name: str, size: int) -> Array:
         deviation = self._deviation.get(name)
         return np.zeros(size) if deviation is None else deviation * self._random.normal(size=size)
+
+
+def fallen(body: Biped, recording: Recording, share: float) -> float | None:
+    """Find when the true base was below a share of its height in the stance [s]; an estimate may not notice it."""
+    low = np.flatnonzero(recording.q[:, 2] < share * body.q[2])
+    return float(recording.time[low[0]]) if len(low) else None
 
 
 def expected(deviation: Mapping[str, float]) -> SensorNoise:

@@ -22,8 +22,8 @@ from kinodyn.robot import Robot
 from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.state import State
 from kinodyn.walking.biped import Biped
-from kinodyn.walking.controller import WalkingController
-from kinodyn.walking.sensing import SensedController, SensedSimulator
+from kinodyn.walking.controller import FALLEN, WalkingController
+from kinodyn.walking.sensing import SensedController, SensedSimulator, fallen
 
 STAND = 0.5  # [s] before the first step
 STOP = 2.0  # [s] before the end: it is told to stop
@@ -137,7 +137,7 @@ def walk(
     controller.command(velocity, at=STAND)
     controller.command(None, at=duration - STOP)
     begin, timed = time.perf_counter(), _Timed(controller)
-    seen = timed
+    seen: _Timed | SensedController = timed
     if isinstance(simulator, SensedSimulator):
         seen, noise = SensedController(timed, simulator, body.q, dt=controller.dt, noise=noise, seed=seed), None
     recording = simulate(
@@ -154,6 +154,8 @@ def walk(
         seed=seed,
         progress=progress,
     )
+    if controller.fallen is None:
+        controller.fallen = fallen(body, recording, FALLEN)
     return _judged(body, timed, recording, time.perf_counter() - begin)
 
 
