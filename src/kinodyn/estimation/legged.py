@@ -124,12 +124,12 @@ class LeggedEstimator:
     @property
     def gyro_bias(self) -> Array:
         """Give what the gyro reads too much (3,) [rad/s]."""
-        return self._filter.gyro_bias.copy()
+        return np.array(self._filter.gyro_bias)
 
     @property
     def accelerometer_bias(self) -> Array:
         """Give what the accelerometer reads too much (3,) [m/s^2]."""
-        return self._filter.accelerometer_bias.copy()
+        return np.array(self._filter.accelerometer_bias)
 
     def deviation(self) -> Array:
         """Compute the standard deviations (9,) of the base: rotation [rad], velocity, position, along world axes."""
