@@ -90,7 +90,10 @@ class AnchoredFilter:
         start = np.zeros(self.size)
         start[:9] = np.repeat(START, 3)
         start[self._gyro], start[self._accelerometer] = self.noise.gyro_bias, self.noise.accelerometer_bias
-        self.P[:] = np.diag(start**2)
+        # these are deviations of rotation, velocity and position; e counts the latter two without the rotation's part
+        T = np.eye(self.size)
+        T[3:9, :3] = (self.arms[:2] @ _SKEW).reshape(-1, 3)
+        self.P[:] = (T * start**2) @ T.T
 
     def predict(self, dt: float, acceleration: Array, angular_velocity: Array, creep: tuple[float, ...]) -> None:
         """Move the base along the readings of dt [s]; anchors creep by `creep` (n,) times the usual."""
@@ -207,8 +210,8 @@ class AnchoredFilter:
 
     def _move(self, e: Array) -> None:
         """Take exp(e) times the estimate, as the estimate; e is small, so that second order is enough."""
-        turn, places = rotation(e[:3]), self._places.stop
-        self.arms = self.arms @ turn.T + e[3:places].reshape(-1, 3)
+        turn, half = rotation(e[:3]), _EYE - 0.5 * (e[:3] @ _SKEW).reshape(3, 3)
+        self.arms = self.arms @ turn.T + e[3 : self._places.stop].reshape(-1, 3) @ half
         self.R = turn @ self.R
         if self.flat:
             A = (e[self._turns].reshape(-1, 3) @ _SKEW).reshape(-1, 3, 3)
