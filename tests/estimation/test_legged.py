@@ -259,3 +259,18 @@ def test_misuse_is_refused() -> None:
         SensorNoise(gyro=-1.0)
     with pytest.raises(kd.InputError, match="foot_position must be above 0"):
         SensorNoise(foot_position=0.0)
+
+
+def test_errors_are_told_apart() -> None:
+    robot = kd.load("humanoid")
+    q, v = robot.random(20, seed=0), np.random.default_rng(0).normal(size=(20, robot.nv))
+    shifted, faster = q.copy(), v.copy()
+    shifted[:, :3] += [0.1, 0.2, 0.3]
+    faster[:, 1] += 0.5
+    turned = kd.spatial.rot_z(0.3) @ kd.spatial.rot_x(0.2) @ kd.spatial.from_quaternion(q[:, 3:7])
+    shifted[:, 3:7] = kd.spatial.as_quaternion(turned)
+    errors = kd.estimation.base_errors(q, v, shifted, faster)
+    np.testing.assert_allclose(errors.position, np.tile([0.1, 0.2, 0.3], (20, 1)), atol=1e-12)
+    np.testing.assert_allclose(errors.velocity, np.tile([0.0, 0.5, 0.0], (20, 1)), atol=1e-12)
+    np.testing.assert_allclose(errors.heading, 0.3, atol=1e-12)
+    np.testing.assert_allclose(errors.tilt, 0.2, atol=1e-9)
