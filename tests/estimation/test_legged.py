@@ -143,6 +143,22 @@ def test_biases_are_found(humanoid: Motion) -> None:
     assert tilt(wrong, humanoid.q)[-1] > 2 * tilt(q, humanoid.q)[-1]
 
 
+def test_a_wrong_start_is_mended_if_it_was_told_to_be_uncertain(humanoid: Motion) -> None:
+    robot = humanoid.robot
+    lean = np.zeros(robot.nv)
+    lean[0], lean[3:5] = 0.1, (0.05, -0.05)
+
+    class Uncertain(LeggedEstimator):
+        def reset(self, q: Any, v: Any = None, **_: Any) -> None:
+            wrong = None if v is None else v + lean
+            super().reset(robot.integrate(q, lean), wrong, deviation=(0.1, 0.2, 0.1))
+
+    q, v = humanoid.run(Uncertain(robot, noise=SensorNoise(accelerometer_bias=0.0)))
+    assert tilt(q, humanoid.q)[0] > 0.06
+    assert tilt(q, humanoid.q)[-1] < 2e-3
+    np.testing.assert_allclose(world_velocity(q, v)[-1], humanoid.velocity[-1], atol=2e-3)
+
+
 def test_errors_are_as_large_as_the_estimator_says(humanoid: Motion) -> None:
     told = list[Array]()
 
@@ -247,6 +263,8 @@ def test_misuse_is_refused() -> None:
         LeggedEstimator(robot, ground=0.0)  # type: ignore[arg-type]
     with pytest.raises(kd.InputError, match="q must be"):
         estimator.reset(np.zeros(3))
+    with pytest.raises(kd.InputError, match="from 0 on"):
+        estimator.reset(robot.neutral(), deviation=(0.1, -0.1, 0.1))
     with pytest.raises(kd.InputError, match="dt must be"):
         estimator.update(0.0, imu, q, v, {})
     with pytest.raises(kd.InputError, match=r"joints_q must be \(30,\)"):

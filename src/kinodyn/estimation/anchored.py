@@ -18,7 +18,6 @@ from kinodyn.errors import SingularError
 from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import rotation, straightened
 
-START = (1e-3, 1e-2, 1e-3)  # deviations of rotation [rad], velocity [m/s] and position [m] at the start
 _EYE = np.eye(3)
 # x @ _SKEW are the nine entries of [x]_x
 _SKEW = np.zeros((3, 9))
@@ -82,13 +81,13 @@ class AnchoredFilter:
         self._step: object = None
         self._wander = np.zeros(self.size)
 
-    def reset(self, R: Array, velocity: Array, position: Array) -> None:
-        """Start anew from a base that is known well, without any anchor."""
+    def reset(self, R: Array, velocity: Array, position: Array, deviation: Array) -> None:
+        """Start anew, without any anchor, from a base that is known up to deviations (3,) of these three."""
         self.R = np.array(R)
         self.arms[0], self.arms[1] = velocity, position
         self.gyro_bias[:] = self.accelerometer_bias[:] = 0.0
         start = np.zeros(self.size)
-        start[:9] = np.repeat(START, 3)
+        start[:9] = np.repeat(deviation, 3)
         start[self._gyro], start[self._accelerometer] = self.noise.gyro_bias, self.noise.accelerometer_bias
         # these are deviations of rotation, velocity and position; e counts the latter two without the rotation's part
         T = np.eye(self.size)

@@ -22,6 +22,7 @@ from kinodyn.robot import Robot
 BEARS = 0.1  # of the weight: a foot with this load stands; with less than half of it, it does not any more
 SETTLING = 0.05  # [s] after landing in which a foot still moves
 CREEP = 20.0  # times the usual: how much a foot that settles, or bears next to nothing, may move
+START = (1e-3, 1e-2, 1e-3)  # how well rotation [rad], velocity [m/s] and position [m] are known at the start
 GATE = 6.0  # deviations beyond which a foot has slipped, and stands anew
 
 
@@ -93,17 +94,23 @@ class LeggedEstimator:
         self._in_base, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset(robot.neutral())
 
-    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Start anew from a known configuration (nq,) and velocity (nv,), 0 by default. The biases are forgotten."""
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None, *, deviation: tuple[float, float, float] = START) -> None:
+        """Start anew from a configuration (nq,) and velocity (nv,), 0 by default. The biases are forgotten.
+
+        `deviation`: how well rotation [rad], velocity [m/s] and position [m] of the base are known.
+        """
         q = np.array(q, dtype=float)
         v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
         if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,) or not np.isfinite(v).all():
             raise InputError(
                 f"q must be ({self.robot.nq},) and v ({self.robot.nv},) finite numbers, got {q.shape} and {v.shape}"
             )
+        known = _vector("deviation", deviation, 3)
+        if (known < 0).any():
+            raise InputError(f"deviation must be three standard deviations from 0 on, got {deviation!r}")
         R = kinematics.pose(self.robot, q, self.robot.joints[0].child)[:3, :3]
-        self._filter.reset(R, R @ v[:3], q[:3])
-        self._since = [None] * len(self.feet)
+        self._filter.reset(R, R @ v[:3], q[:3], known)
+        self._since, self._creep = [None] * len(self.feet), (0.0,) * len(self.feet)
         self._q, self._v = q, v
 
     @property
