@@ -11,25 +11,25 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from kinodyn.description.types import Array
+from kinodyn.errors import SingularError
 from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import rotation, straightened
 
-START = (1e-3, 1e-2, 1e-3)  # deviations of rotation [rad], velocity [m/s] and position [m] at the start
 _EYE = np.eye(3)
-# x -> the nine entries of [x]_x
-_SKEW = np.zeros((9, 3))
-_SKEW[[1, 2, 3, 5, 6, 7], [2, 1, 2, 0, 1, 0]] = [-1.0, 1.0, 1.0, -1.0, -1.0, 1.0]
+# x @ _SKEW are the nine entries of [x]_x
+_SKEW = np.zeros((3, 9))
+_SKEW[[2, 1, 2, 0, 1, 0], [1, 2, 3, 5, 6, 7]] = [-1.0, 1.0, 1.0, -1.0, -1.0, 1.0]
+_UNSKEW = 0.5 * _SKEW.T
 
 
 class Seen(NamedTuple):
-    """What a set of anchors tells, row by row: y = e[rows] - e[base] + noise, and whose row it is."""
+    """What a set of anchors tells: y[rows] = H e + noise, and whose row it is."""
 
-    anchors: list[int]
-    turning: list[int]
     rows: NDArray[np.intp]
-    base: NDArray[np.intp]
+    H: Array
     owner: NDArray[np.intp]
     variance: Array
 
@@ -37,159 +37,190 @@ class Seen(NamedTuple):
 class AnchoredFilter:
     """Mean and covariance of base, anchors and biases.
 
-    The error e has 15 + 6 n rows for n anchors: rotation of the base about the world's axes, velocity, position,
-    positions of anchors, their rotations, bias of the gyro, bias of the accelerometer.
+    With n anchors, m of them flat, the error e has 15 + 3 n + 3 m rows: rotation of the base about the world's axes,
+    its velocity and position, positions of the anchors, rotations of the flat ones, biases of gyro and accelerometer.
 
     Parameters
     ----------
     flat
-        (n,) whether an anchor holds rotations too, as a flat foot does.
+        (n,) whether an anchor holds rotations too, as a foot with a sole does.
+    noise
+    gravity
+        (3,) [m/s^2].
 
     Attributes
     ----------
     R : (3, 3)
         R_world_base.
-    columns : (3, 2 + n)
+    arms : (2 + n, 3)
         Velocity of the base, its position, positions of the anchors, in the world.
-    turned : (n, 3, 3)
-        Rotations of the anchors in the world.
+    turned : (m, 3, 3)
+        Rotations of the flat anchors in the world.
     gyro_bias, accelerometer_bias : (3,)
         In the base's axes.
-    P : (15 + 6 n, 15 + 6 n)
+    P : (15 + 3 n + 3 m, ...)
         Covariance of e.
     """
 
     def __init__(self, flat: list[bool], noise: SensorNoise, gravity: Array) -> None:
-        n = len(flat)
-        self.flat, self.noise, self.gravity, self.n, self.size = flat, noise, np.array(gravity), n, 15 + 6 * n
-        self.R, self.columns, self.turned = np.eye(3), np.zeros((3, 2 + n)), np.tile(_EYE, (n, 1, 1))
-        self.gyro_bias, self.accelerometer_bias = np.zeros(3), np.zeros(3)
+        n, self.flat = len(flat), [k for k, is_flat in enumerate(flat) if is_flat]
+        self._flat = slice(None) if all(flat) else np.array(self.flat, dtype=int)  # a slice is quicker
+        places, turns = 9 + 3 * n, 9 + 3 * n + 3 * len(self.flat)
+        self.noise, self.gravity, self.n, self.size = noise, np.array(gravity), n, turns + 6
+        self.R, self.arms, self.turned = np.eye(3), np.zeros((2 + n, 3)), np.tile(_EYE, (len(self.flat), 1, 1))
+        self.gyro_bias: Array = np.zeros(3)
+        self.accelerometer_bias: Array = np.zeros(3)
+        self._places, self._turns = slice(9, places), slice(places, turns)
+        self._gyro, self._accelerometer = slice(turns, turns + 3), slice(turns + 3, turns + 6)
         self.P = np.zeros((self.size, self.size))
-        self._transition, self._wander = np.eye(self.size), np.zeros(self.size)
-        self._places, self._turns = slice(9, 9 + 3 * n), slice(9 + 3 * n, 9 + 6 * n)
-        self._gyro, self._accelerometer = slice(9 + 6 * n, 12 + 6 * n), slice(12 + 6 * n, 15 + 6 * n)
-        self._gravity_cross = (_SKEW @ self.gravity).reshape(3, 3)
+        self._diagonal = self.P.ravel()[:: self.size + 1]
+        # transition and work with three more columns: the noise of the gyro
+        self._transition, self._work = np.eye(self.size, self.size + 3), np.zeros((self.size, self.size + 3))
+        self._y = np.zeros(turns - 9)
         self._known: dict[tuple[int, ...], Seen] = {}
+        self._step: object = None
+        self._wander = np.zeros(self.size)
 
-    def reset(self, R: Array, velocity: Array, position: Array) -> None:
-        """Start anew from a base that is known well, without any anchor."""
+    def reset(self, R: Array, velocity: Array, position: Array, deviation: Array) -> None:
+        """Start anew, without any anchor, from a base that is known up to deviations (3,) of these three."""
         self.R = np.array(R)
-        self.columns[:, 0], self.columns[:, 1] = velocity, position
+        self.arms[0], self.arms[1] = velocity, position
         self.gyro_bias[:] = self.accelerometer_bias[:] = 0.0
         start = np.zeros(self.size)
-        start[:9] = np.repeat(START, 3)
+        start[:9] = np.repeat(deviation, 3)
         start[self._gyro], start[self._accelerometer] = self.noise.gyro_bias, self.noise.accelerometer_bias
-        self.P = np.diag(start**2)
+        # these are deviations of rotation, velocity and position; e counts the latter two without the rotation's part
+        T = np.eye(self.size)
+        T[3:9, :3] = (self.arms[:2] @ _SKEW).reshape(-1, 3)
+        self.P[:] = (T * start**2) @ T.T
 
-    def predict(self, dt: float, acceleration: Array, angular_velocity: Array, creep: Array) -> None:
+    def predict(self, dt: float, acceleration: Array, angular_velocity: Array, creep: tuple[float, ...]) -> None:
         """Move the base along the readings of dt [s]; anchors creep by `creep` (n,) times the usual."""
         half = rotation((0.5 * dt) * (angular_velocity - self.gyro_bias))
         R_middle = self.R @ half
-        change = R_middle @ (acceleration - self.accelerometer_bias) + self.gravity
-        self._set_transition(dt)
         self._spread(dt, creep)
-        self.columns[:, 1] += dt * self.columns[:, 0] + (0.5 * dt * dt) * change
-        self.columns[:, 0] += dt * change
+        change = dt * (R_middle @ (acceleration - self.accelerometer_bias) + self.gravity)
+        self.arms[1] += dt * (self.arms[0] + 0.5 * change)
+        self.arms[0] += change
         self.R = R_middle @ half
 
-    def _set_transition(self, dt: float) -> None:
-        """Write exp(A dt) to the order that matters; A does not depend on the error, and hardly on the state."""
-        F, R = self._transition, -dt * self.R
-        F[3:6, :3], F[6:9, :3] = dt * self._gravity_cross, (0.5 * dt * dt) * self._gravity_cross
-        F[6:9, 3:6] = dt * _EYE
+    def _spread(self, dt: float, creep: tuple[float, ...]) -> None:
+        """Carry the covariance along, P <- F P F^T + Q, with F = exp(A dt) to the order that matters."""
+        if self._step != (dt, creep):
+            self._step = (dt, creep)
+            self._set_step(dt, np.array(creep))
+        F, R, moved, size = self._transition, -dt * self.R, self._places.stop, self.size
         F[:3, self._gyro] = F[3:6, self._accelerometer] = R
-        arms = (_SKEW @ self.columns).T.reshape(-1, 3)
-        F[3 : self._places.stop, self._gyro] = arms @ R
+        F[3:moved, self._gyro] = (self.arms @ _SKEW).reshape(-1, 3) @ R
+        gyro = np.multiply(F[:moved, self._gyro], self.noise.gyro, out=F[:moved, size:])  # enters as its bias does
+        np.matmul(F[:, :size], self.P, out=self._work[:, :size])
+        self._work[:moved, size:] = gyro
+        np.matmul(self._work, F.T, out=self.P)
+        self._diagonal += self._wander
 
-    def _spread(self, dt: float, creep: Array) -> None:
-        """Carry the covariance along and add what the sensors and the feet may have done."""
+    def _set_step(self, dt: float, creep: Array) -> None:
+        """Write what stays the same from step to step: gravity's part of F, and what is added to the variances."""
         F, noise, wander = self._transition, self.noise, self._wander
-        gyro = F[: self._places.stop, self._gyro]  # noise of the gyro enters as its bias does
-        self.P = F @ self.P @ F.T
-        self.P[: self._places.stop, : self._places.stop] += (noise.gyro**2) * (gyro @ gyro.T)
+        g = (self.gravity @ _SKEW).reshape(3, 3)
+        F[3:6, :3], F[6:9, :3], F[6:9, 3:6] = dt * g, (0.5 * dt * dt) * g, dt * _EYE
         wander[3:6], wander[6:9] = (noise.accelerometer * dt) ** 2, 0.25 * (noise.accelerometer * dt * dt) ** 2
-        often = np.repeat(dt * creep * creep, 3)
-        wander[self._places], wander[self._turns] = noise.slip**2 * often, noise.roll**2 * often
+        often = dt * creep * creep
+        wander[self._places] = np.repeat(noise.slip**2 * often, 3)
+        wander[self._turns] = np.repeat(noise.roll**2 * often[self.flat], 3)
         wander[self._gyro], wander[self._accelerometer] = dt * noise.gyro_drift**2, dt * noise.accelerometer_drift**2
-        self.P.flat[:: self.size + 1] += wander
 
-    def drop(self, anchor: int, position: Array, turned: Array) -> None:
-        """Put an anchor where the base sees it now, at `position` (3,) with rotation `turned` (3, 3) in its axes."""
-        self.columns[:, 2 + anchor] = self.columns[:, 1] + self.R @ position
-        self.turned[anchor] = self.R @ turned
-        for first, base, deviation in (
-            (self._places.start, slice(6, 9), self.noise.foot_position),
-            (self._turns.start, slice(0, 3), self.noise.foot_rotation),
-        ):
-            rows = slice(first + 3 * anchor, first + 3 * anchor + 3)
-            self.P[rows, :] = self.P[base, :]
-            self.P[:, rows] = self.P[:, base]
-            self.P[rows, rows] = self.P[base, base] + deviation**2 * _EYE
+    def drop(self, anchor: int, T_base_anchor: Array) -> None:
+        """Put an anchor where the base sees it now, at the pose (4, 4)."""
+        self.R = straightened(self.R)
+        self.arms[2 + anchor] = self.arms[1] + self.R @ T_base_anchor[:3, 3]
+        self._tie(self._places.start + 3 * anchor, slice(6, 9), self.noise.foot_position)
+        if anchor in self.flat:
+            k = self.flat.index(anchor)
+            self.turned[k] = self.R @ T_base_anchor[:3, :3]
+            self._tie(self._turns.start + 3 * k, slice(0, 3), self.noise.foot_rotation)
+
+    def _tie(self, row: int, base: slice, deviation: float) -> None:
+        """Give three rows the error of three others, and a little of their own."""
+        rows = slice(row, row + 3)
+        self.P[rows, :] = self.P[base, :]
+        self.P[:, rows] = self.P[:, base]
+        self.P[rows, rows] = self.P[base, base] + deviation**2 * _EYE
 
     def land(self, anchor: int, normal: Array, offset: float) -> None:
         """Take in that an anchor lies in the plane normal . x = offset."""
-        place = self.columns[:, 2 + anchor]
-        H = np.zeros(self.size)
-        H[:3] = (_SKEW @ place).reshape(3, 3) @ normal  # place x normal
-        H[9 + 3 * anchor : 12 + 3 * anchor] = normal
-        PH = self.P @ H
-        gain = PH / (H @ PH + self.noise.ground**2)
-        self._correct(gain[:, None], PH[None, :], np.array([offset - normal @ place]))
+        place = self.arms[2 + anchor]
+        H = np.zeros((1, self.size))
+        H[0, :3] = (place @ _SKEW).reshape(3, 3) @ normal  # place x normal
+        H[0, 9 + 3 * anchor : 12 + 3 * anchor] = normal
+        seen = Seen(np.zeros(1, dtype=int), H, np.array([anchor]), np.array([self.noise.ground**2]))
+        self._correct(seen, np.array([offset - normal @ place]), np.inf)
 
-    def see(self, anchors: list[int], position: Array, turned: Array, gate: float) -> list[int]:
-        """Correct by where the base sees anchors: positions (n, 3), rotations (n, 3, 3) of all, in its axes.
+    def see(self, anchors: tuple[int, ...], T_base_anchors: Array, gate: float) -> list[int]:
+        """Correct by where the base sees these anchors; poses (n, 4, 4) are those of all.
 
         If one is off by more than `gate` standard deviations nothing changes; returns those that are.
         """
-        seen = self._known.get(tuple(anchors)) or self._look(anchors)
-        y = self._innovation(seen, position, turned)
-        PH = self.P[:, seen.rows] - self.P[:, seen.base]
-        S = PH[seen.rows] - PH[seen.base]
-        S.flat[:: len(y) + 1] += seen.variance
-        off = y * y > gate * gate * S.diagonal()
-        if off.any():
-            return sorted(set(seen.owner[off].tolist()))
-        self._correct(np.linalg.solve(S, PH.T).T, PH.T, y)
+        seen = self._known.get(anchors) or self._look(anchors)
+        return self._correct(seen, self._innovation(T_base_anchors)[seen.rows], gate)
+
+    def _look(self, anchors: tuple[int, ...]) -> Seen:
+        """Lay out what a set of anchors tells: e of a position less that of the base, and of rotations likewise."""
+        n, m = 3 * self.n, 3 * len(self.flat)
+        H = np.hstack([np.zeros((n + m, 9)), np.eye(n + m), np.zeros((n + m, 6))])
+        H[:n, 6:9], H[n:, :3] = -np.tile(_EYE, (self.n, 1)), -np.tile(_EYE, (len(self.flat), 1))
+        owner = np.repeat([*range(self.n), *self.flat], 3)
+        variance = np.repeat([self.noise.foot_position**2, self.noise.foot_rotation**2], [n, m])
+        rows = np.flatnonzero(np.isin(owner, anchors))
+        self._known[anchors] = Seen(rows, H[rows], owner[rows], variance[rows])
+        return self._known[anchors]
+
+    def _innovation(self, T_base_anchors: Array) -> Array:
+        """Compare where anchors are seen with where they are thought to be, along the world's axes: (3 n + 3 m,)."""
+        y, count = self._y, 3 * self.n
+        seen = self.R @ T_base_anchors[:, :3]
+        np.add(seen[:, :, 3], self.arms[1] - self.arms[2:], out=y[:count].reshape(-1, 3))
+        if self.flat:
+            M = seen[self._flat, :, :3] @ self.turned.transpose(0, 2, 1)
+            # the sine of a small angle is as good as the angle
+            np.matmul(M.reshape(-1, 9), _UNSKEW, out=y[count:].reshape(-1, 3))
+        return y
+
+    def _correct(self, seen: Seen, y: Array, gate: float) -> list[int]:
+        """Correct by a measurement, unless some of it is beyond the gate: returns whose."""
+        H, P, size = seen.H, self.P, self.size
+        sides = np.empty((len(y), size + 1))
+        HP = np.matmul(H, P, out=sides[:, :size])
+        sides[:, size] = y
+        S = HP @ H.T
+        S.ravel()[:: len(y) + 1] += seen.variance
+        _, solved, info = lapack.dposv(S, sides)
+        if info != 0:
+            raise SingularError("the covariance of the estimate is not positive any more; reset it")
+        away = solved[:, size]
+        if y.dot(away) > gate * gate:  # which no single row exceeds without this
+            off = y * y > gate * gate * S.diagonal()
+            if off.any():
+                return sorted(set(seen.owner[off].tolist()))
+        work = np.subtract(P, HP.T @ solved[:, :size], out=self._work[:, :size])
+        np.add(work, work.T, out=P)
+        P *= 0.5
+        self._move(away @ HP)
         return []
 
-    def _look(self, anchors: list[int]) -> Seen:
-        turning = [k for k in anchors if self.flat[k]]
-        axes, many, few = np.arange(3), np.array(anchors), np.array(turning, dtype=int)
-        rows = np.concatenate([9 + 3 * many[:, None] + axes, 9 + 3 * (self.n + few[:, None]) + axes])
-        base = np.concatenate([np.tile(6 + axes, (len(many), 1)), np.tile(axes, (len(few), 1))])
-        deviation = np.repeat([self.noise.foot_position, self.noise.foot_rotation], [3 * len(many), 3 * len(few)])
-        owner = np.repeat(np.concatenate([many, few]), 3)
-        self._known[tuple(anchors)] = Seen(anchors, turning, rows.ravel(), base.ravel(), owner, deviation**2)
-        return self._known[tuple(anchors)]
-
-    def _innovation(self, seen: Seen, position: Array, turned: Array) -> Array:
-        """Compare where anchors are seen with where they are thought to be, along the world's axes."""
-        there = position[seen.anchors] @ self.R.T + (self.columns[:, 1] - self.columns.T[2:][seen.anchors])
-        if not seen.turning:
-            return np.asarray(there.ravel())
-        M = self.R @ turned[seen.turning] @ self.turned[seen.turning].transpose(0, 2, 1)
-        # the sine of a small angle is as good as the angle
-        turn = 0.5 * (M[:, [2, 0, 1], [1, 2, 0]] - M[:, [1, 2, 0], [2, 0, 1]])
-        return np.concatenate([there.ravel(), turn.ravel()])
-
-    def _correct(self, gain: Array, HP: Array, y: Array) -> None:
-        e = gain @ y
-        P = self.P - gain @ HP
-        self.P = 0.5 * (P + P.T)
-        turn = rotation(e[:3])
-        # to second order in the rotation, exp(e) moves the columns by [1 + [e_R]_x / 2] e
-        moves = e[3 : self._places.stop].reshape(-1, 3).T
-        self.columns = turn @ self.columns + moves + 0.5 * (_SKEW @ e[:3]).reshape(3, 3) @ moves
-        self.R = straightened(turn @ self.R)
-        for k in range(self.n):
-            rows = slice(self._turns.start + 3 * k, self._turns.start + 3 * k + 3)
-            self.turned[k] = rotation(e[rows]) @ self.turned[k]
+    def _move(self, e: Array) -> None:
+        """Take exp(e) times the estimate, as the estimate; e is small, so that second order is enough."""
+        turn, half = rotation(e[:3]), _EYE - 0.5 * (e[:3] @ _SKEW).reshape(3, 3)
+        self.arms = self.arms @ turn.T + e[3 : self._places.stop].reshape(-1, 3) @ half
+        self.R = turn @ self.R
+        if self.flat:
+            A = (e[self._turns].reshape(-1, 3) @ _SKEW).reshape(-1, 3, 3)
+            self.turned += A @ (self.turned + 0.5 * (A @ self.turned))
         self.gyro_bias += e[self._gyro]
         self.accelerometer_bias += e[self._accelerometer]
 
     def deviation(self) -> Array:
         """Compute the standard deviations (9,) of rotation, velocity and position along the world's axes."""
         T = np.eye(9)
-        T[3:, :3] = -(_SKEW @ self.columns[:, :2]).T.reshape(-1, 3)
+        T[3:, :3] = -(self.arms[:2] @ _SKEW).reshape(-1, 3)
         result: Array = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", T, self.P[:9, :9], T), 0.0))
         return result

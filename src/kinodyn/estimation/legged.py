@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,7 @@ from kinodyn.robot import Robot
 BEARS = 0.1  # of the weight: a foot with this load stands; with less than half of it, it does not any more
 SETTLING = 0.05  # [s] after landing in which a foot still moves
 CREEP = 20.0  # times the usual: how much a foot that settles, or bears next to nothing, may move
+START = (1e-3, 1e-2, 1e-3)  # how well rotation [rad], velocity [m/s] and position [m] are known at the start
 GATE = 6.0  # deviations beyond which a foot has slipped, and stands anew
 
 
@@ -87,21 +89,28 @@ class LeggedEstimator:
         self._frames = [robot.frame_index(foot.frame) for foot in self.feet]
         self._soles = np.array([foot.T_frame_sole for foot in self.feet])
         self._since: list[float | None] = [None] * len(self.feet)  # how long a foot has stood [s]
-        self._creep = np.zeros(len(self.feet))
+        self._creep = (0.0,) * len(self.feet)
+        self._index = {foot.frame: k for k, foot in enumerate(self.feet)}
         self._in_base, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset(robot.neutral())
 
-    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Start anew from a known configuration (nq,) and velocity (nv,), 0 by default. The biases are forgotten."""
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None, *, deviation: tuple[float, float, float] = START) -> None:
+        """Start anew from a configuration (nq,) and velocity (nv,), 0 by default. The biases are forgotten.
+
+        `deviation`: how well rotation [rad], velocity [m/s] and position [m] of the base are known.
+        """
         q = np.array(q, dtype=float)
         v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
         if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,) or not np.isfinite(v).all():
             raise InputError(
                 f"q must be ({self.robot.nq},) and v ({self.robot.nv},) finite numbers, got {q.shape} and {v.shape}"
             )
+        known = _vector("deviation", deviation, 3)
+        if (known < 0).any():
+            raise InputError(f"deviation must be three standard deviations from 0 on, got {deviation!r}")
         R = kinematics.pose(self.robot, q, self.robot.joints[0].child)[:3, :3]
-        self._filter.reset(R, R @ v[:3], q[:3])
-        self._since = [None] * len(self.feet)
+        self._filter.reset(R, R @ v[:3], q[:3], known)
+        self._since, self._creep = [None] * len(self.feet), (0.0,) * len(self.feet)
         self._q, self._v = q, v
 
     @property
@@ -122,12 +131,12 @@ class LeggedEstimator:
     @property
     def gyro_bias(self) -> Array:
         """Give what the gyro reads too much (3,) [rad/s]."""
-        return self._filter.gyro_bias.copy()
+        return np.array(self._filter.gyro_bias)
 
     @property
     def accelerometer_bias(self) -> Array:
         """Give what the accelerometer reads too much (3,) [m/s^2]."""
-        return self._filter.accelerometer_bias.copy()
+        return np.array(self._filter.accelerometer_bias)
 
     def deviation(self) -> Array:
         """Compute the standard deviations (9,) of the base: rotation [rad], velocity, position, along world axes."""
@@ -154,7 +163,7 @@ class LeggedEstimator:
             Wrench (6,) on each foot's frame, as `MujocoSimulator.contact_forces` or a sensor has it. Only how strong
             its force is counts, so that axes and sign do not matter. A foot that is not in it bears nothing.
         """
-        acceleration, angular_velocity = (_vector("imu", part, 3) for part in imu)
+        acceleration, angular_velocity = _vector("acceleration", imu[0], 3), _vector("angular velocity", imu[1], 3)
         joints_q = _vector("joints_q", joints_q, self.robot.nq - 7)
         joints_v = _vector("joints_v", joints_v, self.robot.nv - 6)
         if not 0 < dt < np.inf:
@@ -162,22 +171,21 @@ class LeggedEstimator:
         loads = self._loads(wrenches)
         self._filter.predict(dt, acceleration, angular_velocity, self._creep)
         self._in_base[7:] = joints_q
-        seen = kinematics.poses(self.robot, self._in_base, frames=self._frames) @ self._soles
-        self._hold(dt, loads, seen[:, :3, 3], seen[:, :3, :3])
+        self._hold(dt, loads, kinematics.poses(self.robot, self._in_base, frames=self._frames) @ self._soles)
         return self._write(angular_velocity, joints_q, joints_v)
 
     def _loads(self, wrenches: Mapping[str, ArrayLike]) -> list[float]:
         """Find the force on each foot as a share of the weight."""
         loads = [0.0] * len(self.feet)
-        names = [foot.frame for foot in self.feet]
         for frame, wrench in wrenches.items():
-            if frame not in names:
-                raise unknown_name("foot", frame, names)
-            force = _vector(f"wrench on {frame!r}", wrench, 6)[:3]
-            loads[names.index(frame)] = float(force @ force) ** 0.5 / self._weight
+            k = self._index.get(frame)
+            if k is None:
+                raise unknown_name("foot", frame, tuple(self._index))
+            force = _vector("wrench of a foot", wrench, 6)[:3]
+            loads[k] = sqrt(force.dot(force)) / self._weight
         return loads
 
-    def _hold(self, dt: float, loads: list[float], position: Array, turned: Array) -> None:
+    def _hold(self, dt: float, loads: list[float], T_base_soles: Array) -> None:
         """Let feet land and lift, and correct by those that stand."""
         landed = []
         for k, (load, since) in enumerate(zip(loads, self._since, strict=True)):
@@ -186,31 +194,36 @@ class LeggedEstimator:
                 landed.append(k)
             elif since is not None:
                 self._since[k] = since + dt if load > 0.5 * BEARS else None
-        held = [k for k, since in enumerate(self._since) if since is not None and k not in landed]
-        slipped = self._filter.see(held, position, turned, GATE) if held else []
-        if slipped and (held := [k for k in held if k not in slipped]):
-            self._filter.see(held, position, turned, np.inf)
+        held = tuple(k for k, since in enumerate(self._since) if since is not None and k not in landed)
+        slipped = self._filter.see(held, T_base_soles, GATE) if held else []
+        if slipped and (held := tuple(k for k in held if k not in slipped)):
+            self._filter.see(held, T_base_soles, np.inf)
         for k in (*landed, *slipped):
             self._since[k] = 0.0
-            self._filter.drop(k, position[k], turned[k])
+            self._filter.drop(k, T_base_soles[k])
             if self.ground is not None:
                 self._filter.land(k, self.ground.normal, float(self.ground.normal @ self.ground.point))
-        for k, (load, since) in enumerate(zip(loads, self._since, strict=True)):
-            settled = since is not None and since > SETTLING and load > 2.0 * BEARS
-            self._creep[k] = 0.0 if since is None else 1.0 if settled else CREEP
+        self._creep = tuple(map(_creep, loads, self._since))
 
     def _write(self, angular_velocity: Array, joints_q: Array, joints_v: Array) -> tuple[Array, Array]:
         base = self._filter
         q, v = np.empty(self.robot.nq), np.empty(self.robot.nv)
-        q[:3], q[3:7], q[7:] = base.columns[:, 1], quaternion(base.R), joints_q
-        v[:3], v[3:6], v[6:] = base.columns[:, 0] @ base.R, angular_velocity - base.gyro_bias, joints_v
+        q[:3], q[3:7], q[7:] = base.arms[1], quaternion(base.R), joints_q
+        v[:3], v[3:6], v[6:] = base.arms[0] @ base.R, angular_velocity - base.gyro_bias, joints_v
         self._q, self._v = q, v
         return q, v
+
+
+def _creep(load: float, since: float | None) -> float:
+    """Tell how much more than usual a foot moves that bears this share of the weight and has stood so long."""
+    if since is None:
+        return 0.0
+    return 1.0 if since > SETTLING and load > 2.0 * BEARS else CREEP
 
 
 def _vector(what: str, value: ArrayLike, size: int) -> Array:
     """Check one vector; lighter than the check of batches, because it comes at every tick."""
     array = np.asarray(value, dtype=float)
-    if array.shape != (size,) or not np.isfinite(array.sum()):
+    if array.shape != (size,) or not isfinite(array.dot(array)):
         raise InputError(f"{what} must be ({size},) finite numbers, got shape {array.shape}")
     return array

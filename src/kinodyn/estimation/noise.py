@@ -40,7 +40,7 @@ class SensorNoise:
     foot_rotation: float = 2e-3
     slip: float = 2e-3
     roll: float = 5e-3
-    ground: float = 5e-3
+    ground: float = 0.02
 
     def __post_init__(self) -> None:
         for field in fields(self):

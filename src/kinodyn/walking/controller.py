@@ -29,7 +29,7 @@ URGENT = 0.004  # [s] between plans while steps have to change
 LOADING = 0.03  # [s] in which a foot that has landed takes its load
 SWING = 9.0  # natural frequencies, with which the swing foot is followed
 TRUST = 0.25  # in a measured velocity of the mass, beside the one that the forces of the tick before should give
-FALLEN = 0.6  # of the height of its base: below, a robot has fallen
+FALLEN = 0.6  # of the height of its base above the feet: below, a robot has fallen
 
 Forces = Mapping[str, Array]
 
@@ -90,6 +90,7 @@ class WalkingController:
         self._landed = {"left": -np.inf, "right": -np.inf}
         self._stands = {"left": True, "right": True}
         self._late = 0.0
+        self._upright = self._above_feet(State(self.robot, self.body.q))
         self._velocity = np.zeros(3)  # of the mass, less noise than measured
         self._level = (self.body.com_height, 0.0)
         self._tasks(friction)
@@ -129,8 +130,9 @@ class WalkingController:
 
     def __call__(self, t: float, state: State) -> Array:
         """Compute the torques (nv,) at time t [s]."""
-        if self.fallen is not None or state.q[2] < FALLEN * self.body.q[2]:
-            self.fallen = t if self.fallen is None else self.fallen
+        if self.fallen is None and self._above_feet(state) < FALLEN * self._upright:
+            self.fallen = t
+        if self.fallen is not None:
             return np.zeros(self.robot.nv)
         while self._commands and self._commands[0][0] <= t:
             self._commands.pop(0)[1]()
@@ -142,6 +144,10 @@ class WalkingController:
         self._velocity += (self.dt / self.robot.mass) * force  # what it should be at the next tick
         self.signals["relaxed"] = float(not result.success)
         return result.tau
+
+    def _above_feet(self, state: State) -> float:
+        """Measure how high the base is above the lower foot [m]."""
+        return float(state.q[2]) - min(float(state.pose(foot.frame)[2, 3]) for foot in self.body.feet.values())
 
     def _plan(self, t: float, state: State) -> Reference:
         """Plan when it is time, or at once if the robot is not where the last plan has it."""

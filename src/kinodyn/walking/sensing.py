@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import kinematics
 from kinodyn.contact.ground import Plane
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation import LeggedEstimator, SensorNoise
+from kinodyn.recording import Recording
 from kinodyn.robot import Robot
 from kinodyn.sim import Imu, MujocoSimulator
 from kinodyn.sim.simulate import Controller
 from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
+from kinodyn.walking.biped import Biped
 
 NOISES = ("q", "v", "gyro", "accelerometer", "gyro_bias", "accelerometer_bias")
 
@@ -111,6 +114,15 @@ class SensedController:
     def _noise(self, name: str, size: int) -> Array:
         deviation = self._deviation.get(name)
         return np.zeros(size) if deviation is None else deviation * self._random.normal(size=size)
+
+
+def fallen(body: Biped, recording: Recording, share: float) -> float | None:
+    """Find when the true base was below a share of its height above the feet [s]; an estimate may not notice it."""
+    q = np.vstack([body.q, recording.q])
+    feet = np.min([kinematics.pose(body.robot, q, foot.frame)[:, 2, 3] for foot in body.feet.values()], axis=0)
+    height = q[:, 2] - feet
+    low = np.flatnonzero(height[1:] < share * height[0])
+    return float(recording.time[low[0]]) if len(low) else None
 
 
 def expected(deviation: Mapping[str, float]) -> SensorNoise:

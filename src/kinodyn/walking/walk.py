@@ -18,9 +18,9 @@ from kinodyn.sim.simulate import Controller
 from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
 from kinodyn.walking.biped import Biped
-from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.controller import FALLEN, WalkingController
 from kinodyn.walking.result import Judge, WalkResult
-from kinodyn.walking.sensing import SensedController, SensedSimulator
+from kinodyn.walking.sensing import SensedController, SensedSimulator, fallen
 
 STAND = 0.5  # [s] before the first step
 STOP = 2.0  # [s] before the end: it is told to stop
@@ -107,6 +107,8 @@ def walk(
         until=course.over,
         progress=progress,
     )
+    if controller.fallen is None:
+        controller.fallen = fallen(body, recording, FALLEN)
     return judged(course, recording, time.perf_counter() - begin)
 
 

@@ -1,0 +1,55 @@
+"""How far an estimate of the base is from the truth."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.description.types import Array
+from kinodyn.spatial import from_quaternion
+from kinodyn.spatial.checks import broadcast, numbers
+
+
+class BaseErrors(NamedTuple):
+    """Estimate less truth of a base.
+
+    Attributes
+    ----------
+    tilt : (...)
+        Angle between the verticals that both see [rad], from 0 on.
+    heading : (...)
+        Turn about the vertical [rad].
+    velocity : (..., 3)
+        In the base's axes [m/s].
+    position : (..., 3)
+        In the world [m].
+    """
+
+    tilt: Array
+    heading: Array
+    velocity: Array
+    position: Array
+
+
+def base_errors(q: ArrayLike, v: ArrayLike, q_estimated: ArrayLike, v_estimated: ArrayLike) -> BaseErrors:
+    """Compare estimates with true configurations (..., nq) and velocities (..., nv) of a robot with a floating base.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> q, v = robot.neutral(), np.zeros(robot.nv)
+    >>> leaning = robot.integrate(q, np.r_[np.zeros(3), 0.1, np.zeros(robot.nv - 4)])
+    >>> round(float(kd.estimation.base_errors(q, v, leaning, v).tilt), 6)
+    0.1
+    """
+    true, seen = broadcast((numbers("q", q), 1), (numbers("q_estimated", q_estimated), 1))
+    true_v, seen_v = broadcast((numbers("v", v), 1), (numbers("v_estimated", v_estimated), 1))
+    R, R_seen = from_quaternion(true[..., 3:7]), from_quaternion(seen[..., 3:7])
+    up, up_seen = R[..., 2, :], R_seen[..., 2, :]
+    tilt = np.arctan2(np.linalg.norm(np.cross(up, up_seen), axis=-1), np.einsum("...i,...i", up, up_seen))
+    M = R_seen @ np.swapaxes(R, -1, -2)
+    heading = np.arctan2(M[..., 1, 0] - M[..., 0, 1], M[..., 0, 0] + M[..., 1, 1])
+    return BaseErrors(tilt, heading, (seen_v - true_v)[..., :3], (seen - true)[..., :3])
