@@ -28,6 +28,9 @@ GAIN = 0.6  # of the divergent component's error, in natural frequencies
 URGENT = 0.004  # [s] between plans while steps have to change
 LOADING = 0.03  # [s] in which a foot that has landed takes its load
 SWING = 9.0  # natural frequencies, with which the swing foot is followed
+SETTLE = 0.1  # [s] after a landing from which on a foot tells how the ground rises
+GROUND = 0.3  # [s] of standing on one foot over which that is averaged
+STEEPEST = 0.2  # rise that is believed
 TRUST = 0.25  # in a measured velocity of the mass, beside the one that the forces of the tick before should give
 FALLEN = 0.6  # of the height of its base above the feet: below, a robot has fallen
 
@@ -91,6 +94,7 @@ class WalkingController:
         self._stands = {"left": True, "right": True}
         self._late = 0.0
         self._upright = self._above_feet(State(self.robot, self.body.q))
+        self._gradient = (0.0, 0.0)
         self._velocity = np.zeros(3)  # of the mass, less noise than measured
         self._level = (self.body.com_height, 0.0)
         self._tasks(friction)
@@ -137,6 +141,7 @@ class WalkingController:
         while self._commands and self._commands[0][0] <= t:
             self._commands.pop(0)[1]()
         self._velocity += TRUST * (state.com_velocity - self._velocity)
+        self._feel(t, state)
         reference = self._land(t, state, self._plan(t, state))
         self._follow(t, state, reference)
         result = self.whole_body.solve(state)
@@ -144,6 +149,17 @@ class WalkingController:
         self._velocity += (self.dt / self.robot.mass) * force  # what it should be at the next tick
         self.signals["relaxed"] = float(not result.success)
         return result.tau
+
+    def _feel(self, t: float, state: State) -> None:
+        """Find out where the soles are, and by the one that stands alone how the ground rises."""
+        soles = {side: state.pose(foot.frame) @ foot.T_frame_sole for side, foot in self.body.feet.items()}
+        standing = [side for side, on in self._stands.items() if on]
+        if len(standing) == 1 and t > self._landed[standing[0]] + SETTLE:
+            x, y, z = soles[standing[0]][:3, 2].tolist()
+            share = self.dt / GROUND
+            a, b = self._gradient
+            self._gradient = a + share * (_bounded(-x / z) - a), b + share * (_bounded(-y / z) - b)
+        self.planner.observe(soles, self._gradient)
 
     def _above_feet(self, state: State) -> float:
         """Measure how high the base is above the lower foot [m]."""
@@ -225,6 +241,10 @@ class WalkingController:
         else:
             pose = self.body.feet[side].frame_pose(reference.pose)
             self._swing[side].track(pose, reference.velocity, reference.acceleration)
+
+
+def _bounded(rise: float) -> float:
+    return min(max(rise, -STEEPEST), STEEPEST)
 
 
 def turn_z(angle: float) -> Array:

@@ -133,6 +133,8 @@ class Planner:
         self._ramp = RAMP * self.limits.largest(self.timing.step)
         self._renew = False
         self._goal: tuple[Array, StepLimits] | None = None
+        self._soles: dict[str, Array] | None = None
+        self._gradient = (0.0, 0.0)
         self._path = self.schedule.own
         self.plan: Plan | None = None
         self.touch = float(min(body.left.size)) / 16.0  # room [m] below which steps are changed
@@ -190,12 +192,20 @@ class Planner:
         self._path = self.plan.path
         return self.plan
 
+    def observe(self, soles: dict[str, Array], gradient: tuple[float, float]) -> None:
+        """Take note where the soles (4, 4) really are, and how the ground rises along x and y.
+
+        Swing feet then start where they stood, and land on the ground as it goes on from the other foot; the mass keeps
+        its height above it. Without, the ground is as planned: level.
+        """
+        self._soles, self._gradient = soles, gradient
+
     def reference(self, t: float) -> Reference:
         """Tell what to do at time t [s]."""
         phase = self.schedule.at(t)
         feet = {side: self._foot(t, side, phase) for side in ("left", "right")}
         x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._path.floats(t)
-        ground = 0.5 * (feet["left"].pose[2, 3] + feet["right"].pose[2, 3]) if len(phase.feet) > 1 else _height(phase)
+        ground = self._ground(x, y, phase)
         left, right = feet["left"], feet["right"]
         rate = 0.5 * (left.velocity[5] + right.velocity[5])
         acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
@@ -235,7 +245,7 @@ class Planner:
         if phase.swing is None:
             return False
         step = replace(phase.swing, z=phase.swing.z - lower)
-        self._swing(phase).retarget(t, step.pose, phase.end + seconds)
+        self._swing(phase).retarget(t, self._landing(step, phase), phase.end + seconds)
         self._rebuild(t, phase, step, phase.end + seconds)
         return True
 
@@ -257,9 +267,38 @@ class Planner:
         swing = self._swings.get(phase.step)
         if swing is None:
             assert phase.swing is not None and phase.lifted is not None
-            swing = Swing(phase.lifted.pose, phase.swing.pose, phase.start, phase.end, clearance=self.clearance)
+            start = phase.lifted.pose if self._soles is None else self._soles[phase.swing.side]
+            landing = self._landing(phase.swing, phase)
+            swing = Swing(start, landing, phase.start, phase.end, clearance=self.clearance)
             self._swings = {phase.step: swing}
         return swing
+
+    def _landing(self, step: Footstep, phase: Phase) -> Array:
+        """Put a footstep on the ground as it goes on from the foot that stands: T_world_sole (4, 4)."""
+        T = step.pose
+        if self._soles is None:
+            return T
+        stance = next(iter(phase.feet.values()))
+        T[2, 3] = self._height(stance, step.x, step.y) + step.z - stance.z
+        a, b = self._gradient
+        up = np.array([-a, -b, 1.0]) / np.sqrt(1.0 + a * a + b * b)
+        along = T[:3, 0] - (T[:3, 0] @ up) * up
+        T[:3, 0] = along / np.linalg.norm(along)
+        T[:3, 2] = up
+        T[:3, 1] = np.cross(up, T[:3, 0])
+        return T
+
+    def _height(self, foot: Footstep, x: float, y: float) -> float:
+        """Tell how high [m] the ground is at a place, seen from a foot that stands."""
+        if self._soles is None:
+            return foot.z
+        T, (a, b) = self._soles[foot.side], self._gradient
+        return float(T[2, 3] + a * (x - T[0, 3]) + b * (y - T[1, 3]))
+
+    def _ground(self, x: float, y: float, phase: Phase) -> float:
+        """Tell how high [m] the ground is below the mass."""
+        heights = [self._height(foot, x, y) for foot in phase.feet.values()]
+        return sum(heights) / len(heights)
 
     def _adapt(self, t: float, dcm: Array) -> None:
         """Change place and time of the step in the air if the footsteps as they are leave too little room."""
@@ -296,7 +335,7 @@ class Planner:
             return
         self.change = change
         end = t + change.remaining
-        self._swing(phase).retarget(t, change.step.pose, end)
+        self._swing(phase).retarget(t, self._landing(change.step, phase), end)
         self._rebuild(t, phase, change.step, end)
 
     def _recover(self, t: float, dcm: Array, phase: Phase) -> None:
@@ -397,7 +436,3 @@ class Planner:
 def _yaw_near(T: Array, yaw: float) -> float:
     """Give the yaw of a pose, within half a turn of another."""
     return yaw + wrap(float(np.arctan2(T[1, 0], T[0, 0])) - yaw)
-
-
-def _height(phase: Phase) -> float:
-    return next(iter(phase.feet.values())).z

@@ -1,0 +1,134 @@
+"""Measure walking in MuJoCo: falls, speed, heading, slip, pushes survived, real-time factor.
+
+Every course is run with many seeds: sensor noise, masses up to 5 % off, friction between 0.5 and 1.0. The controller
+knows of none of these. Prints a table, with --json one JSON document.
+
+python benchmarks/walking.py [--seeds 20] [--courses "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+import kinodyn as kd
+from walking_courses import COURSES, NOISE, Course
+
+Job = tuple[int, int]  # course and seed
+
+
+def run(job: Job) -> dict[str, Any]:
+    """Walk one course with one seed."""
+    warnings.simplefilter("ignore", kd.DescriptionWarning)
+    course, seed = COURSES[job[0]], job[1]
+    robot = kd.load(course.robot, base="floating", **course.sizes)
+    rng = np.random.default_rng(seed)
+    settings = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
+    noise = dict(NOISE)
+    if course.options.get("estimate"):
+        noise |= {"gyro": 0.01, "accelerometer": 0.1}
+    extra: dict[str, Any] = {**course.options, **settings, **course.extra(kd.walking.Biped.of(robot), rng)}
+    result = kd.walking.walk(robot, course.velocity, noise=noise, seed=seed, **extra)
+    return {"seed": seed, **settings, **result.summary()}
+
+
+def judge(course: Course, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Put the runs of a course together, and tell whether it is met."""
+    walked = [entry for entry in runs if entry["walked"]]
+    figures: dict[str, Any] = {"course": course.name, "runs": len(runs), "walked": len(walked), "needed": course.share}
+    met = len(walked) >= course.share * len(runs)
+    for name, reduce in (("speed", np.mean), ("slip", max), ("torque", max), ("least_margin", min)):
+        values = [entry[name] for entry in walked if entry[name] is not None]
+        figures[name] = float(reduce(values)) if values else None
+    figures["heading_drift"] = max((abs(entry["heading_drift"] or 0.0) for entry in walked), default=None)
+    for name in ("real_time", "tick_median", "tick_99", "plan_median", "plan_99"):
+        figures[name] = float(np.median([entry[name] for entry in runs]))
+    wanted = float(np.hypot(*course.velocity[:2]))
+    if course.steady and walked:
+        off = max(abs(entry["speed"] / wanted - 1.0) for entry in walked)
+        figures["worst_speed_error"] = off
+        met = met and off < 0.1 and figures["heading_drift"] < np.deg2rad(5.0) and figures["slip"] < 0.01
+    return figures | {"met": bool(met and (figures["torque"] or 0.0) <= 1.0 + 1e-9)}
+
+
+def walks(courses: Sequence[int], seeds: int, processes: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Run all courses, each with all seeds; yields figures and single runs course by course."""
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # one core for one walk
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for course in courses:
+            runs = list(pool.map(run, [(course, seed) for seed in range(seeds)]))
+            yield judge(COURSES[course], runs), runs
+
+
+def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
+    """Map the pushes that the standing humanoid survives, without and with steps."""
+    robot, found = kd.load("humanoid"), []
+    for stepping, needed in ((False, 0.7), (True, 2.0)):
+        pushes = kd.walking.push_map(robot, 8, stepping=stepping, resolution=resolution, processes=processes)
+        found.append({**pushes.summary(), "needed": needed, "met": bool(pushes.ratio.min() >= needed)})
+    return found
+
+
+HEAD = "course                 walked    speed  worst  heading   slip  torque  real time   tick   plan"
+
+
+def row(figures: dict[str, Any]) -> str:
+    """Lay one course out as a line."""
+
+    def number(name: str, factor: float, form: str) -> str:
+        value = figures.get(name)
+        return "-" if value is None else format(factor * value, form)
+
+    return (
+        f"{figures['course']:<21} {figures['walked']:>3}/{figures['runs']:<3} {number('speed', 1, '.3f'):>8} "
+        f"{number('worst_speed_error', 100, '.1f'):>5}% {number('heading_drift', 57.2958, '.1f'):>6}° "
+        f"{number('slip', 1e3, '.1f'):>5}mm {number('torque', 100, '.0f'):>5}% {number('real_time', 1, '.2f'):>9} "
+        f"{number('tick_median', 1e3, '.2f'):>5}ms {number('plan_median', 1e3, '.2f'):>4}ms"
+        f"{'' if figures['met'] else '  not met'}"
+    )
+
+
+def main() -> None:
+    """Print a table, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20, help="runs of each course")
+    parser.add_argument("--courses", nargs="*", help="only these; by default all")
+    parser.add_argument("--pushes", action="store_true", help="also map the pushes on the standing humanoid")
+    parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a share of the bound")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="walks at once")
+    parser.add_argument("--json", action="store_true", help="every run, as JSON")
+    options = parser.parse_args()
+    names = [course.name for course in COURSES]
+    for name in options.courses or []:
+        if name not in names:
+            parser.error(f"unknown course {name!r}; there are {', '.join(names)}")
+    chosen = [k for k, name in enumerate(names) if options.courses is None or name in options.courses]
+    results: dict[str, Any] = {"courses": [], "pushes": []}
+    out = sys.stderr if options.json else sys.stdout
+    print(HEAD, file=out)
+    for figures, runs in walks(chosen, options.seeds, options.processes):
+        print(row(figures), file=out, flush=True)
+        results["courses"].append({**figures, "single": runs})
+    if options.pushes:
+        results["pushes"] = push_maps(options.processes, options.resolution)
+        for found in results["pushes"]:
+            shares = ", ".join(f"{100 * share:.0f}" for share in found["ratio"])
+            how = "with steps" if found["stepping"] else "without a step"
+            end = "" if found["met"] else "  not met"
+            print(f"standing pushes {how}, % of the pendulum's bound in 8 directions: {shares}{end}", file=out)
+    if options.json:
+        print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The courses of `benchmarks/walking.py`: what robots are asked to walk over, and what counts as walked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+import kinodyn as kd
+from kinodyn.walking.pushes import push_of
+
+NOISE = {"q": 1e-4, "v": 1e-2}  # [rad, m] and [rad/s, m/s] at every tick of 2 ms
+WALK = 20.0  # [s] under way
+
+Extra = Callable[[kd.walking.Biped, Generator], dict[str, Any]]
+
+
+def nothing(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
+    """Walk on level ground, undisturbed."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Course:
+    """One course, run with many seeds.
+
+    `share` of the runs must stay upright. `steady` ones must also keep their speed within 10 %, their heading within 5
+    degrees, and let no foot slip by 1 cm.
+    """
+
+    name: str
+    velocity: tuple[float, float, float] = (0.3, 0.0, 0.0)
+    robot: str = "humanoid"
+    options: dict[str, Any] = field(default_factory=lambda: {"duration": WALK + 2.5})
+    extra: Extra = nothing
+    share: float = 1.0
+    steady: bool = False
+    sizes: dict[str, float] = field(default_factory=dict)
+
+
+def pushes_on_the_way(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
+    """Push once every four seconds by 0.1 m/s of the whole mass, in any direction."""
+    impulse = 0.1 * body.robot.mass
+    starts = 2.0 + 4.0 * np.arange(4) + rng.uniform(0.0, 2.0, 4)
+    return {"pushes": [push_of(body, rng.uniform(0, 2 * np.pi), impulse, start=round(t, 3)) for t in starts]}
+
+
+def slope(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
+    """Begin level; from 0.5 m on it goes up or down by 5 degrees."""
+    x, y = np.arange(-1.0, 9.0, 0.05), np.arange(-3.0, 3.01, 0.5)
+    rise = rng.choice([-1.0, 1.0]) * np.tan(np.deg2rad(5.0)) * np.maximum(x - 0.5, 0.0)
+    return {"ground": kd.contact.HeightField(np.tile(rise[:, None], len(y)), (0.05, 0.5), (-1.0, -3.0))}
+
+
+def unexpected_steps(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
+    """Strew boards of 1.5 cm over the way."""
+    middles = np.arange(0.6, 7.0, 0.5)
+    boards = [
+        kd.sim.Block(x, rng.uniform(-0.3, 0.3), rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.6), 0.015) for x in middles
+    ]
+    return {"blocks": boards}
+
+
+QUARTER = {"goal": (0.0, 0.0, np.pi / 2)}
+COURSES = (
+    Course("forward 0.3 m/s", steady=True),
+    Course("forward 0.5 m/s", (0.5, 0.0, 0.0), steady=True),
+    Course("backward 0.15 m/s", (-0.15, 0.0, 0.0), steady=True),
+    Course("sideways 0.1 m/s", (0.0, 0.1, 0.0), steady=True),
+    Course("turning 90 degrees", options=QUARTER),
+    Course("arc of 1.5 m radius", (0.3, 0.0, 0.2), steady=True),
+    Course("1.2 m, 30 kg", sizes={"height": 1.2, "mass": 30.0}),
+    Course("1.9 m, 95 kg", sizes={"height": 1.9, "mass": 95.0}),
+    Course("talos 0.2 m/s", (0.2, 0.0, 0.0), "talos"),
+    Course("g1 0.2 m/s", (0.2, 0.0, 0.0), "g1"),
+    Course("estimated state", options={"duration": WALK + 2.5, "estimate": True}),
+    Course("pushes of 0.1 m/s", extra=pushes_on_the_way, share=0.95),
+    Course("slope of 5 degrees", extra=slope, share=0.9),
+    Course("steps of 1.5 cm", extra=unexpected_steps, share=0.9),
+)
