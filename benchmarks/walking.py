@@ -30,7 +30,7 @@ def run(job: Job) -> dict[str, Any]:
     """Walk one course with one seed."""
     warnings.simplefilter("ignore", kd.DescriptionWarning)
     course, seed = COURSES[job[0]], job[1]
-    robot = kd.load(course.robot, base="floating", **course.sizes)
+    robot = kd.load(course.robot, base="floating", height=course.height, mass=course.mass)
     rng = np.random.default_rng(seed)
     settings = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
     noise = dict(NOISE)

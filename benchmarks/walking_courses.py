@@ -38,7 +38,8 @@ class Course:
     extra: Extra = nothing
     share: float = 1.0
     steady: bool = False
-    sizes: dict[str, float] = field(default_factory=dict)
+    height: float | None = None
+    mass: float | None = None
 
 
 def pushes_on_the_way(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
@@ -72,8 +73,8 @@ COURSES = (
     Course("sideways 0.1 m/s", (0.0, 0.1, 0.0), steady=True),
     Course("turning 90 degrees", options=QUARTER),
     Course("arc of 1.5 m radius", (0.3, 0.0, 0.2), steady=True),
-    Course("1.2 m, 30 kg", sizes={"height": 1.2, "mass": 30.0}),
-    Course("1.9 m, 95 kg", sizes={"height": 1.9, "mass": 95.0}),
+    Course("1.2 m, 30 kg", height=1.2, mass=30.0),
+    Course("1.9 m, 95 kg", height=1.9, mass=95.0),
     Course("talos 0.2 m/s", (0.2, 0.0, 0.0), "talos"),
     Course("g1 0.2 m/s", (0.2, 0.0, 0.0), "g1"),
     Course("estimated state", options={"duration": WALK + 2.5, "estimate": True}),
