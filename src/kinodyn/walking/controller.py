@@ -26,12 +26,14 @@ GROPE = 0.02  # [s] by which it is put off each time
 DESCENT = 0.6  # legs per second: how fast it goes down then
 GAIN = 0.6  # of the divergent component's error, in natural frequencies
 URGENT = 0.004  # [s] between plans while steps have to change
-LOADING = 0.03  # [s] in which a foot that has landed takes its load
-SWING = 9.0  # natural frequencies, with which the swing foot is followed
+LOADING = 0.06  # [s] in which a foot that has landed takes its load
+HURRIED = 0.01  # [s] the same while steps have to change
+SWING = 12.0  # natural frequencies, with which the swing foot is followed
 SETTLE = 0.1  # [s] after a landing from which on a foot tells how the ground rises
 GROUND = 0.3  # [s] of standing on one foot over which that is averaged
 STEEPEST = 0.2  # rise that is believed
 TRUST = 0.25  # in a measured velocity of the mass, beside the one that the forces of the tick before should give
+HIP = 0.2  # legs: how far beyond the feet the zero moment point may be asked for
 FALLEN = 0.6  # of the height of its base above the feet: below, a robot has fallen
 
 Forces = Mapping[str, Array]
@@ -92,7 +94,7 @@ class WalkingController:
         self._next_plan = self._planned = -np.inf
         self._landed = {"left": -np.inf, "right": -np.inf}
         self._stands = {"left": True, "right": True}
-        self._late = 0.0
+        self._late, self._loading = 0.0, LOADING
         self._upright = self._above_feet(State(self.robot, self.body.q))
         self._gradient = (0.0, 0.0)
         self._velocity = np.zeros(3)  # of the mass, less noise than measured
@@ -206,7 +208,7 @@ class WalkingController:
         dcm = np.array([x + vx / omega, y + vy / omega])
         wanted = reference.zmp + (1.0 + GAIN) * (dcm - reference.dcm)
         zmp = nearest(reference.phase.polygon, wanted)
-        px, py = zmp.tolist()
+        px, py = self._beyond(dcm, zmp, reference).tolist()
         z, vz, az = self._height(reference)
         # along the ground the mass is only accelerated, by what the zero moment point asks for
         acceleration = np.array([omega**2 * (x - px), omega**2 * (y - py), az])
@@ -222,6 +224,14 @@ class WalkingController:
         self.signals.update(dcm=dcm, dcm_reference=reference.dcm, zmp_reference=zmp, stance=stance)
         self.signals["com_reference"] = np.array([*reference.com[:2].tolist(), z])
 
+    def _beyond(self, dcm: Array, zmp: Array, reference: Reference) -> Array:
+        """Ask for a point beyond the feet while no step of the plan catches the robot: its trunk has to swing."""
+        if self.planner.room >= 0:
+            return zmp
+        missing = dcm - nearest(reference.phase.polygon, dcm)
+        far = float(np.hypot(*missing))
+        return zmp + missing * min(1.0, HIP * self.body.leg / max(far, 1e-9))
+
     def _height(self, reference: Reference) -> tuple[float, float, float]:
         """Follow the height of the ground under the feet smoothly: height, velocity, acceleration of the mass."""
         z, vz = self._level
@@ -234,10 +244,11 @@ class WalkingController:
         use = self.whole_body.contacts[self._contacts[side].name]
         if reference.contact and not self._stands[side]:
             self._landed[side], self._late = t, 0.0
+            self._loading = HURRIED if self.planner.room < self.planner.touch else LOADING
         self._stands[side] = use.active = reference.contact
         self.whole_body.enable(self._swing[side].name, not reference.contact)
         if reference.contact:
-            use.maximum = 2.0 * self.weight * min(1.0, TOUCH + (t - self._landed[side]) / LOADING)
+            use.maximum = 2.0 * self.weight * min(1.0, TOUCH + (t - self._landed[side]) / self._loading)
         else:
             pose = self.body.feet[side].frame_pose(reference.pose)
             self._swing[side].track(pose, reference.velocity, reference.acceleration)

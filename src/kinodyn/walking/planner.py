@@ -186,8 +186,10 @@ class Planner:
         phase = self.schedule.at(t)
         if self._renew or (self.walking and self.schedule.count - phase.step < AHEAD - 1):
             self._rebuild(t, phase)
+        dcm = c + v / self.body.omega
+        self.room = self.schedule.catches(t, dcm)
         if self.adapt:
-            self._adapt(t, c + v / self.body.omega)
+            self._adapt(t, dcm)
         self.plan = self.mpc(self.schedule, t, c, v, zmp=zmp)
         self._path = self.plan.path
         return self.plan
@@ -303,8 +305,7 @@ class Planner:
     def _adapt(self, t: float, dcm: Array) -> None:
         """Change place and time of the step in the air if the footsteps as they are leave too little room."""
         phase = self.schedule.at(t)
-        self.change = None
-        room = self.room = self.schedule.catches(t, dcm)
+        self.change, room = None, self.room
         if room < 0 and phase.kind in ("stand", "stop") and not self.walking:
             self._recover(t, dcm, phase)
         if room < 0 and phase.kind == "double" and phase.end - t > HURRY * self.timing.double:
