@@ -27,6 +27,7 @@ from kinodyn import (
     spatial,
     trajectory,
     validation,
+    viewer,
     walking,
 )
 from kinodyn.description.catalogue import robots
@@ -45,6 +46,7 @@ from kinodyn.recording import Recording
 from kinodyn.robot import Limits, Robot
 from kinodyn.state import State
 from kinodyn.threads import get_threads, set_threads
+from kinodyn.viewer.door import view
 
 __version__ = _version("kinodyn")
 __build__ = f"{_core.instruction_set()}, {_core.lanes()} lanes"
@@ -82,6 +84,8 @@ __all__ = [
     "spatial",
     "trajectory",
     "validation",
+    "view",
+    "viewer",
     "walking",
     "write_urdf",
 ]
