@@ -109,7 +109,7 @@ class Figure:
             color=colour,
             flat_shading=solid.flat,
             opacity=None if shape is None else shape_opacity(shape),
-            side="double",
+            side="double" if shape is not None and shape.kind == "mesh" else "front",  # meshes may be open
             wxyz=wxyz_of(T[:3, :3]),
             position=T[:3, 3],
         )

@@ -67,7 +67,7 @@ def knobs(robot: Robot) -> list[Knob]:
             continue
         if joint.kind in ORIENTED:
             names = (["x", "y", "z"] if joint.kind == "floating" else []) + ["turn x", "turn y", "turn z"]
-            ends = [REACH] * (len(names) - 3) + [np.pi] * 3
+            ends = [REACH] * (len(names) - 3) + [3.141] * 3
             found += [
                 Knob(f"{joint.name} {name}", joint, k, -end, end)
                 for k, (name, end) in enumerate(zip(names, ends, strict=True))
@@ -76,8 +76,16 @@ def knobs(robot: Robot) -> list[Knob]:
         names = ["x", "y", "angle"] if joint.kind == "planar" else [""]
         for k, name in enumerate(names):
             where = joint.q.start + k
-            found.append(Knob(f"{joint.name} {name}".strip(), joint, k, float(lower[where]), float(upper[where])))
+            low, high = _rounded(float(lower[where]), float(upper[where]))
+            found.append(Knob(f"{joint.name} {name}".strip(), joint, k, low, high))
     return found
+
+
+def _rounded(lower: float, upper: float) -> tuple[float, float]:
+    """Round inwards to whole steps, for short labels; a narrow range stays as it is."""
+    if upper - lower < 10 * STEP:
+        return lower, upper
+    return round(np.ceil(lower / STEP - 1e-9) * STEP, 3), round(np.floor(upper / STEP + 1e-9) * STEP, 3)
 
 
 class Sliders:

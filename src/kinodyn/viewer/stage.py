@@ -9,14 +9,19 @@ from kinodyn.description.types import Array
 
 VIEW = np.array([1.0, -0.75, 0.42])  # from where a robot that looks along x is seen: from ahead, its right, above
 FIELD = np.deg2rad(40.0)  # of view, upright
+SUN, FILL = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # where light comes from
 BLUE = (58, 110, 165)
 
 
 def set_stage(server: viser.ViserServer, *, ground: bool = True) -> None:
     """Put up lights, a ground with a grid, and the panel's colours."""
     scene = server.scene
-    scene.configure_default_lights(enabled=True, cast_shadow=True)
-    scene.configure_environment_map("studio", environment_intensity=0.35)
+    # lights of our own: an environment map looks no better on plain colours, and takes long without a graphics card
+    scene.configure_default_lights(enabled=False)
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere("/lights/sky", sky_color=(255, 255, 255), ground_color=(196, 198, 206), intensity=1.7)
+    scene.add_light_directional("/lights/sun", color=(255, 250, 240), intensity=2.8, cast_shadow=True, position=SUN)
+    scene.add_light_directional("/lights/fill", color=(225, 235, 255), intensity=0.7, position=FILL)
     if ground:
         scene.add_grid(
             "/ground",
