@@ -129,7 +129,7 @@ class Dragging:
         if robot.base == "floating" and not any(limb.foot for limb in self.limbs.values()):
             weights[:6] = 10.0  # nothing holds it, so it stays
         elif robot.base == "floating":
-            weights[:6] = [0.0, 0.0, 0.0, 1.0, 1.0, 0.1]
+            weights[:6] = [0.0, 0.0, 0.0, 5.0, 5.0, 1.0]  # upright, if it can
         posture = PostureTask(q, weights=weights, priority=3, gain=0.2)
         return WholeBody(robot, [*self._tasks.values(), posture], self._limits(q))
 

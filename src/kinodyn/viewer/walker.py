@@ -35,6 +35,10 @@ class Walker:
 
     Attributes
     ----------
+    velocity : (3,)
+        The command that holds.
+    pushes : int
+        How many there were since it stood up.
     fallen : float or None
         When it fell [s of the simulation].
     pace : float
@@ -69,7 +73,7 @@ class Walker:
             self._controller = WalkingController(self.body, forces=self._simulator.contact_forces)
             self._state = State(self.robot, self.body.q)
             self._ticks = 0
-            self._command: Array | None = None
+            self.velocity, self.pushes = np.zeros(3), 0
             self._push, self._push_left = np.zeros(6), 0
             self.problem = ""
             self.fallen: float | None = None
@@ -90,7 +94,7 @@ class Walker:
         """Whether its thread runs."""
         return self._thread is not None and self._thread.is_alive()
 
-    def command(self, velocity: ArrayLike | None) -> Array | None:
+    def command(self, velocity: ArrayLike | None) -> None:
         """Walk at a velocity (3,): forward, sideways [m/s], turn [rad/s]; None or zeros: stop.
 
         A velocity beyond the robot's limits raises InputError, and the command before stays.
@@ -100,8 +104,7 @@ class Walker:
             wanted = None
         with self._lock:
             self._controller.command(wanted, at=self.time)
-            self._command = wanted
-        return wanted
+            self.velocity = np.zeros(3) if wanted is None else wanted
 
     def push(self, force: ArrayLike, duration: float = 0.1) -> None:
         """Push the base with a force (3,) [N], in world axes, for `duration` seconds from now on."""
@@ -109,6 +112,7 @@ class Walker:
         if not isinstance(duration, int | float | np.number) or not 0 < duration < np.inf:
             raise InputError(f"duration of the push must be a positive number of seconds, got {duration!r}")
         with self._lock:
+            self.pushes += 1
             self._push, self._push_left = wrench, max(1, round(duration / self._controller.dt))
 
     def start(self) -> None:
