@@ -15,9 +15,18 @@ import pytest
 from PIL import Image
 
 ARGUMENTS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader "
-    "--disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
-).split()
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--use-gl=angle",  # WebGL in software, where there is no graphics card
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 SIZE = {"width": 820, "height": 400}
 OPEN = slice(312, 484)  # columns of the page between a notice on the left and the panel on the right
 PATIENCE = 30.0  # s, on a machine that does much else
@@ -39,7 +48,7 @@ def browser() -> Iterator[Any]:
     if path is None:
         pytest.skip("no Chromium: set KINODYN_CHROMIUM to its path")
     with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield running
         running.close()
 

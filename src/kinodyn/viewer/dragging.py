@@ -16,7 +16,9 @@ from kinodyn.errors import InputError, unknown_name
 from kinodyn.ik import ComLimit, ComTask, FrameTask, PositionLimit, PostureTask, VelocityLimit, WholeBody
 from kinodyn.ik.whole_body import Limit
 from kinodyn.robot import Robot
+from kinodyn.spatial import log
 from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
+from kinodyn.spatial.poses import inverse_pose
 from kinodyn.tasks.task import Task
 from kinodyn.viewer.limbs import Limb, limbs
 from kinodyn.viewer.moment import pose_of, wxyz_of
@@ -96,9 +98,12 @@ class Dragging:
 
     def reached(self, q: Array) -> bool:
         """Tell whether everything that is held is where it should be."""
-        return all(
-            bool((self._tasks[name].missing(self.robot, q) < CLOSE).all()) for name in self.held if name in self._tasks
-        )
+        for name, goal in self.held.items():
+            now = self.measure(name, q)
+            apart = goal - (now if name == COM else now[:3, 3]) if goal.shape == (3,) else log(inverse_pose(now) @ goal)
+            if not (np.abs(apart) < CLOSE).all():
+                return False
+        return True
 
     def _goal(self, name: str, target: MatrixLike, q: Array) -> Array:
         """Write a target as its task wants it: point or pose."""

@@ -67,7 +67,7 @@ def _local(shape: Shape) -> tuple[Array, Array, bool]:
     elif shape.kind == "cylinder":
         made, flat = trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32), True
     elif shape.kind == "capsule":
-        made = trimesh.creation.capsule(radius=size[0], height=size[1], count=[24, 12])
+        made = trimesh.creation.capsule(radius=size[0], height=size[1], count=[16, 28])
         made.apply_translation([0.0, 0.0, -float(made.bounds[:, 2].mean())])  # its middle at the origin
     else:
         made = trimesh.creation.icosphere(subdivisions=3, radius=1.0)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.robot import Robot
 from kinodyn.sim import MujocoSimulator
