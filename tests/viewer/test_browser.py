@@ -83,7 +83,7 @@ def assert_the_robot_is_drawn(viewer: kd.viewer.Viewer, eyes: Eyes) -> None:
     wait_until(lambda: viewer.clients == 1, "the page connects")
     viewer.gizmos.visible = False
     wait_until(lambda: eyes.inked() > 0.01, "the robot is drawn")
-    root = viewer.server.scene.get_handle_by_name("/robot")
+    root = viewer.server.scene.get_handle_by_name("/world/robot")
     assert root is not None
     root.visible = False  # the dark pixels are the robot's: without it there are none
     wait_until(lambda: eyes.inked() < 1e-3, "the robot is hidden")

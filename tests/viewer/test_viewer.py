@@ -122,11 +122,11 @@ def test_playback_goes_on_by_itself_and_recordings_stand_side_by_side(robot: kd.
         viewer.pause()
         viewer.seek(0.25)
         wait_until(lambda: abs(viewer.q[0] - 0.5) < 1e-3, "it is at its highest")
-        first, second = (viewer.server.scene.get_handle_by_name(name) for name in ("/robot", "/robot 2"))
+        first, second = (viewer.server.scene.get_handle_by_name(name) for name in ("/world/robot", "/world/robot 2"))
         assert first is not None and second is not None
         assert abs(first.position[1] - second.position[1]) > 0.1
         viewer.q = np.zeros(3)  # another mode: the copy leaves
-        assert viewer.server.scene.get_handle_by_name("/robot 2") is None
+        assert viewer.server.scene.get_handle_by_name("/world/robot 2") is None
         viewer.play(speed=2.0, loop=False)
         wait_until(lambda: not viewer.player.playing, "it comes to its end")
         assert viewer.player.time == viewer.player.duration

@@ -22,6 +22,7 @@ from kinodyn.spatial.poses import inverse_pose
 from kinodyn.tasks.task import Task
 from kinodyn.viewer.limbs import Limb, limbs
 from kinodyn.viewer.moment import pose_of, wxyz_of
+from kinodyn.viewer.stage import WORLD
 
 COM = "com"
 GAIN = 0.35  # share of the way that one step takes
@@ -162,10 +163,11 @@ class Gizmos:
 
     def __init__(self, scene: viser.SceneApi, dragging: Dragging, q: Array, size: float) -> None:
         self._dragging, self._grabbed = dragging, set[str]()
+        self._wanted = self._allowed = True
         self._moved: dict[str, Array] = {}
         self.handles: dict[str, viser.TransformControlsHandle] = {}
         for k, name in enumerate(dragging.names):
-            self.handles[name] = self._add(scene, f"/drag/{k} {name.replace('/', '|')}", name, size)
+            self.handles[name] = self._add(scene, f"{WORLD}/drag/{k} {name.replace('/', '|')}", name, size)
         self.show(q)
 
     def take(self) -> dict[str, Array]:
@@ -178,13 +180,19 @@ class Gizmos:
 
     @property
     def visible(self) -> bool:
-        """Whether they are shown."""
-        return any(handle.visible for handle in self.handles.values())
+        """Whether they are wanted; they are hidden all the same while something else than a hand moves the robot."""
+        return self._wanted
 
     @visible.setter
-    def visible(self, shown: bool) -> None:
+    def visible(self, wanted: bool) -> None:
+        self._wanted = bool(wanted)
+        self.allow(self._allowed)
+
+    def allow(self, allowed: bool) -> None:
+        """Say whether they may be seen now."""
+        self._allowed = allowed
         for handle in self.handles.values():
-            handle.visible = shown
+            handle.visible = self._wanted and allowed
 
     def show(self, q: Array) -> None:
         """Put each where its target is: what is held where it was put, the others at the body."""

@@ -14,7 +14,7 @@ from kinodyn.robot import Robot
 from kinodyn.viewer.overlays import Switches, main_frame
 from kinodyn.viewer.playback import Given, Track, tracks
 from kinodyn.viewer.server import HERE, close_server, open_server
-from kinodyn.viewer.stage import aim_camera, set_stage
+from kinodyn.viewer.stage import Stage
 from kinodyn.viewer.troupe import Troupe
 
 LONGEST = 20_000  # pictures in one file
@@ -69,7 +69,7 @@ def _page(robot: Robot, parts: Sequence[Track], switches: Switches, times: Array
     """Play the motion on a stage that nobody sees, and keep what would have been sent."""
     server = open_server(HERE, None, robot.name)
     try:
-        set_stage(server)
+        stage = Stage(server)
         troupe = Troupe(server.scene, robot, parts[0].recording.q[0])
         troupe.resize(len(parts))
         troupe.show([track.at(0.0) for track in parts], switches)
@@ -77,11 +77,16 @@ def _page(robot: Robot, parts: Sequence[Track], switches: Switches, times: Array
             for overlay in troupe.overlays:
                 overlay.cloud.wait()
             troupe.show(troupe.moments, switches)
-        aim_camera(server, _swept(troupe, parts, times))
+        follows = robot.base == "floating"
+        if follows:
+            stage.follow(parts[0].recording.q[0])
+        stage.aim_camera(troupe.framed() if follows else _swept(troupe, parts, times))
         recorder = server.get_scene_serializer()
         for step, t in zip(np.diff(times), times[1:], strict=True):
             recorder.insert_sleep(float(step))
             troupe.show([track.at(float(t)) for track in parts], switches)
+            if follows:
+                stage.follow(troupe.moments[0].q)
         return recorder.as_html()
     finally:
         close_server(server)

@@ -12,6 +12,7 @@ from kinodyn.robot import Robot
 from kinodyn.viewer.figure import Figure
 from kinodyn.viewer.moment import Moment
 from kinodyn.viewer.overlays import Overlays, Switches
+from kinodyn.viewer.stage import WORLD
 
 
 class Troupe:
@@ -28,13 +29,13 @@ class Troupe:
 
     def __init__(self, scene: viser.SceneApi, robot: Robot, q: Array) -> None:
         self.scene, self.robot = scene, robot
-        first = Figure(scene, robot, "/robot")
+        first = Figure(scene, robot, f"{WORLD}/robot")
         low, high = first.extent(q)
         self.bounds = np.array([low, high])
         self.size = max(float((high - low).max()), 0.05)
         self.width = max(1.4 * float(high[1] - low[1]), 0.7 * self.size)
         self.figures = [first]
-        self.overlays = [Overlays(scene, robot, "/robot", self.size)]
+        self.overlays = [Overlays(scene, robot, f"{WORLD}/robot", self.size)]
         self.moments = [Moment(q)]
 
     def resize(self, count: int) -> None:
@@ -45,7 +46,7 @@ class Troupe:
             self.moments.pop()
         while len(self.figures) < count:
             k = len(self.figures)
-            root = f"/robot {k + 1}"
+            root = f"{WORLD}/robot {k + 1}"
             offset = (0.0, self.width * ((k + 1) // 2) * (-1.0 if k % 2 else 1.0), 0.0)
             self.figures.append(Figure(self.scene, self.robot, root, offset=offset))
             self.overlays.append(Overlays(self.scene, self.robot, root, self.size))

@@ -28,7 +28,7 @@ from kinodyn.viewer.playback import Given, Player, tracks
 from kinodyn.viewer.pose_panel import DragPanel, PosePanel, ShowPanel
 from kinodyn.viewer.server import HERE, address, close_server, open_server
 from kinodyn.viewer.sliders import Knob
-from kinodyn.viewer.stage import aim_camera, follow_with_camera, set_stage
+from kinodyn.viewer.stage import Stage
 from kinodyn.viewer.start import grounded, start_of
 from kinodyn.viewer.troupe import Troupe
 from kinodyn.viewer.walk_panel import WalkPanel
@@ -109,7 +109,7 @@ class Viewer:
             if parts is not None:
                 self._cue(Player(parts))
             self._tick(0.0)
-            aim_camera(self.server, self._troupe.framed())
+            self._stage.aim_camera(self._troupe.framed())
             self._loop = Loop(self._locked_tick)
         except BaseException:
             close_server(self.server)
@@ -118,7 +118,7 @@ class Viewer:
     def _furnish(self, q: Array | None) -> None:
         """Put stage, robot, gizmos and panels in place."""
         server, robot = self.server, self.robot
-        set_stage(server)
+        self._stage = Stage(server)
         self._troupe = Troupe(server.scene, robot, start_of(robot) if q is None else q)
         self.q_start = self.grounded(start_of(robot)) if q is None else q
         self._troupe.moments = [Moment(self.q_start)]
@@ -370,7 +370,7 @@ class Viewer:
         if mode != "drag":
             self.dragging.release()
         self.mode, self._dirty = mode, True
-        self.gizmos.visible = self.gizmos.visible and mode in ("pose", "drag")
+        self.gizmos.allow(mode in ("pose", "drag"))
 
     def _cue(self, player: Player) -> None:
         """Put a recording in, at its start."""
@@ -421,12 +421,11 @@ class Viewer:
         return self._troupe.moments if self._dirty else None
 
     def _present(self, moments: list[Moment]) -> None:
-        before = self._troupe.moments[0].q
         with self.server.atomic():
             self._troupe.show(moments, self.switches)
+            if self.follow and self.mode in ("walk", "play") and self.robot.base == "floating":
+                self._stage.follow(moments[0].q[:2])
             self.gizmos.show(moments[0].q)
-        if self.follow and self.mode in ("walk", "play") and self.robot.base == "floating" and len(moments) == 1:
-            follow_with_camera(self.server, moments[0].q[:3] - before[:3])
         self._dirty = False
 
     def _refresh(self) -> None:
