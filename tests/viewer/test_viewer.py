@@ -173,8 +173,11 @@ def test_a_floating_robot_stands_on_the_ground_and_walks_when_asked() -> None:
         wait_until(lambda: "left_sole" in viewer._troupe.moments[0].forces, "its forces are shown")
         viewer.halt()
         assert viewer.mode == "pose" and not viewer.walker.running
+        viewer.walker.problem = "it fell after 0.10 s"
+        with pytest.raises(kd.KinodynError, match="stand_up"):
+            viewer.walk()
         viewer.stand_up()
-        assert viewer.mode == "walk" and viewer.problem == ""
+        assert viewer.mode == "walk" and viewer.walker.problem == "" and viewer.problem == ""
     assert not viewer.walker.running
 
 

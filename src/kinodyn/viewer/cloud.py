@@ -36,7 +36,7 @@ class Cloud:
         if self._drawn != frame:
             points, colours = self._found[frame]
             self._node = self.scene.add_point_cloud(
-                self.name, points, colours, point_size=0.008 * self.size, point_shape="circle", precision="float32"
+                self.name, points, colours, point_size=0.005 * self.size, point_shape="circle", precision="float32"
             )
             self._drawn = frame
         assert self._node is not None
@@ -72,8 +72,10 @@ class Cloud:
             self._found[frame] = (np.zeros((0, 3)), np.zeros((0, 3), np.uint8))
             return
         space = workspace(robot, frame, samples=SAMPLES, dexterous=False)
-        points = space.points(space.reachable)
+        # anywhere in its voxel: points in rows would look like something they are not
+        spread = np.random.default_rng(0).uniform(-0.5, 0.5, (int(space.reachable.sum()), 3))
+        points = space.points(space.reachable) + space.resolution * spread * (np.array(space.counts.shape) > 3)
         density = space.probability[space.reachable]
         share = np.clip(density / max(float(np.quantile(density, 0.95)), 1e-12), 0.0, 1.0)[:, None]
-        colours = (1 - share) * np.array([[150, 190, 230]]) + share * np.array([[200, 70, 60]])
+        colours = (1 - share) * np.array([[178, 203, 230]]) + share * np.array([[46, 96, 168]])
         self._found[frame] = (points, colours.astype(np.uint8))

@@ -102,6 +102,7 @@ class Figure:
                 self._add(f"{names[body]}/stick {k}", body, np.eye(4), solid, link_colour(order[body]), None)
 
     def _add(self, name: str, body: str, T: Array, solid: Solid, colour: Colour, shape: Shape | None) -> None:
+        is_mesh = shape is not None and shape.kind == "mesh"
         self.scene.add_mesh_simple(
             name,
             solid.vertices,
@@ -109,7 +110,8 @@ class Figure:
             color=colour,
             flat_shading=solid.flat,
             opacity=None if shape is None else shape_opacity(shape),
-            side="double" if shape is not None and shape.kind == "mesh" else "front",  # meshes may be open
+            side="double" if is_mesh else "front",  # meshes may be open; shadows would stain both their sides
+            receive_shadow=not is_mesh,
             wxyz=wxyz_of(T[:3, :3]),
             position=T[:3, 3],
         )

@@ -261,17 +261,26 @@ class Viewer:
         It stands where walking begins, at the world's origin. A robot that cannot walk raises KinodynError.
         """
         walker = self.walker or Walker(self.robot)  # takes a second: not under the lock
+        if walker.problem:
+            raise KinodynError(f"{walker.problem}; stand_up() puts the robot back on its feet")
         if velocity is not None:
             walker.command(velocity)
         with self._lock:
             self.walker = self.walker or walker
             self._enter("walk")
             walker.start()
+            if self._walk_panel is not None:
+                self._walk_panel.show(walker.velocity)
 
     def steer(self, velocity: ArrayLike) -> None:
         """Change the velocity (3,) of a walk; zeros stop it. One beyond the robot's limits raises InputError."""
-        if self.walker is not None and not self.walker.problem:
+        if self.walker is None or self.walker.problem:
+            return
+        try:
             self.walker.command(velocity)
+        finally:
+            if self._walk_panel is not None:
+                self._walk_panel.show(self.walker.velocity)  # what holds, if that was refused
 
     def push(self, force: ArrayLike, duration: float = 0.1) -> None:
         """Push the base of a robot that walks with a force (3,) [N], in world axes, for so many seconds."""

@@ -88,7 +88,7 @@ class WalkPanel:
             self._viewer.walk(self.velocity)
 
     def _reset(self) -> None:
-        self._show(np.zeros(3))
+        self.show(np.zeros(3))
         self._viewer.stand_up()
 
     def _push(self) -> None:
@@ -105,9 +105,10 @@ class WalkPanel:
             self._viewer.attempt(lambda: self._viewer.steer(self.velocity))
 
     def _steer(self, velocity: Array) -> None:
-        self._show(velocity)
+        self.show(velocity)
         self._viewer.attempt(lambda: self._viewer.steer(velocity))
 
-    def _show(self, velocity: Array) -> None:
+    def show(self, velocity: Array) -> None:
+        """Put the sliders to a velocity (3,)."""
         for slider, value in zip(self._sliders, velocity, strict=True):
             assign(slider, round(float(value), 3))
