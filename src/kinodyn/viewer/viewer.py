@@ -426,7 +426,8 @@ class Viewer:
             self.player.advance(dt)
             return self.player.moments() if moves else None
         if self.mode == "walk" and self.walker is not None:
-            return [self.walker.moment]
+            # half as often: drawing and walking share one interpreter
+            return [self.walker.moment] if self._dirty or self._ticks % 2 else None
         return self._troupe.moments if self._dirty else None
 
     def _present(self, moments: list[Moment]) -> None:
@@ -434,7 +435,8 @@ class Viewer:
             self._troupe.show(moments, self.switches)
             if self.follow and self.mode in ("walk", "play") and self.robot.base == "floating":
                 self._stage.follow(moments[0].q[:2])
-            self.gizmos.show(moments[0].q)
+            if self.mode in ("pose", "drag"):
+                self.gizmos.show(moments[0].q)
         self._dirty = False
 
     def _refresh(self) -> None:
