@@ -15,13 +15,13 @@ from kinodyn.viewer.door import view
 
 if TYPE_CHECKING:
     from kinodyn.viewer.export import export_html
-    from kinodyn.viewer.playback import Player, Track
+    from kinodyn.viewer.playback import Player, Take
     from kinodyn.viewer.viewer import Viewer
     from kinodyn.viewer.walker import Walker
 
-__all__ = ["Player", "Track", "Viewer", "Walker", "export_html", "view"]
+__all__ = ["Player", "Take", "Viewer", "Walker", "export_html", "view"]
 
-_HOMES = {"Player": "playback", "Track": "playback", "Viewer": "viewer", "Walker": "walker", "export_html": "export"}
+_HOMES = {"Player": "playback", "Take": "playback", "Viewer": "viewer", "Walker": "walker", "export_html": "export"}
 
 
 def __getattr__(name: str) -> object:

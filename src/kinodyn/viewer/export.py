@@ -12,7 +12,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.viewer.overlays import Switches, main_frame
-from kinodyn.viewer.playback import Given, Track, tracks
+from kinodyn.viewer.playback import Given, Take, tracks
 from kinodyn.viewer.server import HERE, close_server, open_server
 from kinodyn.viewer.stage import Stage
 from kinodyn.viewer.troupe import Troupe
@@ -65,7 +65,7 @@ def export_html(
     return target
 
 
-def _page(robot: Robot, parts: Sequence[Track], switches: Switches, times: Array) -> str:
+def _page(robot: Robot, parts: Sequence[Take], switches: Switches, times: Array) -> str:
     """Play the motion on a stage that nobody sees, and keep what would have been sent."""
     server = open_server(HERE, None, robot.name)
     try:
@@ -92,7 +92,7 @@ def _page(robot: Robot, parts: Sequence[Track], switches: Switches, times: Array
         close_server(server)
 
 
-def _swept(troupe: Troupe, parts: Sequence[Track], times: Array) -> Array:
+def _swept(troupe: Troupe, parts: Sequence[Take], times: Array) -> Array:
     """Find the corners (2, 3) of what the robots pass through [m]."""
     extents = [
         figure.extent(track.at(float(t)).q) + figure.offset

@@ -18,7 +18,7 @@ Given = Recording | Sequence[Recording] | Mapping[str, Recording]
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class Take:
     """One robot's motion: a recording without batch axes, and the robot it is of."""
 
     name: str
@@ -49,7 +49,7 @@ class Track:
         return result
 
 
-def tracks(robot: Robot, given: Given) -> tuple[Track, ...]:
+def tracks(robot: Robot, given: Given) -> tuple[Take, ...]:
     """Make a track of each recording, and of each member of a batch; all must fit the robot."""
     if isinstance(given, Recording):
         named = {given.robot: given}
@@ -67,7 +67,7 @@ def tracks(robot: Robot, given: Given) -> tuple[Track, ...]:
     return tuple(found)
 
 
-def _members(robot: Robot, name: str, recording: Recording) -> list[Track]:
+def _members(robot: Robot, name: str, recording: Recording) -> list[Take]:
     if not isinstance(recording, Recording):
         raise InputError(f"recording {name!r} must be a kinodyn.Recording, got {type(recording).__name__}")
     if recording.q.shape[-1] != robot.nq or recording.v.shape[-1] != robot.nv:
@@ -78,13 +78,13 @@ def _members(robot: Robot, name: str, recording: Recording) -> list[Track]:
         )
     if not recording.batch:
         one_configuration(robot, recording.q[0])
-        return [Track(name, robot, recording)]
+        return [Take(name, robot, recording)]
     places = list(np.ndindex(*recording.batch))
     if len(places) > MOST:
         raise InputError(
             f"recording {name!r} is a batch of {len(places)}; {MOST} can be shown, recording.member(k) takes one"
         )
-    return [Track(f"{name} {place}", robot, recording.member(*place)) for place in places]
+    return [Take(f"{name} {place}", robot, recording.member(*place)) for place in places]
 
 
 class Player:
@@ -101,7 +101,7 @@ class Player:
     playing : bool
     """
 
-    def __init__(self, parts: Sequence[Track], *, speed: float = 1.0, loop: bool = True) -> None:
+    def __init__(self, parts: Sequence[Take], *, speed: float = 1.0, loop: bool = True) -> None:
         if not isinstance(speed, int | float | np.number) or not 0 < speed < np.inf:
             raise InputError(f"speed must be a positive number, got {speed!r}")
         self.tracks = tuple(parts)
