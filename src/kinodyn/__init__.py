@@ -34,6 +34,7 @@ if _TYPE_CHECKING:
         spatial,
         trajectory,
         validation,
+        viewer,
         walking,
     )
     from kinodyn.description.catalogue import robots
@@ -52,6 +53,7 @@ if _TYPE_CHECKING:
     from kinodyn.robot import Limits, Robot
     from kinodyn.state import State
     from kinodyn.threads import get_threads, set_threads
+    from kinodyn.viewer import view
 
 # Where each name is found when it is first asked for: importing everything takes a second, and no program needs it all.
 _PLACES = {
@@ -71,6 +73,7 @@ _PLACES = {
     "load": "kinodyn.loading",
     "robots": "kinodyn.description.catalogue",
     "set_threads": "kinodyn.threads",
+    "view": "kinodyn.viewer",
     "write_urdf": "kinodyn.description.write_urdf",
 }
 
@@ -112,6 +115,8 @@ __all__ = [
     "spatial",
     "trajectory",
     "validation",
+    "view",
+    "viewer",
     "walking",
     "write_urdf",
 ]

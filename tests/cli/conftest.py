@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
-import types
+import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import kinodyn as kd
 from kinodyn.cli import main
+from kinodyn.viewer.viewer import Viewer
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,13 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def outside(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Stand in for what opens a browser; tells how it was called."""
-    calls: dict[str, Any] = {}
-    viewer = types.ModuleType("kinodyn.viewer")
+    """Look at the viewer's page in place of somebody who ends it; tells what was there."""
+    seen: dict[str, Any] = {}
 
-    def view(robot: kd.Robot, **settings: Any) -> None:
-        calls["view"] = (robot, settings)
+    def wait(viewer: Viewer, timeout: float | None = None) -> None:
+        with urllib.request.urlopen(viewer.url, timeout=10) as page:
+            seen.update(url=viewer.url, status=page.status, robot=viewer.robot.name, mode=viewer.mode)
+        raise KeyboardInterrupt
 
-    viewer.view = view  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "kinodyn.viewer", viewer)
-    return calls
+    monkeypatch.setattr(Viewer, "wait", wait)
+    return seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -176,9 +177,19 @@ def test_push_maps_what_a_robot_survives(run: Run) -> None:
     assert Path("pushes.png").stat().st_size > 10_000
 
 
-def test_view_hands_on_what_was_asked_for(run: Run, outside: dict[str, object]) -> None:
-    assert run("kinodyn view panda --port 8123").code == 0
-    assert outside["view"][1] == {"host": "127.0.0.1", "port": 8123}  # type: ignore[index]
+def test_view_opens_a_page_of_this_machine_until_ctrl_c(run: Run, outside: dict[str, object]) -> None:
+    assert run("kinodyn view panda --port 18123").code == 0
+    assert outside["url"] == "http://127.0.0.1:18123" and outside["status"] == 200 and outside["mode"] == "pose"
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", 18123), timeout=1)
+
+
+def test_view_plays_a_recording_and_writes_it_to_one_file(run: Run, outside: dict[str, object]) -> None:
+    assert run("kinodyn simulate planar2r --duration 0.2 --out fall.npz").code == 0
+    assert run("kinodyn view planar2r --recording fall.npz").code == 0 and outside["mode"] == "play"
+    assert run("kinodyn view planar2r --recording fall.npz --export fall.html").code == 0
+    assert Path("fall.html").stat().st_size > 100_000
+    assert run("kinodyn view planar2r --export fall.html").code == 2
 
 
 def test_a_viewer_opens_after_the_answer_and_ctrl_c_ends_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

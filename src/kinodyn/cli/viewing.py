@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
-
-from kinodyn.errors import KinodynError
 
 if TYPE_CHECKING:
     from kinodyn.robot import Robot
@@ -13,10 +10,7 @@ if TYPE_CHECKING:
 
 def open_viewer(robot: Robot, **settings: Any) -> None:
     """Show a robot, or a recording of it, in the browser, until somebody ends it."""
-    try:
-        viewer = importlib.import_module("kinodyn.viewer")
-    except ModuleNotFoundError as cause:
-        raise KinodynError(f"the viewer cannot be started: {cause}") from cause
-    shown = viewer.view(robot, **settings)
-    if hasattr(shown, "wait"):
-        shown.wait()
+    from kinodyn.viewer import view
+
+    with view(robot, **settings) as viewer:
+        viewer.wait()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName, option
 from kinodyn.cli.viewing import open_viewer
+from kinodyn.errors import InputError
+
+if TYPE_CHECKING:
+    from kinodyn.recording import Recording
+    from kinodyn.robot import Robot
 
 
 @command(
@@ -23,6 +28,7 @@ def view(
     host: Annotated[
         str, option("address to listen at; others than this machine can see it if you say so")
     ] = "127.0.0.1",
+    export: Annotated[Path | None, option("write the recording to this HTML file instead; it opens offline")] = None,
     port: Annotated[int | None, option("a free one unless given", min=1, max=65535)] = None,
     base: Base = None,
 ) -> Answer:
@@ -32,5 +38,16 @@ def view(
     loaded = reading.load(robot, base)
     played = None if recording is None else Recording.load(recording)
     settings: dict[str, Any] = {"host": host, "port": port, "recording": played}
+    if export is not None:
+        return _exported(loaded, played, export)
     given = {name: value for name, value in settings.items() if value is not None}
     return Answer(f"{loaded.name}: Ctrl-C ends the viewer", {}, then=lambda: open_viewer(loaded, **given))
+
+
+def _exported(robot: Robot, recording: Recording | None, path: Path) -> Answer:
+    from kinodyn.viewer import export_html
+
+    if recording is None:
+        raise InputError("--export needs a --recording to write")
+    export_html(robot, recording, path)
+    return Answer(f"{robot.name}: {recording.duration:.3g} s in {path}", {})

@@ -1,0 +1,49 @@
+"""See a robot in a web page: move it, drag a hand, play what it did, and write that to one HTML file.
+
+Without options it does all this by itself in a few seconds, with nobody looking, and ends. --stay keeps the page open:
+open the printed address in a browser. --robot NAME takes another robot, --html FILE says where the file goes.
+"""
+
+import argparse
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import kinodyn as kd
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--robot", default="humanoid", help="which robot")
+parser.add_argument("--html", metavar="FILE", help="where to write the recording")
+parser.add_argument("--stay", action="store_true", help="keep the page open until Ctrl-C")
+options = parser.parse_args()
+warnings.simplefilter("ignore", kd.DescriptionWarning)  # details of the files that do not matter here
+
+robot = kd.load(options.robot)
+with kd.view(robot, show=["com", "projection", "support"]) as viewer, tempfile.TemporaryDirectory() as folder:
+    # Drag the first hand or tool by 5 cm, as the gizmo in the page does; the body follows in the viewer's own thread.
+    name = viewer.dragging.names[0]
+    start, T = viewer.q, viewer.dragging.measure(name, viewer.q).copy()
+    T[:3, 3] += [0.05, 0.0, -0.05]
+    viewer.drag(name, T)
+    end = time.monotonic() + 20.0
+    while not viewer.dragging.reached(viewer.q) and time.monotonic() < end:
+        time.sleep(0.02)
+    print(f"{name} {'is there' if viewer.dragging.reached(viewer.q) else 'is on its way'}, at {viewer.rate:.0f} Hz")
+
+    # There and back in two seconds, as a recording; a simulation or a walk gives the same thing.
+    t = np.linspace(0.0, 2.0, 61)
+    q = robot.interpolate(start, viewer.q, 0.5 - 0.5 * np.cos(np.pi * t))
+    v = np.gradient(robot.difference(start, q), t, axis=0)
+    recording = kd.Recording.of(robot, t, q, v, np.zeros_like(v))
+    path = viewer.export_html(recording, options.html or Path(folder) / "motion.html")
+    print(f"{recording} in {path.name}, {path.stat().st_size / 1e6:.1f} MB")
+
+    viewer.play(recording)
+    time.sleep(0.2)
+    print(f"plays, {viewer.player.time:.2f} s so far" if viewer.player else "does not play")
+    if options.stay:
+        viewer.wait()
+print("closed")

@@ -1,0 +1,152 @@
+"""Triangles of a COLLADA file (.dae), which many robots have their looks in and trimesh does not read by itself.
+
+Positions, polygons, the tree of nodes and the unit of length are read; materials, normals and the up axis are not: in
+robot descriptions the axes are meant as written, whatever the file calls up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.description.types import Array
+from kinodyn.errors import DescriptionError
+from kinodyn.spatial import exp
+
+Faces = NDArray[np.int64]
+Piece = tuple[Array, Faces]
+
+
+def read_collada(path: Path) -> Piece:
+    """Read vertices (n, 3) [m] and faces (m, 3) of everything that the file's scene shows."""
+    root = _parse(path)
+    try:
+        meshes = {f"#{node.get('id')}": _geometry(node) for node in _below(root, "library_geometries", "geometry")}
+        library = {f"#{node.get('id')}": node for node in root.iter(_tag(root, "node")) if node.get("id")}
+        scenes = _below(root, "library_visual_scenes", "visual_scene")
+        pieces = [piece for scene in scenes for piece in _shown(scene, np.eye(4), meshes, library, 0)]
+    except (KeyError, ValueError, IndexError, TypeError) as cause:
+        raise DescriptionError(f"the COLLADA file is broken: {cause}", file=path) from cause
+    if not pieces:
+        raise DescriptionError("the COLLADA file shows no triangles", file=path)
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in pieces)])
+    faces = np.concatenate([part + start for (_, part), start in zip(pieces, starts, strict=False)])
+    return _unit(root) * np.concatenate([vertices for vertices, _ in pieces]), faces
+
+
+def _parse(path: Path) -> ElementTree.Element:
+    data = path.read_bytes()
+    if b"<!DOCTYPE" in data or b"\0" in data:  # nothing is expanded or fetched from elsewhere
+        raise DescriptionError("a COLLADA file with a document type declaration is not read", file=path)
+    try:
+        return ElementTree.fromstring(data)
+    except ElementTree.ParseError as cause:
+        raise DescriptionError(f"the COLLADA file is no XML: {cause}", file=path) from cause
+
+
+def _tag(root: ElementTree.Element, name: str) -> str:
+    """Write a tag with the namespace that the file has."""
+    space = root.tag.rpartition("}")[0]
+    return f"{space}}}{name}" if space else name
+
+
+def _below(root: ElementTree.Element, *names: str) -> list[ElementTree.Element]:
+    return root.findall("/".join(_tag(root, name) for name in names))
+
+
+def _unit(root: ElementTree.Element) -> float:
+    found = _below(root, "asset", "unit")
+    return float(found[0].get("meter", "1")) if found else 1.0
+
+
+def _numbers(node: ElementTree.Element, kind: type = float) -> NDArray[np.generic]:
+    return np.array((node.text or "").split(), dtype=kind)
+
+
+def _geometry(geometry: ElementTree.Element) -> list[Piece]:
+    """Read each group of polygons of a geometry."""
+    mesh = geometry.find(_tag(geometry, "mesh"))
+    if mesh is None:
+        return []
+    sources = {
+        f"#{source.get('id')}": np.asarray(_numbers(array), dtype=float)
+        for source in _below(mesh, "source")
+        for array in _below(source, "float_array")
+    }
+    positions = {
+        f"#{vertices.get('id')}": sources[str(entry.get("source"))].reshape(-1, 3)
+        for vertices in _below(mesh, "vertices")
+        for entry in _below(vertices, "input")
+        if entry.get("semantic") == "POSITION"
+    }
+    kinds = ("triangles", "polylist", "polygons")
+    return [_polygons(group, positions) for kind in kinds for group in _below(mesh, kind) if len(_below(group, "p"))]
+
+
+def _polygons(group: ElementTree.Element, positions: dict[str, Array]) -> Piece:
+    inputs = {str(entry.get("semantic")): entry for entry in _below(group, "input")}
+    stride = 1 + max(int(entry.get("offset", "0")) for entry in _below(group, "input"))
+    column = int(inputs["VERTEX"].get("offset", "0"))
+    runs = [np.asarray(_numbers(p, int)).reshape(-1, stride)[:, column] for p in _below(group, "p")]
+    index = np.concatenate(runs)
+    counts = _below(group, "vcount")
+    if counts:
+        sizes = np.asarray(_numbers(counts[0], int))
+    elif group.tag.endswith("polygons"):
+        sizes = np.array([len(run) for run in runs])
+    else:
+        sizes = np.full(len(index) // 3, 3)
+    return positions[str(inputs["VERTEX"].get("source"))], index[_fans(sizes)]
+
+
+def _fans(sizes: Faces) -> Faces:
+    """Cut polygons of so many corners into triangles about their first corner: places (m, 3) in the list of corners."""
+    if (sizes == 3).all():
+        return np.arange(3 * len(sizes)).reshape(-1, 3)
+    starts = np.cumsum([0, *sizes[:-1]])
+    fans = [
+        (start, start + k, start + k + 1) for start, size in zip(starts, sizes, strict=True) for k in range(1, size - 1)
+    ]
+    return np.array(fans, dtype=int).reshape(-1, 3)
+
+
+def _shown(
+    node: ElementTree.Element,
+    T: Array,
+    meshes: dict[str, list[Piece]],
+    library: dict[str, ElementTree.Element],
+    depth: int,
+) -> Iterator[Piece]:
+    """Go down the tree of nodes and place what it shows."""
+    if depth > 64:
+        raise ValueError("nodes are nested more than 64 deep")
+    for child in node:
+        name = child.tag.rpartition("}")[2]
+        if name in ("matrix", "translate", "rotate", "scale"):
+            T = T @ _transform(name, np.asarray(_numbers(child), dtype=float))
+        elif name == "instance_geometry":
+            for vertices, faces in meshes[str(child.get("url"))]:
+                turned = faces[:, ::-1] if np.linalg.det(T[:3, :3]) < 0 else faces
+                yield vertices @ T[:3, :3].T + T[:3, 3], turned
+        elif name == "node":
+            yield from _shown(child, T, meshes, library, depth + 1)
+        elif name == "instance_node":
+            yield from _shown(library[str(child.get("url"))], T, meshes, library, depth + 1)
+
+
+def _transform(kind: str, values: Array) -> Array:
+    T = np.eye(4)
+    if kind == "matrix":
+        T = values.reshape(4, 4)
+    elif kind == "translate":
+        T[:3, 3] = values
+    elif kind == "scale":
+        T[:3, :3] = np.diag(values)
+    else:
+        axis = values[:3] / np.linalg.norm(values[:3])
+        T = exp(np.concatenate([np.zeros(3), np.deg2rad(values[3]) * axis]))
+    return T

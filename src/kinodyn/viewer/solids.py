@@ -1,0 +1,102 @@
+"""From a shape of a description to triangles: primitives are made, meshes are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+
+from kinodyn.description.types import Array, Shape
+from kinodyn.errors import DescriptionError
+from kinodyn.viewer.collada import read_collada
+
+ENDLESS = 4.0  # half the length that is drawn of a plane without end [m]
+SHARP = np.deg2rad(30.0)  # edges sharper than this are drawn as edges
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """Triangles of one shape in its link: vertices (n, 3) [m], faces (m, 3), and whether facets are to be seen."""
+
+    vertices: NDArray[np.float32]
+    faces: NDArray[np.uint32]
+    flat: bool = False
+
+
+def solid_of(shape: Shape) -> Solid:
+    """Make the triangles of a shape, placed in its link.
+
+    Raises DescriptionError for a mesh that is missing or cannot be read.
+    """
+    vertices, faces, flat = _local(shape)
+    R, p = shape.T_link_shape[:3, :3], shape.T_link_shape[:3, 3]
+    placed = vertices @ R.T + p
+    if not np.isfinite(placed).all():
+        raise DescriptionError(f"the shape {shape.name or shape.uri!r} has vertices that are not finite")
+    return Solid(placed.astype(np.float32), faces.astype(np.uint32), flat)
+
+
+def rod(start: Array, end: Array, radius: float) -> Solid:
+    """Make a rod between two points (3,) [m], for links that have no shape."""
+    made = trimesh.creation.cylinder(radius=radius, segment=[start, end], sections=16)
+    return Solid(np.asarray(made.vertices, np.float32), np.asarray(made.faces, np.uint32))
+
+
+def ball(centre: Array, radius: float) -> Solid:
+    """Make a ball about a point (3,) [m]."""
+    made = trimesh.creation.icosphere(subdivisions=2, radius=radius)
+    return Solid(np.asarray(made.vertices + centre, np.float32), np.asarray(made.faces, np.uint32))
+
+
+def _local(shape: Shape) -> tuple[Array, Array, bool]:
+    size = np.array(shape.size, dtype=float)
+    flat = False
+    if shape.kind == "mesh":
+        vertices, faces = _mesh(shape)
+        mirrored = np.prod(np.sign(size)) < 0
+        return vertices * size, faces[:, ::-1] if mirrored else faces, False
+    if shape.kind == "box":
+        made, flat = trimesh.creation.box(extents=size), True
+    elif shape.kind == "plane":
+        half = np.where(size[:2] > 0, size[:2], ENDLESS)
+        made, flat = trimesh.creation.box(extents=[2 * half[0], 2 * half[1], 1e-3]), True
+    elif shape.kind == "cylinder":
+        made, flat = trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32), True
+    elif shape.kind == "capsule":
+        made = trimesh.creation.capsule(radius=size[0], height=size[1], count=[16, 28])
+        made.apply_translation([0.0, 0.0, -float(made.bounds[:, 2].mean())])  # its middle at the origin
+    else:
+        made = trimesh.creation.icosphere(subdivisions=3, radius=1.0)
+        made.apply_scale(size[0] if shape.kind == "sphere" else size)
+    return np.asarray(made.vertices), np.asarray(made.faces), flat
+
+
+def _mesh(shape: Shape) -> tuple[Array, Array]:
+    if shape.mesh is None:
+        raise DescriptionError(f"the mesh {shape.uri!r} was not found; give package_dirs= when loading the robot")
+    return _read(shape.mesh)
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path) -> tuple[Array, Array]:
+    """Read a mesh file; edges that are sharp keep vertices of their own, so that they are drawn sharp."""
+    try:
+        if path.suffix.lower() == ".dae":
+            vertices, faces = read_collada(path)
+            made = trimesh.Trimesh(vertices, faces)
+        else:
+            made = trimesh.load_mesh(path)
+            if isinstance(made, trimesh.Scene):
+                made = made.to_geometry()
+    except DescriptionError:
+        raise
+    except Exception as cause:  # trimesh's readers raise whatever their formats bring
+        raise DescriptionError(f"the mesh cannot be read: {cause}", file=path) from cause
+    if not isinstance(made, trimesh.Trimesh) or len(made.faces) == 0:
+        raise DescriptionError("the mesh has no triangles", file=path)
+    smooth = trimesh.graph.smooth_shade(made, angle=SHARP)
+    return np.asarray(smooth.vertices, dtype=float), np.asarray(smooth.faces)

@@ -1,0 +1,71 @@
+"""The stage: light, ground and where the camera stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import viser
+
+from kinodyn.description.types import Array
+
+VIEW = np.array([1.0, -0.75, 0.42])  # from where a robot that looks along x is seen: from ahead, its right, above
+FIELD = np.deg2rad(40.0)  # of view, upright
+SUN, FILL = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # where light comes from
+SECTION = 1.0  # m between the grid's stronger lines
+WORLD = "/world"
+BLUE = (58, 110, 165)
+
+
+class Stage:
+    """Lights, a ground with a grid, and a world that can be moved under a camera that stays.
+
+    Robots that walk away are followed by moving the world, not the camera: pages tell the server where their cameras
+    are, late, and would pull against it.
+    """
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        self._server, scene = server, server.scene
+        # lights of our own: an environment map looks no better on plain colours, and takes long without a graphics card
+        scene.configure_default_lights(enabled=False)
+        scene.configure_environment_map(None)
+        sky, floor = (255, 255, 255), (196, 198, 206)
+        scene.add_light_hemisphere("/lights/sky", sky_color=sky, ground_color=floor, intensity=1.7)
+        scene.add_light_directional("/lights/sun", color=(255, 250, 240), intensity=2.8, cast_shadow=True, position=SUN)
+        scene.add_light_directional("/lights/fill", color=(225, 235, 255), intensity=0.7, position=FILL)
+        self._ground = scene.add_grid(
+            "/ground",
+            infinite_grid=True,
+            cell_size=0.1,
+            section_size=SECTION,
+            cell_color=(226, 229, 233),
+            section_color=(186, 193, 202),
+            cell_thickness=0.6,
+            fade_distance=14.0,
+            plane_color=(246, 247, 249),
+            plane_opacity=1.0,
+            shadow_opacity=0.35,
+            position=(0.0, 0.0, -1e-3),
+        )
+        self._world = scene.add_frame(WORLD, show_axes=False)
+        server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BLUE)
+
+    @property
+    def centre(self) -> Array:
+        """The point (2,) of the ground that is in the middle of the page [m]."""
+        return -np.array(self._world.position[:2])
+
+    def follow(self, place: Array) -> None:
+        """Have a point (2,) or (3,) of the world in the middle; the grid's lines go along."""
+        x, y = (float(part) for part in place[:2])
+        self._world.position = (-x, -y, 0.0)
+        self._ground.position = (-(x % SECTION), -(y % SECTION), -1e-3)
+
+    def aim_camera(self, bounds: Array) -> None:
+        """Let new pages see everything between two corners (2, 3) of the world [m]."""
+        middle = bounds.mean(axis=0) - np.array([*self.centre, 0.0])
+        radius = 0.5 * float(np.linalg.norm(bounds[1] - bounds[0]))
+        away = 1.08 * max(radius, 0.1) / np.sin(0.5 * FIELD)
+        camera = self._server.initial_camera
+        camera.fov = FIELD
+        camera.near, camera.far = 0.01 * away, 100.0 * away + 50.0
+        camera.look_at = middle
+        camera.position = middle + away * VIEW / np.linalg.norm(VIEW)
