@@ -27,8 +27,8 @@ $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
 		--config-settings=cmake.define.KINODYN_AVX512=$(AVX512)
 	touch $@
 
-walk: $(VENV)/.kinodyn  ## let the bundled humanoid walk in MuJoCo; picture in walk.png
-	$(BIN)/python examples/23_walk.py --seconds 12 --plot walk.png
+walk: $(VENV)/.kinodyn  ## let the bundled humanoid walk in MuJoCo; walk.png, walk.html
+	$(BIN)/kinodyn walk humanoid --duration 12 --plot walk.png --report walk.html
 
 test: $(VENV)/.kinodyn  ## run all tests
 	$(BIN)/python -m pytest --numprocesses auto

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.errors import InputError, KinodynError
+from kinodyn.walking.pushes import stands_push
 
 
 def load(name: str) -> kd.Robot:
@@ -54,7 +56,58 @@ def test_a_push_too_strong_is_called_a_fall_and_the_recording_is_kept(tmp_path: 
     assert (tmp_path / "walk.png").stat().st_size > 10_000
 
 
+def test_it_walks_to_a_goal_and_stands_there() -> None:
+    result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), goal=(0.5, 0.2, 0.5))
+    assert result.walked and abs(result.heading_drift) < np.deg2rad(2.0)
+    robot, q = result.body.robot, result.recording.q[-1]
+    middles = [(foot.sole_pose(robot, q) @ [*foot.middle, 0.0, 1.0])[:2] for foot in result.body.feet.values()]
+    np.testing.assert_allclose(np.mean(middles, axis=0), [0.5, 0.2], atol=0.03)
+    assert result.recording.duration < 8.0  # it does not go on stepping
+
+
+def test_it_stops_when_it_has_walked_a_distance() -> None:
+    result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), distance=0.8)
+    assert result.walked and result.distance == pytest.approx(0.8, abs=0.12)
+    figures = result.summary()
+    assert figures["steps"] == result.steps and figures["fallen"] is None
+    assert max(figures["torques"].values()) == figures["torque"] <= 1.0 + 1e-9
+
+
+def test_a_slope_that_nobody_told_it_of_is_felt() -> None:
+    x = np.arange(-1.0, 4.0, 0.05)
+    rise = np.tan(np.deg2rad(5.0)) * np.maximum(x - 0.4, 0.0)
+    ground = kd.contact.HeightField(np.tile(rise[:, None], 3), (0.05, 1.0), (-1.0, -1.0))
+    result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), duration=7.0, ground=ground)
+    height = result.recording.q[-1, 2] - result.recording.q[0, 2]
+    assert result.walked and result.distance > 0.9
+    assert height == pytest.approx(np.tan(np.deg2rad(5.0)) * (result.distance - 0.4), abs=0.02)
+
+
+@pytest.mark.parametrize("angle", [0.0, np.pi / 2])
+def test_a_push_that_topples_it_is_caught_by_a_step(angle: float) -> None:
+    robot = kd.load("humanoid")
+    body = kd.walking.Biped.of(robot)
+    polygon = kd.balance.support_polygon(robot, body.q, list(body.feet.values()))
+    com = kd.kinematics.com(robot, body.q)[:2]
+    bound = kd.balance.push_bound(polygon, com, [np.cos(angle), np.sin(angle)], body.omega, robot.mass)
+    assert not stands_push(robot, angle, 1.5 * float(bound))
+    assert stands_push(robot, angle, 1.5 * float(bound), stepping=True)
+    assert stands_push(robot, angle, 0.7 * float(bound))
+
+
+def test_a_robot_that_is_too_weak_is_told_which_joint() -> None:
+    description = kd.load("humanoid").description
+    joints = [replace(joint, effort=30.0) if "knee" in joint.name else joint for joint in description.joints]
+    weak = kd.Robot(replace(description, joints=tuple(joints)))
+    with pytest.raises(KinodynError, match="too weak.*knee"):
+        kd.walking.walk(weak)
+
+
 def test_who_cannot_walk_is_told_before_anything_moves() -> None:
+    with pytest.raises(InputError, match="goal"):
+        kd.walking.walk(kd.load("humanoid"), goal=(1e4, 0.0, 0.0))
+    with pytest.raises(InputError, match="not both"):
+        kd.walking.walk(kd.load("humanoid"), goal=(1.0, 0.0, 0.0), distance=1.0)
     with pytest.raises(KinodynError):
         kd.walking.walk(kd.load("panda"))
     with pytest.raises(InputError, match="m/s"):

@@ -15,7 +15,7 @@ from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.state import State
-from kinodyn.tasks import ComTask, FrameTask, PostureTask
+from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.planner import FootReference, Planner, Reference
 
@@ -33,6 +33,7 @@ SETTLE = 0.1  # [s] after a landing from which on a foot tells how the ground ri
 GROUND = 0.3  # [s] of standing on one foot over which that is averaged
 STEEPEST = 0.2  # rise that is believed
 TRUST = 0.25  # in a measured velocity of the mass, beside the one that the forces of the tick before should give
+SPIN = 2.0  # weight of little angular momentum: arms make up for the legs
 HIP = 0.2  # legs: how far beyond the feet the zero moment point may be asked for
 FALLEN = 0.6  # of the height of its base above the feet: below, a robot has fallen
 
@@ -115,7 +116,9 @@ class WalkingController:
         for task in self._swing.values():
             task.frequency = SWING * omega
         self._contacts = {side: foot.contact(friction) for side, foot in body.feet.items()}
-        tasks = [self._com, self._trunk, posture, *self._swing.values()]
+        spin = MomentumTask(weights=(0.0, 0.0, 0.0, SPIN, SPIN, SPIN), name="angular momentum")
+        spin.frequency = omega
+        tasks = [self._com, self._trunk, posture, spin, *self._swing.values()]
         self.whole_body = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=self.dt)
 
     def command(self, velocity: ArrayLike | None, *, at: float = 0.0) -> None:

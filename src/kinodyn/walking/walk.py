@@ -17,6 +17,7 @@ from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.sim.simulate import Controller
 from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
+from kinodyn.walking.ability import require_feasible, require_strong
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import FALLEN, WalkingController
 from kinodyn.walking.result import Judge, WalkResult
@@ -73,8 +74,8 @@ def walk(
     settings
         Those of `sim.MujocoSettings`, such as friction or mass_scale: the controller does not know of them.
 
-    A robot that cannot walk, a velocity beyond its limits, or a goal too far away raises an error with the reason
-    before anything moves.
+    A robot that cannot walk (no two feet, too weak), a velocity beyond its limits, or a goal too far away raises an
+    error with the reason before anything moves. So does a pace that inverse kinematics cannot follow.
 
     Example
     -------
@@ -88,6 +89,8 @@ def walk(
     simulator = engine(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
     controller = WalkingController(body, forces=simulator.contact_forces)
     course = Course(controller, velocity, duration=duration, distance=distance, goal=goal)
+    require_strong(body)
+    require_feasible(controller.planner, course.pace)
     begin = time.perf_counter()
     seen: Controller = course
     if isinstance(simulator, SensedSimulator):
@@ -129,6 +132,7 @@ class Course:
             raise InputError("give a distance or a goal, not both")
         planner = controller.planner
         self.velocity = np.array(planner.limits.check(velocity, planner.timing.step))
+        self.pace = self.velocity
         self.times: list[float] = []
         self.way, self.stopped, self.rested = 0.0, np.inf, np.inf
         self._before: Array | None = None
@@ -137,7 +141,7 @@ class Course:
             speed = float(self.velocity[0])
             controller.go_to(self.goal, speed=speed, at=STAND)
             needed = 10.0 + 3.0 * float(np.hypot(*self.goal[:2])) / speed + 5.0 * abs(float(self.goal[2]))
-            self.velocity = np.zeros(3)
+            self.pace, self.velocity = np.array([speed, 0.0, 0.0]), np.zeros(3)
         else:
             controller.command(self.velocity, at=STAND)
             needed = 10.0 if distance is None else self._time_for(distance)
