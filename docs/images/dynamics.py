@@ -44,7 +44,11 @@ def conserved() -> None:
     q0 = np.array([0.3, -1.0, 0.8, 0.2, 0.5, 0.0])
     run = kd.sim.simulate(arm, None, 1.2, q0=q0, integrator="rk4", friction=False, stops=None)
     kinetic, potential = kd.dynamics.kinetic_energy(arm, run.q, run.v), kd.dynamics.potential_energy(arm, run.q)
-    for name, energy in (("kinetic", kinetic), ("potential", potential - potential[0]), ("sum", kinetic + potential - potential[0])):
+    for name, energy in (
+        ("kinetic", kinetic),
+        ("potential", potential - potential[0]),
+        ("sum", kinetic + potential - potential[0]),
+    ):
         first.plot(run.time, energy, label=name, lw=2.4 if name == "sum" else 1.5)
     first.set(title="a UR5 let go: energy", xlabel="time [s]", ylabel="[J]")
     first.legend(fontsize=8)

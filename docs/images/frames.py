@@ -11,8 +11,13 @@ from stage import COLOURS, HERE, arrow, label, show, take, triad
 
 import kinodyn as kd
 
-
-CAMERA: dict[str, Any] = {"lookat": [0.1, 0.42, 0.8], "distance": 2.9, "azimuth": -155.0, "elevation": -18.0, "alpha": 0.7}
+CAMERA: dict[str, Any] = {
+    "lookat": [0.1, 0.42, 0.8],
+    "distance": 2.9,
+    "azimuth": -155.0,
+    "elevation": -18.0,
+    "alpha": 0.7,
+}
 
 
 def world_and_base(axes: Axes, robot: kd.Robot, q: Any) -> None:
@@ -73,7 +78,12 @@ def references() -> None:
     panels = {
         "aligned": (origin, np.eye(2), v, "velocity of the frame's origin,\nalong the world's axes"),
         "local": (origin, turned, v, "velocity of the frame's origin,\nalong the frame's own axes"),
-        "world": (np.zeros(2), np.eye(2), moves([0, 0]), "velocity of the point of the body that passes\nthe world's origin"),
+        "world": (
+            np.zeros(2),
+            np.eye(2),
+            moves([0, 0]),
+            "velocity of the point of the body that passes\nthe world's origin",
+        ),
     }
     for axes, (name, (at, basis, velocity, words)) in zip(figure.subplots(1, 3), panels.items(), strict=True):
         plate(axes, origin, angle, centre, name == "world")
@@ -88,7 +98,9 @@ def references() -> None:
         numbers = basis.T @ velocity
         axes.set(aspect="equal", xlim=(-1.0, 4.1), ylim=(-1.35, 3.3), xticks=[], yticks=[])
         axes.set_title(f'reference="{name}"', family="monospace", fontsize=12)
-        axes.set_xlabel(f"{words}\nlinear part ({numbers[0]:.2f}, {numbers[1]:.2f}, 0), angular part (0, 0, {rate:.2f})")
+        axes.set_xlabel(
+            f"{words}\nlinear part ({numbers[0]:.2f}, {numbers[1]:.2f}, 0), angular part (0, 0, {rate:.2f})"
+        )
     figure.savefig(HERE / "references.png", dpi=90, bbox_inches="tight")
 
 
@@ -100,7 +112,12 @@ def plate(axes: Axes, origin: Any, angle: float, centre: Any, wide: bool) -> Non
     if wide:
         axes.plot([0, origin[0]], [0, origin[1]], color="#7b8fb5", lw=9, alpha=0.3, solid_capstyle="round")
     axes.plot(*centre, "o", color="#b2560d", ms=5)
-    axes.annotate("", centre + [-0.32, 0.0], centre + [0.32, 0.0], arrowprops={"arrowstyle": "->", "color": "#b2560d", "connectionstyle": "arc3,rad=0.9"})
+    axes.annotate(
+        "",
+        centre + [-0.32, 0.0],
+        centre + [0.32, 0.0],
+        arrowprops={"arrowstyle": "->", "color": "#b2560d", "connectionstyle": "arc3,rad=0.9"},
+    )
     axes.text(centre[0] + 0.4, centre[1] - 0.1, "turns about here", color="#7a3a06", fontsize=9)
 
 
@@ -109,13 +126,25 @@ def flat_triad(axes: Axes, at: Any, basis: Any, length: float, name: str, *, fai
     for k, letter in enumerate("xy"):
         tip = at + length * basis[:, k]
         arrow2(axes, at, tip, COLOURS[k], 2.0, alpha=0.3 if faint else 1.0)
-        axes.text(*(tip + 0.14 * basis[:, k]), letter, color=COLOURS[k], ha="center", va="center", alpha=0.4 if faint else 1)
+        axes.text(
+            *(tip + 0.14 * basis[:, k]), letter, color=COLOURS[k], ha="center", va="center", alpha=0.4 if faint else 1
+        )
     axes.text(*(at + 0.2 * basis[:, 0] - 0.25 * basis[:, 1]), name, ha="center", va="center", fontsize=9)
 
 
-def arrow2(axes: Axes, start: Any, end: Any, colour: str, width: float, *, alpha: float = 1.0, dashed: bool = False) -> None:
+def arrow2(
+    axes: Axes, start: Any, end: Any, colour: str, width: float, *, alpha: float = 1.0, dashed: bool = False
+) -> None:
     """Draw an arrow in the plane."""
-    style = {"arrowstyle": "-|>", "color": colour, "lw": width, "alpha": alpha, "shrinkA": 0, "shrinkB": 0, "ls": "--" if dashed else "-"}
+    style = {
+        "arrowstyle": "-|>",
+        "color": colour,
+        "lw": width,
+        "alpha": alpha,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "ls": "--" if dashed else "-",
+    }
     axes.annotate("", end, start, arrowprops=style)
 
 
@@ -123,7 +152,12 @@ if __name__ == "__main__":
     human = kd.load("humanoid")
     at = human.configuration("standing")
     at[:7] = [-0.25, 0.75, at[2], 0.0, 0.0, np.sin(0.35), np.cos(0.35)]  # 40 degrees to the left
-    for name, angle in (("left_elbow", -1.3), ("left_shoulder_roll", 0.5), ("left_hip_pitch", -0.9), ("left_knee", 1.1)):
+    for name, angle in (
+        ("left_elbow", -1.3),
+        ("left_shoulder_roll", 0.5),
+        ("left_hip_pitch", -0.9),
+        ("left_knee", 1.1),
+    ):
         at[human.joint(name).q] = angle
     page = Figure(figsize=(13, 6.7), layout="constrained")
     left, right = page.subplots(1, 2)

@@ -25,7 +25,15 @@ def columns() -> None:
     right.set_xticklabels([f"joint {k + 1}" for k in range(7)], rotation=30)
     right.set_yticklabels(["vx", "vy", "vz", "wx", "wy", "wz"])
     for i, k in np.ndindex(*J.shape):
-        right.text(k, i, f"{J[i, k]:.2f}", ha="center", va="center", fontsize=8, color="white" if abs(J[i, k]) > 0.7 else "black")
+        right.text(
+            k,
+            i,
+            f"{J[i, k]:.2f}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if abs(J[i, k]) > 0.7 else "black",
+        )
     figure.colorbar(picture, ax=right, shrink=0.8)
     figure.savefig(HERE / "jacobian.png", dpi=80, bbox_inches="tight")
 
@@ -63,7 +71,9 @@ def ellipsoids() -> None:
     q = np.stack([0 * q2, q2], axis=-1)
     s = kd.kinematics.singular_values(robot, q, "link2", part="x y")
     third.plot(q2, s, label=["greatest singular value", "smallest"])
-    third.plot(q2, kd.kinematics.manipulability(robot, q, "link2", part="x y"), "k--", label="their product: manipulability")
+    third.plot(
+        q2, kd.kinematics.manipulability(robot, q, "link2", part="x y"), "k--", label="their product: manipulability"
+    )
     for at, word in ((0.0, "stretched"), (np.pi, "folded"), (-np.pi, "folded")):
         third.axvline(at, color="grey", lw=0.8)
         third.text(at, 2.35, word, ha="center", fontsize=8, backgroundcolor="white")

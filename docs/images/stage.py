@@ -1,4 +1,4 @@
-"""Pictures of robots by MuJoCo's renderer, with arrows and words drawn over them; the scripts beside this one use it."""
+"""Pictures of robots by MuJoCo's renderer, with arrows and words over them; the scripts beside this one use it."""
 
 import os
 import sys
@@ -85,7 +85,13 @@ def show(axes: Axes, view: View, title: str = "") -> None:
 def arrow(axes: Axes, view: View, start: Any, end: Any, colour: str, text: str = "", width: float = 2.2) -> None:
     """Draw an arrow between two points of the world, with words at its tip."""
     a, b = view.at(start), view.at(end)
-    style = {"arrowstyle": "-|>,head_length=0.5,head_width=0.22", "color": colour, "lw": width, "shrinkA": 0, "shrinkB": 0}
+    style = {
+        "arrowstyle": "-|>,head_length=0.5,head_width=0.22",
+        "color": colour,
+        "lw": width,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
     axes.annotate("", b, a, arrowprops=style)
     if text:
         along = (b - a) / max(float(np.linalg.norm(b - a)), 1.0)
