@@ -66,7 +66,7 @@ def joint_axes(axes: Axes, robot: kd.Robot, q: Any) -> None:
 
 def references() -> None:
     """Show one motion in the three references: a plate that turns about a point of the plane."""
-    figure = Figure(figsize=(13, 4.6), layout="constrained")
+    figure = Figure(figsize=(11.5, 4.3), layout="constrained")
     origin, angle, centre, rate = np.array([2.2, 1.3]), np.radians(35.0), np.array([1.4, -0.5]), 0.55
     turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
@@ -159,9 +159,9 @@ if __name__ == "__main__":
         ("left_knee", 1.1),
     ):
         at[human.joint(name).q] = angle
-    page = Figure(figsize=(13, 6.7), layout="constrained")
+    page = Figure(figsize=(10.6, 5.6), layout="constrained")
     left, right = page.subplots(1, 2)
     world_and_base(left, human, at)
     joint_axes(right, human, at)
-    page.savefig(HERE / "frames.png", dpi=75, bbox_inches="tight")
+    page.savefig(HERE / "frames.png", dpi=95, bbox_inches="tight")
     references()
