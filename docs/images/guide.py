@@ -44,7 +44,7 @@ def contacts() -> None:
     q, still = robot.configuration("standing"), np.zeros(robot.nv)
     q[2] -= kd.kinematics.pose(robot, q, "left_sole")[2, 3]
     feet = [kd.contact.Contact(name) for name in ("left_sole", "right_sole")]
-    soles = {name: (0.10, 0.05) for name in ("left_sole", "right_sole")}
+    soles = dict.fromkeys(("left_sole", "right_sole"), (0.1, 0.05))
     figure = Figure(figsize=(10.6, 5.6), layout="constrained")
     pushes = {"standing": {}, "pushed by 45 N to its left": {"torso": [0.0, 45.0, 0.0, 0.0, 0.0, 0.0]}}
     for axes, (title, push) in zip(figure.subplots(1, 2), pushes.items(), strict=True):
