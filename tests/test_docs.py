@@ -14,6 +14,7 @@ import kinodyn
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"^```python\n((?:(?!^```).*\n)*)^```\n\n^```text\n((?:(?!^```).*\n)*)^```$", re.MULTILINE)
 
 
 def blocks(page: Path) -> Iterator[tuple[int, str]]:
@@ -21,6 +22,13 @@ def blocks(page: Path) -> Iterator[tuple[int, str]]:
     text = page.read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
         yield text.count("\n", 0, match.start(1)) + 1, match.group(1)
+
+
+def outputs(page: Path) -> dict[int, str]:
+    """Find what the first page says that its blocks print: text right below a block, by the block's line."""
+    text = page.read_text(encoding="utf-8")
+    found = PRINTED.finditer(text) if page.name == "start.md" else ()
+    return {text.count("\n", 0, match.start(1)) + 1: match.group(2) for match in found}
 
 
 PAGES_WITH_CODE = [page for page in PAGES if list(blocks(page))]
@@ -32,12 +40,17 @@ def test_readme_and_the_main_pages_show_code() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_code_on_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_on_the_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
+    printed = outputs(page)
     for line, code in blocks(page):
         # Blank lines in front make a traceback show the page's own line numbers.
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+        if line in printed:
+            assert capsys.readouterr().out == printed[line]
 
 
 COVERAGE = [
@@ -59,3 +72,21 @@ def test_what_the_coverage_page_names_exists(item: str, names: str, tests: str, 
         file, function = place.split("::")
         assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), place
     assert (ROOT / "docs" / page.partition("(")[2].rstrip(")")).is_file()
+
+
+def numbers(page: str) -> dict[str, set[str]]:
+    """Gather the numbers in the rows of a page's tables, by the row's name."""
+    rows: dict[str, set[str]] = {}
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        if line.startswith("|"):
+            name, _, cells = line.strip("| ").partition("|")
+            rows.setdefault(name.strip(), set()).update(re.findall(r"\d+(?:\.\d+)?", cells))
+    return rows
+
+
+def test_the_comparison_has_the_figures_of_the_readme() -> None:
+    page, readme = numbers("docs/comparison.md"), numbers("README.md")
+    shared = [name for name in page.keys() & readme.keys() if name and page[name]]
+    assert len(shared) >= 15
+    for name in shared:
+        assert page[name] <= readme[name], f"{name!r}: {page[name] - readme[name]} is not in README.md"
