@@ -1,6 +1,6 @@
 """A planar arm of three links: both elbows in closed form, the same targets by number, and one out of reach.
 
-With --plot FILE the arms are drawn (needs matplotlib).
+With --plot FILE the arms are drawn.
 """
 
 import argparse

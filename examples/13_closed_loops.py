@@ -1,6 +1,6 @@
 """Simulate a four-bar linkage: a tree, a loop that closes it, and steps that keep it closed.
 
-With --plot FILE the angles, the energy and the path of a point on the coupler are drawn (needs matplotlib).
+With --plot FILE the angles, the energy and the path of a point on the coupler are drawn.
 """
 
 import argparse
