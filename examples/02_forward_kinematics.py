@@ -1,4 +1,4 @@
-"""Where is everything? One pose, the pose of every frame, and the workspace of an arm from 50,000 configurations.
+"""Forward kinematics: one pose, the pose of every frame, and the workspace of an arm from 50,000 configurations.
 
 With --plot FILE the humanoid's frames and the arm's workspace are drawn.
 """

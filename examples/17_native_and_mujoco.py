@@ -1,4 +1,4 @@
-"""Run the same robot in kinodyn's own simulator and in MuJoCo, and see that both give the same motion.
+"""Validation against a physics engine: kinodyn's own simulator and MuJoCo give the same motion.
 
 First without contacts, where only the integrators could differ; then a humanoid that is dropped a little above the
 floor and stands, where the models of contact differ too. With --plot FILE a swinging arm

@@ -1,4 +1,4 @@
-"""Centre of mass, zero moment point and support polygon of a humanoid; a balance controller that keeps it upright.
+"""Centre of mass and balance: zero moment point, support polygon, and a controller that keeps a humanoid upright.
 
 First the pendulum that stands for the robot, under pushes from eight sides; then the whole robot in MuJoCo, its feet
 where they are. With --plot FILE its capture point, mass and zero moment point are drawn from above and over time.
@@ -80,8 +80,7 @@ def pushed(way: NDArray[np.float64], impulse: float) -> kd.Recording:
     wrench = [*force, *np.cross([0.0, 0.0, body.com_height - body.base[2, 3]], force)]  # as if at the centre of mass
     push = kd.sim.Push(robot.joints[0].child, wrench, start=0.5, duration=0.05)
     return kd.sim.simulate(
-        robot, controller, 3.0, q0=body.q, engine=simulator, dt=simulator.dt, control_dt=2e-3, record_dt=2e-3,
-        pushes=[push],
+        robot, controller, 3.0, q0=body.q, engine=simulator, dt=simulator.dt, control_dt=2e-3, pushes=[push],
     )  # fmt: skip
 
 
@@ -105,16 +104,16 @@ if options.plot:
     for k, (name, run) in enumerate(runs.items()):
         above.plot(*run.signals["dcm"].T, color=f"C{k}", label=f"capture point, pushed {name}")
         above.plot(*kd.kinematics.com(robot, run.q)[:, :2].T, ":", color=f"C{k}")
-    run = runs["forward"]
-    pressed = balance.zmp_from_wrenches(robot, run.q[10:], {frame: run.forces[frame][10:] for frame in soles})
+    run, force = runs["forward"], {frame: runs["forward"].forces[frame][10:] for frame in soles}
+    pressed = balance.zmp_from_wrenches(robot, run.q[10:], force)
     over_time.plot(run.time[10:], pressed[:, 0], color="0.6", label="zero moment point, measured")
     over_time.plot(run.time, run.signals["dcm"][:, 0], color="tab:green", label="capture point")
     over_time.plot(run.time, kd.kinematics.com(robot, run.q)[:, 0], color="tab:red", label="centre of mass")
     over_time.axhline(area[:, 0].max(), color="black", ls="--", lw=1, label="toes")
     above.set(title="from above, mass dotted", aspect="equal", xlabel="x [m]", ylabel="y [m]")
     over_time.set(title="pushed forward", xlabel="time [s]", ylabel="x [m]")
-    for ax in (above, over_time):
-        ax.grid(alpha=0.3)
-    above.legend(fontsize=8, loc="lower left")
+    above.grid(alpha=0.3)
+    over_time.grid(alpha=0.3)
+    above.legend(fontsize=8, loc="upper left")
     over_time.legend(fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 0.88))
     figure.savefig(options.plot, dpi=80)

@@ -2,7 +2,7 @@
 
 The capture point (divergent component) is where a pendulum would have to put its foot to come to rest: c + c'/w. The
 humanoid stands in MuJoCo and is pushed, once with its feet held where they are and once free to step.
-With --plot FILE the same push is drawn for both, over time and from above.
+With --plot FILE the same push is drawn for both, over time.
 """
 
 import argparse
@@ -89,20 +89,18 @@ def landings(recording: kd.Recording) -> int:
 
 # The whole robot in MuJoCo, pushed below and beyond that. When the push ends, pressure has already begun to answer.
 print("\npush     of the bound  capture point: expected, measured   feet held      free to step")
-shown: dict[str, kd.Recording] = {}
-for name, way in ways.items():
-    for share in (0.7, 1.5):
-        impulse = share * bounds[name]
-        ends = []
-        for stepping in (False, True):
-            recording, fell = run(way, impulse, stepping=stepping)
-            ends.append(f"falls at {fell:.1f} s" if fell else f"stands, {landings(recording)} steps")
-            if (name, share) == ("forward", 1.5):
-                shown["stepped" if stepping else "held"] = recording
-        after = recording.signals["dcm"][np.searchsorted(recording.time, START + LASTS)]
-        expected = impulse / (robot.mass * body.omega)
-        print(f"{name:8} {share:9.0%} {1e3 * expected:18.0f} mm {1e3 * (after - com) @ way:8.0f} mm", end="")
-        print(f"    {ends[0]:16} {ends[1]}")
+shown: dict[bool, kd.Recording] = {}
+for name, share in (("forward", 0.7), ("forward", 1.5), ("left", 1.5)):
+    way, impulse, ends = ways[name], share * bounds[name], []
+    for stepping in (False, True):
+        recording, fell = run(way, impulse, stepping=stepping)
+        ends.append(f"falls at {fell:.1f} s" if fell else f"stands, {landings(recording)} steps")
+        if (name, share) == ("forward", 1.5):
+            shown[stepping] = recording
+    after = recording.signals["dcm"][np.searchsorted(recording.time, START + LASTS)]
+    expected = impulse / (robot.mass * body.omega)
+    print(f"{name:8} {share:9.0%} {1e3 * expected:18.0f} mm {1e3 * (after - com) @ way:8.0f} mm", end="")
+    print(f"    {ends[0]:16} {ends[1]}")
 
 if options.plot:
-    plot(options.plot, shown["held"], shown["stepped"])
+    plot(options.plot, shown[False], shown[True])
