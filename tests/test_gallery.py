@@ -51,6 +51,11 @@ def test_each_page_shows_picture_output_and_script_of_its_example(pages: dict[st
         assert f"]({name}.md)" in pages["index"]
 
 
+def test_the_gallery_in_the_repository_is_the_one_that_the_scripts_give(pages: dict[str, str]) -> None:
+    kept = (ROOT / "docs" / "examples" / "index.md").read_text(encoding="utf-8")
+    assert kept == pages["index"], "python docs/examples/make.py 00 writes it anew"
+
+
 def test_a_page_of_an_example_that_is_gone_is_removed(tmp_path: Path) -> None:
     (tmp_path / "00_gone.md").write_text("# 0. Gone\n", encoding="utf-8")
     assert sorted(GALLERY["write"](tmp_path)) == sorted(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Run the examples and keep what they print and draw, for their pages.
+"""Run the examples and keep what they print and draw, for their pages; then write these.
 
 python docs/examples/make.py          all of them, about two minutes
 python docs/examples/make.py 06 24    these
@@ -13,11 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from pages import OUTPUTS, PICTURES, SCRIPTS
+from pages import OUTPUTS, PICTURES, SCRIPTS, write
 from PIL import Image
 
 WIDEST = 800  # of a picture [pixels]
-COLOURS = 128  # enough for curves and maps, and a third of the bytes
+COLOURS = 200  # enough for curves and maps, and a third of the bytes
 
 
 def make(script: Path) -> None:
@@ -38,7 +38,8 @@ def make(script: Path) -> None:
         small = small.resize((WIDEST, round(small.height * WIDEST / small.width)), Image.Resampling.LANCZOS)
     PICTURES.mkdir(exist_ok=True)
     OUTPUTS.mkdir(exist_ok=True)
-    small.quantize(COLOURS, dither=Image.Dither.NONE).save(PICTURES / f"{script.stem}.png", optimize=True)
+    few = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # rare colours count too
+    few.save(PICTURES / f"{script.stem}.png", optimize=True)
     lines = [line.rstrip() for line in done.stdout.replace(str(picture), "picture.png").splitlines()]
     (OUTPUTS / f"{script.stem}.txt").write_text("\n".join(lines).strip("\n") + "\n", encoding="utf-8")
 
@@ -57,6 +58,7 @@ def main() -> None:
     for kept in (*PICTURES.glob("*.png"), *OUTPUTS.glob("*.txt")):
         if kept.stem not in names:
             kept.unlink()
+    write()
 
 
 if __name__ == "__main__":

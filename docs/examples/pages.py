@@ -32,7 +32,7 @@ CHAPTERS = {
         23: "walking",
         24: "walking",
     },
-    "To see and to speed up": {25: "index", 26: "architecture"},
+    "To see and to speed up": {25: "viewer", 26: "architecture"},
 }
 
 INDEX = """# Examples
