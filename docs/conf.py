@@ -1,6 +1,11 @@
 """How the documentation is built: Markdown pages, and reference pages from the docstrings."""
 
 import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "examples"))
+import pages  # noqa: E402
 
 project = "kinodyn"
 author = "The kinodyn authors"
@@ -8,7 +13,7 @@ html_title = "kinodyn"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["kinodyn.css"]
+html_css_files = ["kinodyn.css", "gallery.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
@@ -35,4 +40,5 @@ def shorten_aliases(app, what, name, obj, options, signature, return_annotation)
 
 def setup(app):  # type: ignore[no-untyped-def]
     """Hook into Sphinx."""
+    pages.write()
     app.connect("autodoc-process-signature", shorten_aliases)

@@ -1,5 +1,9 @@
-"""Load robots: by name, from a URDF file, from a table of Denavit-Hartenberg parameters."""
+"""Load robots: by name, from a URDF file, from a table of Denavit-Hartenberg parameters.
 
+With --plot FILE the humanoid is drawn in three sizes.
+"""
+
+import argparse
 import math
 import tempfile
 from pathlib import Path
@@ -7,6 +11,10 @@ from pathlib import Path
 import numpy as np
 
 import kinodyn as kd
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 
 # By name. The bundled humanoid takes its proportions from a table of human body segments.
 robot = kd.load("humanoid", height=1.75, mass=70.0)
@@ -63,3 +71,22 @@ try:
     kd.load("humanoyd")
 except kd.UnknownNameError as error:
     print(f"refused: {error}")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    ax = figure.subplots()
+    for place, (height, mass) in enumerate(((1.2, 25.0), (1.75, 70.0), (2.0, 95.0))):
+        human = kd.load("humanoid", height=height, mass=mass)
+        p = kd.kinematics.poses(human, human.configuration("standing"))[:, :3, 3]
+        bones = [(joint.parent, joint.child) for joint in human.joints[1:]]
+        bones += [(frame.link, frame.name) for frame in human.description.frames]
+        ends = np.array([[human.frame_index(end) for end in bone] for bone in bones])
+        across = p[:, 1] + 0.25 * p[:, 0] + 0.9 * place  # seen from before, a little from the side
+        ax.plot(across[ends.T], p[ends.T, 2], "o-", color=f"C{place}", lw=2.5, ms=3)
+        ax.text(0.9 * place, -0.12, f"{height:g} m, {mass:g} kg", ha="center")
+    ax.set(aspect="equal", ylim=(-0.2, 2.0), ylabel="[m]", title="one table of human proportions, three robots")
+    ax.set_xticks([])
+    ax.grid(alpha=0.3)
+    figure.savefig(options.plot, dpi=80)

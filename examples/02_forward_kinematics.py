@@ -1,9 +1,17 @@
-"""Where is everything? One pose, the pose of every frame, and the workspace of an arm from 50,000 configurations."""
+"""Forward kinematics: one pose, the pose of every frame, and the workspace of an arm from 50,000 configurations.
+
+With --plot FILE the humanoid's frames and the arm's workspace are drawn.
+"""
+
+import argparse
 
 import numpy as np
 
 import kinodyn as kd
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 np.set_printoptions(precision=3, suppress=True)
 
 # Hands, feet and head of a humanoid that stands: all end effectors in one call, (5, 4, 4).
@@ -40,3 +48,32 @@ print(f"  height: {p_world_hand[:, 2].min():.3f} to {p_world_hand[:, 2].max():.3
 counts, edges = np.histogram(distance, bins=8)
 for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
     print(f"  {low:5.2f} to {high:5.2f} m {'#' * round(60 * count / counts.max())}")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.3))
+    p = T_world_frames[:, :3, 3]
+    for joint in robot.joints[1:]:
+        bone = p[[robot.frame_index(joint.parent), robot.frame_index(joint.child)]]
+        left.plot(*bone[:, 1:].T, color="0.6", lw=3)
+    for axis, colour in enumerate(("tab:red", "tab:green", "tab:blue")):
+        tips = np.stack([p, p + 0.06 * T_world_frames[:, :3, axis]])
+        left.plot(tips[..., 1], tips[..., 2], color=colour, lw=1.5)
+    left.plot(*T_world_ends[:, 1:3, 3].T, "ko", ms=5, label="end effectors")
+    left.set(
+        title=f"{len(p)} frames, x red, y green, z blue",
+        aspect="equal",
+        xlabel="y [m]",
+        ylabel="z [m]",
+        xlim=(-0.6, 0.6),
+    )
+    left.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 0.05))
+    radius = np.hypot(p_world_hand[:, 0], p_world_hand[:, 1])
+    shown = right.hexbin(radius, p_world_hand[:, 2], gridsize=40, mincnt=1, cmap="viridis")
+    right.plot(0.0, shoulder[2], "r+", ms=12, mew=2, label="shoulder")
+    right.set(title="panda's hand", aspect="equal", xlabel="distance from the axis [m]", ylabel="height [m]")
+    right.legend(fontsize=9)
+    figure.colorbar(shown, ax=right, label="configurations")
+    figure.savefig(options.plot, dpi=80)

@@ -1,9 +1,17 @@
-"""Jacobians: joint rates to the speed of the hand, a force at the hand to joint torques, the way to a singularity."""
+"""Jacobians: joint rates to the speed of the hand, a force at the hand to joint torques, the way to a singularity.
+
+With --plot FILE speeds that a hand can have are drawn as ellipses, and how the arm loses one of them.
+"""
+
+import argparse
 
 import numpy as np
 
 import kinodyn as kd
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 np.set_printoptions(precision=3, suppress=True)
 robot = kd.load("ur5")
 hand = robot.frame_names[-1]
@@ -46,3 +54,25 @@ v = np.full(robot.nv, 0.5)
 a = np.zeros(robot.nv)
 J_dot = kd.kinematics.jacobian_dot(robot, q, v, hand)
 print("\nacceleration of the hand at constant joint rates:", J @ a + J_dot @ v)
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 4.0), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    plane, turn = kd.load("planar2r"), np.linspace(0.0, 2 * np.pi, 100)
+    for k, bend in enumerate(np.deg2rad([150.0, 100.0, 50.0, 5.0])):
+        posture = np.array([0.9 - 0.45 * k, bend])  # joint rates of unit length give an ellipse of speeds of the hand
+        points = kd.kinematics.poses(plane, posture, frames=["base", "link1", "link2"])[:, :2, 3]
+        speeds = kd.kinematics.jacobian(plane, posture, "link2")[:2] @ np.array([np.cos(turn), np.sin(turn)])
+        left.plot(*points.T, "o-", color=f"C{k}", lw=2.5, label=f"elbow {np.rad2deg(bend):.0f} deg")
+        left.plot(*(points[-1][:, None] + 0.25 * speeds), color=f"C{k}", lw=1.2)
+    left.set(title="speeds of the hand for joint rates of length 1", aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    right.plot(np.rad2deg(elbow), smallest, "o-", label="smallest singular value")
+    right.plot(np.rad2deg(elbow), kd.kinematics.manipulability(robot, sweep, hand), "s-", label="manipulability")
+    right.set(title="ur5: the elbow straightens", xlabel="elbow [deg]")
+    right.invert_xaxis()
+    for ax in (left, right):
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize=9)
+    figure.savefig(options.plot, dpi=80)

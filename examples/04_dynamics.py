@@ -1,9 +1,17 @@
-"""Dynamics: torques to hold and to move, accelerations from torques, a pendulum that keeps its energy."""
+"""Dynamics: torques to hold and to move, accelerations from torques, a swinging arm that keeps its energy.
+
+With --plot FILE the energy of the swing and the torques that hold the arm are drawn.
+"""
+
+import argparse
 
 import numpy as np
 
 import kinodyn as kd
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 np.set_printoptions(precision=2, suppress=True)
 
 # What must the motors of an arm hold against gravity, and how much of their strength is that?
@@ -17,7 +25,8 @@ print("share of the limits [%]:        ", 100 * np.abs(hold) / arm.limits.effort
 hand = arm.frame_names[-1]
 load = {hand: np.array([0.0, 0.0, -3.0 * 9.81, 0.0, 0.0, 0.0])}
 still = np.zeros(arm.nv)
-print("with 3 kg in the hand [N m]:    ", kd.dynamics.inverse(arm, q, still, still, wrenches=load))
+loaded = kd.dynamics.inverse(arm, q, still, still, wrenches=load)
+print("with 3 kg in the hand [N m]:    ", loaded)
 
 # Inverse dynamics, then forward dynamics, gives the acceleration back.
 rng = np.random.default_rng(0)
@@ -50,12 +59,34 @@ def energy(q: np.ndarray, v: np.ndarray) -> float:
 
 
 q, v, dt = np.deg2rad([0.0, -30.0, 30.0, 0.0, 0.0, 0.0]), np.zeros(free.nv), 1e-3
-start = energy(q, v)
+start, path = energy(q, v), [(q, v)]
 for _ in range(1000):
     v1, a1 = rate_of(q, v)
     v2, a2 = rate_of(q + dt / 2 * v1, v + dt / 2 * a1)
     v3, a3 = rate_of(q + dt / 2 * v2, v + dt / 2 * a2)
     v4, a4 = rate_of(q + dt * v3, v + dt * a3)
     q, v = q + dt / 6 * (v1 + 2 * v2 + 2 * v3 + v4), v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+    path.append((q, v))
 kinetic = kd.dynamics.kinetic_energy(free, q, v)
 print(f"\nafter 1 s of free swing: {kinetic:.1f} J of kinetic energy, the total off by {energy(q, v) - start:.1e} J")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    names = [f"joint {i + 1}" for i in range(arm.nv)]
+    left.bar(np.arange(arm.nv) - 0.2, 100 * np.abs(hold) / arm.limits.effort, 0.4, label="alone")
+    left.bar(np.arange(arm.nv) + 0.2, 100 * np.abs(loaded) / arm.limits.effort, 0.4, label="with 3 kg")
+    left.set_xticks(range(arm.nv), names)
+    left.set(title="torques that hold the arm", ylabel="share of the limit [%]")
+    q_all, v_all = (np.array(part) for part in zip(*path, strict=True))
+    t = dt * np.arange(len(path))
+    moving, lifted = kd.dynamics.kinetic_energy(free, q_all, v_all), kd.dynamics.potential_energy(free, q_all)
+    for name, values in {"kinetic": moving, "potential": lifted - lifted[0], "total": moving + lifted - start}.items():
+        right.plot(t, values, "k--" if name == "total" else "-", label=name)
+    right.set(title="energy of the free swing, change", xlabel="time [s]", ylabel="[J]")
+    for ax in (left, right):
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize=9)
+    figure.savefig(options.plot, dpi=80)

@@ -1,5 +1,9 @@
-"""Batches: thousands of states in one call, broadcasting, buffers, threads; a control loop without allocation."""
+"""Batches: thousands of states in one call, broadcasting, buffers, threads; a control loop without allocation.
 
+With --plot FILE the share of postures in which a weight can be held is drawn.
+"""
+
+import argparse
 import os
 import time
 from collections.abc import Callable
@@ -8,6 +12,9 @@ import numpy as np
 
 import kinodyn as kd
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 robot = kd.load("humanoid")
 rng = np.random.default_rng(0)
 n = 20_000
@@ -59,3 +66,20 @@ for q_now, v_now in zip(q[:2000], v[:2000], strict=True):
     state.update(q_now, v_now)
 elapsed = time.perf_counter() - start
 print(f"State.update: {1e6 * elapsed / 2000:.1f} us for poses, Jacobians, mass matrix, bias and centre of mass")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    # All weights with all postures: one call, (60, 2000) states.
+    weights, some = np.linspace(0.0, 60.0, 60), q[:2000]
+    wrench = -9.81 * weights[:, None, None] * np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+    ax = figure.subplots()
+    for side in ("left_hand", "left_foot"):
+        frame = robot.description.end_effectors[side]
+        needed = np.abs(kd.dynamics.inverse(robot, some, still, still, wrenches={frame: wrench}))[..., 6:]
+        ax.plot(weights, 100 * np.all(needed < robot.limits.effort[6:], axis=-1).mean(axis=-1), label=side)
+    ax.set(title="a weight held in random postures", xlabel="weight [kg]", ylabel="postures [%]")
+    ax.grid(alpha=0.3)
+    ax.legend(fontsize=9)
+    figure.savefig(options.plot, dpi=80)

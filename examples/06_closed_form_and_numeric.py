@@ -1,6 +1,6 @@
 """A planar arm of three links: both elbows in closed form, the same targets by number, and one out of reach.
 
-With --plot FILE the arms are drawn (needs matplotlib).
+With --plot FILE the arms are drawn.
 """
 
 import argparse
@@ -52,15 +52,22 @@ def plot(file: str, T: Array, far: Array) -> None:
     right.plot(3 * np.cos(turn), 3 * np.sin(turn), "k:", label="greatest reach")
     ends = np.stack([nearest.T_reached[tip][:2, 3], far[:2, 3]])
     right.plot(*ends.T, "r--", lw=1, label=f"{nearest.residual[0]:.2f} m short")
-    for ax, targets, title in (
-        (left, T, "three targets, all solutions"),
-        (right, far[None], "one target out of reach"),
+    for ax, targets, title, size in (
+        (left, T, "three targets, all solutions", 2.4),
+        (right, far[None], "one target out of reach", 3.2),
     ):
         ax.quiver(
             *targets[:, :2, 3].T, *targets[:, :2, 0].T, color="red", scale=15, width=0.008, label="target", zorder=5
         )
         ax.plot(0.0, 0.0, "ks", ms=8)
-        ax.set(title=title, aspect="equal", xlim=(-3.4, 3.8), ylim=(-3.2, 3.2), xlabel="x [m]", ylabel="y [m]")
+        ax.set(
+            title=title,
+            aspect="equal",
+            xlim=(-1.1 * size, 1.15 * size),
+            ylim=(-size, size),
+            xlabel="x [m]",
+            ylabel="y [m]",
+        )
         ax.grid(alpha=0.3)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, fontsize=9)
     figure.savefig(file, dpi=80, bbox_inches="tight")

@@ -1,6 +1,6 @@
 """A humanoid arm by pseudo-inverse: how the error falls step by step, and what damping does near the stretched elbow.
 
-With --plot FILE both are drawn (needs matplotlib).
+With --plot FILE both are drawn.
 """
 
 import argparse

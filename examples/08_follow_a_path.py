@@ -1,11 +1,18 @@
-"""Follow a path with a tool: one continuous joint path, or the sample and the reason where it must break."""
+"""Follow a path with a tool: one continuous joint path, or the sample and the reason where it must break.
 
+With --plot FILE the joints along the circle are drawn, and how far the hand gets on each line.
+"""
+
+import argparse
 import time
 
 import numpy as np
 
 import kinodyn as kd
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 np.set_printoptions(precision=3, suppress=True)
 
 # A circle before the robot, the hand's orientation held: 1,000 samples from where the arm stands.
@@ -46,3 +53,17 @@ for i, q in enumerate(kd.ik.branches(arm, T_tool, tool).q):
     print(f"  {i:6} {int(way.reached):8} {float(way.motion):7.2f}  {way.reasons}")
 best = kd.ik.track(arm, T_weld, tool)
 print(f"  chosen of {best.tried}: {best.motion:.2f} rad of motion, from {best.q[0]}")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 3.8), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.3, 1.0))
+    path.plot(ax=left)
+    left.set_title("panda: joints along the circle, limits dashed")
+    bars = right.barh(list(directions), (lines.reached - 1) / 199)
+    right.bar_label(bars, [{"solved": "", "limits": " limit"}.get(str(s), f" {s}") for s in lines.status], fontsize=9)
+    right.set(title="lines of 1 m: how far, and what stops it", xlabel="reached [m]", xlim=(0.0, 1.3))
+    right.invert_yaxis()
+    right.grid(alpha=0.3, axis="x")
+    figure.savefig(options.plot, dpi=80)

@@ -1,6 +1,6 @@
-"""Reach with both hands while the feet stay, the weight stays over them and the eyes follow; then ask for too much.
+"""Both hands and balance: reach while feet stay, the weight stays over them and the eyes follow; then ask too much.
 
---robot talos or g1 does the same with these (needs the extra "robots"); --plot FILE draws it (needs matplotlib).
+--robot talos or g1 does the same with these (needs the extra "robots"); --plot FILE draws it.
 """
 
 import argparse

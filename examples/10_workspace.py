@@ -1,6 +1,6 @@
 """The workspace of an arm: how far it reaches, from how many directions, where its edge and its holes are.
 
-With --plot FILE a slice and a cloud are drawn (needs matplotlib).
+With --plot FILE a slice and a cloud are drawn.
 """
 
 import argparse

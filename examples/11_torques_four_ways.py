@@ -1,7 +1,10 @@
 """The same torques four ways: Lagrange in symbols, projected Newton-Euler, virtual work, recursion.
 
 For the planar arm of two equal rods at q = (0, 90 degrees), rates (1, 1) rad/s and accelerations (1, 1) rad/s^2.
+With --plot FILE the torques are drawn over the angle of the elbow, by Lagrange and by the recursion.
 """
+
+import argparse
 
 import numpy as np
 import sympy
@@ -9,6 +12,9 @@ import sympy
 import kinodyn as kd
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 np.set_printoptions(precision=6, suppress=True)
 arm = kd.load("planar2r")
 q, v, a = np.array([0.0, np.pi / 2]), np.array([1.0, 1.0]), np.array([1.0, 1.0])
@@ -78,3 +84,28 @@ print("   tau =", by_recursion, "N m")
 apart = max(np.abs(other - by_recursion).max() for other in (by_lagrange, by_projection, by_virtual_work))
 print(f"\nlargest difference: {apart:.0e} N m")
 assert apart < 1e-12
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 3.8), layout="constrained")
+    bend = np.deg2rad(np.linspace(-180.0, 180.0, 181))
+    at = np.stack([0 * bend, bend], axis=-1)
+    rates, pull = np.broadcast_to(v, at.shape), np.broadcast_to(a, at.shape)
+    terms = {
+        "inertia, M qdd": np.array([model.mass_matrix(x) @ a for x in at]),
+        "centrifugal and Coriolis, C qd": np.array([model.coriolis_matrix(x, v) @ v for x in at]),
+        "gravity, g": np.array([model.gravity(x) for x in at]),
+    }
+    total = np.sum([*terms.values()], axis=0)
+    recursion = kd.dynamics.inverse(arm, at, rates, pull)
+    for joint, ax in enumerate(figure.subplots(1, 2)):
+        for name, values in terms.items():
+            ax.plot(np.rad2deg(bend), values[:, joint], lw=1.2, label=name)
+        ax.plot(np.rad2deg(bend), total[:, joint], "k", label="their sum, by Lagrange")
+        ax.plot(np.rad2deg(bend[::12]), recursion[::12, joint], "ko", mfc="none", label="by Newton and Euler")
+        ax.plot(90.0, by_recursion[joint], "r*", ms=12, label="the state above")
+        ax.set(title=f"joint {joint + 1}", xlabel="elbow [deg]", ylabel="torque [N m]")
+        ax.grid(alpha=0.3)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    figure.savefig(options.plot, dpi=80)

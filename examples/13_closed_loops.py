@@ -1,6 +1,6 @@
 """Simulate a four-bar linkage: a tree, a loop that closes it, and steps that keep it closed.
 
-With --plot FILE the angles, the energy and the path of a point on the coupler are drawn (needs matplotlib).
+With --plot FILE the angles, the energy and the path of a point on the coupler are drawn.
 """
 
 import argparse
@@ -103,4 +103,6 @@ if options.plot:
     middle = kd.kinematics.pose(robot, q_all, "coupler") @ np.array([COUPLER / 2, 0.1, 0.0, 1.0])
     way.plot(middle[:, 0], middle[:, 1])
     way.set(title="a point on the coupler", xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    for ax in (angles, energy, way):
+        ax.grid(alpha=0.3)
     figure.savefig(options.plot, dpi=80)

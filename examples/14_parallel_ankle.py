@@ -1,6 +1,6 @@
-"""Drive the humanoid's ankles by two motors each, with cranks and rods: positions, torques, singularities.
+"""Parallel ankles: two motors drive each by cranks and rods; positions, torques, singularities.
 
-With --plot FILE the mechanism and its transmission are drawn (needs matplotlib).
+With --plot FILE the mechanism and its transmission are drawn.
 """
 
 import argparse

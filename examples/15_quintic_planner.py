@@ -1,6 +1,6 @@
 """Plan with quintics: between two states, through waypoints, as fast as the limits allow, checked all the way.
 
-With --plot FILE the motion along the path, as fast as torques allow, is drawn (needs matplotlib).
+With --plot FILE the quintic is drawn beside a cubic, and the arm's motion at three paces.
 """
 
 import argparse
@@ -21,6 +21,10 @@ print("from 15 to 75 degrees in 3 s, coefficients:", coefficients.round(4) + 0.0
 print("        time  position  velocity  acceleration")
 for t in np.linspace(0.0, 3.0, 7):
     print(f"        {t:4.1f}  {quintic(t)[0]:8.3f}  {quintic(t, 1)[0]:8.3f}  {quintic(t, 2)[0]:12.3f}")
+fastest, hardest = 15 / 8 * 60.0 / 3.0, 10 / np.sqrt(3) * 60.0 / 3.0**2  # known of every quintic from rest to rest
+times = np.linspace(0.0, 3.0, 30_001)
+found = [np.abs(quintic(times, order)).max() for order in (1, 2)]
+print(f"fastest {found[0]:.4f} deg/s, by the formula {fastest:.4f}; hardest {found[1]:.4f} deg/s^2, {hardest:.4f}")
 
 # Moving ends: position, velocity and acceleration are as asked for on both sides.
 moving = tr.quintic([0.0], [1.0], 1.0, v0=[0.5], v1=[-0.2], a0=[1.0], a1=[0.0])
@@ -61,4 +65,26 @@ weak = tr.retime(robot, hasty, torque={"panda_joint2": 15.0})
 print(f"with a weak shoulder: {weak.status}: {weak.reason}")
 
 if options.plot:
-    along.trajectory.plot(options.plot, torque=True, acceleration=15.0)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 5.2), layout="constrained")
+    one, arm = figure.subplots(3, 2, sharex="col").T
+    t, cubic = np.linspace(0.0, 3.0, 200), tr.cubic([15.0], [75.0], 3.0)
+    paces = {"in 1 s, too fast": hasty, "stretched": slower.trajectory, "fastest along the path": along.trajectory}
+    for order, (unit, word) in enumerate((("deg", "position"), ("deg/s", "velocity"), ("deg/s²", "acceleration"))):
+        one[order].plot(t, quintic(t, order)[:, 0], label="quintic")
+        one[order].plot(t, cubic(t, order)[:, 0], "--", label="cubic")
+        one[order].set_ylabel(f"{word} [{unit}]")
+        for name, motion in paces.items():
+            at = np.linspace(0.0, motion.duration, 400)
+            arm[order].plot(at, np.rad2deg(motion(at, order)[:, 3]), label=name)
+    for sign in (-1, 1):
+        arm[1].axhline(sign * np.rad2deg(robot.limits.velocity[3]), color="tab:red", ls="--", lw=1)
+    one[0].set_title("one joint from rest to rest")
+    arm[0].set_title("panda_joint4 through waypoints, limits red")
+    for column in (one, arm):
+        column[0].legend(fontsize=8)
+        column[2].set_xlabel("time [s]")
+        for ax in column:
+            ax.grid(alpha=0.3)
+    figure.savefig(options.plot, dpi=80)

@@ -1,6 +1,6 @@
 """Velocity control of a 2-link arm by its Jacobian: the hand draws a circle, with and without feedback.
 
-With --plot FILE the paths and the joint rates are drawn (needs matplotlib).
+With --plot FILE the paths and the joint rates are drawn.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Operational space control of a Panda: the hand draws a circle while the elbow swings, and neither knows of the other.
 
-With --plot FILE the hand, the elbow and a controller of joints beside it are drawn (needs matplotlib).
+With --plot FILE the hand's path, the elbow's motion and the hand's error are drawn.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Hybrid force and motion control: a Panda presses 10 N on a slanted wall while its hand slides along it.
 
-With --plot FILE force and motion are drawn (needs matplotlib).
+With --plot FILE force and motion are drawn.
 """
 
 import argparse

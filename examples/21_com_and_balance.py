@@ -1,10 +1,19 @@
-"""Centre of mass, zero moment point and support polygon of a humanoid; then keep its pendulum upright under pushes."""
+"""Centre of mass and balance: zero moment point, support polygon, and a controller that keeps a humanoid upright.
+
+First the pendulum that stands for the robot, under pushes from eight sides; then the whole robot in MuJoCo, its feet
+where they are. With --plot FILE its capture point, mass and zero moment point are drawn from above and over time.
+"""
+
+import argparse
 
 import numpy as np
 from numpy.typing import NDArray
 
 import kinodyn as kd
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+options = parser.parse_args()
 balance, lipm = kd.balance, kd.balance.lipm
 robot = kd.load("humanoid")
 q, still = robot.configuration("standing"), np.zeros(robot.nv)
@@ -29,15 +38,12 @@ from_forces = balance.zmp_from_forces(points, np.concatenate([*forces.values()])
 apart = np.abs(from_motion - from_forces).max()
 print(f"zero moment point {from_motion[:2].round(4)} m, from forces it differs by {apart:.1e} m")
 
-# As a pendulum: how fast it falls, which pushes it survives on its feet and with steps.
+# As a pendulum: how fast it falls, which pushes it survives on its feet.
 omega = lipm.natural_frequency(com[2] - ground)
 print(f"natural frequency {omega:.2f} 1/s")
 angles = np.arange(8) * np.pi / 4
 ways = np.column_stack([np.cos(angles), np.sin(angles)])
 bounds = balance.push_bound(polygon, com[:2], ways, omega, robot.mass)
-for steps in (0, 1, 2, np.inf):
-    reach = balance.capture_distance(steps, omega, step_time=0.5, step_length=0.5, foot_radius=0.1)
-    print(f"  with {steps} steps of 0.5 m in 0.5 s the capture point may be {reach:.3f} m away")
 
 
 def survives(push: NDArray[np.float64]) -> bool:
@@ -57,3 +63,57 @@ for way, bound in zip(ways, bounds, strict=True):
     advice = balance.strategy(balance.margin(polygon, beyond), hip=hip, step=0.3)
     below, above = (survives(share * bound * way) for share in (0.95, 1.05))
     print(f"  {way.round(2)} {bound:6.1f} {below!s:>6} {above!s:>6} {advice}")
+
+
+# The whole robot: the same law moves the zero moment point within the feet, inverse dynamics finds torques for it.
+body = kd.walking.Biped.of(robot)
+stand, soles = kd.kinematics.com(robot, body.q)[:2], [foot.frame for foot in body.feet.values()]
+area = balance.support_polygon(robot, body.q, [*body.feet.values()])
+
+
+def pushed(way: NDArray[np.float64], impulse: float) -> kd.Recording:
+    """Push the standing humanoid [N s] at half a second, for 50 ms."""
+    simulator = kd.sim.MujocoSimulator(robot, frames=soles)
+    planner = kd.walking.Planner(body, adapt=False)
+    controller = kd.walking.WalkingController(body, forces=simulator.contact_forces, planner=planner)
+    force = np.array([*way, 0.0]) * impulse / 0.05
+    wrench = [*force, *np.cross([0.0, 0.0, body.com_height - body.base[2, 3]], force)]  # as if at the centre of mass
+    push = kd.sim.Push(robot.joints[0].child, wrench, start=0.5, duration=0.05)
+    return kd.sim.simulate(
+        robot, controller, 3.0, q0=body.q, engine=simulator, dt=simulator.dt, control_dt=2e-3, pushes=[push],
+    )  # fmt: skip
+
+
+print("\nthe humanoid in MuJoCo, pushed by 70 % of the pendulum's bound")
+runs = {}
+for name, way in {"forward": ways[0], "forward left": ways[1], "right": ways[6]}.items():
+    impulse = 0.7 * float(balance.push_bound(area, stand, way, body.omega, robot.mass))
+    run = runs[name] = pushed(way, impulse)
+    off = np.linalg.norm(run.signals["dcm"] - stand, axis=1)
+    pressed = balance.zmp_from_wrenches(robot, run.q[10:], {frame: run.forces[frame][10:] for frame in soles})
+    least, halved = balance.margin(area, pressed[:, :2]).min(), run.time[np.flatnonzero(off > off.max() / 2)[-1]] - 0.5
+    print(f"  {name:12} {impulse:5.1f} N s: capture point up to {1e3 * off.max():3.0f} mm off,", end=" ")
+    print(f"zero moment point at least {1e3 * least:3.0f} mm inside, half of it gone after {halved:.1f} s")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, 4.4), layout="constrained")
+    above, over_time = figure.subplots(1, 2)
+    above.fill(*area.T, color="0.9", ec="0.5", label="support polygon")
+    for k, (name, run) in enumerate(runs.items()):
+        above.plot(*run.signals["dcm"].T, color=f"C{k}", label=f"capture point, pushed {name}")
+        above.plot(*kd.kinematics.com(robot, run.q)[:, :2].T, ":", color=f"C{k}")
+    run, force = runs["forward"], {frame: runs["forward"].forces[frame][10:] for frame in soles}
+    pressed = balance.zmp_from_wrenches(robot, run.q[10:], force)
+    over_time.plot(run.time[10:], pressed[:, 0], color="0.6", label="zero moment point, measured")
+    over_time.plot(run.time, run.signals["dcm"][:, 0], color="tab:green", label="capture point")
+    over_time.plot(run.time, kd.kinematics.com(robot, run.q)[:, 0], color="tab:red", label="centre of mass")
+    over_time.axhline(area[:, 0].max(), color="black", ls="--", lw=1, label="toes")
+    above.set(title="from above, mass dotted", aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    over_time.set(title="pushed forward", xlabel="time [s]", ylabel="x [m]")
+    above.grid(alpha=0.3)
+    over_time.grid(alpha=0.3)
+    above.legend(fontsize=8, loc="upper left")
+    over_time.legend(fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 0.88))
+    figure.savefig(options.plot, dpi=80)

@@ -254,3 +254,15 @@ def test_unknown_frames_parts_and_postures_raise(load: Callable) -> None:
         TaskSpaceControl(robot, "panda_link8", np.eye(4), gains, smallest=-1.0)
     with pytest.raises(kd.InputError, match="damping of part"):
         OperationalSpaceControl(robot, "panda_link8", np.eye(4), Gains(1.0, np.ones(6)), part="linear")
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_posture_that_is_replaced_between_ticks_is_followed(law: type[OperationalSpaceControl]) -> None:
+    robot, frame, q = kd.load("panda"), "panda_hand_tcp", np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
+    goal, T = q + 0.3 * np.eye(7)[2], kd.kinematics.pose(robot, q, frame)
+    state = kd.State(robot, q, np.zeros(7))
+    moved, made = (law(robot, frame, T, Gains.of(frequency=10.0), posture=posture) for posture in (q, goal))
+    before = moved(0.0, state).copy()
+    moved.posture.target = goal
+    np.testing.assert_allclose(moved(0.0, state), made(0.0, state), atol=1e-9)
+    assert np.abs(moved(0.0, state) - before).max() > 0.1

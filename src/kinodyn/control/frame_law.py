@@ -67,7 +67,7 @@ class FrameLaw:
         self.gains = np.concatenate(
             [np.broadcast_to(stiffness, k), np.broadcast_to(damping, k), frame.weights**-0.5, [least]]
         )
-        self.posture = robot.neutral() if posture.target is None else posture.target
+        self.held, self._neutral = posture, robot.neutral()
         pull = np.zeros_like(limits) if posture.target is None else np.broadcast_to(posture.stiffness, limits.shape)
         brake = np.broadcast_to(posture.damping, limits.shape)
         self.joints = np.concatenate([pull, brake, np.minimum(limits, ENDLESS)])
@@ -86,7 +86,7 @@ class FrameLaw:
                 target.acceleration,
                 wrench,
                 self.gains,
-                self.posture,
+                self._neutral if self.held.target is None else self.held.target,  # it may have moved since
                 self.joints,
                 self.index,
                 self.mode,
