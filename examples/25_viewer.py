@@ -2,6 +2,7 @@
 
 Without options it does all this by itself in a few seconds, with nobody looking, and ends. --stay keeps the page open:
 open the printed address in a browser. --robot NAME takes another robot, --html FILE says where the file goes.
+With --plot FILE the robot is drawn before and after the hand was dragged.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import kinodyn as kd
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--robot", default="humanoid", help="which robot")
 parser.add_argument("--html", metavar="FILE", help="where to write the recording")
+parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
 parser.add_argument("--stay", action="store_true", help="keep the page open until Ctrl-C")
 options = parser.parse_args()
 warnings.simplefilter("ignore", kd.DescriptionWarning)  # details of the files that do not matter here
@@ -47,3 +49,23 @@ with kd.view(robot, show=["com", "projection", "support"]) as viewer, tempfile.T
     if options.stay:
         viewer.wait()
 print("closed")
+
+if options.plot:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.4), layout="constrained")
+    side, front = figure.subplots(1, 2, sharey=True)
+    pairs = [(joint.parent, joint.child) for joint in robot.joints if joint.kind != "floating"]
+    pairs += [(frame.link, frame.name) for frame in robot.description.frames]
+    bones = np.array([[robot.frame_index(end) for end in pair] for pair in pairs])
+    for ax, across, title in ((side, 0, "side"), (front, 1, "front")):
+        for row, colour, label in ((q[0], "0.7", "before"), (q[len(q) // 2], "tab:blue", "after")):
+            p = kd.kinematics.poses(robot, row)[:, :3, 3]
+            ax.plot(p[bones.T, across], p[bones.T, 2], "o-", color=colour, lw=2.5, ms=3)
+            ax.plot([], [], color=colour, lw=2.5, label=label)
+        ax.plot(T[across, 3], T[2, 3], "rx", ms=9, mew=2.5, label=f"{name} dragged here")
+        ax.set(title=title, aspect="equal", xlabel=f"{'xy'[across]} [m]")
+        ax.grid(alpha=0.3)
+    side.set_ylabel("z [m]")
+    front.legend(fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.savefig(options.plot, dpi=80)

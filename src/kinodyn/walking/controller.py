@@ -33,6 +33,8 @@ SETTLE = 0.1  # [s] after a landing from which on a foot tells how the ground ri
 GROUND = 0.3  # [s] of standing on one foot over which that is averaged
 STEEPEST = 0.2  # rise that is believed
 TRUST = 0.25  # in a measured velocity of the mass, beside the one that the forces of the tick before should give
+POSTURE = 0.3  # weight of the posture
+CALM = 2.5  # natural frequencies, with which it is followed
 SPIN = 2.0  # weight of little angular momentum: arms make up for the legs
 HIP = 0.2  # legs: how far beyond the feet the zero moment point may be asked for
 FALLEN = 0.6  # of the height of its base above the feet: below, a robot has fallen
@@ -107,12 +109,12 @@ class WalkingController:
         q, self._base = body.q, robot.joints[0].child
         self._com = ComTask(np.zeros(3), weights=10.0, name="mass")
         self._trunk = FrameTask(self._base, body.base, weights=(0, 0, 0, 4, 4, 4), name="trunk")
-        posture = PostureTask(q, weights=0.1)
+        posture = PostureTask(q, weights=POSTURE)
         self._swing = {
             side: FrameTask(foot.frame, foot.frame_pose(np.eye(4)), weights=20.0, name=f"{side} swing")
             for side, foot in body.feet.items()
         }
-        self._com.frequency, self._trunk.frequency, posture.frequency = 1.2 * omega, 3.0 * omega, 1.5 * omega
+        self._com.frequency, self._trunk.frequency, posture.frequency = 1.2 * omega, 3.0 * omega, CALM * omega
         for task in self._swing.values():
             task.frequency = SWING * omega
         self._contacts = {side: foot.contact(friction) for side, foot in body.feet.items()}
