@@ -114,3 +114,9 @@ def test_who_cannot_walk_is_told_before_anything_moves() -> None:
         kd.walking.walk(kd.load("humanoid"), (5.0, 0.0, 0.0))
     with pytest.raises(InputError, match="duration"):
         kd.walking.walk(kd.load("humanoid"), duration=1.0)
+
+
+def test_a_robot_is_pushed_while_it_walks() -> None:
+    robot = kd.load("humanoid")
+    impulse = 0.2 * robot.mass  # 0.2 m/s
+    assert stands_push(robot, np.pi / 2, impulse, stepping=True, velocity=(0.3, 0.0, 0.0))

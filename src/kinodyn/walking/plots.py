@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,22 +52,23 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     return figure
 
 
-def draw_pushes(found: PushMap, path: str | os.PathLike[str] | None) -> Any:
+def draw_pushes(maps: Sequence[PushMap], path: str | os.PathLike[str] | None) -> Any:
     """Draw the strongest pushes survived in each direction round the robot, and the pendulum's bound."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.0, 6.0), layout="constrained")
+    figure = Figure(figsize=(6.0, 6.4), layout="constrained")
     axis: Any = figure.subplots(subplot_kw={"projection": "polar"})
     axis.set_theta_zero_location("N")
-    order = np.argsort(found.directions)
-    order = np.append(order, order[0])
-    angles = found.directions[order]
-    how = "with steps" if found.stepping else "without a step"
-    axis.plot(angles, found.survived[order], "o-", color="tab:blue", label=f"survived {how}")
-    axis.fill(angles, found.survived[order], color="tab:blue", alpha=0.15)
-    axis.plot(angles, found.bound[order], "--", color="black", label="pendulum without a step")
-    axis.set_title(f"{found.robot}: pushes [N s], forward is up")
-    axis.legend(loc="lower left", fontsize="small")
+    for found, colour in zip(maps, ("tab:blue", "tab:green", "tab:orange"), strict=False):
+        order = np.argsort(found.directions)
+        order = np.append(order, order[0])
+        angles = found.directions[order]
+        axis.plot(angles, found.survived[order], "o-", color=colour, label=f"survived {found.how}")
+        axis.fill(angles, found.survived[order], color=colour, alpha=0.1)
+        bound = (angles, found.bound[order])
+    axis.plot(*bound, "--", color="black", label="pendulum without a step")
+    axis.set_title(f"{maps[0].robot}: pushes [N s], forward is up")
+    figure.legend(loc="outside lower center", fontsize="small", ncols=2)
     if path is not None:
         figure.savefig(path, dpi=90)
     return figure

@@ -20,12 +20,14 @@ from kinodyn.errors import InputError
 from kinodyn.robot import Robot
 from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.sim.progress import Bar
+from kinodyn.spatial.checks import numbers
 from kinodyn.state import State
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.planner import Planner
 
 BEFORE, AFTER = 0.5, 3.0  # [s] before and after a push on a robot that stands
+UNDER_WAY = 3.0  # [s] before a push on a robot that walks
 SHORT = 0.05  # [s] that a push lasts
 
 
@@ -44,6 +46,8 @@ class PushMap:
         What a linear pendulum on these feet could survive without a step [N s].
     stepping : bool
         Whether it was allowed to step.
+    velocity : tuple of 3 numbers or None
+        What it walked at; None: it stood.
     resolution : float
         How exactly `survived` was searched for, as a share of `bound`.
     interrupted : bool
@@ -56,6 +60,7 @@ class PushMap:
     bound: Array
     stepping: bool
     resolution: float
+    velocity: tuple[float, ...] | None = None
     interrupted: bool = False
 
     @property
@@ -63,20 +68,27 @@ class PushMap:
         """Give what was survived as a share of the bound (n,)."""
         return np.asarray(self.survived / self.bound)
 
+    @property
+    def how(self) -> str:
+        """Say what it was allowed to do."""
+        if self.velocity is not None:
+            return f"while walking at {self.velocity[0]:g} m/s"
+        return "with steps" if self.stepping else "without a step"
+
     def summary(self) -> dict[str, Any]:
         """Give all figures as plain numbers, ready for JSON."""
         arrays = {name: getattr(self, name).tolist() for name in ("directions", "survived", "bound", "ratio")}
-        return {"robot": self.robot, "stepping": self.stepping, "resolution": self.resolution, **arrays}
+        how = {"stepping": self.stepping, "velocity": self.velocity, "resolution": self.resolution}
+        return {"robot": self.robot, **how, **arrays}
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Draw the map seen from above; returns matplotlib's figure."""
         from kinodyn.walking.plots import draw_pushes
 
-        return draw_pushes(self, path)
+        return draw_pushes([self], path)
 
     def __str__(self) -> str:
-        how = "with steps" if self.stepping else "without a step"
-        lines = [f"{self.robot}: pushes survived {how}", "  direction   survived      bound   share"]
+        lines = [f"{self.robot}: pushes survived {self.how}", "  direction   survived      bound   share"]
         for angle, impulse, bound in zip(self.directions, self.survived, self.bound, strict=True):
             lines.append(
                 f"  {np.rad2deg(angle):6.0f} deg {impulse:7.1f} N s {bound:7.1f} N s {100 * impulse / bound:5.0f} %"
@@ -89,6 +101,7 @@ def push_map(
     directions: int | ArrayLike = 8,
     *,
     stepping: bool = False,
+    velocity: ArrayLike | None = None,
     largest: float | None = None,
     resolution: float = 0.05,
     frame: str | None = None,
@@ -96,7 +109,9 @@ def push_map(
     progress: bool = False,
     **settings: Any,
 ) -> PushMap:
-    """Find the strongest push that a standing robot survives in each direction, by bisection in MuJoCo.
+    """Find the strongest push that a robot survives in each direction, by bisection in MuJoCo.
+
+    It stands, or walks at a velocity and is pushed after three seconds.
 
     Parameters
     ----------
@@ -104,6 +119,8 @@ def push_map(
         How many, evenly round, or angles [rad], 0 forward and pi/2 to the left.
     stepping
         Whether it may step; otherwise its feet stay where they are.
+    velocity
+        Forward, sideways [m/s], turn [rad/s] of a robot that walks; it may change its steps. None: it stands.
     largest
         Where the search ends, as a multiple of the pendulum's bound; by default 2, with stepping 4.
     resolution
@@ -123,6 +140,8 @@ def push_map(
     True
     """
     angles = _angles(directions)
+    pace = None if velocity is None else tuple(numbers("velocity", velocity, 3).tolist())
+    stepping = stepping or pace is not None
     most = (4.0 if stepping else 2.0) if largest is None else float(largest)
     if not (0 < resolution < most < np.inf):
         raise InputError(f"resolution and largest must be 0 < resolution < largest, got {resolution!r}, {most!r}")
@@ -137,13 +156,13 @@ def push_map(
         robot.mass,
     )
     searches = [
-        _Search(robot, float(angle), float(limit), stepping, most, resolution, frame, settings)
+        _Search(robot, float(angle), float(limit), stepping, pace, most, resolution, frame, settings)
         for angle, limit in zip(angles, bound, strict=True)
     ]
     bar, survived = Bar(progress, len(searches), "directions"), list[float]()
     try:
-        for found in _run(searches, processes):
-            survived.append(found)
+        for impulse in _run(searches, processes):
+            survived.append(impulse)
             bar.update(len(survived))
     except KeyboardInterrupt:
         if not survived:
@@ -151,7 +170,8 @@ def push_map(
     finally:
         bar.close()
     n = len(survived)  # less than asked for when it was interrupted
-    return PushMap(robot.name, angles[:n], np.array(survived), bound[:n], stepping, float(resolution), n < len(angles))
+    strongest = np.array(survived)
+    return PushMap(robot.name, angles[:n], strongest, bound[:n], stepping, float(resolution), pace, n < len(angles))
 
 
 def _angles(directions: int | ArrayLike) -> Array:
@@ -185,6 +205,7 @@ class _Search:
     angle: float
     bound: float
     stepping: bool
+    velocity: tuple[float, ...] | None
     largest: float
     resolution: float
     frame: str | None
@@ -200,9 +221,8 @@ class _Search:
         return low * self.bound
 
     def survives(self, share: float) -> bool:
-        return stands_push(
-            self.robot, self.angle, share * self.bound, stepping=self.stepping, frame=self.frame, **self.settings
-        )
+        impulse, more = share * self.bound, {"frame": self.frame, **self.settings}
+        return stands_push(self.robot, self.angle, impulse, stepping=self.stepping, velocity=self.velocity, **more)
 
 
 def stands_push(
@@ -211,14 +231,18 @@ def stands_push(
     impulse: float,
     *,
     stepping: bool = False,
+    velocity: ArrayLike | None = None,
     frame: str | None = None,
     **settings: Any,
 ) -> bool:
-    """Push a standing robot once, with an impulse [N s] in a direction [rad], and tell whether it stayed upright."""
+    """Push a robot once, with an impulse [N s] in a direction [rad], and tell whether it stayed upright."""
     body = Biped.of(robot)
     simulator = MujocoSimulator(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
     planner = Planner(body, adapt=stepping)
     controller = WalkingController(body, forces=simulator.contact_forces, planner=planner)
+    if velocity is not None:
+        controller.command(velocity)
+    before = BEFORE if velocity is None else UNDER_WAY
 
     def fell(t: float, state: State) -> bool:
         return controller.fallen is not None
@@ -226,12 +250,12 @@ def stands_push(
     simulate(
         robot,
         controller,
-        BEFORE + SHORT + AFTER,
+        before + SHORT + AFTER,
         q0=body.q,
         engine=simulator,
         dt=simulator.dt,
         control_dt=controller.dt,
-        pushes=[push_of(body, angle, impulse, start=BEFORE, frame=frame)],
+        pushes=[push_of(body, angle, impulse, start=before, frame=frame)],
         until=fell,
     )
     return controller.fallen is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,26 +16,30 @@ def push(
     robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
     directions: Annotated[int, option("evenly round the robot, the first from behind", min=1)] = 8,
     stepping: Annotated[bool, option("the robot may step", "--stepping/--standing")] = False,
+    speed: Annotated[float | None, option("push it while it walks forward at this speed [m/s]")] = None,
     resolution: Annotated[float, option("of the search, as a share of the bound", min=0.01, max=1.0)] = 0.05,
     processes: Annotated[int | None, option("simulations at once; by default one for each core", min=1)] = None,
     base: Base = None,
 ) -> Answer:
-    """Push a standing robot ever harder in MuJoCo and map the impulses [N s] that it survives.
+    """Push a robot, standing or walking, ever harder in MuJoCo and map the impulses [N s] that it survives.
 
     Beside them stands the bound of the linear inverted pendulum: what no controller of its feet alone can exceed.
     """
     import kinodyn as kd
 
     loaded = kd.load(robot, base=base or "floating")
-    found = kd.walking.push_map(
-        loaded, directions, stepping=stepping, resolution=resolution, processes=processes, progress=True
-    )
+    how: dict[str, Any] = {
+        "stepping": stepping,
+        "velocity": None if speed is None else (speed, 0.0, 0.0),
+        "resolution": resolution,
+    }
+    found = kd.walking.push_map(loaded, directions, processes=processes, progress=True, **how)
     survived, bound = found.survived, found.bound
     rows = np.column_stack([np.degrees(found.directions), survived, bound, found.ratio]).tolist()
     return Answer(
         f"{loaded.name}: survives {survived.min():.3g} to {survived.max():.3g} N s",
         found.summary(),
-        {"robot": robot, "directions": directions, "stepping": stepping, "resolution": resolution},
+        {"robot": robot, "directions": directions, **how},
         [
             Table(
                 "",
