@@ -50,7 +50,7 @@ def walk_tables(summary: Mapping[str, Any]) -> list[Table]:
             tables.append(_shares(value))
             continue
         rows.append(_row(name, value))
-    return [Table("", ("figure", "value", "unit"), rows), *tables]
+    return [Table("", ("figure", "value", "unit"), rows, most=len(rows)), *tables]
 
 
 def _row(name: str, value: Any) -> tuple[Any, Any, str]:

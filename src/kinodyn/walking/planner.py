@@ -419,8 +419,9 @@ class Planner:
             steps.append(next_step(stance, pace * self.timing.step, self.limits))
             stance = steps[-1]
         closing = closing_step(stance, self.limits)
-        if not steps and np.abs(closing.seen_from(feet[closing.side])).max() < CLOSED:
-            return []
+        beside = [*feet.values(), *steps][-2]  # where the foot that would close stands by then
+        if not self.walking and np.abs(closing.seen_from(beside)).max() < CLOSED:
+            return steps
         return [*steps, closing]
 
     def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:

@@ -24,7 +24,7 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     body, recording = result.body, result.recording
     robot, t, q = body.robot, recording.time, recording.q
     figure = Figure(figsize=(9.0, 8.0), layout="constrained")
-    above, sideways, load = figure.subplots(3, 1, height_ratios=(1.6, 1.0, 1.0))
+    above, sideways, load = figure.subplots(3, 1, height_ratios=(1.2, 1.0, 1.0))
     com = kinematics.com(robot, q)
     stance = np.asarray(recording.signals["stance"]) > 0
     for k, (side, foot) in enumerate(body.feet.items()):
@@ -40,10 +40,11 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     above.plot(*com[:, :2].T, color="tab:red", lw=2, label="centre of mass")
     for values, colour in ((zmp, "black"), (com, "tab:red")):
         sideways.plot(t, values[:, 1], color=colour, lw=1)
-    above.set(aspect="equal", xlabel="x [m]", ylabel="y [m]", title=f"{recording.robot}: {result.steps} steps")
+    above.set_aspect("equal", adjustable="datalim")
+    above.set(xlabel="x [m]", ylabel="y [m]", title=f"{recording.robot}: {result.steps} steps")
     sideways.set(ylabel="y [m]")
     load.set(xlabel="time [s]", ylabel="normal force [N]")
-    above.legend(loc="upper left", fontsize="small")
+    above.legend(loc="lower right", fontsize="small", ncols=2)
     load.legend(loc="upper right", fontsize="small")
     for axis in (above, sideways, load):
         axis.grid(alpha=0.3)

@@ -251,6 +251,8 @@ def _reason(course: Course, recording: Recording, judge: Judge, drift: float) ->
         return f"fell after {course.controller.fallen:.2f} s"
     if recording.status != "complete":
         return recording.reason
+    if course.velocity.any() and judge.steps() == 0:
+        return f"took no step in {recording.duration:g} s, of which it stands the first and stops in the last"
     if course.goal is not None:
         middle = 0.5 * sum(
             T[-1, :2, 3] + T[-1, :2, :2] @ foot.middle

@@ -32,7 +32,7 @@ PUSH_TEXT = (
 @command(
     "walk",
     examples=[
-        "kinodyn walk humanoid --speed 0.2 --push 0,60@1 --duration 3 --save walk.npz",
+        "kinodyn walk humanoid --speed 0.2 --push 0,60@1 --duration 4 --save walk.npz",
     ],
     without=("out",),
 )
