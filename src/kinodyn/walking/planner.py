@@ -31,6 +31,7 @@ from kinodyn.walking.steplimits import StepLimits
 from kinodyn.walking.swing import Swing
 
 AHEAD = 5  # footsteps that are planned beyond the one in the air
+SNAP = 0.2  # share of that change below which the rest is taken at once: no tiny steps
 RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
 QUICKEST, SLOWEST = 0.26, 1.4  # shares of a single support that a changed step may last
 NEAR = 0.01  # [m, rad] within which feet are at a goal
@@ -413,15 +414,15 @@ class Planner:
         self._paces = {first - 1: pace}
         for k in range(AHEAD):
             pace = pace + np.clip(wanted - pace, -self._ramp, self._ramp)
+            pace = np.where(np.abs(wanted - pace) < SNAP * self._ramp, wanted, pace)
             if not self.walking and not pace.any():
                 break
             self._paces[first + k] = pace
             steps.append(next_step(stance, pace * self.timing.step, self.limits))
             stance = steps[-1]
         closing = closing_step(stance, self.limits)
-        beside = [*feet.values(), *steps][-2]  # where the foot that would close stands by then
-        if not self.walking and np.abs(closing.seen_from(beside)).max() < CLOSED:
-            return steps
+        if not steps and np.abs(closing.seen_from(feet[closing.side])).max() < CLOSED:
+            return []
         return [*steps, closing]
 
     def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
