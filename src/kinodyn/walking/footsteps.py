@@ -208,6 +208,12 @@ def _beside(side: str, pose: tuple[float, float, float], width: float, ahead: fl
     return Footstep(side, x + c * ahead - s * aside, y + s * ahead + c * aside, yaw)
 
 
+def body_beside(foot: Footstep, width: float) -> tuple[float, float, float]:
+    """Give x, y and heading of a body half a width beside its foot, the inverse of putting a foot beside a body."""
+    aside = -0.5 * width if foot.side == "left" else 0.5 * width
+    return foot.x - float(np.sin(foot.yaw)) * aside, foot.y + float(np.cos(foot.yaw)) * aside, foot.yaw
+
+
 def _pose2(pose: ArrayLike) -> tuple[float, float, float]:
     value = numbers("pose", pose, 3)
     if value.shape != (3,):

@@ -17,6 +17,7 @@ from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped, other
 from kinodyn.walking.footsteps import (
     Footstep,
+    body_beside,
     closing_step,
     leading_side,
     next_step,
@@ -130,6 +131,7 @@ class Planner:
         self.walking = False
         self.change: StepChange | None = None
         self._swings: dict[int, Swing] = {}
+        self._due = np.inf  # when the foot in the air was to land [s]
         self._paces: dict[int, Array] = {}  # velocity that each step was planned for
         self._ramp = RAMP * self.limits.largest(self.timing.step)
         self._renew = False
@@ -172,6 +174,12 @@ class Planner:
         """Slow down within a step or two, bring the feet together, and stand."""
         self.walking, self._renew = False, True
         self._goal = None
+
+    def stopping_place(self, t: float) -> tuple[float, float, float]:
+        """Tell where x, y [m] and heading [rad] the middle between the ankles would stand if it stopped now."""
+        phase = self.schedule.at(t)
+        last = phase.swing or list(phase.feet.values())[-1]
+        return body_beside(last, self.limits.width)
 
     def standing(self, t: float) -> bool:
         """Tell whether both feet stand and no step is planned."""
@@ -234,10 +242,13 @@ class Planner:
         phase = self.schedule.at(t)
         if phase.swing is None or phase.swing.side != side or t <= phase.start:
             return False
-        T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
+        swing = self._swing(phase)
+        T = swing(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
         yaw = _yaw_near(T, phase.swing.yaw)
         step = Footstep(side, float(T[0, 3]), float(T[1, 3]), yaw, float(T[2, 3]))
-        self._rebuild(t, phase, step, t)
+        # both feet stand the longer after an early landing, and the shorter after a late one: steps keep their pace
+        usual = self.timing.double
+        self._rebuild(t, phase, step, t, double=min(max(usual + self._due - t, 0.5 * usual), 2.0 * usual))
         return True
 
     def delay(self, t: float, seconds: float, lower: float = 0.0) -> bool:
@@ -273,7 +284,7 @@ class Planner:
             start = phase.lifted.pose if self._soles is None else self._soles[phase.swing.side]
             landing = self._landing(phase.swing, phase)
             swing = Swing(start, landing, phase.start, phase.end, clearance=self.clearance)
-            self._swings = {phase.step: swing}
+            self._swings, self._due = {phase.step: swing}, phase.end
         return swing
 
     def _landing(self, step: Footstep, phase: Phase) -> Array:
@@ -338,6 +349,7 @@ class Planner:
         self.change = change
         end = t + change.remaining
         self._swing(phase).retarget(t, self._landing(change.step, phase), end)
+        self._due = end
         self._rebuild(t, phase, change.step, end)
 
     def _recover(self, t: float, dcm: Array, phase: Phase) -> None:
@@ -364,7 +376,14 @@ class Planner:
         tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
         self.schedule = Schedule.of_phases(self.schedule, [*before, *tail])
 
-    def _rebuild(self, t: float, phase: Phase, landing: Footstep | None = None, end: float | None = None) -> None:
+    def _rebuild(
+        self,
+        t: float,
+        phase: Phase,
+        landing: Footstep | None = None,
+        end: float | None = None,
+        double: float | None = None,
+    ) -> None:
         """Make the schedule anew from the present phase on, with the step in the air as given."""
         self._renew = False
         schedule = self.schedule
@@ -380,7 +399,8 @@ class Planner:
             )
             feet = {stance.side: stance, landing.side: landing}
             coming = self._coming(feet, phase.step + 1)
-            tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=self.timing.double)
+            both = self.timing.double if double is None else double
+            tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=both)
             phases = [*before, head, *tail]
         self.schedule = Schedule.of_phases(self.schedule, phases)
 

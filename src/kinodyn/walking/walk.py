@@ -178,9 +178,9 @@ class Course:
             if self.stopped == np.inf and t >= self.longest - STOP - 1e-9:
                 self._stop(t)
         elif self.stopped == np.inf:
-            self._measure(state)
-            # the step in the air and the one that closes take it on by about one more
-            if self.way >= self.distance - float(np.hypot(*planner.velocity[:2])) * planner.timing.step:
+            self._measure(t)
+            # of the places where it can stop, the nearest
+            if self.way >= self.distance - 0.5 * float(np.hypot(*planner.velocity[:2])) * planner.timing.step:
                 self._stop(t)
         if self.stopped < np.inf and self.rested == np.inf and planner.standing(t):
             self.rested = t
@@ -189,16 +189,13 @@ class Course:
         self.controller.command(None, at=t)
         self.stopped = t
 
-    def _measure(self, state: State) -> None:
-        """Add up the way of the base, along the path."""
-        feet = [state.pose(foot.frame)[:2, 3] for foot in self.controller.body.feet.values()]
-        here = 0.5 * (feet[0] + feet[1])
-        if self._before is None:
-            self._before = here
-        moved = here - self._before
-        if float(np.hypot(*moved)) > 0.05:  # so that swaying does not count
-            self.way += float(np.hypot(*moved))
-            self._before = here
+    def _measure(self, t: float) -> None:
+        """Add up the way to where it would stop, along the path."""
+        x, y, _ = self.controller.planner.stopping_place(t)
+        here = np.array([x, y])
+        if self._before is not None:
+            self.way += float(np.hypot(*(here - self._before)))
+        self._before = here
 
     def over(self, t: float, state: State) -> bool:
         """Tell whether there is nothing more to see."""
