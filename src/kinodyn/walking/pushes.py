@@ -145,6 +145,8 @@ def push_map(
     most = (4.0 if stepping else 2.0) if largest is None else float(largest)
     if not (0 < resolution < most < np.inf):
         raise InputError(f"resolution and largest must be 0 < resolution < largest, got {resolution!r}, {most!r}")
+    if processes is not None and (not isinstance(processes, int | np.integer) or processes < 1):
+        raise InputError(f"processes must be a whole number from 1 on, got {processes!r}")
     body = Biped.of(robot)
     if frame is not None:
         robot.frame_index(frame)
