@@ -81,6 +81,7 @@ def test_a_slope_that_nobody_told_it_of_is_felt() -> None:
     height = result.recording.q[-1, 2] - result.recording.q[0, 2]
     assert result.walked and result.distance > 0.9
     assert height == pytest.approx(np.tan(np.deg2rad(5.0)) * (result.distance - 0.4), abs=0.02)
+    np.testing.assert_allclose(result.recording.signals["gradient"][-1], [np.tan(np.deg2rad(5.0)), 0.0], atol=0.01)
 
 
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2])

@@ -23,9 +23,10 @@ from kinodyn.walking.mpc import MPC, Plan, Weights
 from kinodyn.walking.path import Motion, PendulumPath
 from kinodyn.walking.pattern import Feasibility, Pattern, walking_pattern
 from kinodyn.walking.phases import Phase, Timing
-from kinodyn.walking.planner import FootReference, Planner, Reference
+from kinodyn.walking.planner import Planner
 from kinodyn.walking.preview import Preview, PreviewPath
 from kinodyn.walking.pushes import PushMap, push_map
+from kinodyn.walking.reference import FootReference, Reference
 from kinodyn.walking.result import WalkResult
 from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits, feet_apart

@@ -17,7 +17,9 @@ from kinodyn.robot import Robot
 from kinodyn.state import State
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
-from kinodyn.walking.planner import FootReference, Planner, Reference
+from kinodyn.walking.ground import Ground
+from kinodyn.walking.planner import Planner
+from kinodyn.walking.reference import FootReference, Reference
 
 TOUCH = 0.05  # of the weight: what a foot bears when it has landed
 EARLY = 0.4  # of a single support: the part at its end in which a landing is taken for one
@@ -67,7 +69,8 @@ class WalkingController:
     ----------
     signals : dict
         "dcm", "dcm_reference", "zmp_reference" (2,), "com_reference", "left_reference", "right_reference" (3,) of the
-        soles, "stance" (2,) which of left and right foot stands, "relaxed": whether limits contradicted each other.
+        soles, "gradient" (2,) of the ground as felt, "stance" (2,) which of left and right foot stands, "relaxed":
+        whether limits contradicted each other.
     plan_times : list of float
         How long each plan took [s].
     fallen : float or None
@@ -166,7 +169,8 @@ class WalkingController:
             share = self.dt / GROUND
             a, b = self._gradient
             self._gradient = a + share * (_bounded(-x / z) - a), b + share * (_bounded(-y / z) - b)
-        self.planner.observe(soles, self._gradient)
+        self.planner.observe(Ground(soles, self._gradient))
+        self.signals["gradient"] = np.array(self._gradient)
 
     def _above_feet(self, state: State) -> float:
         """Measure how high the base is above the lower foot [m]."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,60 +24,22 @@ from kinodyn.walking.footsteps import (
     walk_to,
     wrap,
 )
+from kinodyn.walking.ground import Ground
 from kinodyn.walking.mpc import MPC, Plan
 from kinodyn.walking.phases import Phase, Timing
+from kinodyn.walking.reference import FootReference, Reference
 from kinodyn.walking.schedule import Schedule
 from kinodyn.walking.steplimits import StepLimits
 from kinodyn.walking.swing import Swing
 
 AHEAD = 5  # footsteps that are planned beyond the one in the air
-SNAP = 0.2  # share of that change below which the rest is taken at once: no tiny steps
 RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
+SNAP = 0.2  # share of that change below which the rest is taken at once: no tiny steps
 QUICKEST, SLOWEST = 0.26, 1.4  # shares of a single support that a changed step may last
 NEAR = 0.01  # [m, rad] within which feet are at a goal
 CLOSED = 0.02  # [m, rad] within which feet are beside each other
 HURRY = 0.1  # share of a double support that one lasts when it does not help
 LOCKED = 0.06  # share of a single support before landing during which the step is no longer changed
-
-
-class FootReference(NamedTuple):
-    """What a foot is to do: T_world_sole (4, 4), velocity and acceleration (6,) of the sole, and whether it stands."""
-
-    pose: Array
-    velocity: Array
-    acceleration: Array
-    contact: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """What the whole body is to do at one time.
-
-    Attributes
-    ----------
-    com, com_velocity, com_acceleration : (3,)
-        [m, m/s, m/s^2]
-    dcm, zmp : (2,)
-        On the ground [m].
-    feet : dict of side -> FootReference
-    heading, heading_rate, heading_acceleration : float
-        Of the body about the vertical: the mean of the feet [rad, rad/s, rad/s^2].
-    phase : Phase
-    left : float
-        Time until the support changes [s].
-    """
-
-    com: Array
-    com_velocity: Array
-    com_acceleration: Array
-    dcm: Array
-    zmp: Array
-    feet: dict[str, FootReference]
-    heading: float
-    heading_rate: float
-    heading_acceleration: float
-    phase: Phase
-    left: float
 
 
 class Planner:
@@ -136,8 +97,7 @@ class Planner:
         self._ramp = RAMP * self.limits.largest(self.timing.step)
         self._renew = False
         self._goal: tuple[Array, StepLimits] | None = None
-        self._soles: dict[str, Array] | None = None
-        self._gradient = (0.0, 0.0)
+        self._ground: Ground | None = None
         self._path = self.schedule.own
         self.plan: Plan | None = None
         self.touch = float(min(body.left.size)) / 16.0  # room [m] below which steps are changed
@@ -203,25 +163,24 @@ class Planner:
         self._path = self.plan.path
         return self.plan
 
-    def observe(self, soles: dict[str, Array], gradient: tuple[float, float]) -> None:
-        """Take note where the soles (4, 4) really are, and how the ground rises along x and y.
+    def observe(self, ground: Ground) -> None:
+        """Take note of the ground as it is felt.
 
         Swing feet then start where they stood, and land on the ground as it goes on from the other foot; the mass keeps
         its height above it. Without, the ground is as planned: level.
         """
-        self._soles, self._gradient = soles, gradient
+        self._ground = ground
 
     def reference(self, t: float) -> Reference:
         """Tell what to do at time t [s]."""
         phase = self.schedule.at(t)
         feet = {side: self._foot(t, side, phase) for side in ("left", "right")}
         x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._path.floats(t)
-        ground = self._ground(x, y, phase)
         left, right = feet["left"], feet["right"]
         rate = 0.5 * (left.velocity[5] + right.velocity[5])
         acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
         return Reference(
-            np.array([x, y, self.body.com_height + ground]),
+            np.array([x, y, self.body.com_height + self._below(x, y, phase)]),
             np.array([vx, vy, 0.0]),
             np.array([ax, ay, 0.0]),
             np.array([dx, dy]),
@@ -281,38 +240,21 @@ class Planner:
         swing = self._swings.get(phase.step)
         if swing is None:
             assert phase.swing is not None and phase.lifted is not None
-            start = phase.lifted.pose if self._soles is None else self._soles[phase.swing.side]
+            start = phase.lifted.pose if self._ground is None else self._ground.soles[phase.swing.side]
             landing = self._landing(phase.swing, phase)
             swing = Swing(start, landing, phase.start, phase.end, clearance=self.clearance)
             self._swings, self._due = {phase.step: swing}, phase.end
         return swing
 
     def _landing(self, step: Footstep, phase: Phase) -> Array:
-        """Put a footstep on the ground as it goes on from the foot that stands: T_world_sole (4, 4)."""
-        T = step.pose
-        if self._soles is None:
-            return T
-        stance = next(iter(phase.feet.values()))
-        T[2, 3] = self._height(stance, step.x, step.y) + step.z - stance.z
-        a, b = self._gradient
-        up = np.array([-a, -b, 1.0]) / np.sqrt(1.0 + a * a + b * b)
-        along = T[:3, 0] - (T[:3, 0] @ up) * up
-        T[:3, 0] = along / np.linalg.norm(along)
-        T[:3, 2] = up
-        T[:3, 1] = np.cross(up, T[:3, 0])
-        return T
+        """Find the pose T_world_sole (4, 4) of a footstep on the ground."""
+        return step.pose if self._ground is None else self._ground.landing(step, next(iter(phase.feet.values())))
 
-    def _height(self, foot: Footstep, x: float, y: float) -> float:
-        """Tell how high [m] the ground is at a place, seen from a foot that stands."""
-        if self._soles is None:
-            return foot.z
-        T, (a, b) = self._soles[foot.side], self._gradient
-        return float(T[2, 3] + a * (x - T[0, 3]) + b * (y - T[1, 3]))
-
-    def _ground(self, x: float, y: float, phase: Phase) -> float:
+    def _below(self, x: float, y: float, phase: Phase) -> float:
         """Tell how high [m] the ground is below the mass."""
-        heights = [self._height(foot, x, y) for foot in phase.feet.values()]
-        return sum(heights) / len(heights)
+        if self._ground is None:
+            return sum(foot.z for foot in phase.feet.values()) / len(phase.feet)
+        return self._ground.below(x, y, phase.feet)
 
     def _adapt(self, t: float, dcm: Array) -> None:
         """Change place and time of the step in the air if the footsteps as they are leave too little room."""
