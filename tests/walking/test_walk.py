@@ -121,3 +121,14 @@ def test_a_robot_is_pushed_while_it_walks() -> None:
     robot = kd.load("humanoid")
     impulse = 0.2 * robot.mass  # 0.2 m/s
     assert stands_push(robot, np.pi / 2, impulse, stepping=True, velocity=(0.3, 0.0, 0.0))
+
+
+def test_hips_catch_a_push_that_ankles_alone_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = kd.load("humanoid")
+    body = kd.walking.Biped.of(robot)
+    polygon = kd.balance.support_polygon(robot, body.q, list(body.feet.values()))
+    com = kd.kinematics.com(robot, body.q)[:2]
+    impulse = 0.9 * float(kd.balance.push_bound(polygon, com, [0.0, 1.0], body.omega, robot.mass))
+    assert stands_push(robot, np.pi / 2, impulse)
+    monkeypatch.setattr("kinodyn.walking.controller.HIP", 0.0)
+    assert not stands_push(robot, np.pi / 2, impulse)
