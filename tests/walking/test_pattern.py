@@ -65,7 +65,7 @@ def test_a_goal_is_reached(body: Biped, limits: StepLimits) -> None:
 
 def test_what_the_joints_cannot_do_is_told(body: Biped) -> None:
     limits = StepLimits.of(body, check=False)
-    wide = StepLimits(**{**vars(limits), "forward": 1.2})
+    wide = StepLimits(**{**vars(limits), "forward": 1.2, "oblique": 2.0})
     result = walking_pattern(body, velocity=[1.6, 0.0, 0.0], steps=2, limits=wide).check()
     assert not result.success and ("missed by" in result.status or "velocity limit" in result.status)
 

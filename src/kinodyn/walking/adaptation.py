@@ -121,10 +121,9 @@ def _rows(
     foot: Array,
     travel: float,
 ) -> tuple[Array, Array, Array]:
-    """Make rows: time, reach (2), offset along and across the new foot (4, with slack), slack not negative."""
+    """Make rows: time, reach (4), offset along and across the new foot (4, with slack), slack not negative."""
     sign = 1.0 if planned.side == "left" else -1.0
     x, y, turn = planned.relative_to(stance)
-    along, sides = limits.bounds(planned.side, turn)
     bounds = walking_bounds(
         omega,
         shortest,
@@ -136,17 +135,19 @@ def _rows(
     stance_axes, foot_axes = _axes(stance.yaw), _axes(planned.yaw)
     across = (-bounds.inward - foot[1], bounds.outward + foot[1])  # seen from a left foot: inward is to the right
     low, high = (across[0], across[1]) if sign > 0 else (-across[1], -across[0])
-    A, lower, upper = np.zeros((8, 4)), np.full(8, -np.inf), np.full(8, np.inf)
+    A, lower, upper = np.zeros((10, 4)), np.full(10, -np.inf), np.full(10, np.inf)
     A[0, 2] = 1.0
-    A[1:3, :2] = stance_axes
-    lower[1:3] = np.maximum(np.minimum([along[0] - x, sides[0] - y], 0.0), -travel)
-    upper[1:3] = np.minimum(np.maximum([along[1] - x, sides[1] - y], 0.0), travel)
+    for k, (way, least, most) in enumerate(limits.edges(planned.side, turn), 1):
+        place = way[0] * x + way[1] * y
+        A[k, :2] = way @ stance_axes
+        lower[k], upper[k] = min(least - place, 0.0), max(most - place, 0.0)
+    lower[1:3], upper[1:3] = np.maximum(lower[1:3], -travel), np.minimum(upper[1:3], travel)
     here = foot_axes @ e
-    A[3:5], A[5:7] = foot_axes @ E, -foot_axes @ E
-    A[3:7, 3] = -1.0
-    upper[3:5] = np.array([bounds.ahead + foot[0], high]) - here
-    upper[5:7] = np.array([bounds.behind + foot[0], -low]) + here
-    A[7, 3], lower[7] = 1.0, 0.0
+    A[5:7], A[7:9] = foot_axes @ E, -foot_axes @ E
+    A[5:9, 3] = -1.0
+    upper[5:7] = np.array([bounds.ahead + foot[0], high]) - here
+    upper[7:9] = np.array([bounds.behind + foot[0], -low]) + here
+    A[9, 3], lower[9] = 1.0, 0.0
     return A, lower, upper
 
 

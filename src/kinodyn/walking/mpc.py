@@ -26,7 +26,7 @@ from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.path import PendulumPath, share
 from kinodyn.walking.phases import DIRECTIONS
 from kinodyn.walking.schedule import Schedule
-from kinodyn.walking.steplimits import StepLimits
+from kinodyn.walking.steplimits import EDGES, StepLimits
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class _Problem:
 
     def _constraints(self, limits: StepLimits | None, travel: float) -> tuple[Array, Array, Array]:
         grid, size, r = self.grid, len(self.g), len(self.grid.knot)
-        rows = r + len(DIRECTIONS) + 1 + (0 if limits is None else 2 * self.m)
+        rows = r + len(DIRECTIONS) + 1 + (0 if limits is None else EDGES * self.m)
         A, lower, upper = np.zeros((rows, size)), np.full(rows, -np.inf), np.full(rows, np.inf)
         k = np.arange(r)
         A[k, 2 * grid.knot], A[k, 2 * grid.knot + 1] = grid.A[:, 0], grid.A[:, 1]
@@ -261,22 +261,22 @@ class _Problem:
         A[end, -1], lower[end] = 1.0, 0.0
         if limits is not None:
             for j in range(self.m):
-                self._reach(A[end + 1 + 2 * j :], lower[end + 1 + 2 * j :], upper[end + 1 + 2 * j :], limits, j, travel)
+                row = end + 1 + EDGES * j
+                self._reach(A[row:], lower[row:], upper[row:], limits, j, travel)
         return A, lower, upper
 
     def _reach(self, A: Array, lower: Array, upper: Array, limits: StepLimits, j: int, travel: float) -> None:
-        """Keep footstep j within reach of the one before, in two rows; a plan that is not may stay where it is."""
+        """Keep footstep j within reach of the one before; a plan that is not may stay where it is."""
         before, step = self.grid.feet[j], self.grid.feet[j + 1]
         c, s = cos(before.yaw), sin(before.yaw)
         x, y, turn = step.relative_to(before)
         at = 2 * (self.n + j)
-        for k, (way, place, (low, high)) in enumerate(
-            zip(((c, s), (-s, c)), (x, y), limits.bounds(step.side, turn), strict=True)
-        ):
+        for k, ((a, b), low, high) in enumerate(limits.edges(step.side, turn)):
+            way, place = (a * c - b * s, a * s + b * c), a * x + b * y
             A[k, at], A[k, at + 1] = way
             least, most = min(low - place, 0.0), max(high - place, 0.0)
             if j > 0:
                 A[k, at - 2], A[k, at - 1] = -way[0], -way[1]
-            else:
+            elif k < 2:
                 least, most = max(least, -travel), min(most, travel)
             lower[k], upper[k] = least, most

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import cos, sin
+from math import cos, inf, sin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ STRETCHED = 0.985  # of the straight leg: how long a leg may be in a step
 SHRINK = 0.92  # by which limits are multiplied until inverse kinematics reaches all of them
 TURN = 0.5  # rad that a foot turns at most in one step
 SMALLEST = 0.2  # share of the first guess below which we give up
+EDGES = 4  # that `StepLimits.edges` gives
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class StepLimits:
         Along the stance foot.
     narrowest, width, widest : float
         Sideways, away from the stance foot: least, usual, most.
+    oblique : float
+        Most of both together: the distance along the foot plus that to the side.
     outward, inward : float
         Turn of the foot with its toes away from the other foot, and towards it.
     toe, heel : float
@@ -43,6 +46,7 @@ class StepLimits:
     narrowest: float
     width: float
     widest: float
+    oblique: float
     outward: float
     inward: float
     toe: float
@@ -53,20 +57,21 @@ class StepLimits:
         """Derive them from the length of the legs, the distance of the hips and the soles.
 
         A leg of length L whose hip is h above its ankle reaches sqrt((0.985 L)^2 - h^2) to the side; the hips are in
-        the middle between the feet, so a step may be twice that. With `check`, the corners of the box are tried with
-        inverse kinematics, and all limits are reduced until the robot reaches them.
+        the middle between the feet, so a step may be twice that. With `check`, the corners of that region are tried
+        with inverse kinematics, and all limits are reduced until the robot reaches them.
         """
         body = robot if isinstance(robot, Biped) else Biped.of(robot)
         reach = 2.0 * float(np.sqrt(max((STRETCHED * body.leg) ** 2 - body.hip_height**2, 0.0)))
         toe = max(float(foot.corners[:, 0].max()) for foot in (body.left, body.right))
         heel = max(float(-foot.corners[:, 0].min()) for foot in (body.left, body.right))
-        # 0.8 and 0.6: a corner of the box is as far away as the legs reach
+        # an octagon within the circle of that radius: its corners are 0.8 and 0.6 of it away, and 0.6 and 0.8
         limits = cls(
             forward=0.8 * reach,
             backward=0.8 * reach,
             narrowest=body.narrowest(),
             width=body.width,
-            widest=body.width + 0.6 * reach,
+            widest=body.width + 0.8 * reach,
+            oblique=body.width + 1.4 * reach,
             outward=TURN,
             inward=TURN,
             toe=toe,
@@ -81,6 +86,7 @@ class StepLimits:
             forward=share * self.forward,
             backward=share * self.backward,
             widest=self.width + share * (self.widest - self.width),
+            oblique=self.width + share * (self.oblique - self.width),
             outward=share * self.outward,
             inward=share * self.inward,
         )
@@ -98,6 +104,7 @@ class StepLimits:
             -x - self.backward,
             self.narrowest + self.room(turn) - y,
             y - self.widest,
+            np.abs(x) + y - self.oblique,
             turn - self.outward,
             -turn - self.inward,
         )
@@ -111,10 +118,12 @@ class StepLimits:
         return result
 
     def corners(self, side: str) -> Array:
-        """List the corners (4, 2) of where the new foot may be, counter-clockwise, in the stance foot's sole frame."""
-        sign = 1.0 if side == "left" else -1.0
-        x, y = (-self.backward, self.forward), (sign * self.narrowest, sign * self.widest)
-        return hull([(a, b) for a in x for b in y])
+        """List the corners (n, 2) of where the new foot may be, counter-clockwise, in the stance foot's sole frame."""
+        sign, points = (1.0 if side == "left" else -1.0), []
+        for way, most in ((1.0, self.forward), (-1.0, self.backward)):
+            points += [(way * most, sign * self.narrowest), (way * most, sign * min(self.widest, self.oblique - most))]
+            points.append((way * min(most, self.oblique - self.widest), sign * self.widest))
+        return hull(points)
 
     def relative_step(self, side: str, move: ArrayLike) -> Array:
         """Choose the next foot (3,), seen from the stance foot, so that the body moves by x, y and turn (3,).
@@ -125,12 +134,22 @@ class StepLimits:
         dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
         return np.array(self._next(side, dx, dy, turn))
 
-    def bounds(self, side: str, turn: float) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Give the range of x and of y for a foot on a side that is turned so much, in the stance foot's sole frame."""
-        angle = turn if side == "left" else -turn
-        near = self.narrowest + (self.heel if angle > 0 else self.toe) * abs(sin(angle))
-        far = max(self.widest, near)
-        return (-self.backward, self.forward), (near, far) if side == "left" else (-far, -near)
+    def edges(self, side: str, turn: float) -> list[tuple[tuple[float, float], float, float]]:
+        """List the edges of where a foot on a side that is turned so much may be, in the stance foot's sole frame.
+
+        Each is a direction and the least and the most that a place (2,) may have along it.
+        """
+        sign = 1.0 if side == "left" else -1.0
+        near = self.narrowest + (self.heel if sign * turn > 0 else self.toe) * abs(sin(turn))
+        far, most = max(self.widest, near), max(self.oblique, near)
+        away = (near, far) if side == "left" else (-far, -near)
+        together = (-inf, most)
+        return [
+            ((1.0, 0.0), -self.backward, self.forward),
+            ((0.0, 1.0), *away),
+            ((1.0, sign), *together),
+            ((-1.0, sign), *together),
+        ]
 
     def fits(self, move: ArrayLike) -> bool:
         """Tell whether the body can move by x, y and turn (3,) with each step, left and right."""
@@ -154,6 +173,7 @@ class StepLimits:
             -x - self.backward,
             self.narrowest + room - y,
             y - self.widest,
+            abs(x) + y - self.oblique,
             turn - self.outward,
             -turn - self.inward,
         )
