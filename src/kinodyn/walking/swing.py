@@ -13,11 +13,13 @@ from kinodyn.errors import InputError
 from kinodyn.spatial import as_euler
 from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
 
+ACROSS = [0, 1, 3, 4, 5]  # all coordinates but the height
 SAMPLES = np.linspace(0.0, 1.0, 65)
 HALVINGS = 16
 POWERS = np.array([[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4], [0, 0, 0, 1, 2, 3]])
 FACTORS = np.array([[1.0, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5], [0, 0, 2, 6, 12, 20]])
 TINY = 1e-9
+STEEP = 0.1  # share of a swing at either end in which the foot only rises or sinks: it shall not stub its toe
 
 
 class Swing:
@@ -26,6 +28,7 @@ class Swing:
     Position and roll, pitch, yaw are polynomials of fifth degree in pieces; position, velocity and acceleration are
     continuous everywhere, also where `retarget` changes the landing in flight, and zero at take-off and landing. The
     height goes over an apex in the middle, `clearance` above the higher of both ends, and never below the lower one.
+    The foot rises before it goes on, and is above its place before it lands, unless that is changed in flight.
 
     Called as `swing(t, order)`: order 0 gives T_world_sole (..., 4, 4), 1 the velocity and 2 the acceleration (..., 6)
     of the sole's origin and of its orientation, linear first, along the world's axes ("aligned", "classical"). Before
@@ -51,15 +54,13 @@ class Swing:
         self._from = as_pose(T_start, "T_start")
         origin = _coordinates(self._from, 0.0)
         self._aim(T_end, origin[5])
-        state = np.zeros((3, 6))
-        state[0] = origin
-        middle = 0.5 * (self.start + self.end)
+        middle, steep = 0.5 * (self.start + self.end), STEEP * (self.end - self.start)
         self._ground = min(origin[2], self._goal[2])
         self._apex = max(origin[2], self._goal[2]) + self.clearance
         rise = _Pieces([self.start, middle, self.end], [_rest(origin[2]), _rest(self._apex), _rest(self._goal[2])])
-        across = [k for k in range(6) if k != 2]
-        ends = [state[:, across], np.array([self._goal[across], np.zeros(5), np.zeros(5)])]
-        self._flat = _Pieces([self.start, self.end], ends)
+        here, there = (np.array([x[ACROSS], np.zeros(5), np.zeros(5)]) for x in (origin, self._goal))
+        times = [self.start, self.start + steep, self.end - steep, self.end]
+        self._flat = _Pieces(times, [here, here, there, there])
         self._height = rise
 
     @property
@@ -113,9 +114,8 @@ class Swing:
             self._aim(T_end, state[0, 5])
             self._apex = max(self._from[2, 3], self._goal[2]) + self.clearance
         self._ground = min(self._ground, self._goal[2])
-        across = [k for k in range(6) if k != 2]
-        goal = np.array([self._goal[across], np.zeros(5), np.zeros(5)])
-        self._flat = self._flat.then(t, [t, finish], [state[:, across], goal])
+        goal = np.array([self._goal[ACROSS], np.zeros(5), np.zeros(5)])
+        self._flat = self._flat.then(t, [t, finish], [state[:, ACROSS], goal])
         self._height = self._height.then(t, *self._descent(float(t), finish, state[:, 2:3]))
         self.end = finish
 
