@@ -27,6 +27,9 @@ BROKEN_PIPE = 141  # as the shell says of a program whose reader went away
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `kinodyn` with arguments, those of the process unless given, and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given:
+        main(["--help"])
+        return WRONG_USE
     program = typer.main.get_command(app)
     with warnings.catch_warnings():
         warnings.simplefilter("always", DescriptionWarning)
@@ -74,7 +77,8 @@ def _said(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # the parser's own
         context = getattr(error, "ctx", None)
         more = f" `{context.command_path} --help` shows what is allowed." if context is not None else ""
-        return f"{error.format_message()}{more}", WRONG_USE
+        said = error.format_message().replace("Value error, ", "").rstrip(".")
+        return f"{said}.{more}", WRONG_USE
     if isinstance(error, InputError | UnknownNameError | DescriptionError):
         return str(error), WRONG_USE
     if isinstance(error, KinodynError):
