@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = program.main(args=given, prog_name="kinodyn", standalone_mode=False)
             return code if isinstance(code, int) else DONE
         except (KeyboardInterrupt, typer.Abort):
-            return _told(given, "interrupted", INTERRUPTED)
+            return _told(given, "interrupted before there was anything to keep", INTERRUPTED)
         except SystemExit as end:  # completion of the shell ends like this
             return end.code if isinstance(end.code, int) else DONE
         except BrokenPipeError:

@@ -190,7 +190,7 @@ def _floats(name: str, column: Any) -> Array:
         return np.asarray(column, dtype=float)
     except (ValueError, TypeError) as cause:
         row = next(k for k, entry in enumerate(column) if not _is_float(entry))
-        raise InputError(f"column {name!r} has {column[row]!s:.40} in row {row}, which is no number") from cause
+        raise InputError(f"column {name!r} has {str(column[row])[:40]!r} in row {row}, which is no number") from cause
 
 
 def _is_float(entry: Any) -> bool:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kinodyn.cli import files, show
 from kinodyn.cli.answer import Answer
 from kinodyn.cli.plain import document
 from kinodyn.errors import InputError
 
 PICTURES = (".png", ".svg", ".pdf")
+LONG = 120  # numbers of an input that a report still shows
 
 
 @dataclass(frozen=True)
@@ -86,18 +89,35 @@ def _draw(answer: Answer, wanted: Kept, path: Path) -> None:
     next(iter(answer.pictures.values()))().savefig(path, dpi=100)
 
 
+def _short(value: Any) -> Any:
+    """Write an input for people: lists between commas, of a long batch only its size."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_short(part)}" for name, part in value.items())
+    if isinstance(value, np.ndarray) and value.size > LONG:
+        return f"array of {' x '.join(map(str, value.shape))} numbers"
+    if isinstance(value, np.ndarray | list | tuple):
+        parts = [_short(part) for part in value]
+        return ("; " if np.ndim(value) > 1 else ", ").join(map(str, parts))
+    return show.cell(value, 6) if isinstance(value, float | np.floating) else value
+
+
+def _calm(value: Any) -> Any:
+    """Round to zero what is only rounding, as the terminal does."""
+    return 0.0 if isinstance(value, float | np.floating) and abs(value) < show.ZERO else value
+
+
 def _report(answer: Answer, wanted: Kept, path: Path) -> None:
     from kinodyn.report import Report
 
     report = Report(f"kinodyn {wanted.command}: {answer.title}")
-    if answer.inputs:
-        rows = [
-            (name, document(value) if isinstance(value, dict | list) else value)
-            for name, value in answer.inputs.items()
-        ]
-        report.table("Inputs", ("input", "value"), rows)
+    inputs = [(name, _short(value)) for name, value in answer.inputs.items()]
+    given = [(name, value) for name, value in inputs if value not in (None, "")]
+    if given:
+        report.table("Inputs", ("input", "value"), given)
     for table in answer.tables:
-        report.table(table.title or "Result", table.columns, table.rows)
+        report.table(table.title or "Result", table.columns, [[_calm(value) for value in row] for row in table.rows])
+        if table.total > len(table.rows):
+            report.text(f"The first {len(table.rows)} rows of {table.total}; --out FILE keeps them all.")
     for title, picture in answer.pictures.items():
         try:
             report.figure(title, picture())

@@ -104,9 +104,7 @@ def _broken(name: str, most: int) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _widths(
-    heads: Sequence[str], numeric: Sequence[bool], rows: Sequence[Sequence[Any]], digits: int
-) -> list[int]:
+def _widths(heads: Sequence[str], numeric: Sequence[bool], rows: Sequence[Sequence[Any]], digits: int) -> list[int]:
     """Measure the columns; texts behind the first column may go on below."""
     found = []
     for k, head in enumerate(heads):
