@@ -144,6 +144,8 @@ def _read_json(path: Path) -> Columns:
         return {"": np.array(_even(rows), dtype=float).reshape(np.shape(content))}
     if isinstance(content, dict) and {"command", "inputs", "result"} <= set(content):
         content = {**content["inputs"], **content["result"]}  # what a command wrote with --out or --json
+        poses = content.get("frames")  # of fk, by name; of others names alone
+        content |= {f"{name}.T": pose["T"] for name, pose in poses.items()} if isinstance(poses, dict) else {}
     return {name: np.array(value) for name, value in content.items() if isinstance(value, list)}
 
 

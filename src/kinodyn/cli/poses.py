@@ -52,7 +52,7 @@ def read_poses(path: Path, frame: str) -> Array:
     from scipy.spatial.transform import Rotation
 
     columns = files.read_columns(path)
-    whole = columns.get("T")
+    whole = columns.get("T", columns.get(f"{frame}.T"))
     if whole is not None and whole.shape[-2:] == (4, 4):
         T = np.asarray(whole, dtype=float).reshape(-1, 4, 4)
         _check_rows(path, T.reshape(-1, 16))

@@ -12,7 +12,7 @@ import numpy as np
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
-from kinodyn.cli.options import Base, Seed, argument, option
+from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
 from kinodyn.cli.pictures import bars
 from kinodyn.cli.working import Work, working
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @command("bench", examples=["kinodyn bench panda --seconds 0.02"])
 def bench(
-    robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
+    robot: RobotOrHumanoid = "humanoid",
     batch: Annotated[int, option("states in one call", min=1)] = 4096,
     seconds: Annotated[float, option("to measure each figure [s]", min=1e-4)] = 0.2,
     base: Base = None,

@@ -116,7 +116,16 @@ def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answe
     ]
     return Answer(
         f"{robot.name}: {recording.duration:.4g} s simulated, {recording.status}",
-        {**figures, "q_end": recording.q[-1], "v_end": recording.v[-1], "names": recording.q_names},
+        {
+            **figures,
+            "q_end": recording.q[-1],
+            "v_end": recording.v[-1],
+            "names": recording.q_names,
+            "time": recording.time,
+            "q": recording.q,
+            "v": recording.v,
+            "tau": recording.tau,
+        },
         inputs,
         [Table("", ("figure", "value"), shown), Table(LARGEST, ("joint", "velocity", "torque", "limit"), rows, 60)],
         savers=dict.fromkeys((".npz", ".csv", ".parquet"), recording.save),

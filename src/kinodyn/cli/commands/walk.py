@@ -12,7 +12,7 @@ from kinodyn.cli.answer import Answer
 from kinodyn.cli.command import command
 from kinodyn.cli.figures import walk_tables
 from kinodyn.cli.files import check_target
-from kinodyn.cli.options import Base, Seed, argument, option
+from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
 from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
 
@@ -38,7 +38,7 @@ PUSH_TEXT = (
     without=("out",),
 )
 def walk(
-    robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
+    robot: RobotOrHumanoid = "humanoid",
     speed: Annotated[float, option("forward [m/s]")] = 0.3,
     sideways: Annotated[float, option("to the left [m/s]")] = 0.0,
     turn: Annotated[float | None, option("to the left [rad/s]")] = None,
