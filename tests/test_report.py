@@ -86,3 +86,12 @@ def test_wrong_parts_are_refused(tmp_path: Path) -> None:
         Report("x").figure("t", np.zeros((4, 5)))
     with pytest.raises(kd.InputError, match="cannot be written"):
         Report("x").save(tmp_path / "nowhere" / "x.html")
+
+
+def test_only_columns_of_numbers_stand_on_the_right() -> None:
+    report = Report("x")
+    report.table("t", ("name", "mixed", "number"), [("a", 1.5, 1), ("b", "c", None)])
+    page = report.html()
+    assert (
+        "<td>a</td><td>1.5</td>" in page and '<td class="number">1</td>' in page and '<td class="number">-</td>' in page
+    )

@@ -21,7 +21,9 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d2330; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } p.about { color: #68707f; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .8rem; border-bottom: 1px solid #dde1e8; text-align: left; } td.number { text-align: right; }
+div.wide { overflow-x: auto; }
+th, td { padding: .2rem .8rem; border-bottom: 1px solid #dde1e8; text-align: left; }
+td.number, th.number { text-align: right; }
 img { max-width: 100%; } pre { background: #f4f5f8; padding: .6rem; overflow-x: auto; }
 @media (prefers-color-scheme: dark) {
   body { background: #14171d; color: #e2e6ee; } th, td { border-color: #39404d; } pre { background: #1f242d; }
@@ -68,9 +70,14 @@ class Report:
             if len(row) != len(columns):
                 raise InputError(f"a row of the table {title!r} has {len(row)} entries and {len(columns)} columns")
         self._heading(title)
-        head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-        body = "".join("<tr>" + "".join(_cell(value) for value in row) + "</tr>\n" for row in rows)
-        self._parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>")
+        kinds = [' class="number"' if _numeric([row[k] for row in rows]) else "" for k in range(len(columns))]
+        head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, columns, strict=True))
+        lines = (
+            "".join(f"<td{kind}>{_entry(value)}</td>" for kind, value in zip(kinds, row, strict=True)) for row in rows
+        )
+        body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
+        self._parts.append(f'<div class="wide">{table}</div>')
 
     def figure(self, title: str, picture: Any) -> None:
         """Add a picture: a figure of matplotlib, or an array (h, w, 3) of colours from 0 to 255."""
@@ -102,16 +109,21 @@ class Report:
             self._parts.append(f"<h2>{escape(text)}</h2>")
 
 
-def _cell(value: Any) -> str:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
-    if value is None or (number and math.isnan(value)):
-        return '<td class="number">-</td>'
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def _numeric(column: Sequence[Any]) -> bool:
+    """Tell whether a column has numbers and nothing else but gaps."""
+    return any(map(_is_number, column)) and all(value is None or _is_number(value) for value in column)
+
+
+def _entry(value: Any) -> str:
+    if value is None or (_is_number(value) and math.isnan(value)):
+        return "-"
     if isinstance(value, bool | np.bool_):
-        return f"<td>{'yes' if value else 'no'}</td>"
-    if isinstance(value, float | np.floating):
-        return f'<td class="number">{value:.5g}</td>'
-    kind = ' class="number"' if number else ""
-    return f"<td{kind}>{escape(str(value))}</td>"
+        return "yes" if value else "no"
+    return f"{value:.5g}" if isinstance(value, float | np.floating) else escape(str(value))
 
 
 def _png(picture: Any) -> bytes:

@@ -47,7 +47,20 @@ WRONG_USE = [
     ("kinodyn walk --push a@3", "must be numbers"),
     ("kinodyn walk --turn 1 --turn-deg 2", "give one of them"),
     ("kinodyn walk --speed 9", "too fast"),
-    ("kinodyn walk --save x.json", "recordings end in"),
+    ("kinodyn walk --save x.json", "allowed are .npz, .parquet, .csv"),
+    ("kinodyn walk --engine native", "'native' is not one of 'mujoco'. `kinodyn walk --help`"),
+    ("kinodyn fk planar2r --q nan,1", "q[0] is not finite"),
+    ("kinodyn fk planar2r --q random:0", "draws nothing"),
+    ("kinodyn ik planar2r --targets-of random:0", "draws nothing"),
+    ("kinodyn fk planar2r --frame link1 --all", "give one of them"),
+    ("kinodyn jacobian planar2r --frame link1 --com", "do not go with it"),
+    ("kinodyn ik ur5 --position 0.3,0.2,0.4 --all", "give --rpy or --quaternion"),
+    ("kinodyn simulate planar2r --target random", "--control is none"),
+    ("kinodyn simulate planar2r --push-frame link1", "--push-frame says where a --push acts"),
+    ("kinodyn identify planar2r --excite --urdf x.urdf", "--excite fits nothing"),
+    ("kinodyn identify planar2r run.csv --urdf nowhere/x.urdf", "folder"),
+    ("kinodyn view humanoid --recording walk.npz --export x.txt", "allowed are .html, .htm"),
+    ("kinodyn bench planar2r --seconds 0", "greater than or equal to 0.0001"),
     ("kinodyn walk --height 1.2 panda", "only for 'humanoid'"),
 ]
 
@@ -58,6 +71,63 @@ def test_wrong_use_is_told_in_one_paragraph(run: Run, line: str, said: str) -> N
     assert done.code == 2 and done.out == ""
     assert said in done.err and "Traceback" not in done.err
     assert done.err.strip().splitlines()[-1].startswith("error: ")
+
+
+FILES = [
+    ("gap.csv", "joint1,joint2\n0.1,\n", "column 'joint2' has '' in row 0, which is no number"),
+    ("short.csv", "joint1,joint2\n0.1\n", "row 1 has 1 entries and row 0 has 2"),
+    ("nan.csv", "joint1,joint2\n0.1,nan\n", "q[0, 1] is not finite"),
+    ("none.csv", "joint1,joint2\n", "has no rows of q"),
+    ("other.json", '{"a": 1}', "it has: nothing"),
+    ("ragged.json", "[[1, 2], [3]]", "row 1 has 1 entries and row 0 has 2"),
+    ("text.npz", "hello", "it is no NPZ archive"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "said"), FILES, ids=[name for name, _, _ in FILES])
+def test_a_file_that_is_wrong_is_told_where(run: Run, name: str, content: str, said: str) -> None:
+    Path(name).write_text(content)
+    done = run(f"kinodyn fk planar2r --q {name}")
+    assert done.code == 2 and said in done.err and "fault of kinodyn" not in done.err
+
+
+@pytest.mark.parametrize("row", ["0,0,0,0,0,0,0", "nan,0,0,0,0,0,1"])
+def test_a_target_that_is_no_pose_is_told_with_its_row(run: Run, row: str) -> None:
+    Path("poses.csv").write_text(f"x,y,z,qx,qy,qz,qw\n0.3,0.2,0.1,0,0,0,1\n{row}\n")
+    done = run("kinodyn ik ur5 --targets poses.csv")
+    assert done.code == 2 and "row 1 of poses.csv is no pose" in done.err
+
+
+@pytest.mark.parametrize("option", ["--out x.csv", "--plot x.png", "--report x.html"])
+def test_a_folder_where_one_may_not_write_is_told_before_the_work(
+    run: Run, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: pytest.fail("the work began"))
+    done = run(f"kinodyn fk panda {option}")
+    assert done.code == 2 and "you may not write in" in done.err
+
+
+def test_a_folder_in_place_of_a_file_is_told_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: pytest.fail("the work began"))
+    Path("x.csv").mkdir()
+    done = run("kinodyn fk panda --out x.csv")
+    assert done.code == 2 and "it is a folder" in done.err
+
+
+def test_a_file_that_fails_takes_neither_the_answer_nor_the_others(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("kinodyn.cli.files.write_samples", full)
+    done = run("kinodyn fk planar2r --out x.csv --report x.html")
+    assert done.code == 2 and "no space left" in done.err
+    assert "planar2r: link2" in done.out and Path("x.html").stat().st_size > 0
+
+
+def test_nothing_typed_shows_the_help_and_is_no_error(run: Run) -> None:
+    done = run("kinodyn")
+    assert done.code == 2 and "Usage" in done.out and done.err == ""
 
 
 def test_a_program_gets_the_error_as_json(run: Run) -> None:
@@ -126,6 +196,27 @@ def test_an_interrupted_ik_keeps_the_targets_that_are_done(run: Run, monkeypatch
     done = run("kinodyn ik ur5 --targets-of random:10 --out part.npz --json")
     assert done.code == 130 and done.document["interrupted"] is True
     assert np.load("part.npz")["q"].shape == (4, 6)
+
+
+def test_an_interrupt_before_there_is_anything_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: signal.raise_signal(signal.SIGINT))
+    done = run("kinodyn fk panda --json")
+    assert done.code == 130 and done.document["interrupted"] is True and "nothing" not in done.out
+    assert "interrupted before there was anything to keep" in done.err
+
+
+def test_an_interrupted_bench_ends_at_once_with_whole_rows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter(range(10_000_000))
+    poses = kd.kinematics.com
+
+    def interrupted(*given: Any, **more: Any) -> Any:
+        if next(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return poses(*given, **more)
+
+    monkeypatch.setattr(kd.kinematics, "com", interrupted)
+    done = run("kinodyn bench planar2r --seconds 0.01 --batch 2 --json")
+    assert done.code == 130 and [row["function"] for row in done.result["rows"]] == ["poses of all frames", "jacobian"]
 
 
 def test_ctrl_c_in_a_process_of_its_own_keeps_the_recording(tmp_path: Path) -> None:

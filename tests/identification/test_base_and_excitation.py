@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,3 +105,22 @@ def test_bad_wishes_are_refused() -> None:
         exciting_trajectory(PANDA, margin=1.5)
     with pytest.raises(InputError, match="no body can have the parameters of panda_link1"):
         with_parameters(PANDA, -PANDA.inertial_parameters)
+
+
+def test_a_search_that_is_told_to_stop_ends_with_the_best_motion_so_far() -> None:
+    robot = kd.load("planar2r")
+    settings: dict[str, Any] = {"starts": 6, "iterations": 50, "period": 5.0}
+    told: list[int] = []
+
+    def after(last: int) -> Callable[[int, int], bool]:
+        def progress(done: int, total: int) -> bool:
+            told.append(done)
+            return done < last
+
+        return progress
+
+    early = exciting_trajectory(robot, **settings, progress=after(6))
+    assert told[-1] == 6
+    assert early.condition == exciting_trajectory(robot, starts=6, iterations=0, period=5.0).condition
+    later = exciting_trajectory(robot, **settings, progress=after(8))
+    assert told[-1] == 8 and later.condition < early.condition

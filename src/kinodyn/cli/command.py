@@ -49,7 +49,10 @@ def command(
             shared = {key: given.pop(key, None) for key in SHARED}
             wanted = Kept(name, shared["out"], shared["plot"], shared["report"], bool(shared["json"]))
             check_files(wanted, out)
-            answer = function(**given)
+            try:
+                answer = function(**given)
+            except KeyboardInterrupt as stop:  # before there was anything to keep; typer would end without a word
+                raise typer.Abort() from stop
             keep(answer, wanted)
             if answer.then is not None:
                 with suppress(KeyboardInterrupt):

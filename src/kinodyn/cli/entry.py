@@ -27,6 +27,9 @@ BROKEN_PIPE = 141  # as the shell says of a program whose reader went away
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `kinodyn` with arguments, those of the process unless given, and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given:
+        main(["--help"])
+        return WRONG_USE
     program = typer.main.get_command(app)
     with warnings.catch_warnings():
         warnings.simplefilter("always", DescriptionWarning)
@@ -35,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = program.main(args=given, prog_name="kinodyn", standalone_mode=False)
             return code if isinstance(code, int) else DONE
         except (KeyboardInterrupt, typer.Abort):
-            return _told(given, "interrupted", INTERRUPTED)
+            return _told(given, "interrupted before there was anything to keep", INTERRUPTED)
         except SystemExit as end:  # completion of the shell ends like this
             return end.code if isinstance(end.code, int) else DONE
         except BrokenPipeError:
@@ -74,7 +77,8 @@ def _said(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # the parser's own
         context = getattr(error, "ctx", None)
         more = f" `{context.command_path} --help` shows what is allowed." if context is not None else ""
-        return f"{error.format_message()}{more}", WRONG_USE
+        said = error.format_message().replace("Value error, ", "").rstrip(".")
+        return f"{said}.{more}", WRONG_USE
     if isinstance(error, InputError | UnknownNameError | DescriptionError):
         return str(error), WRONG_USE
     if isinstance(error, KinodynError):

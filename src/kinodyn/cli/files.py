@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,21 @@ def spread(samples: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Co
     return columns
 
 
+def check_target(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Refuse a file that cannot be written, before the work whose outcome it shall hold."""
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{path} ends in {path.suffix!r}; allowed are {', '.join(suffixes)}")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"{path} cannot be written: the folder {folder} does not exist")
+    if path.is_dir():
+        raise InputError(f"{path} cannot be written: it is a folder")
+    if not os.access(path if path.exists() else folder, os.W_OK) or not os.access(folder, os.W_OK):
+        raise InputError(f"{path} cannot be written: you may not write in {folder}; choose another folder")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside the file and move it there at the end, so that nobody ever sees a half."""
     try:
@@ -97,9 +113,17 @@ def _read_csv(path: Path) -> Columns:
     try:
         first = [float(part) for part in rows[0]]
     except ValueError:
-        table = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, len(rows[0]))
+        table = np.array(_even(rows), dtype=object)[1:].reshape(len(rows) - 1, len(rows[0]))
         return {name.strip(): _numbers(table[:, k]) for k, name in enumerate(rows[0])}
-    return {"": np.array([first, *([float(part) for part in row] for row in rows[1:])])}
+    return {"": np.array([first, *([float(part) for part in row] for row in _even(rows)[1:])])}
+
+
+def _even(rows: list[list[Any]]) -> list[list[Any]]:
+    """Check that all rows are as long as the first."""
+    for k, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise ValueError(f"row {k} has {len(row)} entries and row 0 has {len(rows[0])}")
+    return rows
 
 
 def _numbers(column: Any) -> Any:
@@ -114,13 +138,20 @@ def _read_json(path: Path) -> Columns:
     if isinstance(content, list) and content and isinstance(content[0], dict):
         return {name: np.array([row[name] for row in content]) for name in content[0]}
     if isinstance(content, list):
-        return {"": np.array(content, dtype=float)}
+        rows = content if content and isinstance(content[0], list) else [content]
+        if not all(isinstance(row, list) for row in rows):
+            raise ValueError("its rows must be lists of numbers, or objects")
+        return {"": np.array(_even(rows), dtype=float).reshape(np.shape(content))}
     if isinstance(content, dict) and {"command", "inputs", "result"} <= set(content):
         content = {**content["inputs"], **content["result"]}  # what a command wrote with --out or --json
+        poses = content.get("frames")  # of fk, by name; of others names alone
+        content |= {f"{name}.T": pose["T"] for name, pose in poses.items()} if isinstance(poses, dict) else {}
     return {name: np.array(value) for name, value in content.items() if isinstance(value, list)}
 
 
 def _read_npz(path: Path) -> Columns:
+    if not zipfile.is_zipfile(path):
+        raise ValueError("it is no NPZ archive")
     with np.load(path, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files if archive[name].dtype.kind in "fiubU"}
 
@@ -151,5 +182,22 @@ def group(columns: Columns, prefix: str, labels: Sequence[str]) -> Array | None:
         return np.asarray(columns[prefix], dtype=float)
     for names in ([f"{prefix}.{label}" for label in labels], list(labels)):
         if all(name in columns for name in names):
-            return np.stack([np.asarray(columns[name], dtype=float) for name in names], axis=-1)
+            return np.stack([_floats(name, columns[name]) for name in names], axis=-1)
     return np.asarray(columns[""], dtype=float) if "" in columns else None
+
+
+def _floats(name: str, column: Any) -> Array:
+    """Turn a column into numbers; an entry that is empty or a text is named."""
+    try:
+        return np.asarray(column, dtype=float)
+    except (ValueError, TypeError) as cause:
+        row = next(k for k, entry in enumerate(column) if not _is_float(entry))
+        raise InputError(f"column {name!r} has {str(column[row])[:40]!r} in row {row}, which is no number") from cause
+
+
+def _is_float(entry: Any) -> bool:
+    try:
+        float(entry)
+    except (ValueError, TypeError):
+        return False
+    return True

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kinodyn.cli import files, show
 from kinodyn.cli.answer import Answer
 from kinodyn.cli.plain import document
 from kinodyn.errors import InputError
 
 PICTURES = (".png", ".svg", ".pdf")
+LONG = 120  # numbers of an input that a report still shows
 
 
 @dataclass(frozen=True)
@@ -30,30 +33,27 @@ class Kept:
 def check_files(wanted: Kept, written: Sequence[str] = files.WRITTEN) -> None:
     """Refuse files that cannot be written before the work, not after it."""
     for file, suffixes in ((wanted.out, written), (wanted.plot, PICTURES), (wanted.report, (".html", ".htm"))):
-        if file is None:
-            continue
-        if file.suffix.lower() not in suffixes:
-            raise InputError(f"{file} ends in {file.suffix!r}; allowed are {', '.join(suffixes)}")
-        if not file.absolute().parent.is_dir():
-            raise InputError(f"{file} cannot be written: the folder {file.absolute().parent} does not exist")
+        files.check_target(file, suffixes)
 
 
 def keep(answer: Answer, wanted: Kept) -> None:
-    """Write the files that were asked for, then print the answer."""
-    if wanted.out is not None:
-        _write_numbers(answer, wanted)
-    if wanted.plot is not None:
-        _draw(answer, wanted.plot)
-    if wanted.report is not None:
-        _report(answer, wanted)
+    """Print the answer and write the files that were asked for; a file that fails takes no other with it."""
     if wanted.json:
         print(document(full(answer, wanted.command)))
         sys.stdout.flush()
     else:
         show.answer(answer)
-    for file in (wanted.out, wanted.plot, wanted.report):
-        if file is not None:
+    failed: Exception | None = None
+    for file, write in ((wanted.out, _write_numbers), (wanted.plot, _draw), (wanted.report, _report)):
+        if file is None:
+            continue
+        try:
+            write(answer, wanted, file)
             show.say(f"written: {file}", "dim")
+        except Exception as cause:
+            failed = failed or cause
+    if failed is not None:
+        raise failed
 
 
 def full(answer: Answer, command: str) -> dict[str, Any]:
@@ -71,38 +71,53 @@ def full(answer: Answer, command: str) -> dict[str, Any]:
     }
 
 
-def _write_numbers(answer: Answer, wanted: Kept) -> None:
-    assert wanted.out is not None
-    suffix = wanted.out.suffix.lower()
+def _write_numbers(answer: Answer, wanted: Kept, path: Path) -> None:
+    suffix = path.suffix.lower()
     if suffix in answer.savers:
-        answer.savers[suffix](wanted.out)
+        answer.savers[suffix](path)
     elif suffix == ".json":
-        files.write_whole(wanted.out, (document(full(answer, wanted.command)) + "\n").encode())
+        files.write_whole(path, (document(full(answer, wanted.command)) + "\n").encode())
     elif answer.samples:
-        files.write_samples(wanted.out, answer.samples, answer.columns)
+        files.write_samples(path, answer.samples, answer.columns)
     else:
-        raise InputError(f"{wanted.command} gives no rows of numbers; write them to a .json file, not to {wanted.out}")
+        raise InputError(f"{wanted.command} gives no rows of numbers; write them to a .json file, not to {path}")
 
 
-def _draw(answer: Answer, path: Path) -> None:
+def _draw(answer: Answer, wanted: Kept, path: Path) -> None:
     if not answer.pictures:
         raise InputError("there is nothing to draw in this answer")
     next(iter(answer.pictures.values()))().savefig(path, dpi=100)
 
 
-def _report(answer: Answer, wanted: Kept) -> None:
+def _short(value: Any) -> Any:
+    """Write an input for people: lists between commas, of a long batch only its size."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_short(part)}" for name, part in value.items())
+    if isinstance(value, np.ndarray) and value.size > LONG:
+        return f"array of {' x '.join(map(str, value.shape))} numbers"
+    if isinstance(value, np.ndarray | list | tuple):
+        parts = [_short(part) for part in value]
+        return ("; " if np.ndim(value) > 1 else ", ").join(map(str, parts))
+    return show.cell(value, 6) if isinstance(value, float | np.floating) else value
+
+
+def _calm(value: Any) -> Any:
+    """Round to zero what is only rounding, as the terminal does."""
+    return 0.0 if isinstance(value, float | np.floating) and abs(value) < show.ZERO else value
+
+
+def _report(answer: Answer, wanted: Kept, path: Path) -> None:
     from kinodyn.report import Report
 
-    assert wanted.report is not None
     report = Report(f"kinodyn {wanted.command}: {answer.title}")
-    if answer.inputs:
-        rows = [
-            (name, document(value) if isinstance(value, dict | list) else value)
-            for name, value in answer.inputs.items()
-        ]
-        report.table("Inputs", ("input", "value"), rows)
+    inputs = [(name, _short(value)) for name, value in answer.inputs.items()]
+    given = [(name, value) for name, value in inputs if value not in (None, "")]
+    if given:
+        report.table("Inputs", ("input", "value"), given)
     for table in answer.tables:
-        report.table(table.title or "Result", table.columns, table.rows)
+        report.table(table.title or "Result", table.columns, [[_calm(value) for value in row] for row in table.rows])
+        if table.total > len(table.rows):
+            report.text(f"The first {len(table.rows)} rows of {table.total}; --out FILE keeps them all.")
     for title, picture in answer.pictures.items():
         try:
             report.figure(title, picture())
@@ -114,4 +129,4 @@ def _report(answer: Answer, wanted: Kept) -> None:
         report.code(answer.text)
     for note in answer.notes:
         report.text(note)
-    report.save(wanted.report)
+    report.save(path)

@@ -31,6 +31,9 @@ RobotName: TypeAlias = Annotated[
         "name of a robot (see `kinodyn robots`) or path of a URDF, MJCF or xacro file", autocompletion=_robot_names
     ),
 ]
+RobotOrHumanoid: TypeAlias = Annotated[
+    str, argument("name of a robot or path of its file", autocompletion=_robot_names)
+]
 Base: TypeAlias = Annotated[
     Literal["fixed", "floating"] | None, option("bolted down or free; as the robot's file says unless given")
 ]

@@ -52,15 +52,32 @@ def read_poses(path: Path, frame: str) -> Array:
     from scipy.spatial.transform import Rotation
 
     columns = files.read_columns(path)
-    whole = columns.get("T")
+    whole = columns.get("T", columns.get(f"{frame}.T"))
     if whole is not None and whole.shape[-2:] == (4, 4):
-        return np.asarray(whole, dtype=float).reshape(-1, 4, 4)
+        T = np.asarray(whole, dtype=float).reshape(-1, 4, 4)
+        _check_rows(path, T.reshape(-1, 16))
+        return T
     found = files.group(columns, frame, PLACE)
     if found is None or found.shape[-1] != 7:
         raise InputError(
             f"{path} needs an array T (n, 4, 4) or columns {', '.join(PLACE)}; it has: {', '.join(list(columns)[:10])}"
         )
     found = found.reshape(-1, 7)
+    _check_rows(path, found)
     T = np.tile(np.eye(4), (len(found), 1, 1))
     T[:, :3, :3], T[:, :3, 3] = Rotation.from_quat(found[:, 3:]).as_matrix(), found[:, :3]
     return T
+
+
+def _check_rows(path: Path, rows: Array) -> None:
+    """Refuse a file without rows, and the first row that is no pose."""
+    if len(rows) == 0:
+        raise InputError(f"{path} has no rows")
+    bad = ~np.isfinite(rows).all(axis=1)
+    if rows.shape[1] == 7:
+        bad |= ~(np.abs(np.linalg.norm(rows[:, 3:], axis=1) - 1.0) < 1e-3)
+    if bad.any():
+        raise InputError(
+            f"row {int(bad.argmax())} of {path} is no pose: {rows[bad.argmax()].tolist()}; numbers must be finite and "
+            "quaternions have length 1"
+        )

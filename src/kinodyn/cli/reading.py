@@ -37,9 +37,9 @@ def labels(robot: Robot) -> Labels:
 def configurations(robot: Robot, text: str, *, seed: int = 0, what: str = "q") -> Array:
     """Read configurations: (nq,), or (n, nq) for `random:n` and files."""
     names = labels(robot).q
-    drawn = _RANDOM.match(text)
-    if drawn:
-        return robot.random(int(drawn[1]) if drawn[1] else None, seed=seed)
+    drawn = _drawn(text, what)
+    if drawn is not None:
+        return robot.random(drawn or None, seed=seed)
     if text in ("neutral", "zero"):
         return robot.neutral()
     if text in robot.configurations:
@@ -55,9 +55,9 @@ def configurations(robot: Robot, text: str, *, seed: int = 0, what: str = "q") -
 def vectors(robot: Robot, text: str, *, seed: int = 0, what: str = "v") -> Array:
     """Read velocities, accelerations or forces: (nv,), or (n, nv) for `random:n` and files."""
     names = labels(robot).v
-    drawn = _RANDOM.match(text)
-    if drawn:
-        shape = (int(drawn[1]), robot.nv) if drawn[1] else (robot.nv,)
+    drawn = _drawn(text, what)
+    if drawn is not None:
+        shape = (drawn, robot.nv) if drawn else (robot.nv,)
         return np.random.default_rng(seed).uniform(-1.0, 1.0, shape)
     if text == "zero":
         return np.zeros(robot.nv)
@@ -93,6 +93,16 @@ def frames(robot: Robot, names: Sequence[str] | None) -> list[str]:
     return [end_frame(robot, name) for name in names] if names else [end_frame(robot, None)]
 
 
+def _drawn(text: str, what: str) -> int | None:
+    """Read `random` as 0, `random:n` as n, anything else as None."""
+    match = _RANDOM.match(text)
+    if match is None or match[1] is None:
+        return None if match is None else 0
+    if int(match[1]) < 1:
+        raise InputError(f"{what} {text!r} draws nothing; give a number from 1 on, such as random:100")
+    return int(match[1])
+
+
 def _is_file(text: str) -> bool:
     return Path(text).suffix.lower() in files.WRITTEN
 
@@ -103,8 +113,10 @@ def _rows(path: Path, what: str, names: Sequence[str]) -> Array:
     if found is None:
         raise InputError(
             f"{path} has neither an array {what!r} nor the columns {what}.{names[0]}, ...; it has: "
-            f"{', '.join(list(columns)[:8])}"
+            f"{', '.join(list(columns)[:8]) or 'nothing'}"
         )
+    if found.size == 0:
+        raise InputError(f"{path} has no rows of {what}")
     if found.ndim == 0 or found.shape[-1] != len(names):
         raise InputError(f"{what} in {path} has shape {found.shape}; the last axis must be {len(names)}")
     return found
@@ -123,7 +135,7 @@ def _paired(text: str, names: Sequence[str], start: Array, what: str) -> Array:
 
 
 def _listed(text: str, names: Sequence[str], what: str, known: Sequence[str], kind: str) -> Array:
-    if re.match(r"[A-Za-z_]", text):
+    if re.match(r"(?![+-]?(nan|inf)\b)[A-Za-z_]", text, re.IGNORECASE):
         raise unknown_name(kind, text, known)
     try:
         return numbers(text, what, (len(names),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,7 @@ EFFORT_PENALTY = 30.0  # in units of the logarithm of the condition number
 SLIP = 0.05  # [rad/s or m/s]: dry friction turns over smoothly, so that the criterion has a gradient
 SINGULAR = 1e-14  # ratio of eigenvalues that is rounding
 DIFFERENCE = 1e-5  # step of the gradient, of coefficients about 1
+PART = 1000  # over the number of variables: entries of the gradient at a time, so that parts are short for all robots
 
 
 def exciting_trajectory(
@@ -65,7 +67,8 @@ def exciting_trajectory(
     starts, iterations
         How many random series are tried, and how many steps the descent takes.
     progress
-        Called with (done, all) after each part of the work.
+        Called with (done, all) after each part of the work; when it returns False, the search ends with the best
+        motion so far.
 
     Returns
     -------
@@ -83,27 +86,56 @@ def exciting_trajectory(
         model, find_base(model), *_ranges(robot, margin), float(period), int(harmonics), margin, criterion, samples
     )
     generator, total = _generator(seed), starts + iterations
-    tell = progress if progress is not None else lambda done, of: None
-    best, least = np.zeros(0), np.inf
-    for k in range(starts):
-        trial = generator.normal(size=task.size)
-        value = float(task.cost(trial))
-        if value < least or k == 0:
-            best, least = trial, value
-        tell(k + 1, total)
-    steps = iter(range(starts + 1, total + 1))
-    if iterations:
-        found = minimize(
-            task.cost_and_gradient,
-            best,
-            jac=True,
-            method="L-BFGS-B",
-            callback=lambda _: tell(next(steps, total), total),
-            options={"maxiter": iterations, "maxls": 10},
-        )
-        best = found.x if found.fun < least else best
-    tell(total, total)
-    return task.trajectory(best)
+    search = _Search(task, lambda done: progress is not None and progress(done, total) is False)
+    with suppress(_Stopped):
+        for k in range(starts):
+            search.cost(generator.normal(size=task.size))
+            search.told(k + 1)
+        if iterations:
+            minimize(
+                search.cost_and_gradient,
+                search.best,
+                jac=True,
+                method="L-BFGS-B",
+                callback=lambda _: search.told(min(search.done + 1, total)),
+                options={"maxiter": iterations, "maxls": 10},
+            )
+        search.told(total)
+    return task.trajectory(search.best)
+
+
+class _Stopped(Exception):
+    """Whoever follows the search wants no more of it."""
+
+
+class _Search:
+    """Remembers the best variables that were tried, and ends between two parts of the work when told to."""
+
+    def __init__(self, task: _Task, stop: Callable[[int], bool]) -> None:
+        self.task, self.stop, self.done = task, stop, 0
+        self.best, self.least = np.zeros(task.size), np.inf
+
+    def told(self, done: int) -> None:
+        """Tell how much is done, and hear whether to go on."""
+        self.done = done
+        if self.stop(done):
+            raise _Stopped
+
+    def cost(self, x: Array) -> float:
+        """Compute the cost of variables (size,), and keep them if they are the best."""
+        value = float(self.task.cost(x))
+        if value < self.least or not self.best.any():
+            self.best, self.least = x.copy(), value
+        return value
+
+    def cost_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """Compute the cost of variables (size,) and its gradient by differences, some entries at a time."""
+        value, steps = self.cost(x), DIFFERENCE * np.eye(self.task.size)
+        costs, together = [], max(1, PART // len(steps))
+        for begin in range(0, len(steps), together):
+            self.told(self.done)
+            costs.append(self.task.cost(x + steps[begin : begin + together]))
+        return value, (np.concatenate(costs) - value) / DIFFERENCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,10 +193,6 @@ class _Task:
         if self.criterion == "condition":
             return np.asarray(np.log(condition(N)) + excess)
         return np.asarray(excess - np.linalg.slogdet(N)[1] / self.base.rank)
-
-    def cost_and_gradient(self, x: Array) -> tuple[float, Array]:
-        costs = self.cost(x + DIFFERENCE * np.concatenate([np.zeros((1, self.size)), np.eye(self.size)]))
-        return float(costs[0]), (costs[1:] - costs[0]) / DIFFERENCE
 
     def trajectory(self, x: Array) -> ExcitingTrajectory:
         N, share = self.normal_matrix(x, 0.0)

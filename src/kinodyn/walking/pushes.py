@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 import numpy as np
@@ -162,6 +165,7 @@ def push_map(
         for angle, limit in zip(angles, bound, strict=True)
     ]
     bar, survived = Bar(progress, len(searches), "directions"), list[float]()
+    bar.update(0)
     try:
         for impulse in _run(searches, processes):
             survived.append(impulse)
@@ -191,8 +195,31 @@ def _run(searches: list[_Search], processes: int | None) -> Iterator[float]:
     if processes == 1:
         yield from (search() for search in searches)
         return
-    with ProcessPoolExecutor(processes or os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_call, searches)
+    others = set(active_children())
+    pool = ProcessPoolExecutor(processes or os.cpu_count(), get_context("spawn"))
+    try:
+        with _interrupts_ignored():  # which the processes that start here inherit
+            outcomes = pool.map(_call, searches)
+        yield from outcomes
+    except BaseException:  # Ctrl-C too: nobody waits for simulations whose outcome is not wanted any more
+        for child in set(active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C, which a terminal sends to all processes: it is for the one that starts the others."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears of it
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _call(search: _Search) -> float:
@@ -249,7 +276,7 @@ def stands_push(
     def fell(t: float, state: State) -> bool:
         return controller.fallen is not None
 
-    simulate(
+    recording = simulate(
         robot,
         controller,
         before + SHORT + AFTER,
@@ -260,6 +287,8 @@ def stands_push(
         pushes=[push_of(body, angle, impulse, start=before, frame=frame)],
         until=fell,
     )
+    if recording.status == "interrupted":  # half a run tells nothing
+        raise KeyboardInterrupt
     return controller.fallen is None
 
 

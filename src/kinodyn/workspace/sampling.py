@@ -101,8 +101,10 @@ def _check_options(samples: int, approach: str, directions: int, progress: objec
 
 
 def _edge(resolution: float | None, longest: float) -> float:
-    if resolution is None and longest > 0.0:
-        return longest / 16
+    if resolution is None:
+        if longest > 0.0:
+            return longest / 16
+        raise InputError("the frame stays in place however its joints move; choose one off their axes")
     number = isinstance(resolution, int | float | np.integer | np.floating) and not isinstance(resolution, bool)
     if not number or not 0.0 < float(resolution or 0.0) < np.inf:
         raise InputError(f"resolution is {resolution!r}; give the edge of a voxel, above 0 [m]")

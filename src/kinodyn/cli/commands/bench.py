@@ -12,9 +12,9 @@ import numpy as np
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
-from kinodyn.cli.options import Base, Seed, argument, option
+from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
 from kinodyn.cli.pictures import bars
-from kinodyn.cli.working import working
+from kinodyn.cli.working import Work, working
 
 if TYPE_CHECKING:
     from kinodyn.robot import Robot
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @command("bench", examples=["kinodyn bench panda --seconds 0.02"])
 def bench(
-    robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
+    robot: RobotOrHumanoid = "humanoid",
     batch: Annotated[int, option("states in one call", min=1)] = 4096,
-    seconds: Annotated[float, option("to measure each row [s]")] = 0.2,
+    seconds: Annotated[float, option("to measure each figure [s]", min=1e-4)] = 0.2,
     base: Base = None,
     seed: Seed = 0,
 ) -> Answer:
@@ -39,10 +39,11 @@ def bench(
     work_list = _functions(loaded, seed)
     with working("measuring") as work:
         for k, (name, function) in enumerate(work_list.items()):
-            alone, together = _time(function, 1, seconds), _time(function, batch, seconds)
-            rows.append({"function": name, "single_us": 1e6 * alone, "batch_us": 1e6 * together / batch})
-            if not work(k + 1, len(work_list)):
+            alone, together = (_time(function, states, seconds, work) for states in (1, batch))
+            if work.interrupted:
                 break
+            rows.append({"function": name, "single_us": 1e6 * alone, "batch_us": 1e6 * together / batch})
+            work(k + 1, len(work_list))
     machine = {
         "build": kd.__build__,
         "threads": kd.get_threads(),
@@ -51,7 +52,7 @@ def bench(
         "system": platform.system(),
     }
     names = [row["function"] for row in rows]
-    shown = [(row["function"], row["single_us"], row["batch_us"], 1e6 / row["batch_us"]) for row in rows]
+    shown = [(row["function"], row["single_us"], row["batch_us"], round(1e6 / row["batch_us"])) for row in rows]
     return Answer(
         f"{loaded.name}, nv = {loaded.nv}: {kd.__build__}, {kd.get_threads()} threads",
         {"nv": loaded.nv, "batch": batch, "rows": rows, **machine},
@@ -88,11 +89,11 @@ def _functions(robot: Robot, seed: int) -> dict[str, Callable[[int], Any]]:
     }
 
 
-def _time(function: Callable[[int], Any], states: int, seconds: float) -> float:
+def _time(function: Callable[[int], Any], states: int, seconds: float, work: Work) -> float:
     """Give the shortest time of a call [s], over runs that last `seconds` in all."""
     function(states)
     best, end = np.inf, time.perf_counter() + seconds
-    while time.perf_counter() < end:
+    while time.perf_counter() < end and not work.interrupted:
         begin = time.perf_counter()
         function(states)
         best = min(best, time.perf_counter() - begin)

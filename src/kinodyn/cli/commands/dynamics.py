@@ -126,12 +126,17 @@ def _shown(
     robot: Robot, quantity: str, values: dict[str, Any], names: Sequence[str], many: bool
 ) -> tuple[list[Table], dict[str, Callable[[], Any]]]:
     first = {name: array[0] if many else array for name, array in values.items() if name != "parameters"}
-    suffix = ", first row" if many else ""
+    suffix = f", row 1 of {len(next(iter(values.values())))}" if many else ""
     name, value = next(iter(first.items()))
     if quantity == "energy":
-        return [Table(f"energy{suffix}", ("part", "J"), [(key, float(x)) for key, x in first.items()])], {}
+        parts = [(key, float(x)) for key, x in first.items()]
+        drawn = lambda: bars(f"{robot.name}: energy", list(first), np.array([x for _, x in parts]), "J")  # noqa: E731
+        return [Table(f"energy{suffix}", ("part", "J"), parts)], {quantity: drawn}
     if quantity == "momentum":
-        return [Table(f"momentum{suffix}", ("part", "kg m/s, kg m^2/s"), list(zip(MOMENTUM, value, strict=True)))], {}
+        unit = "kg m/s, kg m^2/s"
+        rows = list(zip(MOMENTUM, value, strict=True))
+        drawn = lambda: bars(f"{robot.name}: momentum", MOMENTUM, value, unit)  # noqa: E731
+        return [Table(f"momentum{suffix}", ("part", unit), rows)], {quantity: drawn}
     if value.ndim == 2:
         columns = names if quantity != "regressor" else [str(k) for k in range(value.shape[1])]
         few = columns[:8]

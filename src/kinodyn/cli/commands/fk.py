@@ -13,6 +13,7 @@ from kinodyn.cli.options import Base, Q, RobotName, Seed, option
 from kinodyn.cli.pictures import robot_picture
 from kinodyn.cli.poses import ANGLES, PLACE, parts
 from kinodyn.cli.reading import labels
+from kinodyn.errors import InputError
 
 MOST = 100  # configurations in a table
 HEADS = ("x [m]", "y [m]", "z [m]", *ANGLES)
@@ -40,6 +41,8 @@ def fk(
     """
     from kinodyn import kinematics
 
+    if every and frame:
+        raise InputError("--all takes all frames and --frame some; give one of them")
     loaded = reading.load(robot, base)
     at = reading.configurations(loaded, q, seed=seed)
     frames = list(loaded.frame_names) if every else reading.frames(loaded, frame)

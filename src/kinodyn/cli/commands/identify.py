@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from kinodyn.cli import reading
+from kinodyn.cli import reading, show
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
+from kinodyn.cli.files import check_target
 from kinodyn.cli.options import Base, RobotName, Seed, argument, option
 from kinodyn.cli.working import working
 from kinodyn.errors import InputError
@@ -33,13 +34,15 @@ def identify(
     excite: Annotated[bool, option("make an exciting motion and its recording instead", "--excite")] = False,
     method: Annotated[Literal["consistent", "weighted", "ordinary"], option("how to fit")] = "consistent",
     term: Annotated[
-        list[str] | None, option("viscous, coulomb, armature or offset, fitted besides inertias; repeatable")
+        list[str] | None,
+        option("fitted besides inertias: viscous, coulomb, armature, offset; repeatable; the first two unless given"),
     ] = None,
     held_out: Annotated[float, option("share of the samples, at the end, to judge by", min=0.0, max=0.9)] = 0.25,
     cutoff: Annotated[float | None, option("low-pass filter for raw recordings [Hz]")] = None,
     prior_spread: Annotated[float, option("how far the robot's numbers may be off, as a share")] = 1.0,
     urdf: Annotated[Path | None, option("write the robot that was found")] = None,
     period: Annotated[float, option("of the exciting motion [s]")] = 5.0,
+    margin: Annotated[float, option("share of each limit that it uses")] = 0.9,
     rate: Annotated[float, option("samples per second of its recording")] = 100.0,
     noise: Annotated[float, option("on its torques, as a share")] = 0.01,
     base: Base = None,
@@ -50,23 +53,28 @@ def identify(
     The fit is judged on samples that it has not seen. With --excite: find a motion that tells the parameters well and
     write its recording with --out, computed from the robot's own numbers, to try the way before the real robot moves.
     """
+    check_target(urdf, (".urdf", ".xml"))
+    if excite and urdf is not None:
+        raise InputError("--excite fits nothing that --urdf could hold; fit the recording that it makes")
     loaded = reading.load(robot, base)
     terms = tuple(term or ("viscous", "coulomb"))
     if excite:
         if data is not None:
             raise InputError("--excite makes a recording and takes none; leave the file out")
-        return _excite(loaded, period, rate, noise, terms, seed)
+        return _excite(loaded, period, margin, rate, noise, terms, seed)
     if data is None:
         raise InputError("give a recording, such as run.csv; --excite --out run.csv makes one to try")
     return _fit(loaded, data, cutoff, urdf, method=method, terms=terms, held_out=held_out, prior_spread=prior_spread)
 
 
-def _excite(robot: Robot, period: float, rate: float, noise: float, terms: tuple[str, ...], seed: int) -> Answer:
+def _excite(
+    robot: Robot, period: float, margin: float, rate: float, noise: float, terms: tuple[str, ...], seed: int
+) -> Answer:
     from kinodyn import identification as ident
 
     with working("exciting motion") as work:
         motion = ident.exciting_trajectory(
-            robot, period=period, starts=20, iterations=5, terms=terms, seed=seed, progress=work
+            robot, period=period, margin=margin, starts=20, iterations=5, terms=terms, seed=seed, progress=work
         )
     time = motion.times(rate)
     data = ident.simulate(robot, time, *motion(time), noise=noise, seed=seed)
@@ -86,7 +94,15 @@ def _excite(robot: Robot, period: float, rate: float, noise: float, terms: tuple
             "q": data.q,
             "tau": data.tau,
         },
-        {"robot": robot.name, "period": period, "rate": rate, "noise": noise, "terms": terms, "seed": seed},
+        {
+            "robot": robot.name,
+            "period": period,
+            "margin": margin,
+            "rate": rate,
+            "noise": noise,
+            "terms": terms,
+            "seed": seed,
+        },
         [Table("", ("figure", "value"), figures)],
         savers=dict.fromkeys((".csv", ".npz", ".parquet"), data.save),
         pictures={"Motion": lambda: _motion_picture(robot, time, np.asarray(data.q))},
@@ -105,6 +121,7 @@ def _fit(robot: Robot, file: Path, cutoff: float | None, urdf: Path | None, **se
     result = ident.fit(robot, data, **settings)
     if urdf is not None:
         kd.write_urdf(result.robot.description, urdf)
+        show.say(f"written: {urdf}", "dim")
     before, after = result.prior_residuals(), result.residuals()
     torques = list(zip(result.labels(), before.tolist(), after.tolist(), result.noise.tolist(), strict=True))
     values = list(

@@ -55,8 +55,8 @@ def ik(
 ) -> Answer:
     """Inverse kinematics: configurations, within joint limits, that bring a frame to a pose, or to many.
 
-    Without --rpy or --quaternion the orientation is free. A target that cannot be reached is an answer: it comes with
-    the nearest configuration, and the exit code is 1.
+    Without --rpy or --quaternion the orientation is free, but for --all. A target that cannot be reached is an answer:
+    it comes with the nearest configuration, and the exit code is 1.
     """
     loaded = reading.load(robot, base)
     name = reading.end_frame(loaded, frame)
@@ -75,7 +75,7 @@ def ik(
         "seed": seed,
     }
     if every:
-        return _branches(loaded, name, T, start, inputs)
+        return _branches(loaded, name, T, start, free, inputs)
     settings = {"position_only": free, "method": method, "prefer": prefer, "tolerance": tolerance, "seed": seed}
     return _numeric(loaded, name, T, start, settings, inputs)
 
@@ -126,7 +126,7 @@ def _numeric(
         )
     )
     names = labels(robot).q
-    tables = [_one(names, q[0], residual[0])] if T.ndim == 2 else [_many(status, residual)]
+    tables = [_one(names, q[0], residual[0], settings["position_only"])] if T.ndim == 2 else [_many(status, residual)]
     return Answer(
         title,
         {
@@ -148,9 +148,10 @@ def _numeric(
     )
 
 
-def _one(names: tuple[str, ...], q: Array, residual: Array) -> Table:
+def _one(names: tuple[str, ...], q: Array, residual: Array, free: bool) -> Table:
     rows: list[tuple[str, float]] = [*zip(names, q.tolist(), strict=True)]
-    rows += [("distance left [m]", float(residual[0])), ("angle left [rad]", float(residual[1]))]
+    rows += [("distance left [m]", float(residual[0]))]
+    rows += [] if free else [("angle left [rad]", float(residual[1]))]
     return Table("", ("joint", "q [rad, m]"), rows, 100)
 
 
@@ -163,10 +164,12 @@ def _many(status: Any, residual: Array) -> Table:
     return Table("", ("status", "targets", "largest distance [m]", "largest angle [rad]"), rows)
 
 
-def _branches(robot: Robot, frame: str, T: Array, start: Array | None, inputs: dict[str, Any]) -> Answer:
+def _branches(robot: Robot, frame: str, T: Array, start: Array | None, free: bool, inputs: dict[str, Any]) -> Answer:
     from kinodyn import ik as solver
 
     found = solver.branches(robot, T, frame, q0=start)
+    if free and found.family != "planar 2R":
+        raise InputError(f"--all needs the orientation of a {found.family} arm too; give --rpy or --quaternion")
     names = labels(robot).q
     valid = np.asarray(found.valid)
     target, _ = np.nonzero(valid.reshape(-1, valid.shape[-1]))

@@ -35,6 +35,7 @@ def info(robot: RobotName, base: Base = None) -> Answer:
         "joints": joints,
     }
     columns = ("name", "kind", "lower", "upper", "velocity", "effort", "child")
+    units = "lower, upper [rad, m], velocity [rad/s, m/s], effort [N m, N]"
     rows = [[joint[key] for key in columns] for joint in joints]
     figures = [
         ("base", loaded.base),
@@ -45,10 +46,10 @@ def info(robot: RobotName, base: Base = None) -> Answer:
         ("frames", _some(loaded.frame_names)),
     ]
     return Answer(
-        f"{loaded.name}: {len(joints)} moving joints, {loaded.mass:.4g} kg",
+        f"{loaded.name}: {len(joints)} moving joint{'s' * (len(joints) != 1)}, {loaded.mass:.4g} kg",
         result,
         {"robot": robot, "base": base},
-        [Table("", ("", ""), figures), Table("joints [rad, m, N]", columns, rows, 200)],
+        [Table("", ("", ""), figures), Table(f"joints: {units}", columns, rows, 200)],
         samples={key: np.array([joint[key] for joint in joints]) for key in (*columns, "parent")},
     )
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
-from kinodyn.cli.options import Base, argument, option
+from kinodyn.cli.options import Base, RobotOrHumanoid, option
 
 
 @command("push", examples=["kinodyn push humanoid --directions 2 --resolution 0.5 --plot pushes.png"])
 def push(
-    robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
+    robot: RobotOrHumanoid = "humanoid",
     directions: Annotated[int, option("evenly round the robot, the first from behind", min=1)] = 8,
     stepping: Annotated[bool, option("the robot may step", "--stepping/--standing")] = False,
     speed: Annotated[float | None, option("push it while it walks forward at this speed [m/s]")] = None,

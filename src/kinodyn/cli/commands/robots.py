@@ -24,7 +24,7 @@ def robots(part: Annotated[str, argument("only names that contain this")] = "") 
         f"{len(names)} robots" if names else f"no robot's name contains {part!r}",
         {"robots": [{"name": name, "source": source} for name, source in rows]},
         {"part": part},
-        [Table("", ("name", "source"), rows)] if rows else [],
+        [Table("", ("name", "source"), rows, most=len(rows))] if rows else [],
         samples={"name": [row[0] for row in rows], "source": [row[1] for row in rows]},
         good=bool(names),
     )

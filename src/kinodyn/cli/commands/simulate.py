@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinodyn.recording import Recording
     from kinodyn.robot import Robot
 
+LARGEST = "largest velocity [rad/s, m/s] and torque [N m, N]"
 Control = Literal["none", "hold", "pd", "computed-torque"]
 
 
@@ -55,6 +56,10 @@ def simulate(
     """
     from kinodyn import sim
 
+    if target is not None and control not in ("pd", "computed-torque"):
+        raise InputError(f"--target is where --control pd or computed-torque goes; --control is {control}")
+    if push_frame is not None and not push:
+        raise InputError("--push-frame says where a --push acts; give one, such as --push 20@1")
     loaded = reading.load(robot, base)
     start = _single(reading.configurations(loaded, q0, seed=seed, what="q0"), "--q0")
     goal = start if target is None else _single(reading.configurations(loaded, target, seed=seed + 1), "--target")
@@ -105,12 +110,24 @@ def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answe
         "energy_start": float(energy[0]),
         "energy_end": float(energy[-1]),
     }
-    shown = [(name.replace("_", " "), value) for name, value in figures.items() if value is not None]
+    units = {"duration": " [s]", "energy_start": " [J]", "energy_end": " [J]"}
+    shown = [
+        (name.replace("_", " ") + units.get(name, ""), value) for name, value in figures.items() if value is not None
+    ]
     return Answer(
         f"{robot.name}: {recording.duration:.4g} s simulated, {recording.status}",
-        {**figures, "q_end": recording.q[-1], "v_end": recording.v[-1], "names": recording.q_names},
+        {
+            **figures,
+            "q_end": recording.q[-1],
+            "v_end": recording.v[-1],
+            "names": recording.q_names,
+            "time": recording.time,
+            "q": recording.q,
+            "v": recording.v,
+            "tau": recording.tau,
+        },
         inputs,
-        [Table("", ("figure", "value"), shown), Table("largest", ("joint", "velocity", "torque", "limit"), rows, 60)],
+        [Table("", ("figure", "value"), shown), Table(LARGEST, ("joint", "velocity", "torque", "limit"), rows, 60)],
         savers=dict.fromkeys((".npz", ".csv", ".parquet"), recording.save),
         pictures={"Over time": lambda: recording.plot(*(("q",) if robot.nv > 10 else ("q", "v", "tau")))},
         good=recording.status == "complete",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kinodyn.robot import Robot
     from kinodyn.trajectory import LimitCheck
 
+LARGEST = "largest velocity [rad/s, m/s] and acceleration [rad/s^2, m/s^2]"
 Kind = Literal["cubic", "quintic", "trapezoid", "jerk-limited", "time-optimal"]
 
 
@@ -79,7 +80,7 @@ def _answer(robot: Robot, motion: Any, report: LimitCheck, inputs: dict[str, Any
             "names": names.q,
         },
         inputs,
-        [Table("largest values", ("joint", "velocity", "acceleration", "velocity limit"), rows, 60)],
+        [Table(LARGEST, ("joint", "velocity", "acceleration", "velocity limit"), rows, 60)],
         samples=samples._asdict(),
         columns={"q": names.q, "v": names.v, "a": names.v},
         pictures={"Motion": lambda: motion.plot(torque=robot.base == "fixed")},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer
 from kinodyn.cli.command import command
+from kinodyn.cli.files import check_target
 from kinodyn.cli.options import Base, RobotName, option
 from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 )
 def view(
     robot: RobotName,
-    recording: Annotated[Path | None, option("play this: .npz or .parquet, as walk --save writes it")] = None,
+    recording: Annotated[Path | None, option("play this: .npz, .parquet or .csv, as walk --save writes it")] = None,
     host: Annotated[
         str, option("address to listen at; others than this machine can see it if you say so")
     ] = "127.0.0.1",
@@ -35,6 +36,7 @@ def view(
     """Show a robot in the browser: sliders, draggable hands and feet, playback of recordings. Ctrl-C ends it."""
     from kinodyn.recording import Recording
 
+    check_target(export, (".html", ".htm"))
     loaded = reading.load(robot, base)
     played = None if recording is None else Recording.load(recording)
     settings: dict[str, Any] = {"host": host, "port": port, "recording": played}

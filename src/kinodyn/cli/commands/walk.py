@@ -11,7 +11,8 @@ from kinodyn.cli import reading, show, walk_pictures
 from kinodyn.cli.answer import Answer
 from kinodyn.cli.command import command
 from kinodyn.cli.figures import walk_tables
-from kinodyn.cli.options import Base, Seed, argument, option
+from kinodyn.cli.files import check_target
+from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
 from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
 
@@ -37,7 +38,7 @@ PUSH_TEXT = (
     without=("out",),
 )
 def walk(
-    robot: Annotated[str, argument("name of a robot or path of its file")] = "humanoid",
+    robot: RobotOrHumanoid = "humanoid",
     speed: Annotated[float, option("forward [m/s]")] = 0.3,
     sideways: Annotated[float, option("to the left [m/s]")] = 0.0,
     turn: Annotated[float | None, option("to the left [rad/s]")] = None,
@@ -69,7 +70,7 @@ def walk(
     """
     import kinodyn as kd
 
-    check_recording(save)
+    check_target(save, (".npz", ".parquet", ".csv"))
     loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
     velocity = (speed, sideways, _turn(turn, turn_deg))
     settings: dict[str, Any] = {
@@ -127,14 +128,6 @@ def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Pus
         whole = [*force, *[0.0] * (3 - len(force))]
         found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(lasts)))
     return found
-
-
-def check_recording(path: Path | None) -> None:
-    """Refuse a file for a recording before the work."""
-    if path is not None and path.suffix.lower() not in (".npz", ".parquet", ".csv"):
-        raise InputError(f"{path} ends in {path.suffix!r}; recordings end in .npz, .parquet, .csv")
-    if path is not None and not path.absolute().parent.is_dir():
-        raise InputError(f"{path} cannot be written: the folder {path.absolute().parent} does not exist")
 
 
 def _turn(turn: float | None, turn_deg: float | None) -> float:
