@@ -6,13 +6,19 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 
 import numpy as np
 import pytest
+import viser
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 import kinodyn as kd
-from kinodyn.viewer.server import address, is_local
+from kinodyn.viewer.guard import is_local, refusal
+from kinodyn.viewer.server import address
 
 from .conftest import wait_until
 
@@ -62,6 +68,29 @@ def test_other_hosts_come_with_a_warning(robot: kd.Robot) -> None:
     assert is_local("127.0.0.1") and is_local("localhost") and is_local("::1")
     assert not is_local("0.0.0.0") and not is_local("example.org")
     assert address("::1", 80) == "http://[::1]:80" and address("0.0.0.0", 80) == "http://127.0.0.1:80"
+
+
+def test_pages_of_other_sites_are_refused_and_its_own_are_not(viewer: kd.viewer.Viewer) -> None:
+    here, version = f"127.0.0.1:{viewer.port}", Subprotocol(f"viser-v{viser.__version__}")
+    for origin in (Origin(f"http://{here}"), None):  # a program sends none
+        with connect(f"ws://{here}", origin=origin, subprotocols=[version]) as socket_:
+            assert socket_.recv(timeout=10.0)
+    for origin in ("http://example.org", f"http://localhost:{viewer.port}", "null"):
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(f"ws://{here}", origin=Origin(origin), subprotocols=[version])
+    for host, status in ((here, 200), (f"localhost:{viewer.port}", 200), ("example.org", 403)):
+        line = HTTPConnection("127.0.0.1", viewer.port, timeout=10.0)
+        line.request("GET", "/", headers={"Host": host})
+        assert line.getresponse().status == status
+        line.close()
+
+
+def test_who_may_talk_is_a_matter_of_host_and_origin() -> None:
+    assert refusal(["[::1]:80"], ["http://[::1]:80"], local=True) == ""
+    assert "'evil.org'" in refusal(["evil.org"], ["http://evil.org"], local=True)  # a name that points here
+    assert refusal(["robot.lan:80"], ["http://robot.lan:80"], local=False) == ""
+    assert "evil.org" in refusal(["robot.lan:80"], ["http://evil.org"], local=False)
+    assert refusal([], [], local=False) and refusal(["a", "b"], [], local=False)
 
 
 def test_no_page_can_open_a_tunnel_to_the_outside(viewer: kd.viewer.Viewer) -> None:
