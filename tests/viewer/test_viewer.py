@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -159,6 +160,22 @@ def test_playback_goes_on_by_itself_and_recordings_stand_side_by_side(robot: kd.
         viewer.play(speed=2.0, loop=False)
         wait_until(lambda: not viewer.player.playing, "it comes to its end")
         assert viewer.player.time == viewer.player.duration
+
+
+def test_recordings_have_their_names_above_them_and_their_ground_below(robot: kd.Robot) -> None:
+    plain = nodding(robot)
+    valley = replace(plain, terrain={"vertices": [[0, 0, -0.2], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]})
+    with kd.view(robot, quiet=True, recording={"here": plain, "there": valley}) as viewer:
+        scene = viewer.server.scene
+        names = [scene.get_handle_by_name(f"/world/robot{k}/name") for k in ("", " 2")]
+        assert [name.text for name in names] == ["here", "there"]
+        ground = scene.get_handle_by_name("/world/robot 2/terrain")
+        np.testing.assert_allclose(ground.vertices, valley.terrain["vertices"])
+        assert scene.get_handle_by_name("/world/robot/terrain") is None
+        assert not scene.get_handle_by_name("/ground").visible  # it would hide the valley
+        viewer.play(plain)  # alone, on level ground
+        assert scene.get_handle_by_name("/world/robot/name") is None
+        assert scene.get_handle_by_name("/ground").visible
 
 
 def test_without_a_recording_there_is_nothing_to_play_or_push(viewer: kd.viewer.Viewer) -> None:
