@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from websockets.typing import Origin, Subprotocol
 
 import kinodyn as kd
 from kinodyn.viewer.guard import is_local, refusal
+from kinodyn.viewer.gui import Shown
 from kinodyn.viewer.server import address
 
 from .conftest import wait_until
@@ -176,6 +178,18 @@ def test_recordings_have_their_names_above_them_and_their_ground_below(robot: kd
         viewer.play(plain)  # alone, on level ground
         assert scene.get_handle_by_name("/world/robot/name") is None
         assert scene.get_handle_by_name("/ground").visible
+
+
+def test_an_input_that_somebody_moved_is_not_set_back_before_that_is_told() -> None:
+    box, shown = SimpleNamespace(value=False, update_timestamp=time.time() - 60.0), Shown()
+    shown.assign(box, True)
+    assert box.value is True
+    box.value, box.update_timestamp = False, time.time()  # a click, of which nobody was told yet
+    shown.assign(box, True)
+    assert box.value is False
+    box.update_timestamp -= 2.0  # long ago
+    shown.assign(box, True)
+    assert box.value is True
 
 
 def test_without_a_recording_there_is_nothing_to_play_or_push(viewer: kd.viewer.Viewer) -> None:
