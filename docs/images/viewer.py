@@ -46,16 +46,14 @@ def shot(browser: Any, name: str, viewer: kd.viewer.Viewer, tab: str, act: Calla
         act(page)
     page.wait_for_timeout(4000)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(200, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        HERE / f"{name}.png", optimize=True
-    )
+    picture.quantize(256, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
     page.close()
 
 
 def reach(viewer: kd.viewer.Viewer) -> None:
-    """Drag the right hand ahead and to the side, and wait until it is there."""
+    """Drag the right hand low and ahead, and wait until it is there."""
     T = viewer.dragging.measure("right_palm", viewer.q).copy()
-    T[:3, 3] += [0.45, -0.15, 0.15]
+    T[:3, 3] += [0.3, -0.15, -0.35]
     viewer.drag("right_palm", T)
     for _ in range(200):
         viewer.wait(0.02)
