@@ -14,10 +14,10 @@ OUTPUTS = HERE / "output"
 
 # In the order in which one would read them: number of the script, and the page that explains what it uses.
 CHAPTERS = {
-    "First steps": {1: "conventions", 2: "conventions", 3: "conventions", 4: "conventions", 5: "conventions"},
+    "First steps": {1: "robots", 2: "kinematics", 3: "kinematics", 4: "dynamics", 5: "dynamics"},
     "Arms: where they reach, and how they get there": {
-        27: "inverse_kinematics",
-        10: "inverse_kinematics",
+        27: "robots",
+        10: "kinematics",
         6: "inverse_kinematics",
         7: "inverse_kinematics",
         8: "inverse_kinematics",

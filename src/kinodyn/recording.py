@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Status = Literal["complete", "diverged", "interrupted"]
 STATUSES = ("complete", "diverged", "interrupted")
 LIMITS = ("lower", "upper", "velocity", "effort")
-GROUPS = ("contacts", "forces", "signals", "limits")
+GROUPS = ("contacts", "forces", "signals", "limits", "terrain")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,8 @@ class Recording:
         Names of the columns of q, and of v and tau.
     limits : dict
         "lower", "upper" (nq,), "velocity", "effort" (nv,), for those that draw them; may be empty.
+    terrain : dict
+        What stood out of the level ground z = 0, as triangles: "vertices" (k, 3) [m] and "faces" (m, 3), or empty.
     status : "complete", "diverged" or "interrupted"
     reason : str
         Why the run ended early: the time, the joint, what was wrong.
@@ -75,6 +77,7 @@ class Recording:
     q_names: tuple[str, ...] = ()
     v_names: tuple[str, ...] = ()
     limits: Mapping[str, Array] = field(default_factory=dict)
+    terrain: Mapping[str, Array] = field(default_factory=dict)
     status: Status = "complete"
     reason: str = ""
 
@@ -250,8 +253,22 @@ def _check(recording: Recording) -> None:
         size = q.shape[-1] if name in ("lower", "upper") else v.shape[-1]
         if name not in LIMITS or array.shape != (size,):
             raise InputError(f"limits[{name!r}] has shape {array.shape}; allowed are {', '.join(LIMITS)} of q's or v's")
+    _check_terrain(recording.terrain)
     reserved = {"time", "q", "v", "tau"} & set(recording.signals)
     if reserved or any(name.startswith(("contacts.", "forces.")) for name in recording.signals):
         raise InputError(f"signals must not be called time, q, v, tau, contacts.* or forces.*: {sorted(reserved)}")
     if recording.status not in STATUSES:
         raise InputError(f"status must be one of {', '.join(STATUSES)}, got {recording.status!r}")
+
+
+def _check_terrain(terrain: Mapping[str, Array]) -> None:
+    if not terrain:
+        return
+    if set(terrain) != {"vertices", "faces"}:
+        raise InputError(f'terrain must have "vertices" and "faces", got {sorted(terrain)}')
+    for name, array in terrain.items():
+        if array.ndim != 2 or array.shape[1] != 3 or not np.isfinite(array).all():
+            raise InputError(f"terrain[{name!r}] must be (k, 3) and finite, got shape {array.shape}")
+    faces = terrain["faces"]
+    if (faces != np.round(faces)).any() or (faces < 0).any() or (faces >= len(terrain["vertices"])).any():
+        raise InputError(f"faces of the terrain must be numbers of its {len(terrain['vertices'])} vertices")

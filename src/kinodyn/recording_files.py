@@ -23,6 +23,8 @@ KIND = "kinodyn recording"
 VERSION = 1
 LARGEST = 1 << 34  # bytes that a file may unpack to
 PLAIN = ("time", "q", "v", "tau")
+GROUPS = {"contacts": "contact", "forces": "wrench", "signals": "signal", "limits": "limit", "terrain": "terrain"}
+ROWLESS = ("limit.", "terrain.")  # what has no row for each time
 
 
 def save(recording: Recording, path: str | os.PathLike[str]) -> None:
@@ -84,7 +86,7 @@ def _keyed(recording: Recording) -> Iterator[tuple[str, Array]]:
     """Name all arrays as they are called in files."""
     for name in PLAIN:
         yield name, getattr(recording, name)
-    for group, key in (("contacts", "contact"), ("forces", "wrench"), ("signals", "signal"), ("limits", "limit")):
+    for group, key in GROUPS.items():
         for name, array in getattr(recording, group).items():
             yield f"{key}.{name}", array
 
@@ -94,7 +96,7 @@ def _assemble(about: Any, arrays: dict[str, Array]) -> Recording:
         raise InputError("it does not say that it is one")
     if about.get("version") != VERSION:
         raise InputError(f"it is of version {about.get('version')!r}; this kinodyn reads version {VERSION}")
-    groups: dict[str, dict[str, Array]] = {"contact": {}, "wrench": {}, "signal": {}, "limit": {}}
+    groups: dict[str, dict[str, Array]] = {key: {} for key in GROUPS.values()}
     for key, array in arrays.items():
         group, _, name = key.partition(".")
         if key not in PLAIN:
@@ -114,6 +116,7 @@ def _assemble(about: Any, arrays: dict[str, Array]) -> Recording:
         q_names=tuple(texts[2]),
         v_names=tuple(texts[3]),
         limits=groups["limit"],
+        terrain=groups["terrain"],
         status=about["status"],
         reason=texts[1],
     )
@@ -146,7 +149,7 @@ def _columns(recording: Recording) -> Iterator[tuple[str, str, tuple[int, ...], 
     """Split all arrays with rows into columns: name of the column, of the array, its shape, numbers."""
     last_names = {"q": recording.q_names, "v": recording.v_names, "tau": recording.v_names}
     for key, array in _keyed(recording):
-        if key.startswith("limit."):
+        if key.startswith(ROWLESS):
             continue
         shape = array.shape[1:]
         last = WRENCH if key.startswith("wrench.") else last_names.get(key, ())
@@ -189,10 +192,11 @@ def _write_parquet(recording: Recording, stream: BinaryIO) -> None:
         layout.setdefault(key, {"shape": list(shape), "columns": []})["columns"].append(label)
     # a signal without columns, such as one of shape (n, 0), is known by its shape alone
     for key, array in _keyed(recording):
-        if not key.startswith("limit."):
+        if not key.startswith(ROWLESS):
             layout.setdefault(key, {"shape": list(array.shape[1:]), "columns": []})
     limits = {name: [repr(float(x)) for x in array] for name, array in recording.limits.items()}
-    text = json.dumps({**_about(recording), "layout": layout, "limits": limits})
+    terrain = {name: array.tolist() for name, array in recording.terrain.items()}
+    text = json.dumps({**_about(recording), "layout": layout, "limits": limits, "terrain": terrain})
     parquet.write_table(arrow.table(table).replace_schema_metadata({b"kinodyn": text.encode()}), stream)
 
 
@@ -214,7 +218,8 @@ def _read_parquet(file: Path) -> tuple[Any, dict[str, Array]]:
             stacked = np.stack(columns, axis=1) if columns else np.zeros((rows, 0))
             arrays[key] = stacked.reshape(rows, *(int(n) for n in part["shape"]))
         limits = {f"limit.{name}": np.array([float(x) for x in row]) for name, row in about["limits"].items()}
-        return about, {**arrays, **limits}
+        terrain = {f"terrain.{name}": np.array(rows) for name, rows in about.get("terrain", {}).items()}
+        return about, {**arrays, **limits, **terrain}
     except InputError:
         raise
     except (

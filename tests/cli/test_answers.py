@@ -191,6 +191,9 @@ def test_view_plays_a_recording_and_writes_it_to_one_file(run: Run, outside: dic
     assert run("kinodyn view planar2r --recording fall.npz --export fall.html").code == 0
     assert Path("fall.html").stat().st_size > 100_000
     assert run("kinodyn view planar2r --export fall.html").code == 2
+    Path("again.npz").write_bytes(Path("fall.npz").read_bytes())
+    assert run("kinodyn view planar2r --recording fall.npz --recording again.npz").code == 0
+    assert outside["names"] == ["fall.npz", "again.npz"]
 
 
 def test_a_viewer_opens_after_the_answer_and_ctrl_c_ends_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

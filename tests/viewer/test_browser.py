@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,12 +172,20 @@ def assert_keys_and_buttons_make_it_walk(viewer: kd.viewer.Viewer, eyes: Eyes) -
     eyes.page.get_by_role("button", name="Start walking").click()
     wait_until(lambda: viewer.walker is not None and viewer.walker.time > 0.1, "the simulation runs")
     assert viewer.walker is not None
-    eyes.page.keyboard.press("w")
-    wait_until(lambda: np.array_equal(viewer.walker.velocity, [0.1, 0.0, 0.0]), "the key sets the velocity")
+    (client,) = viewer.server.get_clients().values()
+    place = np.array(client.camera.position)
+    for key, velocity in (("i", [0.1, 0.0, 0.0]), ("j", [0.1, 0.0, 0.1]), ("l", [0.1, 0.0, 0.0])):
+        eyes.page.keyboard.press(key, delay=100)
+        wait_until(partial(commanded, viewer, velocity), f"the key {key} sets the velocity")
+    np.testing.assert_allclose(client.camera.position, place, atol=1e-6)  # keys of the walk are not the camera's
     eyes.page.get_by_role("button", name="Push for 0.1 s").click()
     wait_until(lambda: viewer.walker.pushes == 1, "the push arrives")
     eyes.page.get_by_role("button", name="Halt").click()
     wait_until(lambda: viewer.mode == "pose" and not viewer.walker.running, "it halts")
+
+
+def commanded(viewer: kd.viewer.Viewer, velocity: list[float]) -> bool:
+    return viewer.walker is not None and np.allclose(viewer.walker.velocity, velocity)
 
 
 def assert_nothing_went_wrong_or_out(*all_eyes: Eyes) -> None:

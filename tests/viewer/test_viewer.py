@@ -6,13 +6,22 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import viser
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 import kinodyn as kd
-from kinodyn.viewer.server import address, is_local
+from kinodyn.viewer.guard import is_local, refusal
+from kinodyn.viewer.gui import Shown
+from kinodyn.viewer.server import address
 
 from .conftest import wait_until
 
@@ -62,6 +71,29 @@ def test_other_hosts_come_with_a_warning(robot: kd.Robot) -> None:
     assert is_local("127.0.0.1") and is_local("localhost") and is_local("::1")
     assert not is_local("0.0.0.0") and not is_local("example.org")
     assert address("::1", 80) == "http://[::1]:80" and address("0.0.0.0", 80) == "http://127.0.0.1:80"
+
+
+def test_pages_of_other_sites_are_refused_and_its_own_are_not(viewer: kd.viewer.Viewer) -> None:
+    here, version = f"127.0.0.1:{viewer.port}", Subprotocol(f"viser-v{viser.__version__}")
+    for origin in (Origin(f"http://{here}"), None):  # a program sends none
+        with connect(f"ws://{here}", origin=origin, subprotocols=[version]) as socket_:
+            assert socket_.recv(timeout=10.0)
+    for origin in ("http://example.org", f"http://localhost:{viewer.port}", "null"):
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(f"ws://{here}", origin=Origin(origin), subprotocols=[version])
+    for host, status in ((here, 200), (f"localhost:{viewer.port}", 200), ("example.org", 403)):
+        line = HTTPConnection("127.0.0.1", viewer.port, timeout=10.0)
+        line.request("GET", "/", headers={"Host": host})
+        assert line.getresponse().status == status
+        line.close()
+
+
+def test_who_may_talk_is_a_matter_of_host_and_origin() -> None:
+    assert refusal(["[::1]:80"], ["http://[::1]:80"], local=True) == ""
+    assert "'evil.org'" in refusal(["evil.org"], ["http://evil.org"], local=True)  # a name that points here
+    assert refusal(["robot.lan:80"], ["http://robot.lan:80"], local=False) == ""
+    assert "evil.org" in refusal(["robot.lan:80"], ["http://evil.org"], local=False)
+    assert refusal([], [], local=False) and refusal(["a", "b"], [], local=False)
 
 
 def test_no_page_can_open_a_tunnel_to_the_outside(viewer: kd.viewer.Viewer) -> None:
@@ -130,6 +162,34 @@ def test_playback_goes_on_by_itself_and_recordings_stand_side_by_side(robot: kd.
         viewer.play(speed=2.0, loop=False)
         wait_until(lambda: not viewer.player.playing, "it comes to its end")
         assert viewer.player.time == viewer.player.duration
+
+
+def test_recordings_have_their_names_above_them_and_their_ground_below(robot: kd.Robot) -> None:
+    plain = nodding(robot)
+    valley = replace(plain, terrain={"vertices": [[0, 0, -0.2], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]})
+    with kd.view(robot, quiet=True, recording={"here": plain, "there": valley}) as viewer:
+        scene = viewer.server.scene
+        names = [scene.get_handle_by_name(f"/world/robot{k}/name") for k in ("", " 2")]
+        assert [name.text for name in names] == ["here", "there"]
+        ground = scene.get_handle_by_name("/world/robot 2/terrain")
+        np.testing.assert_allclose(ground.vertices, valley.terrain["vertices"])
+        assert scene.get_handle_by_name("/world/robot/terrain") is None
+        assert not scene.get_handle_by_name("/ground").visible  # it would hide the valley
+        viewer.play(plain)  # alone, on level ground
+        assert scene.get_handle_by_name("/world/robot/name") is None
+        assert scene.get_handle_by_name("/ground").visible
+
+
+def test_an_input_that_somebody_moved_is_not_set_back_before_that_is_told() -> None:
+    box, shown = SimpleNamespace(value=False, update_timestamp=time.time() - 60.0), Shown()
+    shown.assign(box, True)
+    assert box.value is True
+    box.value, box.update_timestamp = False, time.time()  # a click, of which nobody was told yet
+    shown.assign(box, True)
+    assert box.value is False
+    box.update_timestamp -= 2.0  # long ago
+    shown.assign(box, True)
+    assert box.value is True
 
 
 def test_without_a_recording_there_is_nothing_to_play_or_push(viewer: kd.viewer.Viewer) -> None:

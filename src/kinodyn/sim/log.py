@@ -16,8 +16,8 @@ from kinodyn.robot import Robot
 class Log:
     """Rows so far. A signal that appears late or is left out for a while is NaN where it is missing."""
 
-    def __init__(self, robot: Robot) -> None:
-        self._robot = robot
+    def __init__(self, robot: Robot, terrain: Mapping[str, Array]) -> None:
+        self._robot, self._terrain = robot, terrain
         self._rows: list[tuple[float, Array, Array, Array]] = []
         self._forces: dict[str, dict[int, Array]] = {}
         self._signals: dict[str, dict[int, Array]] = {}
@@ -49,6 +49,7 @@ class Log:
             contacts={frame: (force != 0.0).any(axis=-1) for frame, force in forces.items()},
             forces=forces,
             signals={name: self._column(rows, np.nan) for name, rows in self._signals.items()},
+            terrain=self._terrain,
             status=status,
             reason=reason,
         )

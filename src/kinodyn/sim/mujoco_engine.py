@@ -18,6 +18,7 @@ from kinodyn.sim.common import cross, positive
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
 from kinodyn.sim.mujoco_state import Reader, Touches
 from kinodyn.sim.protocol import Diverged
+from kinodyn.sim.relief import triangles
 
 _BAD = [
     int(kind) for kind in (mj.mjtWarning.mjWARN_BADQPOS, mj.mjtWarning.mjWARN_BADQVEL, mj.mjtWarning.mjWARN_BADQACC)
@@ -92,6 +93,11 @@ class MujocoSimulator:
         self._warnings = self.data.warning.number  # a view
         self._q, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset()
+
+    @property
+    def terrain(self) -> dict[str, Array]:
+        """What stands out of the level ground, as triangles: "vertices" (n, 3) [m] and "faces" (m, 3)."""
+        return triangles(self.settings.ground, self.settings.blocks)
 
     @property
     def q(self) -> Array:

@@ -18,6 +18,7 @@ from kinodyn.sim.common import positive
 from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.joints import Resistance, Stops
 from kinodyn.sim.protocol import Diverged
+from kinodyn.sim.relief import triangles
 from kinodyn.spatial.checks import numbers
 
 Integrator = Literal["semi-implicit", "rk4"]
@@ -90,6 +91,11 @@ class NativeSimulator:
         self._forces: dict[str, Array] = {}
         self._anchors: Array | None = None
         self.reset()
+
+    @property
+    def terrain(self) -> dict[str, Array]:
+        """What stands out of the level ground, as triangles: "vertices" (n, 3) [m] and "faces" (m, 3)."""
+        return triangles(getattr(self.contacts, "ground", None))
 
     @property
     def q(self) -> Array:

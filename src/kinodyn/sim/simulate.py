@@ -169,7 +169,7 @@ class Run:
         self.tau = np.zeros_like(simulator.v)
         self.seen = State(model, simulator.q, simulator.v) if controller is not None else None
         self.true = State(simulator.robot, simulator.q, simulator.v) if signals else None
-        self.log = Log(simulator.robot)
+        self.log = Log(simulator.robot, getattr(simulator, "terrain", {}))  # not every engine has any
 
     def record(self, bar: Bar) -> Recording:
         """Run to the end, or until something stops it, and give what was recorded."""

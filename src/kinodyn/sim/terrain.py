@@ -15,7 +15,7 @@ from kinodyn.errors import InputError
 
 FLOOR = "floor"
 Terrain = Plane | HeightField
-_DEPTH = 0.1  # [m] how far the ground and the blocks on it go down
+DEPTH = 0.1  # [m] how far the ground and the blocks on it go down
 _FLAT = 1e-6  # [m] MuJoCo takes no field of heights without any height
 
 
@@ -68,7 +68,7 @@ def checked_blocks(blocks: object) -> tuple[Block, ...]:
 
 def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
     """Describe the ground as a geom of the world; level at z = 0 if there is none."""
-    plane = {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, _DEPTH]}
+    plane = {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, DEPTH]}
     if ground is None:
         return plane
     if isinstance(ground, Plane):
@@ -79,7 +79,7 @@ def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
         name=FLOOR,
         nrow=ny,
         ncol=nx,
-        size=[*half, max(float(np.ptp(heights)), _FLAT), _DEPTH],
+        size=[*half, max(float(np.ptp(heights)), _FLAT), DEPTH],
         userdata=(heights - lowest).T.ravel(),  # rows run along y
     )
     place = [*(ground.origin + half), lowest]
@@ -94,15 +94,19 @@ def block_geom(block: Block, name: str, ground: Terrain | None) -> dict[str, Any
         below[2] = -float(ground.heights(below)) / normal[2]
     elif isinstance(ground, HeightField):
         below[2] = -float(ground.height_and_normal(below)[0] / ground.height_and_normal(below)[1][2])
-    sides = 0.5 * np.array([block.length, block.width, block.height + _DEPTH])
+    sides = 0.5 * np.array([block.length, block.width, block.height + DEPTH])
     centre = below + (block.height - sides[2]) * normal
     quaternion = _quaternion(normal)
     return {"name": name, "type": mj.mjtGeom.mjGEOM_BOX, "size": sides, "pos": centre, "quat": quaternion}
 
 
-def _quaternion(normal: Array) -> Array:
-    """Find the axes whose z is the normal and whose x runs in the world's x-z plane, as a quaternion, w first."""
+def axes_on(normal: Array) -> Array:
+    """Find the axes (3, 3) whose z is the normal and whose x runs in the world's x-z plane, in columns."""
     x = np.array([normal[2], 0.0, -normal[0]]) / np.hypot(normal[0], normal[2])
-    axes = np.column_stack([x, np.cross(normal, x), normal])
-    quaternion: Array = Rotation.from_matrix(axes).as_quat()[[3, 0, 1, 2]]
+    return np.column_stack([x, np.cross(normal, x), normal])
+
+
+def _quaternion(normal: Array) -> Array:
+    """Write these axes as a quaternion, w first."""
+    quaternion: Array = Rotation.from_matrix(axes_on(normal)).as_quat()[[3, 0, 1, 2]]
     return quaternion

@@ -71,7 +71,8 @@ def _page(robot: Robot, parts: Sequence[Take], switches: Switches, times: Array)
     try:
         stage = Stage(server)
         troupe = Troupe(server.scene, robot, parts[0].recording.q[0])
-        troupe.resize(len(parts))
+        troupe.cast(parts)
+        stage.level(troupe.lowest)
         troupe.show([track.at(0.0) for track in parts], switches)
         if "workspace" in switches.on:
             for overlay in troupe.overlays:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import viser
 
-from kinodyn.viewer.gui import assign
+from kinodyn.viewer.gui import Shown
 from kinodyn.viewer.playback import Player
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class PlayPanel:
     """Timeline, play and pause, speed, loop."""
 
     def __init__(self, viewer: Viewer, gui: viser.GuiApi, player: Player) -> None:
-        self._player, self._viewer = player, viewer
+        self._player, self._viewer, self._shown = player, viewer, Shown()
         names = ", ".join(track.name for track in player.tracks)
         gui.add_markdown(f"{names}: {player.duration:.2f} s")
         end = max(player.duration, 1e-3)
@@ -37,7 +37,7 @@ class PlayPanel:
 
     def refresh(self) -> None:
         """Show where the clock is."""
-        assign(self._time, round(self._player.time, 4))
+        self._shown.assign(self._time, round(self._player.time, 4))
         label = "Pause" if self._player.playing and self._viewer.mode == "play" else "Play"
         if self._button.label != label:
             self._button.label = label

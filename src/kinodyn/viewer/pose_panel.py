@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import viser
 
-from kinodyn.viewer.gui import assign
+from kinodyn.viewer.gui import Shown
 from kinodyn.viewer.overlays import LAYERS, TITLES
 from kinodyn.viewer.sliders import Sliders
 
@@ -86,12 +86,12 @@ class ShowPanel:
             "of frame", names, initial_value=viewer.switches.frame, hint="for ellipsoid and workspace"
         )
         self._frame.on_update(lambda event: self._choose(viewer, event))
-        self._viewer = viewer
+        self._viewer, self._shown = viewer, Shown()
 
     def refresh(self) -> None:
         """Show what was switched from elsewhere."""
         for layer, box in self._boxes.items():
-            assign(box, layer in self._viewer.switches.on)
+            self._shown.assign(box, layer in self._viewer.switches.on)
 
     def _switcher(self, viewer: Viewer, layer: str) -> Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]:
         def switch(event: viser.GuiEvent[viser.GuiCheckboxHandle]) -> None:

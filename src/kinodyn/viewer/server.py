@@ -1,8 +1,7 @@
-"""The web server behind the viewer: viser on a free port of this machine, and nothing that leaves it."""
+"""The web server behind the viewer: viser on a free port of this machine, for its own pages, and nothing leaves it."""
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import threading
 import warnings
@@ -13,6 +12,7 @@ import rich
 import viser
 
 from kinodyn.errors import InputError, KinodynError
+from kinodyn.viewer.guard import is_local, only_own_pages
 
 HERE = "127.0.0.1"
 _SILENCE = threading.Lock()
@@ -40,8 +40,11 @@ def open_server(host: str, port: int | None, title: str) -> PageServer:
             stacklevel=4,
         )
     _require_free(host, port or 0)
-    with _silent():
+    with _silent(), only_own_pages(host) as guarded:
         server = PageServer(host=host, port=port or 0, label=title, verbose=False)
+    if not guarded:
+        close_server(server)
+        raise KinodynError("this viser cannot keep out pages of other sites; kinodyn was made with viser 1.1")
     if port is not None and server.get_port() != port:  # viser takes the next one in silence
         close_server(server)
         raise KinodynError(f"port {port} of {host} was taken just now; give another one, or none for a free one")
@@ -52,16 +55,6 @@ def close_server(server: viser.ViserServer) -> None:
     """Stop a server and wait until its port is free again."""
     with _silent():
         server.stop()
-
-
-def is_local(host: str) -> bool:
-    """Tell whether a host name or address is reached from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def address(host: str, port: int) -> str:

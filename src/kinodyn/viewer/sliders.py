@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,12 +12,11 @@ from scipy.spatial.transform import Rotation
 from kinodyn.compiling import JointInfo
 from kinodyn.description.types import Array
 from kinodyn.robot import Robot
-from kinodyn.viewer.gui import assign
+from kinodyn.viewer.gui import Shown
 
 STEP = 1e-3  # rad or m
 REACH = 2.0  # m that a floating base's sliders reach about the origin
 ORIENTED = ("ball", "floating")
-QUIET = 0.5  # s after which a slider that was moved follows the robot again
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Sliders:
 
     def __init__(self, gui: viser.GuiApi, robot: Robot, q: Array, moved: Callable[[Knob, float], None]) -> None:
         self.knobs = knobs(robot)
-        self._stamps: dict[str, float] = {}
+        self._shown = Shown()
         base = [knob for knob in self.knobs if knob.joint.kind == "floating"]
         rest = [knob for knob in self.knobs if knob.joint.kind != "floating"]
         self._handles: dict[str, viser.GuiSliderHandle[float]] = {}
@@ -114,7 +112,6 @@ class Sliders:
             with gui.add_folder("Base", expand_by_default=False):
                 for knob in base:
                     self._handles[knob.label] = self._add(gui, knob, q, moved)
-        self._stamps = {label: handle.update_timestamp for label, handle in self._handles.items()}
 
     def _add(
         self, gui: viser.GuiApi, knob: Knob, q: Array, moved: Callable[[Knob, float], None]
@@ -134,11 +131,5 @@ class Sliders:
         for knob in self.knobs:
             value = min(max(knob.read(q), knob.lower), knob.upper)
             handle = self._handles[knob.label]
-            if abs(handle.value - value) > 0.5 * STEP and not self._held(knob.label):
-                assign(handle, round(value, 4))
-                self._stamps[knob.label] = handle.update_timestamp
-
-    def _held(self, label: str) -> bool:
-        """Tell whether somebody moved this slider just now: it must not be torn from the hand."""
-        stamp = self._handles[label].update_timestamp
-        return stamp != self._stamps.get(label) and time.time() - stamp < QUIET
+            if abs(handle.value - value) > 0.5 * STEP:
+                self._shown.assign(handle, round(value, 4))

@@ -59,6 +59,10 @@ class Stage:
         self._world.position = (-x, -y, 0.0)
         self._ground.position = (-(x % SECTION), -(y % SECTION), -1e-3)
 
+    def level(self, lowest: float) -> None:
+        """Draw the level ground, unless a terrain that goes down to `lowest` [m] would be hidden below it."""
+        self._ground.visible = lowest > -1e-3
+
     def aim_camera(self, bounds: Array) -> None:
         """Let new pages see everything between two corners (2, 3) of the world [m]."""
         middle = bounds.mean(axis=0) - np.array([*self.centre, 0.0])

@@ -375,7 +375,8 @@ class Viewer:
         if mode != "play" and self.player is not None:
             self.player.pause()
         if mode != self.mode and "play" in (mode, self.mode):
-            self._troupe.resize(len(self.player.tracks) if mode == "play" and self.player else 1)
+            self._troupe.cast(self.player.tracks if mode == "play" and self.player else ())
+            self._stage.level(self._troupe.lowest)
         if mode != "drag":
             self.dragging.release()
         self.mode, self._dirty = mode, True

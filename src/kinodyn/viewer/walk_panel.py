@@ -14,19 +14,19 @@ from kinodyn.viewer.gui import assign
 if TYPE_CHECKING:
     from kinodyn.viewer.viewer import Viewer
 
-# how a key changes the command: forward [m/s], sideways [m/s], turn [rad/s]
-Key = Literal["W", "S", "A", "D", "Q", "E"]
+# how a key changes the command: forward [m/s], sideways [m/s], turn [rad/s]; W A S D Q E are viser's, for the camera
+Key = Literal["I", "K", "J", "L", "U", "O"]
 KEYS: dict[Key, tuple[str, tuple[float, float, float]]] = {
-    "W": ("Walk: faster", (0.1, 0.0, 0.0)),
-    "S": ("Walk: slower, backwards", (-0.1, 0.0, 0.0)),
-    "A": ("Walk: turn left", (0.0, 0.0, 0.1)),
-    "D": ("Walk: turn right", (0.0, 0.0, -0.1)),
-    "Q": ("Walk: step left", (0.0, 0.05, 0.0)),
-    "E": ("Walk: step right", (0.0, -0.05, 0.0)),
+    "I": ("Walk: faster", (0.1, 0.0, 0.0)),
+    "K": ("Walk: slower, backwards", (-0.1, 0.0, 0.0)),
+    "J": ("Walk: turn left", (0.0, 0.0, 0.1)),
+    "L": ("Walk: turn right", (0.0, 0.0, -0.1)),
+    "U": ("Walk: step left", (0.0, 0.05, 0.0)),
+    "O": ("Walk: step right", (0.0, -0.05, 0.0)),
 }
 DIRECTIONS = {"from behind": (1, 0), "from ahead": (-1, 0), "from the right": (0, 1), "from the left": (0, -1)}
 REACH = (0.5, 0.2, 0.5)  # ends of the sliders; the robot itself may allow less, and says so
-HELP = "Keys: W S speed, A D turn, Q E sideways, X stop, P push."
+HELP = "Keys: I K speed, J L turn, U O sideways, X stop, P push."
 
 
 class WalkPanel:

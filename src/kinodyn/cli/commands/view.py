@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 )
 def view(
     robot: RobotName,
-    recording: Annotated[Path | None, option("play this: .npz, .parquet or .csv, as walk --save writes it")] = None,
+    recording: Annotated[
+        list[Path] | None,
+        option("play this: .npz, .parquet or .csv, as walk --save writes it; repeatable, they stand side by side"),
+    ] = None,
     host: Annotated[
         str, option("address to listen at; others than this machine can see it if you say so")
     ] = "127.0.0.1",
@@ -38,7 +41,7 @@ def view(
 
     check_target(export, (".html", ".htm"))
     loaded = reading.load(robot, base)
-    played = None if recording is None else Recording.load(recording)
+    played = {str(path): Recording.load(path) for path in recording} if recording else None
     settings: dict[str, Any] = {"host": host, "port": port, "recording": played}
     if export is not None:
         return _exported(loaded, played, export)
@@ -46,10 +49,11 @@ def view(
     return Answer(f"{loaded.name}: Ctrl-C ends the viewer", {}, then=lambda: open_viewer(loaded, **given))
 
 
-def _exported(robot: Robot, recording: Recording | None, path: Path) -> Answer:
+def _exported(robot: Robot, recordings: dict[str, Recording] | None, path: Path) -> Answer:
     from kinodyn.viewer import export_html
 
-    if recording is None:
+    if recordings is None:
         raise InputError("--export needs a --recording to write")
-    export_html(robot, recording, path)
-    return Answer(f"{robot.name}: {recording.duration:.3g} s in {path}", {})
+    export_html(robot, recordings, path)
+    longest = max(recording.duration for recording in recordings.values())
+    return Answer(f"{robot.name}: {longest:.3g} s in {path}", {})

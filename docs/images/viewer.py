@@ -1,0 +1,103 @@
+"""Take the pictures of the viewer's page in headless Chromium: python docs/images/viewer.py
+
+Needs Chromium (KINODYN_CHROMIUM, or as the system has it), playwright and the robots extra; takes three minutes.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+import kinodyn as kd
+
+HERE = Path(__file__).parent
+SIZE = {"width": 1100, "height": 680}
+ARGUMENTS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Start the browser."""
+    path = os.environ.get("KINODYN_CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def shot(browser: Any, name: str, viewer: kd.viewer.Viewer, tab: str, act: Callable[[Any], None] | None = None) -> None:
+    """Open the page at a tab, let something happen, and keep what is seen."""
+    page = browser.new_context(viewport=SIZE).new_page()
+    page.goto(viewer.url)
+    page.get_by_role("tab", name=tab).click()
+    page.wait_for_timeout(8000)
+    for notice in page.locator(".mantine-Notification-closeButton").all():  # of a machine without a graphics card
+        notice.click()
+    if act is not None:
+        act(page)
+    page.wait_for_timeout(4000)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture.quantize(256, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+    page.close()
+
+
+def reach(viewer: kd.viewer.Viewer) -> None:
+    """Drag the right hand low and ahead, and wait until it is there."""
+    T = viewer.dragging.measure("right_palm", viewer.q).copy()
+    T[:3, 3] += [0.3, -0.15, -0.35]
+    viewer.drag("right_palm", T)
+    for _ in range(200):
+        viewer.wait(0.02)
+
+
+def step_back(page: Any) -> None:
+    """Move the camera away until all of a workspace is in sight."""
+    page.mouse.move(380, 340)
+    for _ in range(6):
+        page.mouse.wheel(0, 200)
+        page.wait_for_timeout(300)
+
+
+def walk(page: Any, viewer: kd.viewer.Viewer) -> None:
+    """Walk for some seconds."""
+    page.get_by_role("button", name="Start walking").click()
+    page.wait_for_timeout(3000)
+    page.keyboard.press("i")
+    page.keyboard.press("i")
+    while viewer.walker is None or viewer.walker.time < 4.0:
+        page.wait_for_timeout(200)
+
+
+def main() -> None:
+    """Take all five."""
+    warnings.simplefilter("ignore", kd.DescriptionWarning)
+    human, panda, talos = (kd.load(name) for name in ("humanoid", "panda", "talos"))
+    walks = {f"{v} m/s": kd.walking.walk(human, (v, 0.0, 0.0), duration=3.0).recording for v in (0.15, 0.3, 0.4)}
+    with chromium() as browser:
+        with kd.view(human, show=["com", "projection", "support"], quiet=True) as viewer:
+            reach(viewer)
+            shot(browser, "viewer", viewer, "Joints")
+        with kd.view(talos, show=["frames"], quiet=True) as viewer:
+            shot(browser, "viewer_talos", viewer, "Show")
+        with kd.view(panda, show=["ellipsoid", "workspace"], quiet=True) as viewer:
+            viewer.gizmos.visible = False
+            shot(browser, "viewer_panda", viewer, "Show", step_back)
+        with kd.view(human, recording=walks, show=["com", "support"], quiet=True) as viewer:
+            viewer.pause()
+            viewer.seek(1.8)
+            shot(browser, "viewer_play", viewer, "Play")
+        with kd.view(human, show=["support", "forces", "zmp"], quiet=True) as viewer:
+            shot(browser, "viewer_walk", viewer, "Walk", lambda page: walk(page, viewer))
+
+
+if __name__ == "__main__":
+    main()

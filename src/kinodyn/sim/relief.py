@@ -1,0 +1,59 @@
+"""Ground that is not level as triangles, which recordings keep, so that the ground can be drawn with the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kinodyn.contact.ground import HeightField, Plane
+from kinodyn.description.types import Array
+from kinodyn.sim.terrain import DEPTH, Block, Terrain, axes_on, block_geom
+
+REACH = 20.0  # [m] of an endless plane that is kept, to each side
+_CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+_SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+_HALVES = np.concatenate([_SIDES[:, [0, 1, 2]], _SIDES[:, [0, 2, 3]]])
+
+
+def triangles(ground: object, blocks: Sequence[Block] = ()) -> dict[str, Array]:
+    """Describe what stands out of the level ground at z = 0: "vertices" (n, 3) [m] and "faces" (m, 3).
+
+    Empty where nothing does. Of a plane a square is kept; ground of a kind that is not known here is left out.
+    """
+    known = ground if isinstance(ground, Plane | HeightField) else None
+    parts = [] if known is None else [_plane(known) if isinstance(known, Plane) else _field(known)]
+    parts = [part for part in parts if np.abs(part[0][:, 2]).max() > 1e-9]
+    parts += [_box(block, known) for block in blocks]
+    if not parts:
+        return {}
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
+    faces = [faces + start for (_, faces), start in zip(parts, starts[:-1], strict=True)]
+    return {"vertices": np.concatenate([vertices for vertices, _ in parts]), "faces": np.concatenate(faces)}
+
+
+def _plane(plane: Plane) -> tuple[Array, Array]:
+    axes = axes_on(plane.normal)
+    square = REACH * np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    return square @ axes.T + plane.point, np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def _field(field: HeightField) -> tuple[Array, Array]:
+    """Join the nodes of the grid by triangles."""
+    nx, ny = field.heights.shape
+    x, y = (field.origin[k] + field.spacing[k] * np.arange(n) for k, n in enumerate((nx, ny)))
+    places = np.stack([*np.meshgrid(x, y, indexing="ij"), field.heights], axis=-1)
+    node = np.arange(nx * ny).reshape(nx, ny)
+    a, b, c, d = (part.ravel() for part in (node[:-1, :-1], node[1:, :-1], node[1:, 1:], node[:-1, 1:]))
+    return places.reshape(-1, 3), np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+
+
+def _box(block: Block, ground: Terrain | None) -> tuple[Array, Array]:
+    """Take the box as MuJoCo has it; on level ground what is below the ground is left out."""
+    geom = block_geom(block, "", ground)
+    corners = _CORNERS * geom["size"]
+    if ground is None:
+        corners[:, 2] = np.maximum(corners[:, 2], DEPTH - geom["size"][2])
+    turn = Rotation.from_quat(np.roll(geom["quat"], -1))
+    return turn.apply(corners) + geom["pos"], _HALVES
