@@ -50,7 +50,7 @@ def judge(course: Course, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         values = [entry[name] for entry in walked if entry[name] is not None]
         figures[name] = float(reduce(values)) if values else None
     figures["heading_drift"] = max((abs(entry["heading_drift"] or 0.0) for entry in walked), default=None)
-    for name in ("real_time", "tick_median", "tick_99", "plan_median", "plan_99"):
+    for name in ("real_time", "tick_median", "tick_99", "plan_median", "plan_99", "mpc_median", "mpc_99"):
         figures[name] = float(np.median([entry[name] for entry in runs]))
     wanted = float(np.hypot(*course.velocity[:2]))
     if course.steady and walked:
@@ -79,7 +79,7 @@ def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
     return found
 
 
-HEAD = "course                 walked    speed  worst  heading   slip  torque  real time   tick   plan"
+HEAD = "course                 walked    speed  worst  heading   slip  torque  real time   tick   plan    mpc"
 
 
 def row(figures: dict[str, Any]) -> str:
@@ -93,7 +93,8 @@ def row(figures: dict[str, Any]) -> str:
         f"{figures['course']:<21} {figures['walked']:>3}/{figures['runs']:<3} {number('speed', 1, '.3f'):>8} "
         f"{number('worst_speed_error', 100, '.1f'):>5}% {number('heading_drift', 57.2958, '.1f'):>6}° "
         f"{number('slip', 1e3, '.1f'):>5}mm {number('torque', 100, '.0f'):>5}% {number('real_time', 1, '.2f'):>9} "
-        f"{number('tick_median', 1e3, '.2f'):>5}ms {number('plan_median', 1e3, '.2f'):>4}ms"
+        f"{number('tick_median', 1e3, '.2f'):>5}ms {number('plan_median', 1e3, '.2f'):>4}ms "
+        f"{number('mpc_median', 1e3, '.2f'):>4}ms"
         f"{'' if figures['met'] else '  not met'}"
     )
 

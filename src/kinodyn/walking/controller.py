@@ -71,8 +71,8 @@ class WalkingController:
         "dcm", "dcm_reference", "zmp_reference" (2,), "com_reference", "left_reference", "right_reference" (3,) of the
         soles, "gradient" (2,) of the ground as felt, "stance" (2,) which of left and right foot stands, "relaxed":
         whether limits contradicted each other.
-    plan_times : list of float
-        How long each plan took [s].
+    plan_times, solve_times : list of float
+        How long each plan took, and the quadratic programme in it [s].
     fallen : float or None
         When the robot fell; from then on it is without torque.
     """
@@ -96,6 +96,7 @@ class WalkingController:
         self.signals: dict[str, object] = {}
         self.fallen: float | None = None
         self.plan_times: list[float] = []
+        self.solve_times: list[float] = []
         self._commands: list[tuple[float, Callable[[], None]]] = []
         self._next_plan = self._planned = -np.inf
         self._landed = {"left": -np.inf, "right": -np.inf}
@@ -190,8 +191,9 @@ class WalkingController:
 
     def _update(self, t: float, state: State) -> None:
         begin, planner = perf_counter(), self.planner
-        planner.update(t, state.com, self._velocity)
+        plan = planner.update(t, state.com, self._velocity)
         self.plan_times.append(perf_counter() - begin)
+        self.solve_times.append(plan.seconds)
         self._planned = t
         self._next_plan = t + (URGENT if planner.room < planner.touch else self.plan_dt)
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import cos, isfinite, sin
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.qp import quick
+from kinodyn.qp import QuickResult, quick
 from kinodyn.spatial.checks import numbers
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
@@ -69,6 +70,8 @@ class Plan:
         The coming footsteps before that.
     iterations : int
         Of the solver.
+    seconds : float
+        That it took to solve the programme.
     """
 
     status: str
@@ -77,6 +80,7 @@ class Plan:
     shifts: Array
     planned: tuple[Footstep, ...]
     iterations: int
+    seconds: float
 
     @cached_property
     def steps(self) -> tuple[Footstep, ...]:
@@ -153,14 +157,16 @@ class MPC:
         before = None if zmp is None else _pair("zmp", zmp)
         problem = _Problem(grid, self.weights, omega, c + v / omega, before)
         answer = problem.solve(self.limits, travel)
-        if answer is None:
-            return Plan("failed", 0.0, schedule.path(c), np.zeros((0, 2)), grid.steps, 0)
-        y, shift, slack, iterations = answer
+        if answer.status != "solved":
+            return Plan("failed", 0.0, schedule.path(c), np.zeros((0, 2)), grid.steps, 0, problem.seconds)
+        y, shift, slack = problem.parts(answer.x)
         z = y + grid.zmp + grid.carried @ shift
         end = problem.dcm_end(y, shift)
         path = PendulumPath(grid.times, z.tolist(), omega, com=c, dcm_end=end)
         missed = slack if slack > 1e-6 else 0.0
-        plan = Plan("relaxed" if missed else "solved", missed, path, shift, grid.steps, iterations)
+        plan = Plan(
+            "relaxed" if missed else "solved", missed, path, shift, grid.steps, answer.iterations, problem.seconds
+        )
         if missed and moving:
             # feet that may move share the polygon between them; where they need not, they may span more
             still = self(schedule, t, c, v, zmp=zmp, adapt=False)
@@ -229,15 +235,17 @@ class _Problem:
         H[-1, -1] = weights.miss
         self.H, self.g = H, g
 
-    def solve(self, limits: StepLimits | None, travel: float) -> tuple[Array, Array, float, int] | None:
-        """Return y, shift, slack and the solver's iterations, or None."""
+    def solve(self, limits: StepLimits | None, travel: float) -> QuickResult:
+        """Solve it, and take the time."""
         A, lower, upper = self._constraints(limits, travel)
+        begin = perf_counter()
         answer = quick(self.H, self.g, A, lower, upper)
-        if answer.status != "solved":
-            return None
-        x = answer.x
-        y, shift = x[: 2 * self.n].reshape(-1, 2), x[2 * self.n : -1].reshape(-1, 2)
-        return y, shift, float(x[-1]), answer.iterations
+        self.seconds = perf_counter() - begin
+        return answer
+
+    def parts(self, x: Array) -> tuple[Array, Array, float]:
+        """Take the variables apart: y, shift, slack."""
+        return x[: 2 * self.n].reshape(-1, 2), x[2 * self.n : -1].reshape(-1, 2), float(x[-1])
 
     def dcm_end(self, y: Array, shift: Array) -> Array:
         """Compute the divergent component (2,) at the end of the horizon."""

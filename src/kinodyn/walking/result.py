@@ -60,8 +60,9 @@ class WalkResult:
         Mechanical work, taken positive, over weight times way; NaN below 0.1 m.
     real_time : float
         Simulated over elapsed time.
-    tick, plan : (3,)
-        Time of a control tick and of a plan [s]: median, 99 %, longest.
+    tick, plan, mpc : (3,)
+        Time of a control tick, of a plan, and of the predictive controller's programme in it [s]: median, 99 %,
+        longest.
     """
 
     body: Biped
@@ -86,6 +87,7 @@ class WalkResult:
     real_time: float
     tick: Array
     plan: Array
+    mpc: Array
 
     @property
     def torque(self) -> float:
@@ -105,13 +107,12 @@ class WalkResult:
         for name in _FIGURES:
             value = getattr(self, name)
             figures[name] = value if np.isfinite(value) else None
-        for name in ("tick", "plan"):
+        for name in ("tick", "plan", "mpc"):
             for part, seconds in zip(("median", "99", "worst"), getattr(self, name).tolist(), strict=True):
                 figures[f"{name}_{part}"] = seconds
         return figures | {"torques": dict(self.torques)}
 
     def __str__(self) -> str:
-        tick, plan = 1e3 * self.tick, 1e3 * self.plan
         wanted = float(np.hypot(*self.commanded[:2]))
         joint = max(self.torques, key=self.torques.__getitem__, default="")
         lines = [
@@ -126,9 +127,10 @@ class WalkResult:
             f"  largest torque      {100 * self.torque:8.1f} % of its limit, {joint}",
             f"  cost of transport   {self.cost_of_transport:8.2f}",
             f"  real-time factor    {self.real_time:8.2f}",
-            f"  control tick        {tick[0]:8.2f} ms median, {tick[1]:.2f} ms at 99 %, {tick[2]:.2f} ms longest",
-            f"  plan                {plan[0]:8.2f} ms median, {plan[1]:.2f} ms at 99 %, {plan[2]:.2f} ms longest",
         ]
+        for name, words in (("tick", "control tick"), ("plan", "plan"), ("mpc", "MPC programme")):
+            middle, most, longest = (1e3 * getattr(self, name)).tolist()
+            lines.append(f"  {words:<20}{middle:8.2f} ms median, {most:.2f} ms at 99 %, {longest:.2f} ms longest")
         return "\n".join(lines)
 
 

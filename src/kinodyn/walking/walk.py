@@ -239,6 +239,7 @@ def judged(course: Course, recording: Recording, elapsed: float) -> WalkResult:
         float(recording.duration / elapsed),
         np.quantile(course.times, [0.5, 0.99, 1.0]),
         np.quantile(controller.plan_times, [0.5, 0.99, 1.0]),
+        np.quantile(controller.solve_times, [0.5, 0.99, 1.0]),
     )
 
 
