@@ -32,6 +32,25 @@ def test_it_starts_and_lands_at_rest_where_it_should() -> None:
         assert heights.min() > min(T0[2, 3], T1[2, 3]) - 1e-9
 
 
+def test_it_rises_before_it_goes_on_and_is_above_its_place_before_it_lands() -> None:
+    start, end = np.eye(4), np.eye(4)
+    end[:2, 3] = (0.3, 0.1)
+    swing = Swing(start, end, 0.0, 1.0, clearance=0.1)
+    for t, T in ((0.1, start), (0.9, end)):
+        np.testing.assert_allclose(swing(t)[:2, 3], T[:2, 3], atol=1e-12)
+        assert swing(t)[2, 3] > 0.005
+
+
+def test_a_late_foot_goes_on_down_without_a_stop() -> None:
+    swing = Swing(np.eye(4), place(), 0.0, 0.5)
+    lower = swing.landing.copy()
+    lower[2, 3] -= 0.002
+    swing.retarget(0.498, lower, 0.52, sink=0.2)
+    heights, speeds = swing(np.linspace(0.498, 0.52, 50))[:, 2, 3], swing(np.linspace(0.498, 0.52, 50), 1)[:, 2]
+    assert (np.diff(heights) < 1e-12).all() and speeds[-1] == pytest.approx(-0.2)
+    np.testing.assert_allclose(swing(0.52), lower, atol=1e-12)
+
+
 def test_velocity_and_acceleration_are_derivatives() -> None:
     swing = Swing(place(), place(), 0.0, 0.7)
     swing.retarget(0.3, place(), 0.8)

@@ -25,7 +25,7 @@ TOUCH = 0.05  # of the weight: what a foot bears when it has landed
 EARLY = 0.4  # of a single support: the part at its end in which a landing is taken for one
 LATE = 0.4  # of a single support: how long a foot that finds no ground goes on down
 GROPE = 0.02  # [s] by which it is put off each time
-DESCENT = 0.6  # legs per second: how fast it goes down then
+DESCENT = 0.6  # legs per second: how fast it goes down then at most; until then it falls like a stone
 GAIN = 0.6  # of the divergent component's error, in natural frequencies
 URGENT = 0.004  # [s] between plans while steps have to change
 LOADING = 0.06  # [s] in which a foot that has landed takes its load
@@ -207,12 +207,17 @@ class WalkingController:
         if bears and planner.touchdown(t, swing.side, foot.sole_pose(self.robot, state.q)):
             pass
         elif not bears and reference.left < 1.5 * self.dt and self._late < LATE * planner.timing.single:
+            before, sink = self._sinking(self._late), self._sinking(self._late + GROPE)
             self._late += GROPE
-            planner.delay(t, GROPE, lower=DESCENT * self.body.leg * GROPE)
+            planner.delay(t, GROPE, lower=0.5 * (before + sink) * GROPE, sink=sink)
         else:
             return reference
         self._update(t, state)
         return planner.reference(t)
+
+    def _sinking(self, late: float) -> float:
+        """Tell how fast [m/s] a foot goes down that should have landed so long ago [s]."""
+        return min(late * self.weight / self.robot.mass, DESCENT * self.body.leg)
 
     def _follow(self, t: float, state: State, reference: Reference) -> None:
         omega, (x, y, _), (vx, vy, _) = self.body.omega, state.com.tolist(), self._velocity.tolist()

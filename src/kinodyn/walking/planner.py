@@ -210,15 +210,20 @@ class Planner:
         self._rebuild(t, phase, step, t, double=min(max(usual + self._due - t, 0.5 * usual), 2.0 * usual))
         return True
 
-    def delay(self, t: float, seconds: float, lower: float = 0.0) -> bool:
-        """Let the foot in the air land later, and lower [m], where it has found no ground; False if there is none."""
-        if not (0 < seconds < np.inf and np.isfinite(lower)):
-            raise InputError(f"seconds must be positive and lower finite, got {seconds!r} and {lower!r}")
+    def delay(self, t: float, seconds: float, lower: float = 0.0, sink: float = 0.0) -> bool:
+        """Let the foot in the air land later, where it has found no ground; False if there is none.
+
+        It then lands lower [m], and is still going down with `sink` [m/s] when it does.
+        """
+        if not (0 < seconds < np.inf and np.isfinite(lower) and 0 <= sink < np.inf):
+            raise InputError(
+                f"seconds must be positive, lower finite and sink from 0 on, got {seconds!r}, {lower!r}, {sink!r}"
+            )
         phase = self.schedule.at(t)
         if phase.swing is None:
             return False
         step = replace(phase.swing, z=phase.swing.z - lower)
-        self._swing(phase).retarget(t, self._landing(step, phase), phase.end + seconds)
+        self._swing(phase).retarget(t, self._landing(step, phase), phase.end + seconds, sink=sink)
         self._rebuild(t, phase, step, phase.end + seconds)
         return True
 

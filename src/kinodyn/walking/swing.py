@@ -98,11 +98,14 @@ class Swing:
         rate = (c * along - sc * dq - r * wy, sc * along + c * dq + r * wx, dr - sb * dp - b * p * q)
         return T, np.array([vx, vy, vz, wx, wy, wz]), np.array([ax, ay, az, *rate])
 
-    def retarget(self, t: float, T_end: MatrixLike | None = None, end: float | None = None) -> None:
+    def retarget(
+        self, t: float, T_end: MatrixLike | None = None, end: float | None = None, *, sink: float = 0.0
+    ) -> None:
         """Change where or when it lands, from time t on [s]; what was before t stays as it was.
 
-        The rest of the flight is planned anew from position, velocity and acceleration at t. A change just before
-        landing needs large accelerations; a time of landing at or before t is refused.
+        The rest of the flight is planned anew from position, velocity and acceleration at t, to arrive at rest or
+        still going down with `sink` [m/s]. A change just before landing needs large accelerations; a time of landing at
+        or before t is refused.
         """
         if not self.start <= t < self.end:
             raise InputError(f"the foot is in the air from {self.start:.6g} s to {self.end:.6g} s, not at {t!r} s")
@@ -116,7 +119,7 @@ class Swing:
         self._ground = min(self._ground, self._goal[2])
         goal = np.array([self._goal[ACROSS], np.zeros(5), np.zeros(5)])
         self._flat = self._flat.then(t, [t, finish], [state[:, ACROSS], goal])
-        self._height = self._height.then(t, *self._descent(float(t), finish, state[:, 2:3]))
+        self._height = self._height.then(t, *self._descent(float(t), finish, state[:, 2:3], sink))
         self.end = finish
 
     def _aim(self, T_end: MatrixLike, near: float) -> None:
@@ -127,19 +130,20 @@ class Swing:
         flat = self._flat(time)
         return np.concatenate([flat[..., :2], self._height(time), flat[..., 2:]], axis=-1)
 
-    def _descent(self, t: float, finish: float, state: Array) -> tuple[list[float], list[Array]]:
+    def _descent(self, t: float, finish: float, state: Array, sink: float) -> tuple[list[float], list[Array]]:
         """Plan the height from a state on: by the apex if it is still ahead, straight down if that stays above."""
         z, goal = float(state[0, 0]), float(self._goal[2])
+        last = np.array([[goal], [-sink], [0.0]])
         middle = 0.5 * (self.start + finish)
         plans: list[tuple[list[float], list[Array]]] = []
         if t < middle - TINY:
-            plans.append(([t, middle, finish], [state, _rest(self._apex), _rest(goal)]))
-        plans.append(([t, finish], [state, _rest(goal)]))
+            plans.append(([t, middle, finish], [state, _rest(self._apex), last]))
+        plans.append(([t, finish], [state, last]))
         # from a foot that is already coming down the way back up must be found: the sooner it turns, the less it dips
         part = 0.5
         for _ in range(HALVINGS):
             turn = t + part * (finish - t)
-            plans.append(([t, turn, finish], [state, _rest(max(z, goal)), _rest(goal)]))
+            plans.append(([t, turn, finish], [state, _rest(max(z, goal)), last]))
             part *= 0.5
         dips = []
         for times, knots in plans:
