@@ -48,7 +48,8 @@ def trajectory(
 
     cubic and quintic are polynomials, splines through waypoints; trapezoid and jerk-limited keep the limits in the
     least time; time-optimal is the fastest along the path, torque limits included. The motion is checked against all
-    limits over its whole length; the exit code is 1 if it breaks one.
+    limits over its whole length; the exit code is 1 if it breaks one. Of ball joints and a floating base only torques
+    are limited.
     """
     from kinodyn import trajectory as tr
 
