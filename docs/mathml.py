@@ -17,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
 TABLES = {"array", "cases", "split", "matrix", "bmatrix", "pmatrix"}
-TAGS = {"⟂": "mo", "±": "mo", "min": "mi", "max": "mi"}  # of what the converter takes for something else
+TAGS = {"⟂": "mo", "±": "mo", "⊤": "mi", "min": "mi", "max": "mi"}  # of what the converter takes for something else
 
 logger = logging.getLogger(__name__)
 
