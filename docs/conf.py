@@ -4,13 +4,13 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "examples"))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "examples")]
 import pages  # noqa: E402
 
 project = "kinodyn"
 author = "The kinodyn authors"
 html_title = "kinodyn"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "mathml"]
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["kinodyn.css", "gallery.css"]
@@ -28,7 +28,8 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {name: name for name in ("Array", "ArrayLike", "MatrixLike", "Prefer")}
 python_maximum_signature_line_length = 88
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 
 
@@ -38,7 +39,26 @@ def shorten_aliases(app, what, name, obj, options, signature, return_annotation)
     return tuple(text and wrapped.sub(r"\1", text) for text in (signature, return_annotation))
 
 
+HIDDEN = "\N{MODIFIER LETTER COLON}"
+
+
+def hide(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+    """Hide from napoleon what it would take for a type before a colon; drop what Python says of each named field."""
+    if what == "property":
+        lines[:1] = [line.replace(":", HIDDEN) for line in lines[:1]]
+    if lines and lines[0].startswith("Alias for field number"):
+        lines.clear()
+
+
+def show(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
+    """Put the hidden colons back."""
+    lines[:] = [line.replace(HIDDEN, ":") for line in lines]
+
+
 def setup(app):  # type: ignore[no-untyped-def]
     """Hook into Sphinx."""
     pages.write()
     app.connect("autodoc-process-signature", shorten_aliases)
+    # napoleon has the priority 500
+    app.connect("autodoc-process-docstring", hide, priority=400)
+    app.connect("autodoc-process-docstring", show, priority=600)
