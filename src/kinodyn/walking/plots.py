@@ -68,7 +68,7 @@ def draw_pushes(maps: Sequence[PushMap], path: str | os.PathLike[str] | None) ->
         axis.fill(angles, found.survived[order], color=colour, alpha=0.1)
         bound = (angles, found.bound[order])
     axis.plot(*bound, "--", color="black", label="pendulum without a step")
-    axis.set_title(f"{maps[0].robot}: pushes [N s], forward is up")
+    figure.suptitle(f"{maps[0].robot}: pushes [N s], forward is up", fontsize="large")
     figure.legend(loc="outside lower center", fontsize="small", ncols=2)
     if path is not None:
         figure.savefig(path, dpi=90)

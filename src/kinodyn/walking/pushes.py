@@ -32,6 +32,7 @@ from kinodyn.walking.planner import Planner
 BEFORE, AFTER = 0.5, 3.0  # [s] before and after a push on a robot that stands
 UNDER_WAY = 3.0  # [s] before a push on a robot that walks
 SHORT = 0.05  # [s] that a push lasts
+STRIDE = 0.25  # of the bound, by which pushes grow until the first that it does not survive
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class PushMap:
     directions : (n,)
         [rad], 0 forward, pi/2 to the left.
     survived : (n,)
-        [N s]
+        [N s]; harder ones may be survived too, after one that is not.
     bound : (n,)
         What a linear pendulum on these feet could survive without a step [N s].
     stepping : bool
@@ -112,7 +113,7 @@ def push_map(
     progress: bool = False,
     **settings: Any,
 ) -> PushMap:
-    """Find the strongest push that a robot survives in each direction, by bisection in MuJoCo.
+    """Find in MuJoCo the strongest push that a robot survives in each direction, with all weaker ones that were tried.
 
     It stands, or walks at a velocity and is pushed after three seconds.
 
@@ -241,9 +242,14 @@ class _Search:
     settings: dict[str, Any]
 
     def __call__(self) -> float:
-        low, high = 0.0, self.largest
-        if self.survives(high):
-            return high * self.bound
+        """Go up until it falls, as one that falls may survive a harder push; then look closer by halving."""
+        low, high, step = 0.0, 0.0, max(STRIDE, self.resolution)
+        while high == low:
+            high = min(low + step, self.largest)
+            if self.survives(high):
+                low = high
+                if high == self.largest:
+                    return high * self.bound
         while high - low > self.resolution:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if self.survives(middle) else (low, middle)
