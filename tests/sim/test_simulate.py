@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 from typing import Any
 
@@ -37,6 +38,20 @@ def test_a_controller_is_called_at_its_own_rate_and_its_torque_held(pendulum: kd
     assert controller.resets == 1
     fine = simulate(pendulum, None, 0.1, q0=[0.5])
     np.testing.assert_array_equal(recording.q, fine.q[::5])
+
+
+def test_ticks_are_not_held_up_by_what_was_there_before_and_all_is_as_it_was_afterwards(pendulum: kd.Robot) -> None:
+    before, frozen = gc.get_freeze_count(), []
+
+    def controller(t: float, state: kd.State) -> np.ndarray:
+        frozen.append(gc.get_freeze_count())
+        if t > 0.005:
+            raise ZeroDivisionError
+        return np.zeros(state.v.shape)
+
+    with pytest.raises(ZeroDivisionError):
+        simulate(pendulum, controller, 0.1)
+    assert min(frozen) > 1000 and gc.get_freeze_count() == before == 0
 
 
 def test_torques_act_from_their_row_on(pendulum: kd.Robot) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -177,7 +179,8 @@ class Run:
         if self.controller is not None and hasattr(self.controller, "reset"):
             self.controller.reset()
         try:
-            self._loop(bar)
+            with _steady():
+                self._loop(bar)
             if self.stopped:
                 reason = f"ended at {self.simulator.time:.6g} s, as `until` asked"
         except Diverged as error:
@@ -225,6 +228,19 @@ class Run:
         if not self.sensors.exact and self.seen is not None:
             more.update(q_measured=self.seen.q, v_measured=self.seen.v)
         self.log.add(t, self.simulator.q, self.simulator.v, self.tau, self.simulator.contact_forces(), more)
+
+
+@contextmanager
+def _steady() -> Iterator[None]:
+    """Hide what is there from the collector of garbage: looking through it all would delay a tick by 50 ms."""
+    ours = gc.get_freeze_count() == 0
+    if ours:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if ours:
+            gc.unfreeze()
 
 
 def _simulator(
