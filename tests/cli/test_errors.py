@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+import kinodyn.cli
 from kinodyn.cli.working import working
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
@@ -232,3 +233,16 @@ def test_ctrl_c_in_a_process_of_its_own_keeps_the_recording(tmp_path: Path) -> N
     assert json.loads(out)["interrupted"] is True
     recording = kd.Recording.load(tmp_path / "kept.npz")
     assert recording.status == "interrupted" and len(recording) >= 1
+
+
+def test_ctrl_c_while_it_loads_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Impatient:
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> None:
+            if name == "kinodyn.cli.entry":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "kinodyn.cli.entry", raising=False)
+    monkeypatch.delattr(kinodyn.cli, "entry", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Impatient, *sys.meta_path])
+    assert kinodyn.cli.main(["info", "panda"]) == 130
