@@ -1,6 +1,8 @@
-"""What tests of several packages share: a robot with joints of every kind."""
+"""What tests of several packages share: a robot with joints of every kind, and interrupts that are heard."""
 
 from __future__ import annotations
+
+import signal
 
 import numpy as np
 import pytest
@@ -8,6 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from kinodyn.description.types import Array, Description, Inertia, Joint, Link, Mimic
 from kinodyn.robot import Robot
+
+# shells have what they start in the background ignore Ctrl-C; tests of it press it themselves
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def placed(seed: int) -> Array:

@@ -225,10 +225,13 @@ def test_ctrl_c_in_a_process_of_its_own_keeps_the_recording(tmp_path: Path) -> N
     with subprocess.Popen(
         [sys.executable, *line.split()], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stderr is not None and "simulating" in process.stderr.readline()
-        time.sleep(0.3)
-        os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            assert process.stderr is not None and "simulating" in process.stderr.readline()
+            time.sleep(0.3)
+            os.kill(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130 and "Traceback" not in err
     assert json.loads(out)["interrupted"] is True
     recording = kd.Recording.load(tmp_path / "kept.npz")
