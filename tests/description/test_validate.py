@@ -41,6 +41,13 @@ def with_inertia(inertia: Inertia) -> Description:
     return arm(links=(Link("a"), Link("b", inertia, line=7), Link("c")))
 
 
+def assert_passes_without_a_word(description: Description) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        validate(description)
+    assert [str(warning.message) for warning in said] == []
+
+
 def refusal(description: Description) -> DescriptionError:
     with pytest.raises(DescriptionError) as caught:
         validate(description)
@@ -49,9 +56,7 @@ def refusal(description: Description) -> DescriptionError:
 
 
 def test_a_sound_arm_passes_without_a_word() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        validate(arm())
+    assert_passes_without_a_word(arm())
 
 
 def test_a_robot_without_links_is_refused() -> None:
@@ -136,7 +141,7 @@ def test_an_axis_that_is_not_a_unit_vector_is_refused(axis: tuple[float, ...], k
 
 @pytest.mark.parametrize("kind", ["fixed", "floating", "ball"])
 def test_joints_that_have_no_axis_may_say_anything_there(kind: str) -> None:
-    validate(with_joint(axis=np.zeros(3), kind=kind))
+    assert_passes_without_a_word(with_joint(axis=np.zeros(3), kind=kind))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +177,7 @@ def test_a_joint_with_impossible_numbers_is_refused(change: dict[str, object], s
 
 
 def test_a_joint_that_can_only_stand_still_passes() -> None:
-    validate(with_joint(lower=0.0, upper=0.0, velocity=0.0, effort=0.0))
+    assert_passes_without_a_word(with_joint(lower=0.0, upper=0.0, velocity=0.0, effort=0.0))
 
 
 @pytest.mark.parametrize(
@@ -214,9 +219,7 @@ def test_a_negative_moment_hidden_off_the_diagonal_is_found() -> None:
     ],
 )
 def test_bodies_at_the_edge_of_the_possible_pass_without_a_word(inertia: Inertia) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        validate(with_inertia(inertia))
+    assert_passes_without_a_word(with_inertia(inertia))
 
 
 @pytest.mark.parametrize(
@@ -264,9 +267,10 @@ def test_mimics_in_a_circle_are_refused_and_named() -> None:
 def test_a_chain_of_mimics_passes_whatever_its_order() -> None:
     links = tuple(Link(name) for name in "abcd")
     first, second = hinge("j1", "a", "b", mimic=Mimic("j2")), hinge("j2", "b", "c", mimic=Mimic("j3"))
-    validate(arm(first, second, hinge("j3", "c", "d"), links=links))
+    assert_passes_without_a_word(arm(first, second, hinge("j3", "c", "d"), links=links))
     third = hinge("j3", "c", "d", mimic=Mimic("j2", -0.5, 0.1))
-    validate(arm(hinge("j1", "a", "b"), hinge("j2", "b", "c", mimic=Mimic("j1")), third, links=links))
+    second = hinge("j2", "b", "c", mimic=Mimic("j1"))
+    assert_passes_without_a_word(arm(hinge("j1", "a", "b"), second, third, links=links))
 
 
 def test_a_loop_of_twenty_thousand_links_is_found_without_recursion() -> None:
@@ -280,4 +284,5 @@ def test_twenty_thousand_mimics_in_a_row_pass() -> None:
     count = 20_000
     links = tuple(Link(f"l{i}") for i in range(count + 1))
     joints = [hinge(f"j{i}", f"l{i}", f"l{i + 1}", mimic=Mimic(f"j{i + 1}")) for i in range(count - 1)]
-    validate(arm(*joints, hinge(f"j{count - 1}", f"l{count - 1}", f"l{count}"), links=links))
+    last = hinge(f"j{count - 1}", f"l{count - 1}", f"l{count}")
+    assert_passes_without_a_word(arm(*joints, last, links=links))

@@ -60,7 +60,8 @@ def draw_pushes(maps: Sequence[PushMap], path: str | os.PathLike[str] | None) ->
     figure = Figure(figsize=(6.0, 6.4), layout="constrained")
     axis: Any = figure.subplots(subplot_kw={"projection": "polar"})
     axis.set_theta_zero_location("N")
-    for found, colour in zip(maps, ("tab:blue", "tab:green", "tab:orange"), strict=False):
+    for k, found in enumerate(maps):
+        colour = f"C{k}"
         order = np.argsort(found.directions)
         order = np.append(order, order[0])
         angles = found.directions[order]

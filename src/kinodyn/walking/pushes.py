@@ -76,7 +76,7 @@ class PushMap:
     def how(self) -> str:
         """Say what it was allowed to do."""
         if self.velocity is not None:
-            return f"while walking at {self.velocity[0]:g} m/s"
+            return f"while walking at {np.linalg.norm(self.velocity[:2]):g} m/s"
         return "with steps" if self.stepping else "without a step"
 
     def summary(self) -> dict[str, Any]:
