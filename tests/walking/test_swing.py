@@ -49,6 +49,9 @@ def test_a_late_foot_goes_on_down_without_a_stop() -> None:
     heights, speeds = swing(np.linspace(0.498, 0.52, 50))[:, 2, 3], swing(np.linspace(0.498, 0.52, 50), 1)[:, 2]
     assert (np.diff(heights) < 1e-12).all() and speeds[-1] == pytest.approx(-0.2)
     np.testing.assert_allclose(swing(0.52), lower, atol=1e-12)
+    for wrong in (-0.1, np.nan, np.inf):
+        with pytest.raises(kd.InputError, match="sink must be"):
+            swing.retarget(0.51, sink=wrong)
 
 
 def test_velocity_and_acceleration_are_derivatives() -> None:

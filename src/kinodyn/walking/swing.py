@@ -112,6 +112,8 @@ class Swing:
         finish = self.end if end is None else float(end)
         if not t < finish < np.inf:
             raise InputError(f"the landing at {finish!r} s must be after the time of the change, {t!r} s")
+        if not 0 <= sink < np.inf:
+            raise InputError(f"sink must be a speed [m/s] from 0 on, got {sink!r}")
         state = self._state(np.asarray(float(t)))
         if T_end is not None:
             self._aim(T_end, state[0, 5])
