@@ -19,12 +19,12 @@ $(VENV)/.tools: pyproject.toml
 	touch $@
 
 # A processor without AVX-512 has no use for the part of the core that needs it; wheels have all parts.
-AVX512 := $(if $(shell grep -ls avx512dq /proc/cpuinfo),ON,OFF)
+ISAS := sse2;avx2$(if $(shell grep -ls avx512dq /proc/cpuinfo),;avx512)
 
 # kinodyn itself: Python files are used in place, the core is compiled again when a file of it changes.
 $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[robots]' \
-		--config-settings=cmake.define.KINODYN_AVX512=$(AVX512)
+		$(if $(filter x86_64,$(shell uname -m)),--config-settings='cmake.define.KINODYN_ISAS=$(ISAS)')
 	touch $@
 
 walk: $(VENV)/.kinodyn  ## let the bundled humanoid walk in MuJoCo; walk.png, walk.html

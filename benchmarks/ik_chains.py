@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinodyn as kd
-from kinodyn.chain import chain
+from kinodyn.model.chain import chain
 from setups import Array
 
 # Name -> robot, the link on which the chain begins (None: all of the robot), the frame that it carries.

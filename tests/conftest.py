@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kinodyn.description.types import Array, Description, Inertia, Joint, Link, Mimic
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Inertia, Joint, Link, Mimic
+from kinodyn.model.robot import Robot
 
 # shells have what they start in the background ignore Ctrl-C; tests of it press it themselves
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -13,13 +13,13 @@ PACKAGE = ROOT / "src" / "kinodyn"
 
 # Each may import what stands above it, and its own neighbours in the line.
 ORDER = (
-    ("errors", "_core", "threads"),
+    ("errors", "_core", "threads", "arrays", "checks"),
     ("spatial",),
     ("description",),
-    ("compiling", "robot", "loading", "chain", "convert", "qp"),
-    ("manipulability", "workspace", "kinematics", "dynamics", "centroidal", "validation", "state"),
-    ("contact", "actuation", "derivation", "identification", "tasks", "limits"),
-    ("ik", "trajectory", "balance", "recording", "recording_files", "recording_plots"),
+    ("model", "qp"),
+    ("kinematics", "dynamics"),
+    ("derivation", "identification", "tasks", "limits"),
+    ("ik", "trajectory", "balance", "recording"),
     ("control", "sim"),
     ("estimation",),
     ("walking",),

@@ -24,7 +24,7 @@ WITH_EXAMPLES = [name for name in MODULES if examples(name)]
 
 
 def test_the_main_modules_have_examples() -> None:
-    assert {"kinodyn", "kinodyn.kinematics", "kinodyn.robot", "kinodyn.state"} <= set(WITH_EXAMPLES)
+    assert {"kinodyn", "kinodyn.kinematics.frames", "kinodyn.model.robot", "kinodyn.model.state"} <= set(WITH_EXAMPLES)
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

@@ -1,8 +1,8 @@
-#include "contact.hpp"
+#include "bindings/contact.hpp"
 
-#include "../core/dispatch.hpp"
-#include "../core/impulses.hpp"
-#include "door.hpp"
+#include "bindings/args.hpp"
+#include "core/dispatch.hpp"
+#include "core/impulses.hpp"
 
 namespace nb = nanobind;
 
@@ -80,7 +80,7 @@ nb::object constraint_error(Any robot, Any q, Any constraints, Any integers, int
 }
 
 // settings: tolerance, most steps.
-nb::object settle(Any robot, Any q, Any settings, Any constraints, Any integers) {
+nb::object project(Any robot, Any q, Any settings, Any constraints, Any integers) {
     Door door(robot);
     door.everywhere();
     door.configuration("q", q);
@@ -91,7 +91,7 @@ nb::object settle(Any robot, Any q, Any settings, Any constraints, Any integers)
     door.output({door.robot().model.nq});
     door.output({});
     door.output({});
-    return door.run(kernels().settle, nb::none());
+    return door.run(kernels().project, nb::none());
 }
 
 // points (..., 3 n) in the frames, one name for each point. Returns places, velocities and arms, each (..., 3 n).
@@ -150,7 +150,7 @@ void bind_contact(nb::module_& m) {
     m.def("contact_impulses", &find_impulses, any, any, any, any, any, any, any, nb::arg(), nb::arg());
     m.def("constraint_rows", &constraint_rows, any, any, any, any, any, nb::arg());
     m.def("constraint_error", &constraint_error, any, any, any, any, nb::arg());
-    m.def("settle", &settle, any, any, any, any, any);
+    m.def("project", &project, any, any, any, any, any);
     m.def("point_motion", &point_motion, any, any, any, any, any);
     m.def("soft_forces", &soft_forces, any, any, any, any, any, any, any, nb::arg(), nb::arg());
 }

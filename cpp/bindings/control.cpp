@@ -1,7 +1,7 @@
-#include "control.hpp"
+#include "bindings/control.hpp"
 
-#include "../core/dispatch.hpp"
-#include "door.hpp"
+#include "bindings/args.hpp"
+#include "core/dispatch.hpp"
 
 namespace nb = nanobind;
 

@@ -5,14 +5,14 @@
 
 #include <cstdlib>
 
-#include "../core/dispatch.hpp"
-#include "../core/pool.hpp"
-#include "contact.hpp"
-#include "control.hpp"
-#include "door.hpp"
-#include "inverse_dynamics.hpp"
-#include "reach.hpp"
-#include "whole_body.hpp"
+#include "bindings/args.hpp"
+#include "bindings/contact.hpp"
+#include "bindings/control.hpp"
+#include "bindings/id_qp.hpp"
+#include "bindings/ik.hpp"
+#include "bindings/whole_body.hpp"
+#include "core/dispatch.hpp"
+#include "core/pool.hpp"
 
 namespace nb = nanobind;
 using namespace kinodyn;
@@ -103,14 +103,14 @@ nb::object com_jacobian(Any robot, Any q, Any out) {
     return door.run(kernels().com_jacobian, out);
 }
 
-nb::object inverse(Any robot, Any q, Any v, Any a, Any wrenches, Any out) {
+nb::object rnea(Any robot, Any q, Any v, Any a, Any wrenches, Any out) {
     Door door(robot);
     door.configuration("q", q);
     door.tangent("v", v);
     door.tangent("a", a);
     door.wrenches(wrenches);
     door.output({door.robot().model.nv});
-    return door.run(kernels().inverse, out);
+    return door.run(kernels().rnea, out);
 }
 
 nb::object bias(Any robot, Any q, Any v, Any wrenches, Any out) {
@@ -122,14 +122,14 @@ nb::object bias(Any robot, Any q, Any v, Any wrenches, Any out) {
     return door.run(kernels().bias, out);
 }
 
-nb::object forward(Any robot, Any q, Any v, Any tau, Any wrenches, Any out) {
+nb::object aba(Any robot, Any q, Any v, Any tau, Any wrenches, Any out) {
     Door door(robot);
     door.configuration("q", q);
     door.tangent("v", v);
     door.tangent("tau", tau);
     door.wrenches(wrenches);
     door.output({door.robot().model.nv});
-    return door.run(kernels().forward, out);
+    return door.run(kernels().aba, out);
 }
 
 nb::object gravity(Any robot, Any q, Any out) {
@@ -139,11 +139,11 @@ nb::object gravity(Any robot, Any q, Any out) {
     return door.run(kernels().gravity, out);
 }
 
-nb::object mass_matrix(Any robot, Any q, Any out) {
+nb::object crba(Any robot, Any q, Any out) {
     Door door(robot);
     door.configuration("q", q);
     door.output({door.robot().model.nv, door.robot().model.nv});
-    return door.run(kernels().mass_matrix, out);
+    return door.run(kernels().crba, out);
 }
 
 nb::object coriolis_matrix(Any robot, Any q, Any v, Any out) {
@@ -206,24 +206,24 @@ nb::object momentum_rate(Any robot, Any q, Any v, Any a, Any out) {
     return door.run(kernels().momentum_rate, out);
 }
 
-nb::object inverse_derivatives(Any robot, Any q, Any v, Any a, Any out) {
+nb::object rnea_derivatives(Any robot, Any q, Any v, Any a, Any out) {
     Door door(robot);
     const int nv = door.robot().model.nv;
     door.configuration("q", q);
     door.tangent("v", v);
     door.tangent("a", a);
     for (int k = 0; k < 3; ++k) door.output({nv, nv});
-    return door.run(kernels().inverse_derivatives, out);
+    return door.run(kernels().rnea_derivatives, out);
 }
 
-nb::object forward_derivatives(Any robot, Any q, Any v, Any tau, Any out) {
+nb::object aba_derivatives(Any robot, Any q, Any v, Any tau, Any out) {
     Door door(robot);
     const int nv = door.robot().model.nv;
     door.configuration("q", q);
     door.tangent("v", v);
     door.tangent("tau", tau);
     for (int k = 0; k < 3; ++k) door.output({nv, nv});
-    return door.run(kernels().forward_derivatives, out);
+    return door.run(kernels().aba_derivatives, out);
 }
 
 nb::object regressor(Any robot, Any q, Any v, Any a, Any out) {
@@ -295,8 +295,8 @@ nb::object interpolate(Any robot, Any q0, Any q1, Any s, Any out) {
 }
 
 // stops: (4 n,); plan: their number, that of joints with friction, and their places, as bytes.
-nb::object advance(Any robot, Any q, Any v, Any tau, Any settings, Any friction, Any stops, Any plan, int steps,
-                   bool runge_kutta, Any wrenches, Any out) {
+nb::object integrate_dynamics(Any robot, Any q, Any v, Any tau, Any settings, Any friction, Any stops, Any plan,
+                              int steps, bool runge_kutta, Any wrenches, Any out) {
     Door door(robot);
     const Model& m = door.robot().model;
     if (steps < 1 || steps > (1 << 29)) raise_input_error("steps must be from 1 to 2^29, got " + std::to_string(steps));
@@ -311,7 +311,7 @@ nb::object advance(Any robot, Any q, Any v, Any tau, Any settings, Any friction,
     door.output({m.nq});
     door.output({m.nv});
     door.output({2});
-    return door.run(kernels().advance, out);
+    return door.run(kernels().integrate_dynamics, out);
 }
 
 int frame_index(Any robot, Any frame) { return frame_from(robot_from(robot), frame); }
@@ -357,11 +357,11 @@ NB_MODULE(_core, m) {
     define(m, "acceleration", &acceleration);
     define(m, "com", &com);
     define(m, "com_jacobian", &com_jacobian);
-    define(m, "inverse", &inverse);
+    define(m, "rnea", &rnea);
     define(m, "bias", &bias);
-    define(m, "forward", &forward);
+    define(m, "aba", &aba);
     define(m, "gravity", &gravity);
-    define(m, "mass_matrix", &mass_matrix);
+    define(m, "crba", &crba);
     define(m, "coriolis_matrix", &coriolis_matrix);
     define(m, "energy", &energy);
     define(m, "factorize", &factorize);
@@ -369,19 +369,19 @@ NB_MODULE(_core, m) {
     define(m, "momentum_matrix", &momentum_matrix);
     define(m, "momentum", &momentum);
     define(m, "momentum_rate", &momentum_rate);
-    define(m, "inverse_derivatives", &inverse_derivatives);
-    define(m, "forward_derivatives", &forward_derivatives);
+    define(m, "rnea_derivatives", &rnea_derivatives);
+    define(m, "aba_derivatives", &aba_derivatives);
     define(m, "regressor", &regressor);
     define(m, "state", &state);
     define(m, "state_jacobian", &state_jacobian);
     define(m, "integrate", &integrate);
     define(m, "difference", &difference);
     define(m, "interpolate", &interpolate);
-    define(m, "advance", &advance);
+    define(m, "integrate_dynamics", &integrate_dynamics);
     bind_contact(m);
-    bind_reach(m);
+    bind_ik(m);
     bind_whole_body(m);
-    bind_inverse_dynamics(m);
+    bind_id_qp(m);
     bind_control(m);
     define(m, "frame_index", &frame_index);
     m.def("threads", &threads);

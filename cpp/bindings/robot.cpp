@@ -1,4 +1,4 @@
-#include "robot.hpp"
+#include "bindings/robot.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>

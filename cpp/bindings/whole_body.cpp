@@ -1,7 +1,7 @@
-#include "whole_body.hpp"
+#include "bindings/whole_body.hpp"
 
-#include "../core/dispatch.hpp"
-#include "door.hpp"
+#include "bindings/args.hpp"
+#include "core/dispatch.hpp"
 
 namespace nb = nanobind;
 

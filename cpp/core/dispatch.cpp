@@ -1,48 +1,50 @@
-#include "dispatch.hpp"
+#include "core/dispatch.hpp"
 
 #include <atomic>
 #include <cstdlib>
 
 namespace kinodyn {
 
-#if defined(__x86_64__)
+// One table of kernels for each instruction set that was compiled (KINODYN_ISAS of CMake).
 namespace sse2 {
 extern const Kernels kernels;
 }
 namespace avx2 {
 extern const Kernels kernels;
 }
-#if defined(KINODYN_AVX512)
 namespace avx512 {
 extern const Kernels kernels;
 }
-#endif
-#elif defined(__aarch64__)
 namespace neon {
 extern const Kernels kernels;
 }
-#else
 namespace generic {
 extern const Kernels kernels;
 }
-#endif
 
 namespace {
 
 std::vector<const Kernels*> supported() {
+    std::vector<const Kernels*> list;
+#if defined(KINODYN_GENERIC)
+    list.push_back(&generic::kernels);
+#endif
+#if defined(KINODYN_NEON)
+    list.push_back(&neon::kernels);
+#endif
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    std::vector<const Kernels*> list = {&sse2::kernels};
+#endif
+#if defined(KINODYN_SSE2)
+    list.push_back(&sse2::kernels);
+#endif
+#if defined(KINODYN_AVX2)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list.push_back(&avx2::kernels);
+#endif
 #if defined(KINODYN_AVX512)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) list.push_back(&avx512::kernels);
 #endif
     return list;
-#elif defined(__aarch64__)
-    return {&neon::kernels};
-#else
-    return {&generic::kernels};
-#endif
 }
 
 const Kernels* find(const std::string& name) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels.hpp"
+#include "core/kernels.hpp"
 
 namespace kinodyn {
 

@@ -1,4 +1,4 @@
-#include "impulses.hpp"
+#include "core/impulses.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Impulses of unilateral contacts with dry friction.
 #pragma once
 
-#include "kernels.hpp"
+#include "core/kernels.hpp"
 
 namespace kinodyn {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "model.hpp"
+#include "core/model.hpp"
 
 namespace kinodyn {
 
@@ -57,13 +57,13 @@ struct Kernels {
     const char* name;
     int lanes;
     Kernel poses, jacobian, jacobian_dot, velocity, acceleration, com, com_jacobian;
-    Kernel inverse, bias, gravity, forward, mass_matrix, coriolis_matrix, energy, factorize, solve;
-    Kernel momentum_matrix, momentum, momentum_rate, inverse_derivatives, forward_derivatives, regressor;
+    Kernel rnea, bias, gravity, aba, crba, coriolis_matrix, energy, factorize, solve;
+    Kernel momentum_matrix, momentum, momentum_rate, rnea_derivatives, aba_derivatives, regressor;
     Kernel state, state_jacobian;
-    Kernel integrate, difference, interpolate, advance;
-    Kernel constrained, impact, constraint_rows, constraint_error, settle;
+    Kernel integrate, difference, interpolate, integrate_dynamics;
+    Kernel constrained, impact, constraint_rows, constraint_error, project;
     Kernel point_motion, soft_forces;
-    Kernel reach, misfit, whole_body, inverse_dynamics;
+    Kernel ik, ik_residual, whole_body, id_qp;
     Kernel frame_control;
 };
 

@@ -1,7 +1,7 @@
 // One pool of threads for the whole process; the caller works too.
 #pragma once
 
-#include "kernels.hpp"
+#include "core/kernels.hpp"
 
 namespace kinodyn {
 

@@ -1,7 +1,7 @@
 // Vectors, rotations and spatial vectors over any mix of double and Pack. Linear part first, everywhere.
 #pragma once
 
-#include "pack.hpp"
+#include "kernels/pack.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "algebra.hpp"
+#include "kernels/algebra.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -1,7 +1,7 @@
 // The centre of mass and the momentum of the whole robot.
-#include "algorithms.hpp"
-#include "momentum.hpp"
-#include "recursion.hpp"
+#include "kernels/algorithms.hpp"
+#include "kernels/momentum.hpp"
+#include "kernels/rnea.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

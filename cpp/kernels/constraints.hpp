@@ -5,8 +5,8 @@
 // place. Forces act on A there, in those axes, and the opposite ones on B.
 #pragma once
 
-#include "manifold.hpp"
-#include "momentum.hpp"
+#include "kernels/manifold.hpp"
+#include "kernels/momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

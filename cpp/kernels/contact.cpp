@@ -4,10 +4,10 @@
 // are redundant (Featherstone 2008, section 8.6). M^-1 is applied by the sparse factor of M.
 //
 // call.mode: number of constraints; call.more: frames of the wrenches, then the integers of the constraints.
-#include "algorithms.hpp"
-#include "recursion.hpp"
-#include "reduction.hpp"
-#include "semidefinite.hpp"
+#include "kernels/algorithms.hpp"
+#include "kernels/reduction.hpp"
+#include "kernels/rnea.hpp"
+#include "solver/semidefinite.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -273,6 +273,6 @@ void constraint_rows(const Call& c, long begin, long end, Fault& f) { run<Constr
 void constraint_error(const Call& c, long begin, long end, Fault& f) { run<ConstraintError>(c, begin, end, f); }
 void constrained(const Call& c, long begin, long end, Fault& f) { run<Constrained<false>>(c, begin, end, f); }
 void impact(const Call& c, long begin, long end, Fault& f) { run<Constrained<true>>(c, begin, end, f); }
-void settle(const Call& c, long begin, long end, Fault& f) { run_each<Settle>(c, begin, end, f); }
+void project(const Call& c, long begin, long end, Fault& f) { run_each<Settle>(c, begin, end, f); }
 
 }  // namespace kinodyn::KINODYN_TARGET

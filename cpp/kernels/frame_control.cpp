@@ -8,10 +8,10 @@
 //
 // Outputs: 0 torques (nv) and 1 the same within limits, 2 error and 3 missing rate (k), 4 one if damped, Lyapunov
 // function of unit masses on springs, its rate.
-#include "algorithms.hpp"
-#include "manifold.hpp"
-#include "motion.hpp"
-#include "singular.hpp"
+#include "kernels/algorithms.hpp"
+#include "kernels/manifold.hpp"
+#include "kernels/motion.hpp"
+#include "solver/singular.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -1,8 +1,8 @@
 // Frames of a robot where it is: their places, and the columns that move them.
 #pragma once
 
-#include "dense.hpp"
-#include "momentum.hpp"
+#include "kernels/momentum.hpp"
+#include "solver/dense.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

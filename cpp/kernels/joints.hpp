@@ -3,7 +3,7 @@
 // A Joint<K, T> stands between a parent and a body. `up` takes coordinates of the body to the parent, `down` back.
 #pragma once
 
-#include "algebra.hpp"
+#include "kernels/algebra.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -2,8 +2,8 @@
 //
 // call.list: the bodies to visit, parents first (for one frame: the way from the root to it);
 // call.more: the frames; call.mode: the reference (Jacobians, velocities) and, for accelerations, + 4 if classical.
-#include "algorithms.hpp"
-#include "motion.hpp"
+#include "kernels/algorithms.hpp"
+#include "kernels/motion.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

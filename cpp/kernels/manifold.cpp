@@ -1,9 +1,9 @@
 // Steps on the configuration manifold, one state at a time: logarithms branch on their numbers. Joints that follow
 // others have no coordinates of their own and repeat the result of the joint they follow.
-#include "manifold.hpp"
+#include "kernels/manifold.hpp"
 
-#include "algorithms.hpp"
-#include "batch.hpp"
+#include "kernels/algorithms.hpp"
+#include "kernels/batch.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

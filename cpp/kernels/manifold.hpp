@@ -1,7 +1,7 @@
 // Steps on the configuration manifold: unit quaternions for rotations, rigid motions for free joints.
 #pragma once
 
-#include "joints.hpp"
+#include "kernels/joints.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -1,7 +1,7 @@
 // Momentum and motion of bodies in world axes about the common point of World.
 #pragma once
 
-#include "world.hpp"
+#include "kernels/world.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

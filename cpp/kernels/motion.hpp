@@ -1,7 +1,7 @@
 // How frames move with the joints on the way to them: along call.list, parents first, to the frames in call.more.
 #pragma once
 
-#include "placement.hpp"
+#include "kernels/placement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "../core/kernels.hpp"
+#include "core/kernels.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -1,8 +1,8 @@
 // Where the bodies are in the world.
 #pragma once
 
-#include "batch.hpp"
-#include "joints.hpp"
+#include "kernels/batch.hpp"
+#include "kernels/joints.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -4,7 +4,7 @@
 // A = W^T D^-1 W; J M^-1 x = W^T D^-1 (L^-T x); M^-1 (x + J^T f) = L^-1 D^-1 (L^-T x + W f).
 #pragma once
 
-#include "constraints.hpp"
+#include "kernels/constraints.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -1,6 +1,6 @@
 // Everything that a controller asks about one state, in one pass over the tree.
-#include "algorithms.hpp"
-#include "momentum.hpp"
+#include "kernels/algorithms.hpp"
+#include "kernels/momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -1,7 +1,7 @@
 // What holds a robot: places that touch the world and loops, with the forces that they can take.
 #pragma once
 
-#include "accelerations.hpp"
+#include "tasks/accelerations.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

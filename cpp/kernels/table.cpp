@@ -1,5 +1,5 @@
 // What this instruction set offers.
-#include "algorithms.hpp"
+#include "kernels/algorithms.hpp"
 
 #define KINODYN_TEXT_OF(x) #x
 #define KINODYN_TEXT(x) KINODYN_TEXT_OF(x)
@@ -17,11 +17,11 @@ const Kernels kernels = {
     acceleration,
     com,
     com_jacobian,
-    inverse,
+    rnea,
     bias,
     gravity,
-    forward,
-    mass_matrix,
+    aba,
+    crba,
     coriolis_matrix,
     energy,
     factorize,
@@ -29,26 +29,26 @@ const Kernels kernels = {
     momentum_matrix,
     momentum,
     momentum_rate,
-    inverse_derivatives,
-    forward_derivatives,
+    rnea_derivatives,
+    aba_derivatives,
     regressor,
     state,
     state_jacobian,
     integrate,
     difference,
     interpolate,
-    advance,
+    integrate_dynamics,
     constrained,
     impact,
     constraint_rows,
     constraint_error,
-    settle,
+    project,
     point_motion,
     soft_forces,
-    reach,
-    misfit,
+    ik,
+    ik_residual,
     whole_body,
-    inverse_dynamics,
+    id_qp,
     frame_control,
 };
 

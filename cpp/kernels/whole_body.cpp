@@ -9,8 +9,8 @@
 // Outputs: 0 configuration, 1 velocity, 2 distance and angle missing of each task where the last step began, 3 bounds
 // that the motion reaches, and those that hold back each level (levels + 1, nv): 1 lower, -1 upper, 0 none; 4 steps,
 // iterations of the active set, 1 if at rest.
-#include "algorithms.hpp"
-#include "tasks.hpp"
+#include "kernels/algorithms.hpp"
+#include "tasks/tasks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

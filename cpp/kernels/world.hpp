@@ -4,7 +4,7 @@
 // loses no digits.
 #pragma once
 
-#include "placement.hpp"
+#include "kernels/placement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

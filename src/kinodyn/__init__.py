@@ -16,30 +16,30 @@ from kinodyn import _core
 
 if _TYPE_CHECKING:
     from kinodyn import (
-        actuation,
         balance,
-        centroidal,
-        contact,
         control,
-        convert,
         derivation,
+        description,
         dynamics,
+        errors,
         estimation,
         identification,
         ik,
         kinematics,
+        limits,
         qp,
         report,
         sim,
         spatial,
+        tasks,
         trajectory,
-        validation,
         viewer,
         walking,
     )
     from kinodyn.description.catalogue import robots
     from kinodyn.description.dh import DH
     from kinodyn.description.write_urdf import write_urdf
+    from kinodyn.dynamics import actuation, centroidal, contact
     from kinodyn.errors import (
         DescriptionError,
         DescriptionWarning,
@@ -48,29 +48,58 @@ if _TYPE_CHECKING:
         SingularError,
         UnknownNameError,
     )
-    from kinodyn.loading import from_dh, load
+    from kinodyn.kinematics import validation
+    from kinodyn.model import convert
+    from kinodyn.model.loading import from_dh, load
+    from kinodyn.model.robot import Limits, Robot
+    from kinodyn.model.state import State
     from kinodyn.recording import Recording
-    from kinodyn.robot import Limits, Robot
-    from kinodyn.state import State
     from kinodyn.threads import get_threads, set_threads
     from kinodyn.viewer import view
 
-# Where each name is found when it is first asked for: importing everything takes a second, and no program needs it all.
-_PLACES = {
+# Where each public name is found when it is first used: importing everything takes a second, and no program needs it
+# all.
+_MODULES = {
+    "actuation": "kinodyn.dynamics.actuation",
+    "balance": "kinodyn.balance",
+    "centroidal": "kinodyn.dynamics.centroidal",
+    "contact": "kinodyn.dynamics.contact",
+    "control": "kinodyn.control",
+    "convert": "kinodyn.model.convert",
+    "derivation": "kinodyn.derivation",
+    "description": "kinodyn.description",
+    "dynamics": "kinodyn.dynamics",
+    "errors": "kinodyn.errors",
+    "estimation": "kinodyn.estimation",
+    "identification": "kinodyn.identification",
+    "ik": "kinodyn.ik",
+    "kinematics": "kinodyn.kinematics",
+    "limits": "kinodyn.limits",
+    "qp": "kinodyn.qp",
+    "report": "kinodyn.report",
+    "sim": "kinodyn.sim",
+    "spatial": "kinodyn.spatial",
+    "tasks": "kinodyn.tasks",
+    "trajectory": "kinodyn.trajectory",
+    "validation": "kinodyn.kinematics.validation",
+    "viewer": "kinodyn.viewer",
+    "walking": "kinodyn.walking",
+}
+_MEMBERS = {
     "DH": "kinodyn.description.dh",
     "DescriptionError": "kinodyn.errors",
     "DescriptionWarning": "kinodyn.errors",
     "InputError": "kinodyn.errors",
     "KinodynError": "kinodyn.errors",
-    "Limits": "kinodyn.robot",
+    "Limits": "kinodyn.model.robot",
     "Recording": "kinodyn.recording",
-    "Robot": "kinodyn.robot",
+    "Robot": "kinodyn.model.robot",
     "SingularError": "kinodyn.errors",
-    "State": "kinodyn.state",
+    "State": "kinodyn.model.state",
     "UnknownNameError": "kinodyn.errors",
-    "from_dh": "kinodyn.loading",
+    "from_dh": "kinodyn.model.loading",
     "get_threads": "kinodyn.threads",
-    "load": "kinodyn.loading",
+    "load": "kinodyn.model.loading",
     "robots": "kinodyn.description.catalogue",
     "set_threads": "kinodyn.threads",
     "view": "kinodyn.viewer",
@@ -99,13 +128,16 @@ __all__ = [
     "control",
     "convert",
     "derivation",
+    "description",
     "dynamics",
+    "errors",
     "estimation",
     "from_dh",
     "get_threads",
     "identification",
     "ik",
     "kinematics",
+    "limits",
     "load",
     "qp",
     "report",
@@ -113,6 +145,7 @@ __all__ = [
     "set_threads",
     "sim",
     "spatial",
+    "tasks",
     "trajectory",
     "validation",
     "view",
@@ -124,10 +157,10 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """Import a public name when it is first used."""
-    if name in _PLACES:
-        value = getattr(_import_module(_PLACES[name]), name)
-    elif name in __all__:
-        value = _import_module(f"kinodyn.{name}")
+    if name in _MODULES:
+        value = _import_module(_MODULES[name])
+    elif name in _MEMBERS:
+        value = getattr(_import_module(_MEMBERS[name]), name)
     else:
         raise AttributeError(f"module 'kinodyn' has no attribute {name!r}")
     globals()[name] = value
@@ -135,4 +168,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__build__", "__version__"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.balance import lipm
-from kinodyn.description.types import Array
 
 W, T, L, R = 3.1, 0.45, 0.6, 0.07
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.balance.shapes import outermost, vertices
-from kinodyn.description.types import Array, Shape
-from kinodyn.robot import Robot
+from kinodyn.description.types import Shape
+from kinodyn.model.robot import Robot
 
 
 def load(name: str, **options: float) -> Robot:

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.balance import half_planes, hull, margin, nearest, shrink
-from kinodyn.description.types import Array
 
 RNG = np.random.default_rng(0)
 

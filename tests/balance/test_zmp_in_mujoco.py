@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.sim.mujoco_state import Touches
 from kinodyn.walking import Biped, WalkingController

@@ -155,7 +155,7 @@ def test_derived_code_gives_the_torques_of_the_engine(run: Run) -> None:
 
 def test_workspace_saves_a_map_that_loads(run: Run) -> None:
     done = run("kinodyn workspace planar2r --samples 4096 --out map.npz --json")
-    from kinodyn.workspace import Workspace
+    from kinodyn.kinematics.workspaces import Workspace
 
     assert Workspace.load("map.npz").max_reach == done.result["max_reach"] == pytest.approx(2.0)
 

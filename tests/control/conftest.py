@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 PLACES = {
     "panda": [0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5],

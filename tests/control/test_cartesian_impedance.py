@@ -10,7 +10,7 @@ import pytest
 import kinodyn as kd
 from kinodyn.control import CartesianImpedance
 from kinodyn.control.spring import Spring, damping_matrix
-from kinodyn.manipulability import part_rows
+from kinodyn.kinematics.singularities import part_rows
 
 FREE = {"integrator": "rk4", "stops": None, "friction": False, "clip": False}
 SIX = np.array([800.0, 600.0, 900.0, 40.0, 50.0, 60.0])

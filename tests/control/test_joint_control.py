@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.control import ComputedTorque, Gains, JointImpedance, PDGravity
-from kinodyn.description.types import Array
 
 FREE = {"integrator": "rk4", "stops": None, "friction": False, "clip": False}
 

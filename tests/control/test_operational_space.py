@@ -9,7 +9,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.control import Gains, OperationalSpaceControl, TaskSpaceControl, operational_space
-from kinodyn.manipulability import part_rows
+from kinodyn.kinematics.singularities import part_rows
 
 LAWS = [OperationalSpaceControl, TaskSpaceControl]
 FREE = {"integrator": "rk4", "stops": None, "friction": False, "clip": False}

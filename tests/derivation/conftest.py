@@ -9,8 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
-from kinodyn.description.types import Array, Description, Inertia, Joint, JointKind, Link, Mimic
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Inertia, Joint, JointKind, Link, Mimic
+from kinodyn.model.robot import Robot
 
 
 def link(name: str, seed: int) -> Link:

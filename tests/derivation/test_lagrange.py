@@ -13,10 +13,10 @@ import pytest
 import sympy
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.derivation import LagrangeModel, lagrange
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 Check = Callable[[Array, Array], None]
 States = Callable[[Robot], tuple[Array, Array, Array]]

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.derivation import cut, link_forces, projected_newton_euler
-from kinodyn.description.types import Array, Mimic
+from kinodyn.description.types import Mimic
 from kinodyn.errors import InputError, KinodynError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 Check = Callable[[Array, Array], None]
 States = Callable[[Robot], tuple[Array, Array, Array]]

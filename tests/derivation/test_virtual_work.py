@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.derivation import Pins, reduced_dynamics, virtual_work
-from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, Link
+from kinodyn.description.types import Description, Frame, Inertia, Joint, Link
 from kinodyn.errors import InputError, SingularError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 Check = Callable[[Array, Array], None]
 GRAVITY = (0.0, -9.81, 0.0)

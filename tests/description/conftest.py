@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from kinodyn.description.types import Array, Description, Joint
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Joint
 
 Positions = Mapping[str, tuple[float, ...]]
 LinkPoses = Callable[[Description, Positions], dict[str, Array]]

@@ -10,9 +10,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from kinodyn.arrays import Array
 from kinodyn.description import bundled, solids
 from kinodyn.description.robot_data import robot_files
-from kinodyn.description.types import Array, Description
+from kinodyn.description.types import Description
 from kinodyn.description.validate import validate
 from kinodyn.description.write_urdf import write_urdf
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kinodyn.arrays import Array
 from kinodyn.description.dh import DH, description_from_dh
-from kinodyn.description.types import Array
 from kinodyn.errors import DescriptionError, InputError
 
 angles = st.sampled_from([0.0, math.pi / 2, -math.pi / 2]) | st.floats(-math.pi, math.pi)

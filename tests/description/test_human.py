@@ -10,11 +10,12 @@ import mujoco
 import numpy as np
 import pytest
 
+from kinodyn.arrays import Array
 from kinodyn.description import solids
 from kinodyn.description.base import with_base
 from kinodyn.description.human import humanoid
 from kinodyn.description.human.table import TABLES, Sex
-from kinodyn.description.types import Array, Description, Inertia, Joint
+from kinodyn.description.types import Description, Inertia, Joint
 from kinodyn.description.validate import validate
 from kinodyn.description.write_urdf import write_urdf
 from kinodyn.errors import InputError

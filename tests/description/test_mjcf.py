@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from kinodyn.arrays import Array
 from kinodyn.description.mjcf import parse_mjcf, read_mjcf
-from kinodyn.description.types import Array, Description, Joint
+from kinodyn.description.types import Description, Joint
 from kinodyn.errors import DescriptionError, DescriptionWarning
 
 # Every joint kind, several joints in one body, anchors off the origin, references, a frame, degrees.

@@ -11,7 +11,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from kinodyn.description.types import Array, Description
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description
 from kinodyn.description.urdf import read_urdf
 from kinodyn.errors import DescriptionError
 

@@ -11,9 +11,10 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
+from kinodyn.arrays import Array
 from kinodyn.description.bundled import puma560, scara
 from kinodyn.description.human import humanoid
-from kinodyn.description.types import Array, Description, Inertia, Joint, JointKind, Link, Mimic, Shape
+from kinodyn.description.types import Description, Inertia, Joint, JointKind, Link, Mimic, Shape
 from kinodyn.description.urdf import parse_urdf
 from kinodyn.description.write_urdf import write_urdf
 from kinodyn.errors import DescriptionError

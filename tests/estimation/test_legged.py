@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.contact import Plane
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact import Plane
 from kinodyn.estimation import LeggedEstimator, SensorNoise
 from kinodyn.estimation.rotations import quaternion, rotation, straightened
 

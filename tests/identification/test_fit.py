@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.identification import (
     ExcitingTrajectory,
@@ -25,7 +25,7 @@ from kinodyn.identification import (
 )
 from kinodyn.identification.consistent import Prior
 from kinodyn.identification.inertias import within_reason
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 HUMAN = kd.load("humanoid")
 

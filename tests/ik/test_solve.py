@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning, InputError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 STATUSES = {"solved", "limits", "unreachable", "singular", "budget"}
 

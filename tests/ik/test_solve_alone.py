@@ -10,10 +10,10 @@ import pytest
 
 import kinodyn as kd
 from kinodyn import _core
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning
 from kinodyn.ik.starts import BESIDE, EvenPoints, bounds_of
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 ARMS = [("panda", "panda_link8"), ("ur5", "wrist_3_link"), ("puma560", "link6")]
 TOGETHER = 4
@@ -102,7 +102,7 @@ def test_several_frames_of_a_free_robot_alone() -> None:
 
 
 @pytest.mark.parametrize("restarts", [1, 2, 5, 64])
-def test_out_of_reach_alone_every_number_of_restarts_says_so(restarts: int) -> None:
+def test_out_of_ik_single_every_number_of_restarts_says_so(restarts: int) -> None:
     robot = load("ur5")
     T = np.eye(4)
     T[:3, 3] = 3.0, 1.0, 0.5

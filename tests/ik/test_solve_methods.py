@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 from kinodyn import _core
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning, InputError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 CORE = ("lm", "dls", "pinv", "newton", "transpose")
 METHODS = ("auto", *CORE, "optimise")

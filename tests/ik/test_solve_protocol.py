@@ -13,10 +13,10 @@ import pinocchio as pin
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.description.write_urdf import write_urdf
 from kinodyn.errors import DescriptionWarning
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 TOLERANCE = 1e-5
 ARMS_AND_LEGS = [

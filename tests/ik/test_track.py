@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 PANDA = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
 PUMA = np.array([0.0, 0.8, -2.8, 0.1, 0.6, 0.5])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik import velocity as V
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 BATCH = 60
 

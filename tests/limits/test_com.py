@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 
 SQUARE = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
 

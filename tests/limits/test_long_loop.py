@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning
 from kinodyn.ik import WholeBody
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 BATCH = 250
 FRAMES = {

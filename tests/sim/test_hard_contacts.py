@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.contact import Contact
+from kinodyn.dynamics.contact import Contact
 from kinodyn.sim import HardContacts, simulate
 
 G = 9.81

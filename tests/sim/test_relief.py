@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.contact import HeightField, Plane
+from kinodyn.dynamics.contact import HeightField, Plane
 from kinodyn.sim import Block, simulate, to_mujoco
 
 from .test_terrain import RADIUS, ball, looked_down_on

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.contact import HeightField, Plane
 from kinodyn.description.types import Description, Inertia, Joint, Link, Shape
+from kinodyn.dynamics.contact import HeightField, Plane
 from kinodyn.sim import Block, MujocoSimulator, simulate, to_mjcf, to_mujoco
 
 SLOPE = np.radians(5.0)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from kinodyn import spatial
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import Array
 
 # The arguments that are arrays, of each public function.
 ARGUMENTS = {

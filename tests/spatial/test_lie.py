@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from kinodyn import spatial
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, SingularError
-from kinodyn.spatial.checks import Array
 
 BATCHES = [(), (1,), (5,), (2, 3), (0,), (2, 0, 3)]
 # Small ones, both sides of the switch from series to closed form, and both sides of a half turn.

@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from kinodyn import spatial
+from kinodyn.arrays import Array, Reference
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import Array, Reference
 
 
 def draw(*shape: int, seed: int = 0) -> Array:

@@ -10,8 +10,8 @@ import pinocchio
 import pytest
 
 from kinodyn import spatial
+from kinodyn.arrays import Array, Reference
 from kinodyn.errors import InputError, SingularError
-from kinodyn.spatial.checks import Array, Reference
 
 ORDERS = [a + b + c for a in "XYZ" for b in "XYZ" for c in "XYZ" if a != b != c]
 STEP = 1e-6

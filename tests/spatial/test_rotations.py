@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 
 from kinodyn import spatial
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import Array
 
 ORDERS = ["".join(o) for o in itertools.product("XYZ", repeat=3) if o[0] != o[1] != o[2]]
 ROT = {"X": spatial.rot_x, "Y": spatial.rot_y, "Z": spatial.rot_z}

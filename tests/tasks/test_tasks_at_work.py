@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.spatial import exp3, log3
 from kinodyn.trajectory import cartesian

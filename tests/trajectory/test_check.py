@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 import kinodyn as kd
 from kinodyn import trajectory as tr
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.trajectory.extrema import polynomial_roots
 

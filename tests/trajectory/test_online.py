@@ -7,7 +7,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn import trajectory as tr
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 
 LIMITS = {"velocity": 1.0, "acceleration": 2.0, "jerk": 10.0}

@@ -7,7 +7,8 @@ import pytest
 
 import kinodyn as kd
 from kinodyn import trajectory as tr
-from kinodyn.description.types import Array, Description, Inertia, Joint, Link
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Inertia, Joint, Link
 from kinodyn.errors import InputError
 
 

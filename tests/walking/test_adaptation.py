@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.balance import lipm
-from kinodyn.description.types import Array
 from kinodyn.walking import Footstep, StepChange, StepLimits, adapt_step
 
 W, LEFT = 3.3, 0.3

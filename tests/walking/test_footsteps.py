@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.walking import Biped, Footstep, StepLimits, feet_apart, follow, standing_feet, walk_to
 
 STEP = 0.6

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.arrays import Array
 from kinodyn.balance import dcm_feedback, lipm
-from kinodyn.description.types import Array
 from kinodyn.walking import Biped, Planner, StepLimits
 from kinodyn.walking.swing import STEEP
 

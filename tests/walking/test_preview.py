@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.walking import Preview
 from kinodyn.walking.preview import augmented
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.sim import MujocoSimulator
 from kinodyn.walking import Biped
 from kinodyn.walking.controller import FALLEN

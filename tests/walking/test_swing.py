@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.walking import Swing
 
 RNG = np.random.default_rng(0)

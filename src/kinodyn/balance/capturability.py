@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes
-from kinodyn.description.types import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import numbers
 
 
 def capture_distance(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
-from kinodyn.description.types import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import numbers
 
 
 def dcm_feedback(

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array, MatrixLike
 from kinodyn.balance.polygon import hull
 from kinodyn.balance.shapes import outermost
-from kinodyn.contact import Contact
-from kinodyn.description.types import Array, Link
+from kinodyn.checks import as_pose
+from kinodyn.description.types import Link
+from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import DescriptionError, InputError, KinodynError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, as_pose
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
 STANDING = ("standing", "half_sitting", "upright", "stand", "home")

@@ -7,9 +7,9 @@ from math import hypot
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import numbers
 
 SAME = 1e-9  # metres within which corners are one, and lines parallel
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kinodyn.description.types import Array, Shape
+from kinodyn.arrays import Array
+from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError
 
 MESHES = (".stl", ".obj")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.balance.feet import Foot
 from kinodyn.balance.polygon import hull, margin
-from kinodyn.description.types import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
+from kinodyn.model.robot import Robot
 
 
 def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:

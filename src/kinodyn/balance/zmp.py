@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core, kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, broadcast, numbers
 from kinodyn.errors import InputError, SingularError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, as_pose, broadcast, numbers
+from kinodyn.model.robot import Robot
 
 PRESSED = 1e-9  # of the largest force: with less than that upwards, no point of pressure can be told
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, KinodynError
 
 WRITTEN = (".json", ".csv", ".npz", ".parquet")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 
 def sticks(robot: Robot, q: Array) -> Array:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.cli import files, reading
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 
 PLACE = ("x", "y", "z", "qx", "qy", "qz", "qw")

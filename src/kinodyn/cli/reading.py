@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.cli import files
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from kinodyn.identification.columns import Labels
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 _RANDOM = re.compile(r"random(?::(\d+))?$")
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 HEIGHT, WIDTH = 360, 240  # of a picture [pixels]
 PATIENCE = 60.0  # [s]
@@ -49,7 +49,7 @@ def render(robot: Robot, q: Array) -> tuple[Any | None, str]:
 def _pictures(robot: Robot, q: Array) -> Any:
     import mujoco as mj
 
-    from kinodyn import convert
+    from kinodyn.model import convert
 
     model = _stage(robot)
     data, camera, converter = mj.MjData(model), mj.MjvCamera(), convert.mujoco(robot, model)

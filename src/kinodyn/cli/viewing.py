@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 
 def open_viewer(robot: Robot, **settings: Any) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.cli.pictures import stick_strip
 from kinodyn.cli.rendering import render
-from kinodyn.description.types import Array
 
 if TYPE_CHECKING:
     from kinodyn.walking import WalkResult

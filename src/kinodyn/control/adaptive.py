@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.control.checks import nonnegative
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingLoop
 from kinodyn.control.plant import apply, transposed
 from kinodyn.control.protocol import Clock, Signals
 from kinodyn.control.references import JointTarget
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 
 class AdaptiveControl(SlidingLoop):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics, kinematics
+from kinodyn.arrays import Array
 from kinodyn.control.checks import nonnegative, together
 from kinodyn.control.forces import WrenchSource, require_source, wrench_at
 from kinodyn.control.frame import Measured
@@ -19,10 +20,9 @@ from kinodyn.control.protocol import Signals
 from kinodyn.control.quantities import HEAVIEST
 from kinodyn.control.references import FrameTarget
 from kinodyn.control.spring import Spring, damping_matrix, spring_matrix
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 
 class CartesianImpedance(FrameLoop):

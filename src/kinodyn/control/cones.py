@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from kinodyn.contact import Contact
-from kinodyn.contact.constraints import POINT, SURFACE
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact import Contact
+from kinodyn.dynamics.contact.constraints import POINT, SURFACE
 
 LINE = 0b110111  # all directions but rotation about x
 REACH = 0.1  # m, what moments are compared by where nothing says how large a contact is

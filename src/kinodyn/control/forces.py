@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 Force: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
 ForceSource: TypeAlias = Force | Callable[[float, State], Any]

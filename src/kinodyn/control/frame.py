@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from kinodyn import _core
+from kinodyn.arrays import Array
 from kinodyn.control.plant import LENGTH, Equations, apply, flying
 from kinodyn.control.references import FrameReference, FrameTarget, Motion, pose_difference
-from kinodyn.description.types import Array
-from kinodyn.manipulability import part_rows
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.kinematics.singularities import part_rows
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 
 class Measured(NamedTuple):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kinodyn import _core
+from kinodyn.arrays import Array
 from kinodyn.control.frame import ControlledFrame
 from kinodyn.control.posture import Posture
 from kinodyn.control.references import Motion
-from kinodyn.description.types import Array
-from kinodyn.state import State
+from kinodyn.model.state import State
 
 BY_INERTIA, FLYING = 64, 128  # beside a bit for each row, as the core has them
 ENDLESS = np.finfo(float).max  # the core takes finite numbers only

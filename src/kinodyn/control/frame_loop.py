@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.control.frame import ControlledFrame
 from kinodyn.control.frame_law import FrameLaw
 from kinodyn.control.gains import Gains
@@ -13,9 +14,8 @@ from kinodyn.control.posture import Posture
 from kinodyn.control.protocol import Loop
 from kinodyn.control.quantities import least_mobility
 from kinodyn.control.references import FrameTarget, Motion
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 NOTHING = np.zeros(6)
 _ORIGIN = np.eye(4)

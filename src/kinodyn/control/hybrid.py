@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_rotation, numbers
 from kinodyn.control.checks import nonnegative
 from kinodyn.control.forces import WrenchSource, require_source, wrench_at
 from kinodyn.control.frame_law import FrameLaw
@@ -18,11 +20,9 @@ from kinodyn.control.plant import apply, transposed
 from kinodyn.control.protocol import Clock, Signals
 from kinodyn.control.quantities import HEAVIEST
 from kinodyn.control.references import FrameTarget
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, as_rotation, numbers
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 Axes: TypeAlias = MatrixLike | str | Callable[[float, State], Any]
 

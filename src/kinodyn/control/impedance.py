@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.arrays import Array
+from kinodyn.checks import symmetric
 from kinodyn.control.checks import together
 from kinodyn.control.forces import ForceSource, joint_forces
 from kinodyn.control.gains import Gains, require_gains
@@ -14,11 +16,9 @@ from kinodyn.control.pd import joint_inertia
 from kinodyn.control.plant import apply
 from kinodyn.control.protocol import Clock, Loop, Signals
 from kinodyn.control.references import JointReference, JointTarget
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import symmetric
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 
 class JointImpedance(Loop):

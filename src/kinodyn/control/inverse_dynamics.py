@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.contact.constraints import Constraint
+from kinodyn.arrays import Array
 from kinodyn.control.plan import Plan
 from kinodyn.control.result import ControlResult
 from kinodyn.control.uses import ContactUse
-from kinodyn.description.types import Array
+from kinodyn.dynamics.contact.constraints import Constraint
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.limits import AccelerationLimit, PositionLimit, VelocityLimit
 from kinodyn.limits.joints import ENDLESS, _by_joint
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.task import Task
 
@@ -172,7 +172,7 @@ class InverseDynamicsQP:
         if plan is None:
             plan = self._plan = Plan(self.robot, self._tasks, self._uses, self.mode)
         plan.update(state.q, state.v)
-        found = _core.inverse_dynamics(
+        found = _core.id_qp(
             self.robot,
             state.q,
             state.v,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.frame import FrameTask
 from kinodyn.tasks.gaze import GazeTask

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.arrays import Array
 from kinodyn.control.checks import positive
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.pd import joint_inertia
 from kinodyn.control.plant import apply
 from kinodyn.control.protocol import Loop
 from kinodyn.control.references import JointReference, JointTarget
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 
 @dataclass(frozen=True)

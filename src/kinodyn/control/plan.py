@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.control.packing import TaskSlot
 from kinodyn.control.uses import ContactUse, SupportSlot
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.task import Task
 

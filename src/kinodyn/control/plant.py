@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import SingularError
 
 Flags: TypeAlias = NDArray[np.bool_] | bool

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.chain import configuration
+from kinodyn.arrays import Array
 from kinodyn.control.gains import Gains, require_gains
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.chain import configuration
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 DEFAULT = Gains.of(frequency=5.0)
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import dynamics
+from kinodyn.arrays import Array
 from kinodyn.control.checks import positive
 from kinodyn.control.frame import ControlledFrame
 from kinodyn.control.plant import Equations, apply, damped_inverse, flying, transposed
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 HEAVIEST = 100.0  # masses of the robot that a direction may weigh before it counts as lost
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.chain import configuration
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
+from kinodyn.model.chain import configuration
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.lie import log_rotation
 
 Trajectory: TypeAlias = Callable[..., Any]

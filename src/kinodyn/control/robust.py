@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.control.checks import nonnegative
 from kinodyn.control.gains import Gains
 from kinodyn.control.payload import Payload, SlidingLoop
 from kinodyn.control.plant import apply
 from kinodyn.control.protocol import Signals
 from kinodyn.control.references import JointTarget
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 
 class RobustControl(SlidingLoop):

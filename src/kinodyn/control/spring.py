@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
+from kinodyn.checks import symmetric
 from kinodyn.control.plant import apply, transposed
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import symmetric
 from kinodyn.spatial.jacobians import left_jacobian3_inverse
 
 TURNABLE = ("all", "linear", "angular")

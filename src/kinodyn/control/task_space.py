@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.control.checks import positive
 from kinodyn.control.frame_law import FrameLaw
 from kinodyn.control.frame_loop import NOTHING, FrameLoop
@@ -12,9 +13,8 @@ from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.protocol import Signals
 from kinodyn.control.quantities import HEAVIEST
 from kinodyn.control.references import FrameTarget
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 
 SMALLEST = 0.01
 

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.contact import Contact, Loop
-from kinodyn.contact.constraints import DIRECTIONS, Constraint
-from kinodyn.contact.dynamics import gains_of
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import numbers
 from kinodyn.control.cones import REACH, Patch, patch
-from kinodyn.description.types import Array
+from kinodyn.dynamics.contact import Contact, Loop
+from kinodyn.dynamics.contact.constraints import DIRECTIONS, Constraint
+from kinodyn.dynamics.contact.dynamics import gains_of
 from kinodyn.errors import InputError
 from kinodyn.limits.joints import ENDLESS
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose
-from kinodyn.spatial.checks import MatrixLike, numbers
 
 HEAD = 42  # numbers before the cone
 

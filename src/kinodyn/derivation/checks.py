@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 def require_robot(robot: object) -> None:

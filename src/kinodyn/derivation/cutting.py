@@ -8,7 +8,7 @@ import numpy as np
 
 from kinodyn.derivation.checks import require_robot
 from kinodyn.description.types import Description
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 def cut(robot: Robot, *joints: str) -> Robot:

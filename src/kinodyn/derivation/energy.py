@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinodyn.compiling import PRISMATIC, REVOLUTE_ANY, REVOLUTE_X, REVOLUTE_Z, Body
 from kinodyn.derivation.parameters import BodyConstants, Namer, exact, exact_turn
 from kinodyn.derivation.trigonometric import TrigSum, constant, cosine_and_sine, total
+from kinodyn.model.compile import PRISMATIC, REVOLUTE_ANY, REVOLUTE_X, REVOLUTE_Z, Body
 
 Vector = list[TrigSum]
 Matrix = list[list[TrigSum]]

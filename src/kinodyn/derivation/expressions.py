@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.derivation.trigonometric import TrigSum, Wave
-from kinodyn.description.types import Array
 
 # Fractions up to this denominator stay fractions, 5/3 or 1/12; others are decimals of this many digits.
 _DENOMINATOR, _DIGITS = 48, 15

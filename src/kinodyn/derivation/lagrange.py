@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kinodyn.compiling import DOFS, compile_tree
 from kinodyn.derivation.checks import require_robot
 from kinodyn.derivation.energy import Matrix, mass_matrix, potential_energy
 from kinodyn.derivation.expressions import Writer
@@ -10,7 +9,8 @@ from kinodyn.derivation.model import LagrangeModel
 from kinodyn.derivation.parameters import Namer, Parameters, body_constants, gravity_vector
 from kinodyn.derivation.trigonometric import HALF, TrigSum, total
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.compile import DOFS, compile_tree
+from kinodyn.model.robot import Robot
 
 MAX_COORDINATES = 6
 _ALLOWED = ("revolute", "continuous", "prismatic", "planar")

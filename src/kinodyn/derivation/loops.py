@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics, kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import unknown_name
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)

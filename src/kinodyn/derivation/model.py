@@ -10,10 +10,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.derivation.checks import finite_array
 from kinodyn.derivation.expressions import Compiled, Writer, to_latex, to_text
 from kinodyn.derivation.trigonometric import TrigSum
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, unknown_name
 
 _TITLES = {

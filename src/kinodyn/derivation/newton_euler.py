@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array
 from kinodyn.derivation.checks import finite_array, require_robot
-from kinodyn.description.types import Array, Inertia
+from kinodyn.description.types import Inertia
 from kinodyn.dynamics import Wrenches
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 def projected_newton_euler(

@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from kinodyn.compiling import Body
+from kinodyn.arrays import Array
 from kinodyn.derivation.trigonometric import TrigSum, constant, total
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.model.compile import Body
+from kinodyn.model.robot import Robot
 
 Parameters = Literal["numbers", "symbols"]
 AXES = "xyz"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
+from kinodyn.arrays import Array
 from kinodyn.derivation.checks import finite_array, require_robot
 from kinodyn.derivation.newton_euler import project, projected_newton_euler
-from kinodyn.description.types import Array
 from kinodyn.dynamics import Wrenches
 from kinodyn.errors import InputError, SingularError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 # (q, v) -> (J (..., k, nv), Jdot v (..., k)) of a constraint J v = 0
 Constraint = Callable[[Array, Array], tuple[Array, Array]]

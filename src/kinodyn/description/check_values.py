@@ -9,9 +9,10 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.arrays import Array
 from kinodyn.description.check_tree import fault
 from kinodyn.description.notices import counted, listed, warn
-from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, JointKind, Link
+from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 
 WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 

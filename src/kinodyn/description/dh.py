@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, JointKind, Link
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 from kinodyn.description.validate import validate
 from kinodyn.errors import InputError
 

@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from kinodyn.description.types import Array, Inertia
+from kinodyn.arrays import Array
+from kinodyn.description.types import Inertia
 
 _AXIS = {"x": 0, "y": 1, "z": 2}
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from kinodyn.arrays import Array
 
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "ball"]
 ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh"]

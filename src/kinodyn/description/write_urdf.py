@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import numpy as np
 
-from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, Link, Shape
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Shape
 from kinodyn.errors import DescriptionError
 
 # A URDF limit must be a number, and parsers in C++ do not read "inf".

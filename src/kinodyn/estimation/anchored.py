@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import SingularError
 from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import rotation, straightened

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import broadcast, numbers
 from kinodyn.spatial import from_quaternion
-from kinodyn.spatial.checks import broadcast, numbers
 
 
 class BaseErrors(NamedTuple):

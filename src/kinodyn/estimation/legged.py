@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array
 from kinodyn.balance.feet import Foot
 from kinodyn.balance.feet import feet as feet_of
-from kinodyn.contact.ground import Plane
-from kinodyn.description.types import Array
+from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation.anchored import AnchoredFilter
 from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import quaternion
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 BEARS = 0.1  # of the weight: a foot with this load stands; with less than half of it, it does not any more
 SETTLING = 0.05  # [s] after landing in which a foot still moves

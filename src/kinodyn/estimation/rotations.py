@@ -6,7 +6,7 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 
 def rotation(vector: Array) -> Array:

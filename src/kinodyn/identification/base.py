@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.identification.model import Model, make_model
-from kinodyn.robot import Robot, _generator
+from kinodyn.model.robot import Robot, _generator
 
 RANK_TOLERANCE = 1e-9  # of the largest pivot; true pivots are above 1e-4, those of dependent columns are rounding
 ZERO = 1e-9  # coefficients below are rounding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")
 _POSITION = {

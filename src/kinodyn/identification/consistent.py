@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.identification.inertias import BASIS, pseudo_inertia
 from kinodyn.identification.reduction import Reduced
 

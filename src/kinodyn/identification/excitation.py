@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import minimize
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.base import BaseParameters, find_base
 from kinodyn.identification.model import Model, make_model
 from kinodyn.identification.simulating import torques
 from kinodyn.identification.trajectory import ExcitingTrajectory, fourier
-from kinodyn.robot import Robot, _generator
+from kinodyn.model.robot import Robot, _generator
 
 Criterion = Literal["condition", "determinant"]
 DENSE = 40  # samples per period of the highest harmonic when limits are checked: between them q errs by 0.4 %

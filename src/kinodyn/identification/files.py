@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, KinodynError, unknown_name
 from kinodyn.identification.columns import WRENCH, base_rows, groups
 from kinodyn.identification.measurements import Measurements, measurements
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 SUFFIXES = (".csv", ".npz", ".parquet")
 Table = dict[str, Array]

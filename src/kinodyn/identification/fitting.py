@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.base import BaseParameters, find_base
 from kinodyn.identification.consistent import Prior, fit_consistent
@@ -15,7 +15,7 @@ from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, make_model
 from kinodyn.identification.reduction import NULL, Reduced, noise, reduce, scales
 from kinodyn.identification.report import Identification
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
 FIRST_GUESS = 0.1  # share of the torque that friction takes before anything is known of it

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinodyn.description.types import Array, Inertia
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.description.types import Inertia
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import numbers
 
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 SIX = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # where xx xy yy xz yz zz stand in a matrix

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 UNIT_TOLERANCE = 1e-3  # how far the norm of a recorded quaternion may be from 1; files hold few digits
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn import dynamics, kinematics
-from kinodyn.compiling import JointInfo
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.inertias import NAMES
 from kinodyn.identification.measurements import Measurements
-from kinodyn.robot import Robot
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
 
 TERMS = ("viscous", "coulomb", "armature", "offset")
 ROWS = 4_000  # rows of the regressor that are held in memory at a time

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import BSpline, CubicSpline, make_lsq_spline
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 EVEN = 1e-3  # steps that differ by less than this share count as even
 GAP = 50.0  # a step this many times the usual one is a gap

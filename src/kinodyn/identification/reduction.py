@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, chunks
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import KinodynError
 from kinodyn.identification.base import BaseParameters
 from kinodyn.identification.columns import labels
@@ -16,7 +16,7 @@ from kinodyn.identification.inertias import is_possible
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model
 from kinodyn.identification.robots import with_parameters
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 Figure: TypeAlias = Any  # of matplotlib, which only drawing needs
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.compiling import JointInfo, link_order
-from kinodyn.description.types import Array, Joint
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.description.types import Joint
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.inertias import as_inertia, is_possible
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
+from kinodyn.model.compile import JointInfo, link_order
+from kinodyn.model.robot import Robot
 
 
 def with_parameters(

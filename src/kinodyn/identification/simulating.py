@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements, measurements
-from kinodyn.robot import Robot, _generator
+from kinodyn.model.robot import Robot, _generator
 
 
 def torques(

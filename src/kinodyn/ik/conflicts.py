@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.opponents import Force, all_wishes, joint_stops, opponents, unhurried
 from kinodyn.limits import ComLimit, PositionLimit

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.limits import ComLimit
 from kinodyn.tasks import MomentumTask, Task
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.result import ARRIVED, OUT_OF_ITERATIONS, STANDSTILL
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import log3, right_jacobian, right_jacobian_inverse
 
 Wanted = Mapping[str, tuple[Array, Array]]  # frame -> poses (n, 16), weights (6,)

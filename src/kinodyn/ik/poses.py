@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinodyn import _core
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
 from kinodyn.spatial import as_pose
-from kinodyn.spatial.checks import MatrixLike
 
 FLOAT64 = np.dtype(np.float64)
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core, kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 MAPPING = (dict, Mapping)  # a dict is known at once, others take a longer look
 MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
@@ -125,7 +125,7 @@ class Problem:
         wanted = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
         settings = _settings(self.tolerance, method.iterations, method.damping, method.progress, led=True)
         allowed, near = _allowed(self.tolerance), (bounds.near_lower, bounds.near_upper)
-        found = _core.reach_alone(self.robot, starts, lower, upper, settings, wanted, method.code, allowed, *near)
+        found = _core.ik_single(self.robot, starts, lower, upper, settings, wanted, method.code, allowed, *near)
         if len(found) == 3:
             return self._judged(*found, lower, upper)
         q, residual, active, steps, poses = found
@@ -139,11 +139,11 @@ class Problem:
             found = optimise(self.robot, start, lower, upper, self._wanted(), method.iterations, enough)
         else:
             settings = _settings(self.tolerance, method.iterations, method.damping, method.progress)
-            found = _core.reach(self.robot, start, lower, upper, settings, self._wanted(), method.code)
+            found = _core.ik(self.robot, start, lower, upper, settings, self._wanted(), method.code)
         return self._judged(*found, lower, upper)
 
     def _judged(self, q: Array, steps: Array, ended: Array, lower: Array, upper: Array) -> Attempt:
-        residual, right, cost, poses = _core.misfit(
+        residual, right, cost, poses = _core.ik_residual(
             self.robot, q, lower, upper, _allowed(self.tolerance), self._wanted()
         )
         return Attempt(q, right > 0, residual, cost, steps, ended, poses)

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Problem
 from kinodyn.ik.result import Attempt, joined
 from kinodyn.ik.starts import EvenPoints, configuration
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 Prefer: TypeAlias = str | Callable[[Array], ArrayLike] | None
 NAMES = ("nearest", "posture", "manipulability")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
 from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STATUS, Attempt
 from kinodyn.ik.starts import EvenPoints
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 FEW, MANY = 4, 16  # starts tried together for a target that resists: few at first, then more
 CROWD = 1024  # targets times starts in one attempt, unless the targets alone are more

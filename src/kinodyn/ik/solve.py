@@ -19,7 +19,7 @@ from kinodyn.ik.redundancy import Prefer, cost_of, improve
 from kinodyn.ik.result import Attempt, IKResult
 from kinodyn.ik.search import MANY, polish, search, status_of
 from kinodyn.ik.starts import beside, first_start
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 WHOLE, REAL = (int, np.integer), (int, float, np.number)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.chain import configuration, frame_name
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import Track
 from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.task import FrameTask
 from kinodyn.ik.tracking.ways import Ways
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
+from kinodyn.model.chain import configuration, frame_name
+from kinodyn.model.robot import Robot
 
 
 def track(

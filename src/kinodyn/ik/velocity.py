@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
-from kinodyn.chain import configuration
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, broadcast, numbers, shape_of
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.chain import configuration
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import pose_error
-from kinodyn.spatial.checks import MatrixLike, as_pose, broadcast, numbers, shape_of
 
 TOLERANCE = 1e-9
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.conflicts import Step, WholeBodyResult
 from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
 from kinodyn.limits.joints import ENDLESS
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.tasks.custom import CustomTask
 from kinodyn.tasks.task import Kind, Task
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.qp.problem import Problem, finite
 
 RANK = 1e-11  # of rows of length 1: shorter is nothing

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, shape_of, symmetric
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import numbers, shape_of, symmetric
 
 NEGATIVE = 1e-9  # curvature below minus this share of the largest is no rounding
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import daqp
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 PRIMAL = 1e-7  # by how much a constraint may be missed, in its own unit
 DUAL = 1e-6  # of the largest gradient, by how much an optimum may not be one

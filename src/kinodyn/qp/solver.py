@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.qp.engine import Engine, Point
 from kinodyn.qp.problem import Problem, checked_cost, matrix, scaled, sides, vector

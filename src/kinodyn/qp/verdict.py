@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.qp.engine import Engine, Point
 from kinodyn.qp.problem import Problem, scaled
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core, dynamics, kinematics
-from kinodyn.contact import Contact
-from kinodyn.contact.constraints import plan
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact import Contact
+from kinodyn.dynamics.contact.constraints import plan
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
 from kinodyn.sim.joints import Resistance
 
@@ -30,7 +30,7 @@ FASTEST_RECOVERY = 0.5  # [m/s]
 
 
 class Ground(Protocol):
-    """What hard contacts ask of the ground, as `kinodyn.contact` has it."""
+    """What hard contacts ask of the ground, as `kinodyn.dynamics.contact` has it."""
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
         """Tell how far points (..., 3) are above the ground, and its unit normals (..., 3) below them."""

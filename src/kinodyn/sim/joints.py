@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import dynamics
-from kinodyn.compiling import COORDINATES
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.compile import COORDINATES
+from kinodyn.model.robot import Robot
 
 FAR = 1e300  # stands for a limit that is not there: the core takes finite numbers only
 MARGIN = 4.0  # a joint's inertia may be this much smaller than M_jj when others move along

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
-from kinodyn.robot import Robot
 
 
 class Log:

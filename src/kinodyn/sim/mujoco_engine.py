@@ -10,10 +10,10 @@ import mujoco as mj
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import convert
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model import convert
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross, positive
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
 from kinodyn.sim.mujoco_state import Reader, Touches

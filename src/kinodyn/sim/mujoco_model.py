@@ -11,11 +11,12 @@ from typing import Any, Literal
 import mujoco as mj
 import numpy as np
 
-from kinodyn.compiling import Place, compile_tree, frame_along
-from kinodyn.convert.joints import ONE_COORDINATE, leaders
-from kinodyn.description.types import Array, Description, Joint
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Joint
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.compile import Place, compile_tree, frame_along
+from kinodyn.model.convert.joints import ONE_COORDINATE, leaders
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import positive
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 from kinodyn.sim.terrain import Block, Terrain, checked_blocks, checked_ground
@@ -95,7 +96,7 @@ def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
     """Make a MuJoCo model of a robot, whatever it was read from. `settings` are those of `sim.MujocoSettings`.
 
     Each moving link is a body with the same name, links fixed to it are part of it. Joints keep their names and order:
-    `kinodyn.convert.mujoco(robot, model)` carries states across. A joint of one coordinate has a motor of its name that
+    `kd.convert.mujoco(robot, model)` carries states across. A joint of one coordinate has a motor of its name that
     is limited by its effort limit; a joint that follows another does so by an equality constraint. Links next to each
     other do not touch, nor do those that the description excludes. A site for every frame bears its name.
 

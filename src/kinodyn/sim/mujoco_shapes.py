@@ -9,9 +9,10 @@ import mujoco as mj
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kinodyn.description.types import Array, Link, Shape
+from kinodyn.arrays import Array
+from kinodyn.description.types import Link, Shape
 from kinodyn.errors import DescriptionWarning
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.sim.terrain import Block, Terrain, block_geom, ground_geom
 
 MESHES = (".stl", ".obj", ".msh")

@@ -6,10 +6,10 @@ import mujoco as mj
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.convert import Converter
-from kinodyn.convert.blocks import MujocoBall, MujocoFree
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.convert import Converter
+from kinodyn.model.convert.blocks import MujocoBall, MujocoFree
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
 
 Indices = NDArray[np.int_]

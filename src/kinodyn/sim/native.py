@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.contact import Contact
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import positive
 from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.joints import Resistance, Stops
 from kinodyn.sim.protocol import Diverged
 from kinodyn.sim.relief import triangles
-from kinodyn.spatial.checks import numbers
 
 Integrator = Literal["semi-implicit", "rk4"]
 Wrenches = Mapping[str, ArrayLike]
@@ -28,7 +28,7 @@ SLOW = 1e-3
 
 
 class ContactLaw(Protocol):
-    """Contacts whose forces follow from the state: `kinodyn.contact.SoftContacts`, or one's own."""
+    """Contacts whose forces follow from the state: `kinodyn.dynamics.contact.SoftContacts`, or one's own."""
 
     def wrenches(
         self, robot: Robot, q: Array, v: Array, anchors: Array | None = None
@@ -147,7 +147,7 @@ class NativeSimulator:
 
     def _advance(self, tau: ArrayLike, wrenches: Wrenches | None, steps: int) -> None:
         resistance = self.resistance
-        q, v, done = _core.advance(
+        q, v, done = _core.integrate_dynamics(
             self.robot,
             self._q,
             self._v,

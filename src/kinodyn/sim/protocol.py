@@ -7,9 +7,9 @@ from typing import Protocol
 
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import KinodynError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 class Diverged(KinodynError, ArithmeticError):

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.sim.common import positive
-from kinodyn.spatial.checks import numbers
 
 
 class Push:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kinodyn.contact.ground import HeightField, Plane
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.sim.terrain import DEPTH, Block, Terrain, axes_on, block_geom
 
 REACH = 20.0  # [m] of an endless plane that is kept, to each side

@@ -11,10 +11,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.recording import Recording
-from kinodyn.robot import Robot
 from kinodyn.sim.common import positive
 from kinodyn.sim.hard import HardContacts
 from kinodyn.sim.log import Log
@@ -24,7 +25,6 @@ from kinodyn.sim.progress import Bar
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push, Schedule
 from kinodyn.sim.sensing import Sensors
-from kinodyn.state import State
 
 Controller: TypeAlias = Callable[[float, State], ArrayLike]
 Signal: TypeAlias = Callable[[float, State], ArrayLike]

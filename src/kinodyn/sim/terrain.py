@@ -9,8 +9,8 @@ import mujoco as mj
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kinodyn.contact.ground import HeightField, Plane
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 
 FLOOR = "floor"

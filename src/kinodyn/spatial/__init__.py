@@ -5,7 +5,7 @@ Rotations are matrices `(..., 3, 3)`, poses `T_a_b` `(..., 4, 4)` that take coor
 `Rotation`, one that is a pose a SciPy `RigidTransform`. Composing is the matrix product `T_a_b @ T_b_c`.
 """
 
-from kinodyn.spatial.checks import as_pose, as_rotation
+from kinodyn.checks import as_pose, as_rotation
 from kinodyn.spatial.cross import skew, unskew
 from kinodyn.spatial.inertia import inertia_matrix, move_inertia
 from kinodyn.spatial.jacobians import left_jacobian, left_jacobian_inverse, right_jacobian, right_jacobian_inverse

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import Array, numbers
 
 
 def skew(vector: ArrayLike) -> Array:

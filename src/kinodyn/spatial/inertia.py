@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, broadcast, numbers, symmetric
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import Array, MatrixLike, as_pose, broadcast, numbers, symmetric
 from kinodyn.spatial.cross import skew_matrix
 from kinodyn.spatial.poses import adjoint_matrix, inverse_pose
 

@@ -11,8 +11,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, shape_of
 from kinodyn.errors import InputError, SingularError
-from kinodyn.spatial.checks import Array, numbers, shape_of
 from kinodyn.spatial.cross import skew_matrix
 
 # Enough terms, one in each row, for f_4 and f_5 to be exact in double precision up to angle 1.

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from scipy import __version__ as scipy_version
 from scipy.spatial.transform import Rotation
 
-from kinodyn.spatial.checks import Array, MatrixLike, as_pose, as_rotation, numbers
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, as_rotation, numbers
 from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
 
 # Matrices are checked at our door; from 1.17 on SciPy makes a check of its own, ten times as slow as the conversion.

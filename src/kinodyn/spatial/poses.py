@@ -8,17 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array, MatrixLike, Reference
+from kinodyn.checks import as_pose, as_rotation, broadcast, check_reference, numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import (
-    Array,
-    MatrixLike,
-    Reference,
-    as_pose,
-    as_rotation,
-    broadcast,
-    check_reference,
-    numbers,
-)
 from kinodyn.spatial.cross import skew_matrix
 from kinodyn.spatial.lie import exp_twist, log_pose
 from kinodyn.spatial.rotations import from_quaternion

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.spatial.checks import Array, broadcast, numbers, unit_vectors
+from kinodyn.arrays import Array
+from kinodyn.checks import broadcast, numbers, unit_vectors
 
 
 def quaternion_product(left: ArrayLike, right: ArrayLike) -> Array:

@@ -9,17 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array, MatrixLike, Reference
+from kinodyn.checks import as_rotation, broadcast, check_reference, numbers, unit_vectors
 from kinodyn.errors import InputError, SingularError
-from kinodyn.spatial.checks import (
-    Array,
-    MatrixLike,
-    Reference,
-    as_rotation,
-    broadcast,
-    check_reference,
-    numbers,
-    unit_vectors,
-)
 from kinodyn.spatial.cross import skew_matrix
 from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
 from kinodyn.spatial.lie import log3

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_rotation, broadcast, numbers, unit_vectors
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import Array, MatrixLike, as_rotation, broadcast, numbers, unit_vectors
 from kinodyn.spatial.lie import exp_rotation_vector, log3, rotation_of, through_scipy
 
 # Half-angle sines below this make two of the three Euler axes one; the angle about the last is then set to 0.

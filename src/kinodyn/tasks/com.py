@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
+from kinodyn.model.robot import Robot
 from kinodyn.tasks.task import Kind, Task, weights_of
 
 

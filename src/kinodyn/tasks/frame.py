@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import numbers
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose, left_jacobian_inverse, log
-from kinodyn.spatial.checks import MatrixLike, numbers
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.tasks.task import Kind, Task, frozen, weights_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import centroidal
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.dynamics import centroidal
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
+from kinodyn.model.robot import Robot
 from kinodyn.tasks.task import Kind, Task, weights_of
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import LARGEST, numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import LARGEST, numbers
 
 FREQUENCY = 10.0  # rad/s
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.trajectory.bounds import Bounds
 from kinodyn.trajectory.space import Space

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 

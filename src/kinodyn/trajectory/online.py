@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import numbers
+from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import Samples, sample_times
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.space import Space, positive

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.trajectory.base import Figure, JointTrajectory
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, factorials, hermite_pieces
 from kinodyn.trajectory.space import Space, increasing, positive, space_of
 

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from kinodyn import dynamics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.check import ORDERS, LimitCheck, check, motion_times, read_motion

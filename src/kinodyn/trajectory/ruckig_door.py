@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import ruckig
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 
 Synchronise: TypeAlias = Literal["time", "phase", "none"]

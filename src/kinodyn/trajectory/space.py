@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.chain import configuration
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.chain import configuration
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import right_jacobian_inverse
-from kinodyn.spatial.checks import numbers
 from kinodyn.trajectory import tangent
 
 

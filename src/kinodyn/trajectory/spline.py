@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.extrema import peak_rates
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, hermite_pieces

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.spatial.cross import skew_matrix
 
 SERIES_BELOW = 4.0  # squared angle [rad^2]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.check import LimitCheck, check

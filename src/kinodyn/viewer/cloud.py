@@ -8,12 +8,12 @@ import numpy as np
 import viser
 
 from kinodyn import kinematics
-from kinodyn.chain import movers
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.kinematics.workspaces import workspace
+from kinodyn.model.chain import movers
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.viewer.moment import wxyz_of
-from kinodyn.workspace import workspace
 
 SAMPLES = 2**15
 

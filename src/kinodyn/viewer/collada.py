@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionError
 from kinodyn.spatial import exp
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 if TYPE_CHECKING:
     from kinodyn.viewer.playback import Given

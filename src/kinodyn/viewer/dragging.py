@@ -8,16 +8,16 @@ import numpy as np
 import viser
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array, MatrixLike
 from kinodyn.balance import Foot
 from kinodyn.balance.polygon import hull
 from kinodyn.balance.support import sole_points
-from kinodyn.description.types import Array
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.ik import ComLimit, ComTask, FrameTask, PositionLimit, PostureTask, VelocityLimit, WholeBody
 from kinodyn.ik.whole_body import Limit
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import log
-from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.tasks.task import Task
 from kinodyn.viewer.limbs import Limb, limbs

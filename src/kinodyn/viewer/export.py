@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.overlays import Switches, main_frame
 from kinodyn.viewer.playback import Given, Take, tracks
 from kinodyn.viewer.server import HERE, close_server, open_server

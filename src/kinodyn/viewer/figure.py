@@ -9,9 +9,10 @@ import numpy as np
 import viser
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array, Link, Shape
+from kinodyn.arrays import Array
+from kinodyn.description.types import Link, Shape
 from kinodyn.errors import DescriptionError, DescriptionWarning
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.viewer.colours import Colour, colourful, link_colour, shape_colour, shape_opacity
 from kinodyn.viewer.moment import wxyz_of

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinodyn.balance.feet import feet as feet_of
-from kinodyn.chain import movers
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.robot import Robot
+from kinodyn.model.chain import movers
+from kinodyn.model.robot import Robot
 
 LIMB = 3  # joints that a branch must have to count as a limb; fingers mostly have fewer
 MOST = 8  # frames that are offered by themselves

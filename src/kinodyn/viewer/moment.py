@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kinodyn.chain import configuration
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.chain import configuration
+from kinodyn.model.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,15 @@ import numpy as np
 import viser
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array
 from kinodyn.balance import Foot, zmp, zmp_from_wrenches
 from kinodyn.balance.feet import feet as feet_of
 from kinodyn.balance.polygon import hull
 from kinodyn.balance.support import sole_points
-from kinodyn.chain import movers
-from kinodyn.description.types import Array
 from kinodyn.errors import KinodynError, SingularError, unknown_name
-from kinodyn.manipulability import velocity_ellipsoid
-from kinodyn.robot import Robot
+from kinodyn.kinematics.singularities import velocity_ellipsoid
+from kinodyn.model.chain import movers
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.cloud import Cloud
 from kinodyn.viewer.colours import Colour
 from kinodyn.viewer.moment import Moment, wxyz_of

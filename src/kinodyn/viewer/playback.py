@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
-from kinodyn.robot import Robot
 from kinodyn.viewer.moment import Moment, one_configuration
 
 MOST = 12  # robots side by side

@@ -9,9 +9,9 @@ import numpy as np
 import viser
 from scipy.spatial.transform import Rotation
 
-from kinodyn.compiling import JointInfo
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.gui import Shown
 
 STEP = 1e-3  # rad or m

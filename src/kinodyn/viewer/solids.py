@@ -10,7 +10,8 @@ import numpy as np
 import trimesh
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array, Shape
+from kinodyn.arrays import Array
+from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError
 from kinodyn.viewer.collada import read_collada
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import viser
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 VIEW = np.array([1.0, -0.75, 0.42])  # from where a robot that looks along x is seen: from ahead, its right, above
 FIELD = np.deg2rad(40.0)  # of view, upright

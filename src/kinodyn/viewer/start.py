@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.balance.feet import STANDING
-from kinodyn.chain import TURNING
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.model.chain import TURNING
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.figure import Figure
 
 NAMED = (*STANDING, "ready", "bent", "nominal")

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import viser
 
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.figure import Figure
 from kinodyn.viewer.moment import Moment
 from kinodyn.viewer.overlays import Overlays, Switches

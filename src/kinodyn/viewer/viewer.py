@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, numbers
+from kinodyn.model.robot import Robot
 from kinodyn.viewer.dragging import Dragging, Gizmos
 from kinodyn.viewer.export import export_html
 from kinodyn.viewer.loop import Loop

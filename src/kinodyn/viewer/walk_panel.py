@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import viser
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.viewer.gui import assign
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.sim import MujocoSimulator
-from kinodyn.spatial.checks import numbers
-from kinodyn.state import State
 from kinodyn.viewer.moment import Moment
 from kinodyn.walking import Biped, WalkingController
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import contact
+from kinodyn.dynamics import contact
 from kinodyn.errors import KinodynError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import standing_feet

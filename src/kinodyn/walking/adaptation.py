@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.balance.capturability import walking_bounds
-from kinodyn.description.types import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.qp import quick
-from kinodyn.spatial.checks import numbers
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.steplimits import StepLimits
 

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array
 from kinodyn.balance.feet import Foot, biped_feet, upright
 from kinodyn.balance.lipm import natural_frequency
-from kinodyn.chain import first_joint, movers
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
 from kinodyn.ik.conflicts import WholeBodyResult
-from kinodyn.robot import Robot
+from kinodyn.model.chain import first_joint, movers
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
 

@@ -9,12 +9,12 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
-from kinodyn.state import State
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.ground import Ground

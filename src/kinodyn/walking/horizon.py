@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.phases import DIRECTIONS, Phase
 from kinodyn.walking.schedule import Schedule

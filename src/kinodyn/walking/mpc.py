@@ -18,10 +18,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.qp import QuickResult, quick
-from kinodyn.spatial.checks import numbers
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.path import PendulumPath, share

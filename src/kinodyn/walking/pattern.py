@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep, follow, standing_feet, walk_to
 from kinodyn.walking.mpc import MPC

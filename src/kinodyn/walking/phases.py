@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep

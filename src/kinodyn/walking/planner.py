@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array, MatrixLike
 from kinodyn.balance.polygon import nearest
-from kinodyn.description.types import Array
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
 from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped, other
 from kinodyn.walking.footsteps import (

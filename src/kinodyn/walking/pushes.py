@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array
 from kinodyn.balance.capturability import push_bound
 from kinodyn.balance.support import support_polygon
-from kinodyn.description.types import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.sim.progress import Bar
-from kinodyn.spatial.checks import numbers
-from kinodyn.state import State
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.planner import Planner

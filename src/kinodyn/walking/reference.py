@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.walking.phases import Phase
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import kinematics
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
 from kinodyn.balance.support import support_polygon
 from kinodyn.balance.zmp import zmp_from_wrenches
-from kinodyn.description.types import Array
 from kinodyn.recording import Recording
 from kinodyn.walking.biped import Biped
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import hull, nearest, shrink
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, other
 from kinodyn.walking.footsteps import Footstep

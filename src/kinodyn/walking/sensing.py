@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.contact.ground import Plane
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation import LeggedEstimator, SensorNoise
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.recording import Recording
-from kinodyn.robot import Robot
 from kinodyn.sim import Imu, MujocoSimulator
 from kinodyn.sim.simulate import Controller
-from kinodyn.spatial.checks import numbers
-from kinodyn.state import State
 from kinodyn.walking.biped import Biped
 
 NOISES = ("q", "v", "gyro", "accelerometer", "gyro_bias", "accelerometer_bias")

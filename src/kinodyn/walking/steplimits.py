@@ -8,12 +8,12 @@ from math import cos, inf, sin
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.arrays import Array
 from kinodyn.balance.polygon import hull
-from kinodyn.description.types import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
-from kinodyn.spatial.checks import numbers
 from kinodyn.walking.biped import Biped
 
 STRETCHED = 0.985  # of the straight leg: how long a leg may be in a step

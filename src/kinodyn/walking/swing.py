@@ -8,10 +8,10 @@ from math import cos, sin
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_euler
-from kinodyn.spatial.checks import MatrixLike, as_pose, numbers
 
 ACROSS = [0, 1, 3, 4, 5]  # all coordinates but the height
 SAMPLES = np.linspace(0.0, 1.0, 65)

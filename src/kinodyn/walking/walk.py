@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+from kinodyn.model.state import State
 from kinodyn.recording import Recording
-from kinodyn.robot import Robot
 from kinodyn.sim import MujocoSimulator, Push, simulate
 from kinodyn.sim.simulate import Controller
-from kinodyn.spatial.checks import numbers
-from kinodyn.state import State
 from kinodyn.walking.ability import require_feasible, require_strong
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import FALLEN, WalkingController

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 ROBOTS = ("humanoid", "talos", "g1", "solo12", "panda")
 

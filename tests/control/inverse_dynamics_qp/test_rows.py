@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 
 STEP = 5e-5
 

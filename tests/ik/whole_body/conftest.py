@@ -11,9 +11,10 @@ import pytest
 
 import kinodyn as kd
 from kinodyn import _core
-from kinodyn.description.types import Array, Description, Joint, Link
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Joint, Link
 from kinodyn.errors import DescriptionWarning
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 DT = 0.05
 NEAR = 1e-8  # rad or m from a bound that count as on it

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array, Description, Frame, Joint, Link
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Frame, Joint, Link
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 
 def arm(lower: float, upper: float) -> Robot:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.tasks import Task
 
 

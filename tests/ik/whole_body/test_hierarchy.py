@@ -15,8 +15,8 @@ import pytest
 from scipy.optimize import nnls
 
 import kinodyn as kd
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 
 N = 9
 

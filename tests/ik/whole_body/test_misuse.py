@@ -10,7 +10,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.errors import InputError, UnknownNameError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 ik = kd.ik
 POSE = np.eye(4)

@@ -9,7 +9,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn import _core
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.tasks import Task
 
 N = 30

@@ -9,9 +9,9 @@ import pinocchio as pin
 import pytest
 
 import kinodyn as kd
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.description.write_urdf import write_urdf
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 GOALS = 100
 

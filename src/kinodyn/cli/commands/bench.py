@@ -17,7 +17,7 @@ from kinodyn.cli.pictures import bars
 from kinodyn.cli.working import Work, working
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 
 @command("bench", examples=["kinodyn bench panda --seconds 0.02"])

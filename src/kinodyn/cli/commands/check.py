@@ -13,7 +13,7 @@ from kinodyn.cli.options import Base, RobotName, option
 from kinodyn.errors import DescriptionError, DescriptionWarning
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 
 @command("check", examples=["kinodyn check humanoid", "kinodyn check panda --strict --json"], without=("plot",))
@@ -60,8 +60,9 @@ def _load(name: str, base: Any) -> Robot:
 
 def _looks(robot: Robot) -> list[tuple[str, str]]:
     """Look at a robot that loads: what would surprise whoever computes with it."""
-    from kinodyn import dynamics, kinematics, validation
+    from kinodyn import dynamics, kinematics
     from kinodyn.errors import SingularError
+    from kinodyn.kinematics import validation
 
     found: list[tuple[str, str]] = []
     q = robot.random(3, seed=0)

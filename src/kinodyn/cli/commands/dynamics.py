@@ -16,7 +16,7 @@ from kinodyn.cli.reading import labels
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 Quantity = Literal[
     "inverse", "forward", "mass-matrix", "coriolis", "gravity", "bias", "energy", "momentum", "regressor"
@@ -83,8 +83,8 @@ def dynamics(
 
 def compute(robot: Robot, quantity: str, state: dict[str, Any], wrenches: dict[str, Any] | None) -> dict[str, Any]:
     """Compute a quantity: arrays by name."""
-    from kinodyn import centroidal
     from kinodyn import dynamics as d
+    from kinodyn.dynamics import centroidal
 
     q, v, a, tau = (state[key] for key in ("q", "v", "a", "tau"))
     ways: dict[str, Callable[[], dict[str, Any]]] = {

@@ -16,7 +16,7 @@ from kinodyn.cli.working import working
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 
 @command(

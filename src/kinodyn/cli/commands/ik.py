@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
@@ -15,11 +16,10 @@ from kinodyn.cli.pictures import robot_picture
 from kinodyn.cli.poses import read_pose, read_poses
 from kinodyn.cli.reading import labels
 from kinodyn.cli.working import working
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 PART = 500  # targets in one call, between which one can interrupt
 SHOWN = 100  # solutions in a table

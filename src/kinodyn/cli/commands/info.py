@@ -12,7 +12,7 @@ from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
 
 
 @command("info", examples=["kinodyn info humanoid", "kinodyn info panda --base floating --json"], without=("plot",))

@@ -46,7 +46,7 @@ def jacobian(
     A condition number that is large or infinite tells of a singularity. An arm with few joints never moves in all six
     directions: choose those that count with --part, such as 'x y' for a planar arm. Velocities in m/s and rad/s.
     """
-    from kinodyn import kinematics, manipulability
+    from kinodyn import kinematics
 
     if com and (frame is not None or part != "all"):
         raise InputError("--com is the Jacobian of the centre of mass; --frame and --part do not go with it")
@@ -62,7 +62,7 @@ def jacobian(
         figures: dict[str, Any] = {"singular_values": np.linalg.svd(J, compute_uv=False)}
     else:
         figures = {
-            "singular_values": manipulability.singular_values(loaded, at, name, part=part),
+            "singular_values": kinematics.singular_values(loaded, at, name, part=part),
             "manipulability": kinematics.manipulability(loaded, at, name, part=part),
             "condition_number": kinematics.condition_number(loaded, at, name, part=part),
         }

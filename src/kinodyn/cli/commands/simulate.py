@@ -15,8 +15,8 @@ from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
+    from kinodyn.model.robot import Robot
     from kinodyn.recording import Recording
-    from kinodyn.robot import Robot
 
 LARGEST = "largest velocity [rad/s, m/s] and torque [N m, N]"
 Control = Literal["none", "hold", "pd", "computed-torque"]

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.cli import reading
 from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName, Seed, option
 from kinodyn.cli.reading import labels
-from kinodyn.description.types import Array
 from kinodyn.errors import InputError, KinodynError
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
     from kinodyn.trajectory import LimitCheck
 
 LARGEST = "largest velocity [rad/s, m/s] and acceleration [rad/s^2, m/s^2]"

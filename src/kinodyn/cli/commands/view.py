@@ -14,8 +14,8 @@ from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
+    from kinodyn.model.robot import Robot
     from kinodyn.recording import Recording
-    from kinodyn.robot import Robot
 
 
 @command(

@@ -17,7 +17,7 @@ from kinodyn.cli.viewing import open_viewer
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
-    from kinodyn.robot import Robot
+    from kinodyn.model.robot import Robot
     from kinodyn.sim import Push
     from kinodyn.walking import WalkResult
 

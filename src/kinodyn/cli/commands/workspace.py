@@ -11,7 +11,7 @@ from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
 from kinodyn.cli.working import working
 
 if TYPE_CHECKING:
-    from kinodyn.workspace import Workspace
+    from kinodyn.kinematics.workspaces import Workspace
 
 
 @command(

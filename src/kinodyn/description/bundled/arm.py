@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.dh import DH, Convention, description_from_dh
-from kinodyn.description.types import Array, Description, Frame, Inertia, Link, Shape
+from kinodyn.description.types import Description, Frame, Inertia, Link, Shape
 
 _GREY = (0.70, 0.72, 0.76, 1.0)
 

@@ -9,12 +9,13 @@ from typing import Literal
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description import solids
 from kinodyn.description.human import shapes
 from kinodyn.description.human.joints import JOINTS
 from kinodyn.description.human.proportions import Proportions, proportions
 from kinodyn.description.human.table import Sex
-from kinodyn.description.types import Array, Description, Frame, Inertia, Joint, Link, Shape
+from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Shape
 
 Side = Literal["left", "right", ""]
 _SIDES: tuple[Side, Side] = ("right", "left")

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import mujoco
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.mjcf.names import Names
-from kinodyn.description.types import Array
 
 _WXYZ_TO_XYZW = [1, 2, 3, 0]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 
 def rotation(quat_wxyz: ArrayLike) -> Array:

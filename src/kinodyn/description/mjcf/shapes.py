@@ -8,8 +8,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.mjcf.poses import pose, rotation, translation
-from kinodyn.description.types import Array, Shape
+from kinodyn.description.types import Shape
 
 _G = mujoco.mjtGeom
 # Groups that MuJoCo's own viewer shows unless told otherwise.

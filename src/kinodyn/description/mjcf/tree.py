@@ -11,10 +11,11 @@ from typing import Literal
 import mujoco
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.mjcf import actuation, shapes
 from kinodyn.description.mjcf.names import Names
 from kinodyn.description.mjcf.poses import pose, rotation, translation
-from kinodyn.description.types import Array, Inertia, Joint, JointKind, Link, Mimic
+from kinodyn.description.types import Inertia, Joint, JointKind, Link, Mimic
 
 # Plain integers, because MuJoCo's enumerations say that they differ from NumPy's.
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)

@@ -7,8 +7,9 @@ from typing import cast, get_args
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.notices import counted, listed, warn
-from kinodyn.description.types import Array, Description, Joint, JointKind, Mimic
+from kinodyn.description.types import Description, Joint, JointKind, Mimic
 from kinodyn.description.urdf.shapes import placement
 from kinodyn.description.xmlnode import Node
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.base import floating_joint
 from kinodyn.description.packages import PackageDirs, PackageFinder
-from kinodyn.description.types import Array, Description, Inertia, Link
+from kinodyn.description.types import Description, Inertia, Link
 from kinodyn.description.urdf.joints import JointReader
 from kinodyn.description.urdf.shapes import ShapeReader, placement
 from kinodyn.description.validate import validate

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn.arrays import Array
 from kinodyn.description.notices import counted, listed, warn
 from kinodyn.description.packages import PackageFinder
-from kinodyn.description.types import Array, Shape, ShapeKind
+from kinodyn.description.types import Shape, ShapeKind
 from kinodyn.description.xmlnode import Node
 
 Colour = tuple[float, float, float, float]

@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 
 Kind = TypeVar("Kind", bound=np.generic)
 Real: TypeAlias = Array | float

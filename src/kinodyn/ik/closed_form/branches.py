@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import numbers, shape_of
 from kinodyn.errors import InputError
 from kinodyn.ik.closed_form.chain import Chain, chain_of, frame_name, held_places
 from kinodyn.ik.closed_form.geometry import NoClosedFormError
@@ -19,8 +20,7 @@ from kinodyn.ik.closed_form.redundant import SevenJoints, seven
 from kinodyn.ik.closed_form.result import Branches
 from kinodyn.ik.closed_form.six import Solver, six
 from kinodyn.ik.poses import target_poses
-from kinodyn.robot import Robot
-from kinodyn.spatial.checks import MatrixLike, numbers, shape_of
+from kinodyn.model.robot import Robot
 
 # What was recognised for each robot, as long as it lives: by frame, joints and redundant joint, the coordinates that
 # are held and where, the chain and its solver.

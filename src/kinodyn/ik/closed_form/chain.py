@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from kinodyn import kinematics
-from kinodyn.compiling import JointInfo
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.ik.closed_form.axes import Axis
 from kinodyn.ik.closed_form.geometry import NoClosedFormError
-from kinodyn.robot import Robot
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import inverse
 
 

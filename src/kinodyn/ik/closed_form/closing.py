@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.closed_form.axes import Mask, Turn, some, targets_first
 from kinodyn.ik.closed_form.chain import Chain
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 CLOSES = 1e-9  # what every returned branch keeps
 POLISH = 1e-10  # branches that close worse take Newton steps,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.closed_form.axes import Mask, Motion, Turn, some, targets_first
 from kinodyn.ik.closed_form.chain import Chain
 from kinodyn.ik.closed_form.closing import CLOSES, Goal, assemble, close, outside, repeated
@@ -16,7 +16,7 @@ from kinodyn.ik.closed_form.redundant import SevenJoints
 from kinodyn.ik.closed_form.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE, Branches
 from kinodyn.ik.closed_form.six import Solver
 from kinodyn.ik.closed_form.subproblems import Notes
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 
 NAMES = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import unknown_name
 from kinodyn.ik.closed_form.axes import Axis, Motion, Turn
 from kinodyn.ik.closed_form.chain import Chain

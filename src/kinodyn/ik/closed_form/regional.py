@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.closed_form.axes import Axis, Turn, Vec, back, constant, minus
 from kinodyn.ik.closed_form.geometry import LENGTH, angle_between, lies_on, meet, nearest_point, parallel
 from kinodyn.ik.closed_form.planar import TwoLinks

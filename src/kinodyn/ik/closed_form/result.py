@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinodyn.description.types import Array
-from kinodyn.spatial.checks import numbers
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
 
 SOLVED, LIMITS, SINGULAR, UNREACHABLE = "solved", "limits", "singular", "unreachable"
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.tracking.task import SLACK, FrameTask, Inverse, Mask, shortened
 from kinodyn.spatial.lie import exp_twist, log_pose
 

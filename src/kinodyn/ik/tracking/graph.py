@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.tracking.follow import ASTRAY, SMOOTH, Rows
 from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.task import SLACK, Mask

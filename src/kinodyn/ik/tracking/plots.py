@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import Axes, Track
 

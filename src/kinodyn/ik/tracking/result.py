@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.description.types import Array
-from kinodyn.robot import Robot
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
 
 Axes: TypeAlias = Any  # of matplotlib, which only drawing needs
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.closed_form import NoClosedFormError, branches
 from kinodyn.ik.result import IKResult
 from kinodyn.ik.solve import solve

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import _core
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import right_jacobian_inverse
 from kinodyn.spatial.lie import log_rotation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.ik.tracking.follow import STUCK, Follower, Rows
 from kinodyn.ik.tracking.graph import Graph
 from kinodyn.ik.tracking.result import Track

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_rotation, numbers
 from kinodyn.errors import InputError
 from kinodyn.spatial import log3
-from kinodyn.spatial.checks import MatrixLike, as_rotation, numbers
 from kinodyn.trajectory.cartesian.laws import Law, PathSizes, frame_limits, time_law
 from kinodyn.trajectory.cartesian.lines import TurningPath, one_pose
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.track import track
 from kinodyn.ik.tracking.result import Track
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.lie import log_rotation
 from kinodyn.trajectory.cartesian.poses import PoseTrajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinodyn.description.types import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose
 from kinodyn.errors import InputError
 from kinodyn.spatial import log, log3
-from kinodyn.spatial.checks import MatrixLike, as_pose
 from kinodyn.spatial.cross import skew_matrix
 from kinodyn.spatial.lie import exp_rotation_vector
 from kinodyn.trajectory.cartesian.laws import Law, PathSizes, frame_limits, time_law

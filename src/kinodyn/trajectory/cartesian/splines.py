@@ -8,11 +8,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.description.types import Array, Description, Inertia, Joint, JointKind, Link
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose
+from kinodyn.description.types import Description, Inertia, Joint, JointKind, Link
 from kinodyn.errors import InputError
-from kinodyn.robot import Robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_quaternion, from_quaternion
-from kinodyn.spatial.checks import MatrixLike, as_pose
 from kinodyn.trajectory.cartesian.laws import frame_limits
 from kinodyn.trajectory.cartesian.poses import PoseTrajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial

@@ -1,0 +1,462 @@
+#include "bindings/args.hpp"
+
+#define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "core/pool.hpp"
+
+namespace nb = nanobind;
+
+namespace kinodyn {
+
+static_assert(sizeof(npy_intp) == sizeof(long), "64-bit systems only");
+
+namespace {
+
+PyArrayObject* array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
+
+[[noreturn]] void raise_named(const char* type, const std::string& message) {
+    const nb::object error = nb::module_::import_("kinodyn.errors").attr(type);
+    PyErr_SetString(error.ptr(), message.c_str());
+    throw nb::python_error();
+}
+
+std::string shape_text(const npy_intp* dims, int ndim) {
+    std::string text = "(";
+    for (int i = 0; i < ndim; ++i) text += std::to_string(dims[i]) + (i + 1 < ndim ? ", " : ndim == 1 ? "," : "");
+    return text + ")";
+}
+
+std::string number_text(double x) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", x);
+    return text;
+}
+
+bool plain(PyObject* object) {
+    if (!PyArray_CheckExact(object)) return false;
+    PyArrayObject* a = array(object);
+    return PyArray_TYPE(a) == NPY_DOUBLE && PyArray_ISCARRAY_RO(a);
+}
+
+// Do two C-contiguous arrays share memory?
+bool overlap(PyObject* a, PyObject* b) {
+    const char *start_a = PyArray_BYTES(array(a)), *start_b = PyArray_BYTES(array(b));
+    return start_a < start_b + PyArray_NBYTES(array(b)) && start_b < start_a + PyArray_NBYTES(array(a));
+}
+
+// A C-contiguous float64 array of whatever came; a new reference.
+PyObject* as_doubles(const char* name, PyObject* value) {
+    if (plain(value)) {
+        Py_INCREF(value);
+        return value;
+    }
+    if (value == Py_None) raise_input_error(std::string(name) + " is None; an array of numbers is needed");
+    PyObject* any = PyArray_FROM_O(value);
+    if (any && !PyArray_ISNUMBER(array(any)) && !PyArray_ISBOOL(array(any))) {
+        Py_DECREF(any);
+        any = nullptr;
+    }
+    if (any && PyArray_ISCOMPLEX(array(any))) {
+        Py_DECREF(any);
+        any = nullptr;
+    }
+    PyObject* result = any ? PyArray_FROM_OTF(any, NPY_DOUBLE, NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST) : nullptr;
+    Py_XDECREF(any);
+    if (!result) {
+        PyErr_Clear();
+        raise_input_error(std::string(name) + " must be an array of real numbers, got " + Py_TYPE(value)->tp_name +
+                          (PyArray_Check(value) ? " of another kind" : ""));
+    }
+    return result;
+}
+
+}  // namespace
+
+void import_numpy() {
+    if (_import_array() < 0) throw nb::python_error();
+}
+
+void raise_input_error(const std::string& message) { raise_named("InputError", message); }
+
+const CompiledRobot& robot_from(nb::handle object) {
+    static PyTypeObject* const type = reinterpret_cast<PyTypeObject*>(nb::type<CompiledRobot>().ptr());
+    if (!PyObject_TypeCheck(object.ptr(), type) || !nb::inst_ready(object))
+        raise_input_error(std::string("robot must be a kinodyn.Robot, got ") + Py_TYPE(object.ptr())->tp_name);
+    return *nb::inst_ptr<CompiledRobot>(object);
+}
+
+int frame_from(const CompiledRobot& robot, nb::handle frame) {
+    PyObject* object = frame.ptr();
+    const int count = static_cast<int>(robot.model.frames.size());
+    if (PyUnicode_Check(object)) {
+        if (PyObject* index = PyDict_GetItemWithError(robot.frame_index.ptr(), object))
+            return static_cast<int>(PyLong_AsLong(index));
+        const nb::module_ errors = nb::module_::import_("kinodyn.errors");
+        const nb::object error = errors.attr("unknown_name")("frame", frame, robot.frame_index);
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+        throw nb::python_error();
+    }
+    if (PyIndex_Check(object) && !PyBool_Check(object)) {
+        const Py_ssize_t index = PyNumber_AsSsize_t(object, nullptr);
+        if (index >= 0 && index < count) return static_cast<int>(index);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
+        }
+        raise_named("UnknownNameError", "frame " + std::to_string(index) +
+                                            " is out of range: this robot has frames 0 to " +
+                                            std::to_string(count - 1));
+    }
+    raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
+}
+
+int reference_from(nb::handle text) {
+    if (PyUnicode_Check(text.ptr())) {
+        const char* const names[] = {"aligned", "local", "world"};
+        for (int i = 0; i < 3; ++i)
+            if (PyUnicode_CompareWithASCIIString(text.ptr(), names[i]) == 0) return i;
+    }
+    raise_input_error("reference must be 'aligned', 'local' or 'world', got " + std::string(nb::repr(text).c_str()));
+}
+
+Door::Door(nb::handle robot) : robot_(robot_from(robot)) { call_.model = &robot_.model; }
+
+Door::~Door() {
+    for (int k = 0; k < call_.n_in; ++k) Py_DECREF(inputs_[k]);
+    for (int k = 0; k < call_.n_out; ++k) Py_XDECREF(outputs_[k]);
+}
+
+int Door::add_input(const char* name, nb::handle value) {
+    if (call_.n_in == Call::max_inputs)
+        raise_input_error("too many arguments: at most " + std::to_string(Call::max_inputs) +
+                          " in one call, each wrench counted");
+    inputs_[call_.n_in] = as_doubles(name, value.ptr());
+    names_[call_.n_in] = name;
+    return call_.n_in++;
+}
+
+void Door::input(const char* name, nb::handle value, int size, Check check) {
+    const int k = add_input(name, value);
+    PyArrayObject* a = array(inputs_[k]);
+    const int ndim = PyArray_NDIM(a);
+    if (size < 0 && ndim > 0) size = static_cast<int>(PyArray_DIM(a, ndim - 1));
+    if (ndim < 1 || PyArray_DIM(a, ndim - 1) != size)
+        raise_input_error(std::string(name) + " must have shape (..., " + std::to_string(size) + "), got " +
+                          shape_text(PyArray_DIMS(a), ndim));
+    tail_axes_[k] = 1;
+    call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, size, check};
+}
+
+void Door::matrix(const char* name, nb::handle value, int rows, int columns) {
+    const int k = add_input(name, value);
+    PyArrayObject* a = array(inputs_[k]);
+    const int ndim = PyArray_NDIM(a);
+    if (ndim < 2 || PyArray_DIM(a, ndim - 2) != rows || PyArray_DIM(a, ndim - 1) != columns)
+        raise_input_error(std::string(name) + " must have shape (..., " + std::to_string(rows) + ", " +
+                          std::to_string(columns) + "), got " + shape_text(PyArray_DIMS(a), ndim));
+    tail_axes_[k] = 2;
+    call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, rows * columns, Check::Finite};
+}
+
+void Door::scalar(const char* name, nb::handle value) {
+    const int k = add_input(name, value);
+    tail_axes_[k] = 0;
+    call_.in[k] = {static_cast<const double*>(PyArray_DATA(array(inputs_[k]))), 0, 1, Check::Finite};
+}
+
+int Door::lead(int k) const { return PyArray_NDIM(array(inputs_[k])) - tail_axes_[k]; }
+
+void Door::wrenches(nb::handle value) {
+    if (value.is_none()) return;
+    if (!PyDict_Check(value.ptr()) && !nb::hasattr(value, "items"))
+        raise_input_error(std::string("wrenches must be a mapping of frame -> (..., 6), got ") +
+                          Py_TYPE(value.ptr())->tp_name);
+    const nb::object dict = nb::borrow(reinterpret_cast<PyObject*>(&PyDict_Type))(value);  // nobody else changes it
+    own_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
+    PyObject *frame, *wrench;
+    Py_ssize_t position = 0;
+    frames_.resize(static_cast<int>(PyDict_Size(dict.ptr())));
+    for (int i = 0; PyDict_Next(dict.ptr(), &position, &frame, &wrench); ++i) {
+        frames_[i] = frame_from(robot_, frame);
+        own_names_.push_back("wrenches[" + std::string(nb::repr(frame).c_str()) + "]");
+        input(own_names_.back().c_str(), wrench, 6);
+    }
+    use_lists();
+}
+
+void Door::output(std::initializer_list<long> tail) {
+    const int k = call_.n_out++;
+    outputs_[k] = nullptr;
+    long size = 1;
+    for (const long dim : tail) {
+        tails_[k].dims[tails_[k].ndim++] = dim;
+        size *= dim;
+    }
+    if (size > INT_MAX)
+        raise_input_error("the result would have " + std::to_string(size) +
+                          " numbers for each state, which is too many");
+    call_.out[k] = {nullptr, static_cast<int>(size)};
+}
+
+void Door::along(int frame) {
+    const auto& bodies = robot_.model.bodies;
+    int n = 0;
+    for (int b = robot_.model.frames[frame].body; b >= 0; b = bodies[b].parent) ++n;
+    bodies_.resize(n);
+    for (int b = robot_.model.frames[frame].body; b >= 0; b = bodies[b].parent) bodies_[--n] = b;
+    frames_.resize(1);
+    frames_[0] = frame;
+    use_lists();
+}
+
+void Door::towards(nb::handle frames) {
+    const char* const wanted = "frames must be a sequence of frame names";
+    if (PyUnicode_Check(frames.ptr()) || !PySequence_Check(frames.ptr())) raise_input_error(wanted);
+    const nb::object fast = nb::steal(PySequence_Fast(frames.ptr(), wanted));
+    if (!fast) throw nb::python_error();
+    frames_.resize(static_cast<int>(PySequence_Fast_GET_SIZE(fast.ptr())));
+    for (int i = 0; i < frames_.size(); ++i) frames_[i] = frame_from(robot_, PySequence_Fast_GET_ITEM(fast.ptr(), i));
+    if (frames_.size() == 1) return along(frames_[0]);
+
+    static thread_local std::vector<char> needed;
+    needed.assign(robot_.model.bodies.size(), 0);
+    int count = 0;
+    for (int i = 0; i < frames_.size(); ++i)
+        for (int b = robot_.model.frames[frames_[i]].body; b >= 0 && !needed[b]; b = robot_.model.bodies[b].parent)
+            needed[b] = 1, ++count;
+    bodies_.resize(count);
+    for (int b = static_cast<int>(needed.size()) - 1; b >= 0; --b)
+        if (needed[b]) bodies_[--count] = b;
+    use_lists();
+}
+
+void Door::use_lists() {
+    call_.list = bodies_.data();
+    call_.n_list = bodies_.size();
+    call_.more = frames_.data();
+    call_.n_more = frames_.size();
+}
+
+void Door::everywhere() {
+    call_.list = robot_.all_bodies.data();
+    call_.n_list = static_cast<int>(robot_.all_bodies.size());
+    call_.more = robot_.all_frames.data();
+    call_.n_more = static_cast<int>(robot_.all_frames.size());
+}
+
+void Door::plan(nb::handle integers) {
+    frames_.resize(0);
+    append_plan(integers);
+}
+
+void Door::wrenches_and_plan(nb::handle given, nb::handle integers) {
+    frames_.resize(0);
+    wrenches(given);
+    everywhere();
+    append_plan(integers);
+}
+
+void Door::append_plan(nb::handle integers) {
+    if (!PyBytes_Check(integers.ptr())) raise_input_error("a plan must be the bytes of 32-bit integers");
+    const int before = frames_.size();
+    const int count = static_cast<int>(PyBytes_GET_SIZE(integers.ptr()) / static_cast<Py_ssize_t>(sizeof(int)));
+    Indices old;
+    old.resize(before);
+    std::copy(frames_.data(), frames_.data() + before, old.data());
+    frames_.resize(before + count);
+    std::copy(old.data(), old.data() + before, frames_.data());
+    std::memcpy(frames_.data() + before, PyBytes_AS_STRING(integers.ptr()),
+                static_cast<std::size_t>(count) * sizeof(int));
+    call_.more = frames_.data();
+    call_.n_more = frames_.size();
+}
+
+void Door::solve_for_bodies() {
+    std::vector<char> used(static_cast<std::size_t>(robot_.model.nv), 0);
+    int count = 0;
+    for (int i = 0; i < bodies_.size(); ++i) {
+        const Body& body = robot_.model.bodies[bodies_[i]];
+        for (int k = 0; k < dofs(body.kind); ++k)
+            if (!used[body.iv + k]) used[body.iv + k] = 1, ++count;
+    }
+    dofs_.resize(count);
+    for (int iv = robot_.model.nv - 1; iv >= 0; --iv)
+        if (used[iv]) dofs_[--count] = iv;
+    call_.dofs = dofs_.data();
+    call_.n_dofs = dofs_.size();
+}
+
+// Finds the common batch shape and how each input walks through it.
+void Door::broadcast() {
+    for (int k = 0; k < call_.n_in; ++k) batch_.ndim = lead(k) > batch_.ndim ? lead(k) : batch_.ndim;
+    if (batch_.ndim > 30) raise_input_error("too many batch axes: at most 30");
+    for (int i = 0; i < batch_.ndim; ++i) batch_.dims[i] = 1;
+    for (int k = 0; k < call_.n_in; ++k) {
+        const npy_intp* dims = PyArray_DIMS(array(inputs_[k]));
+        const int n = lead(k), shift = batch_.ndim - n;
+        for (int i = 0; i < n; ++i) {
+            long& common = batch_.dims[shift + i];
+            if (dims[i] == common || dims[i] == 1) continue;
+            if (common != 1) {
+                std::string shapes;
+                for (int j = 0; j < call_.n_in; ++j)
+                    shapes += std::string(j ? ", " : "") + names_[j] + " " +
+                              shape_text(PyArray_DIMS(array(inputs_[j])), PyArray_NDIM(array(inputs_[j])));
+                raise_input_error("batch shapes do not broadcast: " + shapes);
+            }
+            common = dims[i];
+        }
+    }
+    call_.count = 1;
+    for (int i = 0; i < batch_.ndim; ++i) call_.count *= batch_.dims[i];
+
+    for (int k = 0; k < call_.n_in; ++k) {
+        PyArrayObject* a = array(inputs_[k]);
+        const int n = lead(k);
+        long own = 1;
+        for (int i = 0; i < n; ++i) own *= PyArray_DIM(a, i);
+        if (own == call_.count) {
+            call_.in[k].stride = call_.in[k].size;
+        } else if (own == 1) {
+            call_.in[k].stride = 0;
+        } else if (call_.count > 0) {  // some axes are repeated: lay it out
+            npy_intp full[34];
+            for (int i = 0; i < batch_.ndim; ++i) full[i] = batch_.dims[i];
+            int ndim = batch_.ndim;
+            for (int i = n; i < PyArray_NDIM(a); ++i) full[ndim++] = PyArray_DIM(a, i);
+            PyObject* copy = PyArray_SimpleNew(ndim, full, NPY_DOUBLE);
+            if (!copy || PyArray_CopyInto(array(copy), a) < 0) {
+                Py_XDECREF(copy);
+                throw nb::python_error();
+            }
+            Py_DECREF(inputs_[k]);
+            inputs_[k] = copy;
+            call_.in[k].data = static_cast<const double*>(PyArray_DATA(array(copy)));
+            call_.in[k].stride = call_.in[k].size;
+        }
+    }
+}
+
+PyObject* Door::checked_output(PyObject* given, const Shape& shape) const {
+    if (!PyArray_Check(given))
+        raise_input_error(std::string("out must be a NumPy array, got ") + Py_TYPE(given)->tp_name);
+    PyArrayObject* a = array(given);
+    bool same = PyArray_NDIM(a) == shape.ndim;
+    for (int i = 0; same && i < shape.ndim; ++i) same = PyArray_DIM(a, i) == shape.dims[i];
+    if (!same)
+        raise_input_error("out must have shape " + shape_text(shape.dims, shape.ndim) + ", got " +
+                          shape_text(PyArray_DIMS(a), PyArray_NDIM(a)));
+    if (PyArray_TYPE(a) != NPY_DOUBLE || !PyArray_ISCARRAY(a))
+        raise_input_error("out must be a writeable, C-contiguous float64 array");
+    Py_INCREF(given);
+    return given;
+}
+
+// Kernels read a state after others were written: an input that shares memory with an output is copied first.
+void Door::copy_inputs_under(PyObject* output) {
+    for (int k = 0; k < call_.n_in; ++k) {
+        if (!overlap(inputs_[k], output)) continue;
+        PyObject* copy = PyArray_NewCopy(array(inputs_[k]), NPY_CORDER);
+        if (!copy) throw nb::python_error();
+        Py_DECREF(inputs_[k]);
+        inputs_[k] = copy;
+        call_.in[k].data = static_cast<const double*>(PyArray_DATA(array(copy)));
+    }
+}
+
+void Door::make_outputs(nb::handle out) {
+    const bool several = call_.n_out > 1;
+    if (!out.is_none() && several && (!PyTuple_Check(out.ptr()) || PyTuple_GET_SIZE(out.ptr()) != call_.n_out))
+        raise_input_error("out must be a tuple of " + std::to_string(call_.n_out) + " arrays");
+    for (int k = 0; k < call_.n_out; ++k) {
+        Shape shape = batch_;
+        for (int i = 0; i < tails_[k].ndim; ++i) shape.dims[shape.ndim++] = tails_[k].dims[i];
+        if (out.is_none()) {
+            outputs_[k] = PyArray_SimpleNew(shape.ndim, shape.dims, NPY_DOUBLE);
+            if (!outputs_[k]) throw nb::python_error();
+        } else {
+            outputs_[k] = checked_output(several ? PyTuple_GET_ITEM(out.ptr(), k) : out.ptr(), shape);
+            for (int j = 0; j < k; ++j)
+                if (overlap(outputs_[j], outputs_[k])) raise_input_error("the arrays in out must not share memory");
+            copy_inputs_under(outputs_[k]);
+        }
+        call_.out[k].data = static_cast<double*>(PyArray_DATA(array(outputs_[k])));
+    }
+}
+
+nb::object Door::run(Kernel kernel, nb::handle out) {
+    broadcast();
+    make_outputs(out);
+    Fault fault;
+    if (call_.count * static_cast<long>(robot_.model.bodies.size()) < 512) {
+        fault = run_batch(kernel, call_);
+    } else {
+        nb::gil_scoped_release released;
+        fault = run_batch(kernel, call_);
+    }
+    if (fault.kind != FaultKind::None) raise(fault);
+    if (call_.n_out == 1) {
+        PyObject* result = outputs_[0];
+        outputs_[0] = nullptr;
+        return nb::steal(result);
+    }
+    PyObject* tuple = PyTuple_New(call_.n_out);
+    if (!tuple) throw nb::python_error();
+    for (int k = 0; k < call_.n_out; ++k) {
+        PyTuple_SET_ITEM(tuple, k, outputs_[k]);
+        outputs_[k] = nullptr;
+    }
+    return nb::steal(tuple);
+}
+
+// "[3, 0, 12]": where in an input, or which state if input is null.
+std::string Door::index_text(long state, const Input* input, int element) const {
+    std::string text;
+    if (!input || input->stride != 0) {
+        long rest = state;
+        for (int i = batch_.ndim - 1; i >= 0; --i) {
+            text = std::to_string(rest % batch_.dims[i]) + (text.empty() ? "" : ", ") + text;
+            rest /= batch_.dims[i];
+        }
+    }
+    if (input) text += (text.empty() ? "" : ", ") + std::to_string(element);
+    return "[" + text + "]";
+}
+
+void Door::raise(const Fault& fault) const {
+    const std::string where = batch_.ndim ? " at state " + index_text(fault.state, nullptr, 0) : "";
+    const Input& input = call_.in[fault.argument];
+    const double* row = input.data + fault.state * input.stride;
+    switch (fault.kind) {
+        case FaultKind::NotFinite:
+            raise_input_error(std::string(names_[fault.argument]) + index_text(fault.state, &input, fault.element) +
+                              " is not finite: " + number_text(row[fault.element]));
+        case FaultKind::NotUnit: {
+            const double* u = row + fault.element;
+            const double norm = std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
+            const std::string range = std::to_string(fault.element) + ":" + std::to_string(fault.element + 4);
+            raise_input_error(std::string(names_[fault.argument]) + "[..., " + range +
+                              "] must be a unit quaternion [x y z w]; its norm is " + number_text(norm) + where +
+                              ". Divide by the norm if only the direction is meant");
+        }
+        case FaultKind::Singular: {
+            const std::size_t dof = static_cast<std::size_t>(fault.element);
+            raise_named("SingularError", "the mass matrix is singular" + where + ": link '" + robot_.dof_link[dof] +
+                                             "' moves on joint '" + robot_.dof_joint[dof] +
+                                             "' against no inertia. Give the link, or what hangs on it, mass and "
+                                             "inertia, or the joint an armature");
+        }
+        default:
+            raise_named("InputError",
+                        "the result is too large for float64" + where + ": an argument is finite but far too big");
+    }
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,113 @@
+// Newton-Euler over the tree, each body in its own frame, so that aligned joints cost few products.
+#pragma once
+
+#include "kernels/placement.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+template <class T>
+inline Vec3<T> minus_gravity(const Model& model) {
+    return {T(-model.gravity[0]), T(-model.gravity[1]), T(-model.gravity[2])};
+}
+
+// External wrenches, given at frames in world axes, as wrenches on bodies in body axes: calls add(body, wrench).
+// They are the inputs from `first` on; call.more names their frames.
+template <class T, class F>
+inline void for_wrenches(Work<T>& w, int first, const T* q, F&& add) {
+    if (w.call.n_in == first) return;
+    auto* placements = w.template take_as<Placement<T>>(w.model.bodies.size());
+    place_all(w, q, placements);
+    for (int k = first; k < w.call.n_in; ++k) {
+        const FixedFrame& frame = w.model.frames[w.call.more[k - first]];
+        if (frame.body < 0) continue;  // the world takes it
+        const T* x = w.in[k];
+        const Mat3<T>& R = placements[frame.body].R;
+        const Vec3<T> force = tmul(R, Vec3<T>{x[0], x[1], x[2]});
+        const Vec3<T> moment = tmul(R, Vec3<T>{x[3], x[4], x[5]});
+        add(frame.body, Spatial<T>{force, moment + cross(vec(frame.p), force)});
+    }
+}
+inline long wrench_words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
+
+template <class T>
+struct Recursion {
+    SinCos<T>* turns;
+    T* joints;  // joint_words each
+    Spatial<T>*v, *a, *f;
+
+    static long words(const Model& m) { return (joint_words + 20) * static_cast<long>(m.bodies.size()); }
+    static Recursion take(Work<T>& w) {
+        const long n = static_cast<long>(w.model.bodies.size());
+        return {w.template take_as<SinCos<T>>(n), w.take(joint_words * n), w.template take_as<Spatial<T>>(n),
+                w.template take_as<Spatial<T>>(n), w.template take_as<Spatial<T>>(n)};
+    }
+};
+
+// Forward half: velocities, accelerations with gravity as an upward acceleration of the world, wrenches.
+template <bool with_a, class T>
+inline void newton_euler_out(const Model& model, Recursion<T>& r, const T* q, const T* qd, const T* qdd) {
+    const Vec3<T> up = minus_gravity<T>(model);
+    const int n = static_cast<int>(model.bodies.size());
+    turn_all(model, q, r.turns);
+    for (int i = 0; i < n; ++i) {
+        const Body& body = model.bodies[i];
+        visit(body.kind, [&](auto kind) {
+            using J = Joint<decltype(kind)::value, T>;
+            const J joint = J::at(body, q, r.turns[i], r.joints + joint_words * i);
+            Spatial<T> v, a;
+            if (body.parent < 0) {
+                const Vec3<T> zero = {0.0, 0.0, 0.0};
+                v = {zero, zero};
+                a = {joint.R.down(up), zero};
+                joint.add_rate(v, qd);
+            } else {
+                v = motion_down(joint, r.v[body.parent]);
+                a = motion_down(joint, r.a[body.parent]);
+                joint.add_rate(v, qd);
+                joint.add_bias(a, v, qd);
+            }
+            if constexpr (with_a) joint.add_rate(a, qdd);
+            const auto inertia = inertia_of<T>(body);
+            r.v[i] = v;
+            r.a[i] = a;
+            r.f[i] = inertia * a + cross_force(v, inertia * v);
+        });
+    }
+}
+
+// Backward half: what each joint must carry, and what it hands on to its parent.
+template <class T>
+inline void newton_euler_back(const Model& model, Recursion<T>& r, T* tau) {
+    for (int k = 0; k < model.nv; ++k) tau[k] = 0.0;
+    for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
+        const Body& body = model.bodies[i];
+        visit(body.kind, [&](auto kind) {
+            using J = Joint<decltype(kind)::value, T>;
+            const J joint = J::stored(body, r.joints + joint_words * i);
+            joint.add_effort(tau, r.f[i]);
+            if (body.parent >= 0) r.f[body.parent] += force_up(joint, r.f[i]);
+        });
+    }
+}
+
+// Torques for the acceleration qdd (zero where with_a is false), without armature and damping.
+// Inputs from `first_wrench` on are external wrenches.
+template <bool with_a, class T>
+inline void newton_euler(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
+    auto r = Recursion<T>::take(w);
+    newton_euler_out<with_a>(w.model, r, q, qd, qdd);
+    for_wrenches(w, first_wrench, q, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
+    newton_euler_back(w.model, r, tau);
+}
+
+// The same with armature and damping.
+template <bool with_a, class T>
+inline void inverse_dynamics(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
+    newton_euler<with_a>(w, first_wrench, q, qd, qdd, tau);
+    for (int k = 0; k < w.model.nv; ++k) {
+        tau[k] += w.model.damping[k] * qd[k];
+        if constexpr (with_a) tau[k] += w.model.armature[k] * qdd[k];
+    }
+}
+
+}  // namespace kinodyn::KINODYN_TARGET

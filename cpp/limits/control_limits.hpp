@@ -1,0 +1,164 @@
+// What a controller must keep: accelerations of joints, torques, cones of contact forces; all of them functions of
+// x = (a, scaled forces).
+#pragma once
+
+#include "kernels/supports.hpp"
+#include "limits/viable.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+// Rows: accelerations (nv), torques (nv) in shares of their limits, then of each support its cone and its normal force.
+class ControlLimits {
+  public:
+    long count = 0;
+    double *lower, *upper;
+    Matrix torque;    // (nv, n): torques of x, before h
+    const double* h;  // torques at x = 0
+
+    static long words(long nv, long n, long count) { return Memory::words(nv, n) + 5 * padded(count) + 3 * padded(nv); }
+    void take(Memory& memory, long nv, long n, long rows) {
+        nv_ = nv, count = rows;
+        torque = memory.matrix(nv, n);
+        for (double** x : {&lower, &upper, &tolerance_, &value_, &other_}) *x = memory.take(rows);
+        for (double** x : {&share_, &low_, &high_}) *x = memory.take(nv);
+    }
+
+    // Where the cone of a support is: its first variable and its first row.
+    struct Cone {
+        long variable, row;
+        long rows, kept;  // kept: its variables, of which the third is the normal force
+        const double* numbers;
+        static constexpr long words = 5;
+    };
+
+    // After `torque` and h are filled. `effort`: largest torques; beyond `endless` there is no limit.
+    void begin(long n, const Cone* cones, long n_cones, const double* effort, double endless) {
+        n_ = n, cones_ = cones, n_cones_ = n_cones;
+        stretched_ = false;
+        for (long i = 0; i < count; ++i) lower[i] = -HUGE_VAL, upper[i] = HUGE_VAL;
+        for (long i = 0; i < nv_; ++i) {
+            const bool limited = effort[i] < endless;
+            share_[i] = limited && effort[i] > 0 ? 1 / effort[i] : 1;
+            if (limited) lower[nv_ + i] = -effort[i] * share_[i], upper[nv_ + i] = effort[i] * share_[i];
+        }
+    }
+    void no_torque_limit(long i) { lower[nv_ + i] = -HUGE_VAL, upper[nv_ + i] = HUGE_VAL; }
+    void bound_acceleration(long i, const Bounds& b) { low_[i] = b.lower, high_[i] = b.upper; }
+    Bounds bounds_of(long i) const { return {low_[i], high_[i]}; }
+    void bound_force(const Cone& c, double minimum, double maximum) {
+        for (long k = 0; k < c.rows; ++k) upper[c.row + k] = 0;
+        lower[c.row + c.rows] = minimum, upper[c.row + c.rows] = maximum;
+    }
+    // Lets accelerations count, or not.
+    void with_accelerations(bool on) {
+        for (long i = 0; i < nv_; ++i) lower[i] = on ? low_[i] : -HUGE_VAL, upper[i] = on ? high_[i] : HUGE_VAL;
+        for (long i = 0; i < count; ++i) {
+            const double a = fabs(lower[i]) < HUGE_VAL ? fabs(lower[i]) : 0;
+            const double b = fabs(upper[i]) < HUGE_VAL ? fabs(upper[i]) : 0;
+            tolerance_[i] = 1e-10 * (1 + (a > b ? a : b));
+        }
+    }
+
+    // Elastic constraints get a variable of their own each; returns how many there are.
+    long stretch(bool on) {
+        stretched_ = on;
+        return on ? nv_ : 0;
+    }
+    // Widens the bounds of accelerations to where x is, and all by a trifle, so that there is room between them.
+    void allow(const double* x) {
+        for (long i = 0; i < nv_; ++i) {
+            if (x[i] < lower[i]) lower[i] = x[i];
+            if (x[i] > upper[i]) upper[i] = x[i];
+        }
+        ease();
+    }
+    void ease() {
+        for (long i = 0; i < count; ++i) {
+            lower[i] -= trifle * (1 + fabs(lower[i]));
+            upper[i] += trifle * (1 + fabs(upper[i]));
+        }
+    }
+
+    // The largest share, up to 1, of the way from x to y that keeps all constraints, as far as x does.
+    double share_of_way(const double* x, const double* y) const {
+        evaluate(x, value_);
+        evaluate(y, other_);
+        double share = 1;
+        for (long i = 0; i < count; ++i) {
+            const double change = other_[i] - value_[i];
+            const double room = change > 0 ? upper[i] - value_[i] : value_[i] - lower[i];
+            if (fabs(change) * share > room + tolerance_[i]) share = (room > 0 ? room : 0) / fabs(change);
+        }
+        return share;
+    }
+
+    void evaluate(const double* x, double* value) const {
+        for (long i = 0; i < nv_; ++i) value[i] = stretched_ ? x[i] - x[n_ + i] : x[i];
+        multiply(torque, nv_, x, padded(n_), value + nv_);
+        for (long i = 0; i < nv_; ++i) value[nv_ + i] = share_[i] * (value[nv_ + i] + h[i]);
+        for (long i = 2 * nv_; i < count; ++i) value[i] = 0;  // those of supports that are not active stay so
+        for (long c = 0; c < n_cones_; ++c) {
+            const Cone& cone = cones_[c];
+            const double* f = x + cone.variable;
+            for (long k = 0; k < cone.rows; ++k) {
+                double total = 0;
+                for (long j = 0; j < cone.kept; ++j) total += cone.numbers[k * cone.kept + j] * f[j];
+                value[cone.row + k] = total;
+            }
+            value[cone.row + cone.rows] = f[normal_force];
+        }
+    }
+    void normal(long i, double* g) const {
+        clear_row(g, padded(stretched_ ? n_ + nv_ : n_));
+        if (i < nv_) {
+            g[i] = 1;
+            if (stretched_) g[n_ + i] = -1;
+            return;
+        }
+        if (i < 2 * nv_) {
+            for (long j = 0; j < n_; ++j) g[j] = share_[i - nv_] * torque[i - nv_][j];
+            return;
+        }
+        for (long c = 0; c < n_cones_; ++c) {
+            const Cone& cone = cones_[c];
+            const long k = i - cone.row;
+            if (k < 0 || k > cone.rows) continue;
+            if (k == cone.rows) g[cone.variable + normal_force] = 1;
+            for (long j = 0; k < cone.rows && j < cone.kept; ++j)
+                g[cone.variable + j] = cone.numbers[k * cone.kept + j];
+            return;
+        }
+    }
+    double tolerance(long i) const { return tolerance_[i]; }
+
+    bool all_hold(const double* x) const {
+        evaluate(x, value_);
+        for (long i = 0; i < count; ++i)
+            if (!(value_[i] >= lower[i] - tolerance_[i] && value_[i] <= upper[i] + tolerance_[i])) return false;
+        return true;
+    }
+
+    // By how much each row is beyond what was asked for at first, in the units of users: accelerations, torques,
+    // forces (times `unit`).
+    void excess(const double* x, double unit, double* out) const {
+        evaluate(x, value_);
+        for (long i = 0; i < count; ++i) {
+            const double low = i < nv_ ? low_[i] : lower[i], high = i < nv_ ? high_[i] : upper[i];
+            const double bound = value_[i] < low ? low : high,
+                         beyond = value_[i] < low ? low - value_[i] : value_[i] - high;
+            const bool counts = beyond > 4 * trifle * (1 + fabs(bound));
+            out[i] = counts ? beyond * (i < nv_ ? 1 : i < 2 * nv_ ? 1 / share_[i - nv_] : unit) : 0;
+        }
+    }
+
+  private:
+    static constexpr long normal_force = 2;
+    static constexpr double trifle = 1e-8;  // of a bound, by which nobody is hurt
+    long nv_ = 0, n_ = 0, n_cones_ = 0;
+    bool stretched_ = false;
+    const Cone* cones_ = nullptr;
+    double *tolerance_, *value_, *other_;
+    double *share_, *low_, *high_;  // 1 / largest torque; bounds of accelerations
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

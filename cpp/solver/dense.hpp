@@ -1,0 +1,305 @@
+// Small dense matrices, row by row, for one state at a time: lanes hold neighbours of a row.
+//
+// Rows are padded with zeros to a multiple of `lanes`, so that no loop has a rest.
+#pragma once
+
+#include <string.h>
+
+#include <type_traits>
+
+#include "kernels/pack.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+constexpr long padded(long n) { return (n + lanes - 1) / lanes * lanes; }
+
+// The start of the block of lanes that holds element k.
+constexpr long block_of(long k) { return k / lanes * lanes; }
+
+inline Pack::Vector load(const double* x) {
+    Pack::Vector v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+inline void store(double* x, Pack::Vector v) { memcpy(x, &v, sizeof v); }
+
+inline double sum(Pack::Vector v) {
+#if KINODYN_LANES == 4 && defined(__AVX__)
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128((__m256d)v), _mm256_extractf128_pd((__m256d)v, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+#else
+    double total = v[0];
+    for (int i = 1; i < lanes; ++i) total += v[i];
+    return total;
+#endif
+}
+
+struct Matrix {
+    double* data;
+    long rows, columns, stride;
+    double* operator[](long i) const { return data + i * stride; }
+};
+
+// Memory in doubles, handed out piece by piece.
+struct Memory {
+    double* free;
+    double* take(long n) {
+        double* start = free;
+        free += padded(n);
+        return start;
+    }
+    Matrix matrix(long rows, long columns) {
+        const long stride = padded(columns);
+        return {take(rows * stride), rows, columns, stride};
+    }
+    static long words(long rows, long columns) { return padded(rows * padded(columns)); }
+};
+
+inline void clear(const Matrix& A) { memset(A.data, 0, sizeof(double) * static_cast<std::size_t>(A.rows * A.stride)); }
+
+inline void clear_row(double* x, long end) {
+    for (long j = 0; j < end; j += lanes) store(x + j, Pack::Vector{});
+}
+
+// Products and sums over [begin, end), both multiples of `lanes`.
+inline double dot(const double* a, const double* b, long begin, long end) {
+    Pack::Vector even = {}, odd = {};
+    long j = begin;
+    for (; j + 2 * lanes <= end; j += 2 * lanes) {
+        even += load(a + j) * load(b + j);
+        odd += load(a + j + lanes) * load(b + j + lanes);
+    }
+    if (j < end) even += load(a + j) * load(b + j);
+    return sum(even + odd);
+}
+inline void add(double s, const double* x, double* y, long begin, long end) {
+    for (long j = begin; j < end; j += lanes) store(y + j, load(y + j) + s * load(x + j));
+}
+
+// y = A x over the first `n` columns (padded). Four rows at once, to hide the latency of the sums.
+inline void multiply(const Matrix& A, long rows, const double* x, long n, double* y) {
+    long i = 0;
+    for (; i + 4 <= rows; i += 4) {
+        Pack::Vector total[4] = {};
+        for (long j = 0; j < n; j += lanes) {
+            const Pack::Vector b = load(x + j);
+            for (int r = 0; r < 4; ++r) total[r] += load(A[i + r] + j) * b;
+        }
+        for (int r = 0; r < 4; ++r) y[i + r] = sum(total[r]);
+    }
+    for (; i < rows; ++i) y[i] = dot(A[i], x, 0, n);
+}
+
+// y = sum of x[k] times row k of A, over rows [first, last) and columns [0, n) (padded); sums stay in registers.
+inline void combine(const Matrix& A, long first, long last, const double* x, long n, double* y) {
+    long j = 0;
+    for (; j + 2 * lanes <= n; j += 2 * lanes) {
+        Pack::Vector a = {}, b = {};
+        for (long k = first; k < last; ++k) {
+            a += x[k] * load(A[k] + j);
+            b += x[k] * load(A[k] + j + lanes);
+        }
+        store(y + j, a), store(y + j + lanes, b);
+    }
+    if (j == n) return;
+    Pack::Vector a = {};
+    for (long k = first; k < last; ++k) a += x[k] * load(A[k] + j);
+    store(y + j, a);
+}
+
+// C = A B, or C = C - A B, for the first `rows` rows of A; inner dimension `inner`, `n` columns of B (padded). Four
+// rows at once: each row of B is read once for all of them.
+template <bool subtract = false>
+inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, long n, const Matrix& C) {
+    for (long i = 0; i < rows; i += 4) {
+        const long count = rows - i < 4 ? rows - i : 4;
+        const double* a[4];
+        for (long r = 0; r < 4; ++r) a[r] = A[i + (r < count ? r : 0)];
+        long j = 0;
+        const auto block = [&](auto wide) {
+            constexpr int w = decltype(wide)::value;
+            Pack::Vector total[4][w] = {};
+            for (long k = 0; k < inner; ++k)
+                for (int c = 0; c < w; ++c) {
+                    const Pack::Vector b = load(B[k] + j + c * lanes);
+                    for (int r = 0; r < 4; ++r) total[r][c] += a[r][k] * b;
+                }
+            for (long r = 0; r < count; ++r)
+                for (int c = 0; c < w; ++c) {
+                    double* to = C[i + r] + j + c * lanes;
+                    store(to, subtract ? load(to) - total[r][c] : total[r][c]);
+                }
+            j += w * lanes;
+        };
+        while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
+        if (j < n) block(std::integral_constant<int, 1>{});
+    }
+}
+
+// C = A^T B: `rows` rows of both, `m` columns of A, `n` columns of B (padded). Four columns of A at once.
+inline void multiply_turned(const Matrix& A, long rows, long m, const Matrix& B, long n, const Matrix& C) {
+    for (long i = 0; i < m; i += 4) {
+        const long count = m - i < 4 ? m - i : 4;
+        long j = 0;
+        const auto block = [&](auto wide) {
+            constexpr int w = decltype(wide)::value;
+            Pack::Vector total[4][w] = {};
+            for (long k = 0; k < rows; ++k) {
+                const double* a = A[k] + i;  // beyond the last column there are zeros
+                for (int c = 0; c < w; ++c) {
+                    const Pack::Vector b = load(B[k] + j + c * lanes);
+                    for (int r = 0; r < 4; ++r) total[r][c] += a[r] * b;
+                }
+            }
+            for (long r = 0; r < count; ++r)
+                for (int c = 0; c < w; ++c) store(C[i + r] + j + c * lanes, total[r][c]);
+            j += w * lanes;
+        };
+        while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
+        if (j < n) block(std::integral_constant<int, 1>{});
+    }
+}
+
+// C = A B^T over the first `n` columns (padded) of both; `rows` rows of A, `columns` rows of B. Four rows by two at
+// once.
+inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, long columns, long n, const Matrix& C) {
+    for (long i = 0; i < rows; i += 4) {
+        const long count = rows - i < 4 ? rows - i : 4;
+        const double* a[4];
+        for (long r = 0; r < 4; ++r) a[r] = A[i + (r < count ? r : 0)];
+        for (long k = 0; k < columns; k += 2) {
+            const bool pair = k + 1 < columns;
+            const double *b0 = B[k], *b1 = B[pair ? k + 1 : k];
+            Pack::Vector total[4][2] = {};
+            for (long j = 0; j < n; j += lanes) {
+                const Pack::Vector x = load(b0 + j), y = load(b1 + j);
+                for (int r = 0; r < 4; ++r) {
+                    const Pack::Vector row = load(a[r] + j);
+                    total[r][0] += row * x;
+                    total[r][1] += row * y;
+                }
+            }
+            for (long r = 0; r < count; ++r) {
+                C[i + r][k] = sum(total[r][0]);
+                if (pair) C[i + r][k + 1] = sum(total[r][1]);
+            }
+        }
+    }
+}
+
+// C[i][k] = row i times row k of A for k < i, over n columns (padded). Two rows by four at once.
+inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C) {
+    for (long i = 0; i < rows; i += 2) {
+        const bool pair = i + 1 < rows;
+        const double *a0 = A[i], *a1 = A[pair ? i + 1 : i];
+        for (long k = 0; k <= i; k += 4) {
+            const double* b[4];
+            const long count = i + 1 - k < 4 ? i + 1 - k : 4;
+            for (long r = 0; r < 4; ++r) b[r] = A[k + (r < count ? r : 0)];
+            Pack::Vector total[4][2] = {};
+            for (long j = 0; j < n; j += lanes) {
+                const Pack::Vector x = load(a0 + j), y = load(a1 + j);
+                for (int r = 0; r < 4; ++r) {
+                    const Pack::Vector row = load(b[r] + j);
+                    total[r][0] += row * x;
+                    total[r][1] += row * y;
+                }
+            }
+            for (long r = 0; r < count; ++r) {
+                C[i][k + r] = sum(total[r][0]);
+                if (pair) C[i + 1][k + r] = sum(total[r][1]);
+            }
+        }
+    }
+}
+
+// (I - tau v v^T) applied from the right to `count` rows; v lives in [begin, end).
+inline void reflect(double* const* rows, long count, const double* v, double tau, long begin, long end) {
+    long i = 0;
+    for (; i + 4 <= count; i += 4) {
+        double* const row[4] = {rows[i], rows[i + 1], rows[i + 2], rows[i + 3]};
+        Pack::Vector total[4] = {};
+        for (long j = begin; j < end; j += lanes) {
+            const Pack::Vector x = load(v + j);
+            for (int r = 0; r < 4; ++r) total[r] += load(row[r] + j) * x;
+        }
+        double s[4];
+        for (int r = 0; r < 4; ++r) s[r] = -tau * sum(total[r]);
+        for (long j = begin; j < end; j += lanes) {
+            const Pack::Vector x = load(v + j);
+            for (int r = 0; r < 4; ++r) store(row[r] + j, load(row[r] + j) + s[r] * x);
+        }
+    }
+    for (; i < count; ++i) add(-tau * dot(rows[i], v, begin, end), v, rows[i], begin, end);
+}
+
+// Makes the reflector I - tau v v^T that turns x[k ..] into its length on element k. Writes v (zero before k) and
+// returns tau; `length` takes the signed length.
+inline double reflector(const double* x, long k, long end, double* v, double& length) {
+    const long begin = block_of(k);
+    memcpy(v + begin, x + begin, sizeof(double) * static_cast<std::size_t>(end - begin));
+    for (long j = begin; j < k; ++j) v[j] = 0;
+    const double norm = __builtin_sqrt(dot(v, v, begin, end));
+    length = v[k] > 0 ? -norm : norm;  // away from x, so that nothing cancels
+    if (norm == 0) return 0;
+    v[k] -= length;
+    return 1 / (norm * (norm + fabs(v[k] + length)));
+}
+
+// H = B^T B over the first `rows` rows and n columns of B; n is any number, columns up to the block's end are zero.
+// Four columns at once, sums in registers.
+inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
+    const long end = padded(n);
+    for (long i = 0; i < n; i += lanes) {
+        long j = block_of(i);  // the upper half is enough
+        const auto block = [&](auto wide) {
+            constexpr int w = decltype(wide)::value;
+            Pack::Vector total[lanes][w] = {};
+            for (long k = 0; k < rows; ++k) {
+                const double* b = B[k];
+                for (int c = 0; c < w; ++c) {
+                    const Pack::Vector x = load(b + j + c * lanes);
+                    for (int r = 0; r < lanes; ++r) total[r][c] += b[i + r] * x;
+                }
+            }
+            for (int r = 0; r < lanes; ++r)
+                for (int c = 0; c < w; ++c) store(H[i + r] + j + c * lanes, total[r][c]);
+            j += w * lanes;
+        };
+        while (j + 2 * lanes <= end) block(std::integral_constant<int, 2>{});
+        if (j < end) block(std::integral_constant<int, 1>{});
+    }
+}
+
+// Cholesky's factor U, H = U^T U, of a symmetric positive matrix given by its upper half; zero below the diagonal
+// within its block. Also the inverses of the diagonal.
+inline void factor_symmetric(const Matrix& H, long n, double* inverse) {
+    const long end = padded(n);
+    for (long k = 0; k < n; ++k) {
+        double* row = H[k];
+        const double left = row[k];
+        const double root = __builtin_sqrt(left > 1e-300 ? left : 1e-300);
+        inverse[k] = 1 / root;
+        const long begin = block_of(k);
+        for (long j = begin; j < end; j += lanes) store(row + j, inverse[k] * load(row + j));
+        for (long j = begin; j < k; ++j) row[j] = 0;
+        row[k] = root;
+        for (long i = k + 1; i < n; ++i) add(-row[i], row, H[i], block_of(i), end);
+    }
+}
+// U^T U x = x in place.
+inline void solve_symmetric(const Matrix& U, long n, const double* inverse, double* x) {
+    const long end = padded(n);
+    for (long i = 0; i < n; ++i) {
+        const double found = x[i] * inverse[i];
+        add(-found, U[i], x, block_of(i), end);
+        x[i] = found;
+    }
+    for (long i = n - 1; i >= 0; --i) {
+        const double own = x[i];
+        x[i] = 0;
+        x[i] = (own - dot(U[i], x, block_of(i), end)) * inverse[i];
+    }
+}
+
+}  // namespace kinodyn::KINODYN_TARGET

@@ -1,0 +1,132 @@
+"""The doors of the spatial functions: what comes in is a finite array of the right shape, or an error says why not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.errors import InputError
+
+UNIT_TOLERANCE = 1e-6
+LARGEST = 1e60  # Products of several such numbers still fit in a double, so that no NaN can come out.
+
+
+def numbers(what: str, value: MatrixLike, *core: int) -> Array:
+    """Return `value` as finite numbers `(..., *core)`, or raise an error that calls it `what`."""
+    try:
+        given = np.asarray(value)
+        array = given.astype(np.float64, copy=False) if given.dtype.kind in "iuf" else None
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{what} is {value!r}; give numbers of shape {_shape_text(core)}") from cause
+    if array is None:
+        raise InputError(f"{what} is {value!r}; give real numbers of shape {_shape_text(core)}")
+    if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
+        raise InputError(f"{what} has shape {array.shape}; give {_shape_text(core)}")
+    # the sum of squares is quickly made, and small only if all is well
+    if not np.vdot(array, array) <= LARGEST and not (np.abs(array) <= LARGEST).all():
+        raise InputError(f"{what} has a value that is NaN, infinite or above {LARGEST:.0e}; give finite numbers")
+    return array
+
+
+def _shape_text(core: tuple[int, ...]) -> str:
+    return "(" + ", ".join(("...", *map(str, core))) + ("," if not core else "") + ")"
+
+
+def shape_of(value: ArrayLike) -> tuple[int, ...]:
+    """Return the shape of an array to be, () where its rows do not fit together."""
+    try:
+        return np.shape(value)
+    except ValueError:
+        return ()
+
+
+def unit_vectors(what: str, value: ArrayLike, length: int) -> Array:
+    """Return `value` as vectors `(..., length)` of norm 1, or raise."""
+    array = numbers(what, value, length)
+    worst = float(np.abs(np.linalg.norm(array, axis=-1) - 1.0).max(initial=0.0))
+    if worst > UNIT_TOLERANCE:
+        raise InputError(f"{what} must have norm 1 and is off by {worst:.3g}; divide it by its norm")
+    return array
+
+
+def symmetric(what: str, value: ArrayLike, size: int) -> Array:
+    """Return `value` as symmetric matrices `(..., size, size)`, or raise."""
+    array = numbers(what, value, size, size)
+    largest = np.abs(array).max(axis=(-2, -1), initial=0.0)
+    skewness = np.abs(array - np.swapaxes(array, -2, -1)).max(axis=(-2, -1), initial=0.0)
+    if (skewness > UNIT_TOLERANCE * largest).any():
+        raise InputError(f"{what} is not symmetric; give the full matrix, both triangles")
+    return array
+
+
+def as_rotation(value: MatrixLike, what: str = "rotation") -> Array:
+    """Return rotation matrices `(..., 3, 3)` of matrices, of a SciPy `Rotation`, or of poses in any form.
+
+    Raises `InputError` unless the matrices are orthonormal within 1e-6 and right-handed.
+    """
+    matrix = _matrix(value)
+    if shape_of(matrix)[-2:] == (4, 4):
+        return as_pose(matrix, what)[..., :3, :3]
+    R = numbers(what, matrix, 3, 3)
+    _check_rotation(what, R)
+    return R
+
+
+def _is_pose(array: Array) -> bool:
+    """Tell quickly whether an array already is what `as_pose` returns."""
+    plain = array.dtype == np.float64 and array.flags.c_contiguous and array.shape[-2:] == (4, 4)
+    return plain and _core.are_poses(array)
+
+
+def as_pose(value: MatrixLike, what: str = "pose") -> Array:
+    """Return poses `(..., 4, 4)` of an array or of a SciPy `RigidTransform`, checked.
+
+    An array of float64 comes back as it is, not as a copy. Raises `InputError` unless each pose is a rotation matrix,
+    orthonormal within 1e-6 and right-handed, a position, and the last row 0 0 0 1.
+
+    Example
+    -------
+    >>> as_pose([[1, 0, 0, 5], [0, 1, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])[:3, 3]
+    array([5., 6., 7.])
+    """
+    if type(value) is np.ndarray and _is_pose(value):
+        return value  # else what is wrong is found below
+    T = numbers(what, _matrix(value), 4, 4)
+    if (np.abs(T[..., 3, :] - (0.0, 0.0, 0.0, 1.0)) > UNIT_TOLERANCE).any():
+        raise InputError(f"{what}: the last row is not 0 0 0 1; give poses (..., 4, 4) that take column vectors")
+    _check_rotation(what, T[..., :3, :3])
+    return T
+
+
+def broadcast(*arrays_and_ranks: tuple[Array, int]) -> tuple[Array, ...]:
+    """Stretch the batch axes, all but the last `rank` of each array, to a common shape."""
+    batches = [array.shape[: array.ndim - rank] for array, rank in arrays_and_ranks]
+    try:
+        batch = np.broadcast_shapes(*batches)
+    except ValueError as cause:
+        shapes = " and ".join(str(shape) for shape in batches)
+        raise InputError(f"the batch axes {shapes} do not fit together; make them equal or 1") from cause
+    return tuple(
+        np.broadcast_to(array, (*batch, *array.shape[array.ndim - rank :])) for array, rank in arrays_and_ranks
+    )
+
+
+def check_reference(reference: str) -> None:
+    """Raise unless `reference` is one of the three that there are."""
+    if reference not in ("aligned", "local", "world"):
+        raise InputError(f'reference is {reference!r}; give "aligned", "local" or "world"')
+
+
+def _matrix(value: MatrixLike) -> ArrayLike:
+    # A question by name: `isinstance` with a protocol takes longer than all the rest of the check.
+    return value.as_matrix() if hasattr(value, "as_matrix") else value
+
+
+def _check_rotation(what: str, R: Array) -> None:
+    worst = float(np.abs(np.swapaxes(R, -2, -1) @ R - np.eye(3)).max(initial=0.0))
+    if worst > UNIT_TOLERANCE:
+        raise InputError(f"{what}: the rotation matrix is not orthonormal, off by {worst:.3g}; orthonormalise it")
+    if (np.linalg.det(R) < 0).any():
+        raise InputError(f"{what}: the rotation matrix is left-handed, a reflection; change the sign of one axis")

@@ -1,0 +1,40 @@
+"""Forces and accelerations: pure functions of (robot, q, ...), over any leading batch axes.
+
+The equation of motion is M(q) a + C(q, v) v + D v + g(q) = tau + sum of J^T wrench, with D the joints' damping and
+with the armature of motors in M. `robot.replace(damping=0, armature=0)` switches these off. External wrenches are
+given as a dict of frame -> (..., 6): force and moment at the frame's origin, along the world's axes.
+"""
+
+from kinodyn.dynamics.rigid_body import (
+    MassFactor,
+    Wrenches,
+    bias,
+    coriolis_matrix,
+    factorize,
+    forward,
+    forward_derivatives,
+    gravity,
+    inverse,
+    inverse_derivatives,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+    regressor,
+)
+
+__all__ = [
+    "MassFactor",
+    "Wrenches",
+    "bias",
+    "coriolis_matrix",
+    "factorize",
+    "forward",
+    "forward_derivatives",
+    "gravity",
+    "inverse",
+    "inverse_derivatives",
+    "kinetic_energy",
+    "mass_matrix",
+    "potential_energy",
+    "regressor",
+]

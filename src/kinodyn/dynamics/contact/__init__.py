@@ -1,0 +1,34 @@
+"""Dynamics in touch with the world: contacts, loops, impacts, and the forces that they need."""
+
+from kinodyn.dynamics.contact import friction
+from kinodyn.dynamics.contact.constraints import Constraint, Contact, Loop
+from kinodyn.dynamics.contact.dynamics import Projected, dynamics, impact, jacobian, projected
+from kinodyn.dynamics.contact.forces import Forces
+from kinodyn.dynamics.contact.ground import HeightField, Plane
+from kinodyn.dynamics.contact.inverse import Effort, inverse
+from kinodyn.dynamics.contact.points import sole_points
+from kinodyn.dynamics.contact.projection import Projection, constraint_error, project, project_velocity
+from kinodyn.dynamics.contact.soft import SoftContacts
+
+__all__ = [
+    "Constraint",
+    "Contact",
+    "Effort",
+    "Forces",
+    "HeightField",
+    "Loop",
+    "Plane",
+    "Projected",
+    "Projection",
+    "SoftContacts",
+    "constraint_error",
+    "dynamics",
+    "friction",
+    "impact",
+    "inverse",
+    "jacobian",
+    "project",
+    "project_velocity",
+    "projected",
+    "sole_points",
+]

@@ -1,0 +1,291 @@
+"""What holds a robot: places that touch the world, and loops that close between two of its frames."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import kinematics
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import numbers
+from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+from kinodyn.spatial import as_pose, inverse
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+POINT = 0b000111  # x y z
+SURFACE = 0b111111
+ANYWHERE = 0b1000000  # beside the directions: it is to stay where it is, wherever that may be
+
+Self = TypeVar("Self", bound="Constraint")
+
+
+class Row(NamedTuple):
+    """One constraint as the core takes it: two frames (-1: the world), kept directions, places in both."""
+
+    frame: int
+    other: int
+    mask: int
+    place: Array  # (..., 24): p and R in the frame, p and R in the other
+
+
+class Layout(NamedTuple):
+    """A constraint's rows, one after the other: frames and masks as bytes, places, and how many directions are kept."""
+
+    integers: bytes
+    places: tuple[Array, ...]
+    rows: int
+
+
+class Constraint(ABC):
+    """What contacts and loops have in common: a name, and how the core is told of them."""
+
+    name: str
+    _laid_out: tuple[Robot, Layout] | None = None
+
+    @abstractmethod
+    def constraints(self, robot: Robot) -> list[Row]:
+        """Return what the core needs to know, one entry for each place that is kept."""
+
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of its force for one state."""
+
+    @property
+    @abstractmethod
+    def has_place(self) -> bool:
+        """Tell whether it says where things belong, not only that they stay."""
+
+    @abstractmethod
+    def held(self: Self, robot: Robot, q: ArrayLike) -> Self:
+        """Return the same constraint, satisfied at the configuration q (..., nq)."""
+
+    def layout(self, robot: Robot) -> Layout:
+        """Lay the rows out for the core; kept until something of the constraint is assigned anew."""
+        known = self._laid_out
+        if known is None or known[0] is not robot:
+            rows = self.constraints(robot)
+            integers = np.array([row[:3] for row in rows], dtype=np.int32).tobytes()
+            kept = sum(bin(row.mask & SURFACE).count("1") for row in rows)
+            known = robot, Layout(integers, tuple(row.place for row in rows), kept)
+            object.__setattr__(self, "_laid_out", known)
+        return known[1]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, "_laid_out", None)
+        object.__setattr__(self, name, value)
+
+
+class Contact(Constraint):
+    """A place of the robot that touches the world and does not move.
+
+    Without corners, `kind="surface"` keeps the frame in all six directions, as a flat foot on the ground, and
+    `kind="point"` its position alone, as a ball or a finger tip. With corners, every corner is a point contact: the
+    forces then say how the load is spread.
+
+    Parameters
+    ----------
+    frame
+        The frame that touches.
+    point
+        Where (3,) it touches, in the frame; for a surface the point about which its moment is given.
+    corners
+        Corners (n, 3) of a patch, in the frame.
+    friction
+        Coefficient of friction, above 0.
+    normal
+        Direction (3,) of the world from which the ground pushes.
+    target
+        Pose (..., 4, 4) in the world where the frame is to stay, for stabilisation; None: no matter where.
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        *,
+        kind: str = "surface",
+        point: ArrayLike = (0.0, 0.0, 0.0),
+        corners: ArrayLike | None = None,
+        friction: float = 0.7,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        target: MatrixLike | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.frame = frame
+        self.name = str(name or frame)
+        if kind not in ("surface", "point"):
+            raise InputError(f'kind of contact {self.name!r} must be "surface" or "point", got {kind!r}')
+        self.kind = "point" if corners is not None else kind
+        self.point = _frozen(numbers(f"point of contact {self.name!r}", point, 3))
+        if self.point.ndim != 1:
+            raise InputError(f"point of contact {self.name!r} must have shape (3,), got {self.point.shape}")
+        self.corners: Array | None = None
+        if corners is not None:
+            self.corners = _frozen(numbers(f"corners of contact {self.name!r}", corners, 3))
+            if self.corners.ndim != 2 or len(self.corners) == 0:
+                raise InputError(f"corners of contact {self.name!r} must have shape (n, 3), got {self.corners.shape}")
+        if not isinstance(friction, int | float | np.number) or not 0 < friction < np.inf:
+            raise InputError(f"friction of contact {self.name!r} must be above 0, got {friction!r}")
+        self.friction = float(friction)
+        direction = numbers(f"normal of contact {self.name!r}", normal, 3)
+        length = float(np.linalg.norm(direction))
+        if not length > 1e-9:
+            raise InputError(f"normal of contact {self.name!r} has no direction: {normal!r}")
+        self.normal: Array = _frozen(direction / length)
+        self.target = None if target is None else _frozen(as_pose(target, f"target of contact {self.name!r}"))
+
+    @property
+    def has_place(self) -> bool:
+        """Tell whether it has a target."""
+        return self.target is not None
+
+    def held(self, robot: Robot, q: ArrayLike) -> Contact:
+        """Return the same contact with the place where the frame is at q (..., nq) as its target."""
+        result = copy.copy(self)
+        result.target = _frozen(kinematics.pose(robot, q, self.frame))
+        return result
+
+    def constraints(self, robot: Robot) -> list[Row]:
+        """Return what the core needs to know, one entry for each point that touches."""
+        frame = robot.frame_index(self.frame)
+        mask = (SURFACE if self.kind == "surface" else POINT) | (0 if self.has_place else ANYWHERE)
+        points = self.point[None] if self.corners is None else self.corners
+        return [Row(frame, -1, mask, self._place(point)) for point in points]
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of its force: (6,), (3,) or (corners, 3)."""
+        if self.corners is not None:
+            return (len(self.corners), 3)
+        return (6,) if self.kind == "surface" else (3,)
+
+    def _place(self, point: Array) -> Array:
+        own = np.concatenate([point, np.eye(3).ravel()])
+        if self.target is None:
+            return np.concatenate([own, np.zeros(3), np.eye(3).ravel()])
+        # forces are told in world axes, so only the place of the target counts, and its turn by that of the frame
+        R, p = self.target[..., :3, :3], self.target[..., :3, 3] + self.target[..., :3, :3] @ point
+        turned = np.swapaxes(R, -1, -2)  # the frame's axes that coincide with the world's when it is in place
+        batch = p.shape[:-1]
+        own = np.broadcast_to(own, (*batch, 12)).copy()
+        own[..., 3:] = turned.reshape(*batch, 9)
+        return np.concatenate([own, p, np.broadcast_to(np.eye(3).ravel(), (*batch, 9))], axis=-1)
+
+    def __repr__(self) -> str:
+        shape = self.kind if self.corners is None else f"{len(self.corners)} corners"
+        return f"Contact({self.name!r}, {shape}, friction={self.friction:g})"
+
+
+class Loop(Constraint):
+    """Two frames of the robot that are tied together: a four-bar linkage, a parallel ankle, two hands on one bar.
+
+    Parameters
+    ----------
+    frame, other
+        The frames.
+    T_frame, T_other
+        The place (..., 4, 4) in each that coincides with the other's; by default the frames' own origins.
+    directions
+        Which directions are kept, names out of x y z rx ry rz in the axes of `other`'s place: "x y z" is a ball joint,
+        "x y z rx ry" a hinge about z.
+    """
+
+    def __init__(
+        self,
+        frame: str,
+        other: str,
+        *,
+        T_frame: MatrixLike | None = None,
+        T_other: MatrixLike | None = None,
+        directions: str = "x y z rx ry rz",
+        name: str | None = None,
+    ) -> None:
+        self.frame, self.other = frame, other
+        self.name = str(name or f"{frame} to {other}")
+        if frame == other:
+            raise InputError(f"loop {self.name!r} ties frame {frame!r} to itself; name two frames")
+        here, there = np.eye(4) if T_frame is None else T_frame, np.eye(4) if T_other is None else T_other
+        self.T_frame = _frozen(as_pose(here, f"T_frame of loop {self.name!r}"))
+        self.T_other = _frozen(as_pose(there, f"T_other of loop {self.name!r}"))
+        words = directions.split() if isinstance(directions, str) else []
+        if not words or any(word not in DIRECTIONS for word in words) or len(set(words)) < len(words):
+            raise InputError(
+                f"directions of loop {self.name!r} must be out of {' '.join(DIRECTIONS)}, got {directions!r}"
+            )
+        self.directions = tuple(word for word in DIRECTIONS if word in words)
+
+    @property
+    def has_place(self) -> bool:
+        """Tell that the places of a loop are known always."""
+        return True
+
+    def held(self, robot: Robot, q: ArrayLike) -> Loop:
+        """Return the same loop with the place in `other` moved to where the place in `frame` is at q (..., nq)."""
+        T_world_frame, T_world_other = (kinematics.pose(robot, q, frame) for frame in (self.frame, self.other))
+        result = copy.copy(self)
+        result.T_other = _frozen(inverse(T_world_other) @ T_world_frame @ self.T_frame)
+        return result
+
+    def constraints(self, robot: Robot) -> list[Row]:
+        """Return what the core needs to know."""
+        mask = sum(1 << DIRECTIONS.index(word) for word in self.directions)
+        batch = np.broadcast_shapes(self.T_frame.shape[:-2], self.T_other.shape[:-2])
+        parts = []
+        for T in (self.T_frame, self.T_other):
+            whole = np.broadcast_to(T, (*batch, 4, 4))
+            parts += [whole[..., :3, 3], whole[..., :3, :3].reshape(*batch, 9)]
+        place = np.concatenate(parts, axis=-1)
+        return [Row(robot.frame_index(self.frame), robot.frame_index(self.other), mask, place)]
+
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of its force: one number for each direction, on `frame`, in the axes of `other`'s place."""
+        return (len(self.directions),)
+
+    def __repr__(self) -> str:
+        return f"Loop({self.name!r}, {' '.join(self.directions)})"
+
+
+class Plan(NamedTuple):
+    """All constraints of a call, as the core takes them."""
+
+    contacts: tuple[Constraint, ...]
+    integers: bytes
+    places: list[Array]
+    rows: int
+
+
+def plan(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
+    """Check the constraints and lay them out for the core, or raise an error that says what is wrong with them."""
+    given = checked(contacts)
+    layouts = [contact.layout(robot) for contact in given]
+    integers = b"".join([layout.integers for layout in layouts])
+    places = [place for layout in layouts for place in layout.places]
+    return Plan(given, integers, places, sum([layout.rows for layout in layouts]))
+
+
+def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """Return the constraints, or raise an error that says what is wrong with them."""
+    if isinstance(contacts, Constraint):
+        raise InputError("contacts must be a list of contacts and loops, got a single one; put it in a list")
+    result = tuple(contacts)
+    names: set[str] = set()
+    for contact in result:
+        if not isinstance(contact, Constraint):
+            raise InputError(f"contacts must be Contact or Loop objects, got {contact!r}")
+        if contact.name in names:
+            raise InputError(f"two contacts are called {contact.name!r}; give one of them another name=")
+        names.add(contact.name)
+    if not result:
+        raise InputError("contacts is empty; without any, dynamics.forward gives the motion")
+    return result
+
+
+def _frozen(array: Array) -> Array:
+    """Copy an array and forbid changes: what the core was told must stay true."""
+    own = np.array(array)
+    own.flags.writeable = False
+    return own

@@ -1,0 +1,127 @@
+"""Accelerations under constraints, the forces that keep them, and impacts.
+
+The core does the work (`cpp/kernels/contact.cpp`): J M^-1 J^T f = wanted - J a_free, with the shortest f where
+constraints say the same thing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn import dynamics as plain
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact.constraints import Constraint, plan
+from kinodyn.dynamics.contact.forces import Forces
+from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+
+# made once: most calls are about one state, and short
+_LEFT_ALONE, _STOPS = np.zeros(2), np.zeros(())
+
+
+def dynamics(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    contacts: Sequence[Constraint],
+    wrenches: dict[str, ArrayLike] | None = None,
+    *,
+    stabilise: float | tuple[float, float] = 0.0,
+) -> tuple[Array, Forces]:
+    """Compute accelerations (..., nv) under which contacts and loops hold, and the forces that see to it.
+
+    Forces are those of an ideal joint: they may pull. `stabilise` brings places that have drifted back to where they
+    belong, critically damped at that rate [1/s] (J. Baumgarte 1972), or by (stiffness, damping) [1/s^2, 1/s];
+    0 leaves them.
+
+    R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, section 8.6.
+
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> q, still = robot.configuration("standing"), np.zeros(robot.nv)
+    >>> feet = [kd.contact.Contact("left_sole"), kd.contact.Contact("right_sole")]
+    >>> a, forces = kd.contact.dynamics(robot, q, still, kd.dynamics.gravity(robot, q), feet)
+    >>> int(forces.rank), forces["left_sole"].shape
+    (12, (6,))
+    """
+    given, integers, places, rows = plan(robot, contacts)
+    gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else gains_of(stabilise)
+    a, f, rank, missed, residual = _core.constrained(robot, q, v, tau, gains, places, integers, rows, wrenches)
+    return a, Forces(given, f, rank, residual, missed)
+
+
+def impact(
+    robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint], *, restitution: ArrayLike = 0.0
+) -> tuple[Array, Forces]:
+    """Compute the velocities (..., nv) after places hit the world, and the impulses [N s] that they take.
+
+    All kept directions stop, or with `restitution` (...), from 0 to 1, turn back at that share of their velocity.
+    Energy is never created: it falls by (1 - restitution^2) times that of the velocities that are stopped.
+
+    Featherstone 2008, section 11.7.
+    """
+    given, integers, places, rows = plan(robot, contacts)
+    share = _STOPS if isinstance(restitution, float) and restitution == 0 else np.asarray(restitution)
+    if share is not _STOPS and not (share.dtype.kind in "buif" and ((share >= 0) & (share <= 1)).all()):
+        raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
+    after, f, rank, missed, residual = _core.impact(robot, q, v, share, places, integers, rows)
+    return after, Forces(given, f, rank, residual, missed)
+
+
+def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
+    """Compute how joint velocities move what must not move (..., rows, nv).
+
+    Forces f act on the joints as J^T f.
+    """
+    _, integers, places, rows = plan(robot, contacts)
+    return _core.constraint_rows(robot, q, np.zeros(robot.nv), places, integers, rows)[0]
+
+
+class Projected(NamedTuple):
+    """The motion that constraints leave: M y' + h = S tau, with v = N y."""
+
+    M: Array
+    h: Array
+    S: Array
+    N: Array
+
+
+def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Projected:
+    """Project the dynamics on the directions (..., nv, k) in which constraints leave the robot free.
+
+    M-bar = N^T M N, h-bar = N^T (h + M c) and S-bar = N^T, with N an orthonormal basis of what J leaves, and c the
+    acceleration that keeps the constraints at y' = 0: contact forces are gone from these equations
+    (F. Aghili 2005). One rank for the whole batch.
+    """
+    _, integers, places, rows = plan(robot, contacts)
+    J, drift = _core.constraint_rows(robot, q, v, places, integers, rows)
+    U, values, Vt = np.linalg.svd(J)
+    size = values.shape[-1]
+    ranks = (values > 1e-9 * values[..., :1]).sum(axis=-1)
+    rank = int(ranks.max(initial=0))
+    if (ranks != rank).any():
+        raise InputError(f"the contacts have ranks from {int(ranks.min())} to {rank} in this batch; project them apart")
+    N = np.swapaxes(Vt[..., rank:, :], -1, -2)
+    inverse = np.where(np.arange(size) < rank, 1.0 / np.where(values > 0, values, 1.0), 0.0)
+    c = np.swapaxes(Vt[..., :size, :], -1, -2) @ (
+        inverse[..., None] * (np.swapaxes(U[..., :size], -1, -2) @ drift[..., None])
+    )
+    M = plain.mass_matrix(robot, q)
+    Nt = np.swapaxes(N, -1, -2)
+    h = Nt @ (plain.bias(robot, q, v)[..., None] + M @ c)
+    return Projected(Nt @ M @ N, h[..., 0], Nt, N)
+
+
+def gains_of(stabilise: float | tuple[float, float]) -> Array:
+    """Return stiffness [1/s^2] and damping [1/s] (2,) of a rate, or of the two given."""
+    pair = stabilise if isinstance(stabilise, tuple) else None
+    values = np.asarray(pair if pair else (stabilise, stabilise), dtype=float)
+    if values.shape != (2,) or not (np.isfinite(values) & (values >= 0)).all():
+        raise InputError(f"stabilise must be a rate from 0 on, or (stiffness, damping), got {stabilise!r}")
+    return values if pair else np.array([values[0] ** 2, 2.0 * values[0]])

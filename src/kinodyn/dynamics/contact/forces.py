@@ -1,0 +1,82 @@
+"""What contacts and loops bear: forces by name, and whether they could do what was asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.dynamics.contact.constraints import Constraint
+
+_CONSISTENT = 1e-8  # what rounding may leave, as a share of what the accelerations could come to
+
+
+class Forces(Mapping[str, Array]):
+    """Forces by the name of the contact, on the robot.
+
+    A point: (..., 3); a surface: (..., 6), force and moment about its point; corners: (..., n, 3); all in world axes.
+    A loop: (..., k), one number for each kept direction, on its `frame`, in the axes of the place in `other`.
+
+    Attributes
+    ----------
+    vector : (..., rows)
+        All forces in one array, in the order of `contact.jacobian`.
+    residual : (..., rows)
+        By how much the wanted accelerations [m/s^2, rad/s^2] are missed, of an impact velocities: rounding, unless
+        constraints contradict each other.
+    """
+
+    __slots__ = ("_contacts", "_missed", "_rank", "residual", "vector")
+
+    def __init__(
+        self,
+        contacts: Sequence[Constraint],
+        vector: Array,
+        rank: Array,
+        residual: Array | None = None,
+        missed: Array | None = None,
+    ) -> None:
+        self._contacts, self.vector, self._rank = contacts, vector, rank
+        self.residual: Array = np.zeros_like(vector) if residual is None else residual
+        self._missed: Array = np.zeros(vector.shape[:-1]) if missed is None else missed
+
+    @property
+    def rows(self) -> int:
+        """Count the rows of all constraints."""
+        return int(self.vector.shape[-1])
+
+    @property
+    def rank(self) -> NDArray[np.int_]:
+        """Count the rows (...) that say something of their own.
+
+        Below `rows` the forces are not unique, and the shortest are given. The accelerations are unique always.
+        """
+        return np.asarray(self._rank).astype(int)
+
+    @property
+    def consistent(self) -> NDArray[np.bool_]:
+        """Tell (...) whether all constraints can hold at once: False where they contradict each other."""
+        told: NDArray[np.bool_] = np.logical_or(self.rank == self.rows, self._missed <= _CONSISTENT)
+        return told
+
+    def __getitem__(self, name: str) -> Array:
+        start = 0
+        for contact in self._contacts:
+            shape = contact.shape()
+            size = int(np.prod(shape))
+            if contact.name == name:
+                part: Array = self.vector[..., start : start + size].reshape(*self.vector.shape[:-1], *shape)
+                return part
+            start += size
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (contact.name for contact in self._contacts)
+
+    def __len__(self) -> int:
+        return len(self._contacts)
+
+    def __repr__(self) -> str:
+        return "Forces(" + ", ".join(f"{name!r}: {force}" for name, force in self.items()) + ")"

@@ -1,0 +1,169 @@
+"""What a robot stands on: a plane, or heights on a grid. Anything with a `height_and_normal` may stand in for them."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.errors import InputError
+
+Interpolation = Literal["cubic", "linear"]
+
+# Weights of four neighbours in a row at the share t of the way from the second to the third: powers of t times this.
+# Cubic: E. Catmull and R. Rom 1974, the cubic through two nodes with the slope of their neighbours.
+_WEIGHTS = {
+    "cubic": 0.5 * np.array([[0, 2, 0, 0], [-1, 0, 1, 0], [2, -5, 4, -1], [-1, 3, -3, 1]], dtype=float),
+    "linear": np.array([[0, 1, 0, 0], [0, -1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=float),
+}
+_NEIGHBOURS = np.arange(4)
+
+
+class Ground(Protocol):
+    """What soft contacts ask of the ground."""
+
+    def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
+        """Tell how far points (..., 3) are above the ground, and its unit normals (..., 3) below them."""
+        ...
+
+
+class Plane:
+    """Endless flat ground, level or tilted, or a wall.
+
+    Parameters
+    ----------
+    point
+        Any point (3,) of the plane [m].
+    normal
+        Direction (3,) out of the ground, of any length.
+    """
+
+    def __init__(self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+        self.point = _vector("point of the plane", point, 3)
+        direction = _vector("normal of the plane", normal, 3)
+        length = float(np.linalg.norm(direction))
+        if not length > 1e-9:
+            raise InputError(f"normal of the plane has no direction: {normal!r}; give a vector that is not zero")
+        self.normal: Array = direction / length
+        self._offset = float(self.normal @ self.point)
+
+    def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
+        """Compute how far points (..., 3) are above the plane [m], below 0 inside, and its normals (..., 3)."""
+        places = _places(p)
+        return self.heights(places), np.broadcast_to(self.normal, places.shape)
+
+    def heights(self, p: Array) -> Array:
+        """Compute the distance (...) of points above the plane without any check."""
+        result: Array = p @ self.normal - self._offset
+        return result
+
+    def __repr__(self) -> str:
+        return f"Plane({self.point.tolist()}, {self.normal.tolist()})"
+
+
+class HeightField:
+    """Ground given by heights on a grid.
+
+    Between the nodes the surface is "cubic": through all heights, with a normal that changes continuously (it may
+    swing beyond a step by some 7 % of it); or "linear": between the heights of the four nodes around, with edges along
+    the grid. Both give planes exactly. Beyond the grid the ground goes on level, at the height of its nearest edge.
+
+    Parameters
+    ----------
+    heights
+        (nx, ny), at least 2 by 2: heights[i, j] [m] is the height at x = origin x + i * spacing, y = origin y + j *
+        spacing.
+    spacing
+        Between the nodes [m], one number or (along x, along y).
+    origin
+        x, y [m] of heights[0, 0], and z [m] that is added to all heights, 0 when left out.
+    """
+
+    def __init__(
+        self,
+        heights: ArrayLike,
+        spacing: ArrayLike = 0.1,
+        origin: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        interpolation: Interpolation = "cubic",
+    ) -> None:
+        grid = numbers("heights", heights)
+        if grid.ndim != 2 or min(grid.shape) < 2:
+            raise InputError(f"heights has shape {grid.shape}; give (nx, ny), at least 2 by 2")
+        self.spacing = np.array(np.broadcast_to(_vector("spacing", np.atleast_1d(np.asarray(spacing)), None), (2,)))
+        if not (self.spacing > 0).all():
+            raise InputError(f"spacing must be above 0, got {spacing!r}")
+        place = _vector("origin", origin, None)
+        if place.shape not in ((2,), (3,)):
+            raise InputError(f"origin has shape {place.shape}; give x, y or x, y, z")
+        if interpolation not in _WEIGHTS:
+            raise InputError(f'interpolation is {interpolation!r}; give "cubic" or "linear"')
+        self.interpolation = interpolation
+        self.heights: Array = grid + (place[2] if len(place) == 3 else 0.0)
+        self.origin: Array = place[:2].copy()
+        self._last = np.array(grid.shape, dtype=float) - 1.0
+        weights = _WEIGHTS[interpolation]
+        slopes = np.vstack([weights[1:] * [[1.0], [2.0], [3.0]], np.zeros((1, 4))])
+        self._basis = np.hstack([weights, slopes])
+        padded = _with_ring(_with_ring(self.heights).T).T
+        self._flat, self._width = np.ascontiguousarray(padded).ravel(), padded.shape[1]
+
+    def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
+        """Compute how far points (..., 3) are above the ground along its normal [m], and the normals (..., 3).
+
+        The height is the vertical distance times the cosine of the slope: exact on a plane, and elsewhere to first
+        order in the distance.
+        """
+        places = _places(p)
+        height, slope = self._surface(places[..., :2])
+        normal = np.empty(places.shape)
+        normal[..., :2] = -slope
+        normal[..., 2] = 1.0
+        normal /= np.sqrt(np.einsum("...i,...i", normal, normal))[..., None]
+        return (places[..., 2] - height) * normal[..., 2], normal
+
+    def _surface(self, xy: Array) -> tuple[Array, Array]:
+        """Height (...) of the surface and its slopes (..., 2) along x and y."""
+        free = (xy - self.origin) / self.spacing
+        nodes = np.minimum(np.maximum(free, 0.0), self._last)
+        first = np.minimum(nodes, self._last - 1.0).astype(np.intp)
+        t = nodes - first
+        powers = np.empty((*t.shape, 4))
+        powers[..., 0], powers[..., 1], powers[..., 2], powers[..., 3] = 1.0, t, t * t, t * t * t
+        along = (powers @ self._basis).reshape(*t.shape, 2, 4)  # by axis: weights of four neighbours, and their slopes
+        rows = (first[..., :1] + _NEIGHBOURS) * self._width
+        around = self._flat[rows[..., :, None] + (first[..., 1:] + _NEIGHBOURS)[..., None, :]]
+        both = along[..., 0, :, :] @ around @ np.swapaxes(along[..., 1, :, :], -1, -2)
+        slope = np.empty(t.shape)
+        slope[..., 0], slope[..., 1] = both[..., 1, 0], both[..., 0, 1]
+        slope *= (free == nodes) / self.spacing  # level beyond the edge
+        return both[..., 0, 0], slope
+
+    def __repr__(self) -> str:
+        nx, ny = self.heights.shape
+        return f"HeightField({nx} x {ny}, spacing={self.spacing.tolist()}, {self.interpolation})"
+
+
+def _with_ring(rows: Array) -> Array:
+    """Add a row at either end that goes on as the last two do, so that every cell has four neighbours."""
+    return np.vstack([2.0 * rows[0] - rows[1], rows, 2.0 * rows[-1] - rows[-2]])
+
+
+def _places(p: ArrayLike) -> Array:
+    """Check points (..., 3); lighter than `numbers`, because simulations ask at every step."""
+    places = np.asarray(p, dtype=float)
+    if places.shape[-1:] != (3,):
+        raise InputError(f"p has shape {places.shape}; give (..., 3)")
+    if not np.isfinite(places.sum()):
+        raise InputError("p has a value that is NaN or infinite; give finite numbers")
+    return places
+
+
+def _vector(what: str, value: ArrayLike, size: int | None) -> Array:
+    array = numbers(what, value) if size is None else numbers(what, value, size)
+    if array.ndim != 1 or (size is None and array.size not in (1, 2, 3)):
+        raise InputError(f"{what} has shape {array.shape}; give one vector")
+    return array

@@ -1,0 +1,74 @@
+"""The greatest reach: the farthest samples, pushed on until they can go no farther."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
+
+STARTS = 8  # several, for not every sample lies on the slope of the highest hill
+
+
+def farthest(robot: Robot, frame: str, q: Array, centre: Array) -> Array:
+    """Choose the configurations (at most STARTS, nq) out of q (n, nq) that take a frame farthest from a point."""
+    if len(q) <= STARTS:
+        return q
+    distance = np.linalg.norm(_core.pose(robot, q, frame, None)[:, :3, 3] - centre, axis=1)
+    return q[np.argpartition(-distance, STARTS)[:STARTS]]
+
+
+def refine_reach(
+    robot: Robot,
+    frame: str,
+    starts: Array,
+    moving: tuple[JointInfo, ...],
+    ranges: tuple[Array, Array],
+    centre: Array,
+) -> tuple[float, Array]:
+    """Climb from each start (n, nq) within the ranges: the greatest distance [m] and the configuration (nq,) there.
+
+    The unknowns are steps along v from the start, which ball joints have too. Slopes by finite differences do: at the
+    top they are zero, and an error e in the joints costs only e squared in distance.
+    """
+    columns = np.concatenate([np.arange(joint.v.start, joint.v.stop) for joint in moving])
+
+    def reached(step: Array, start: Array) -> tuple[float, Array]:
+        v = np.zeros(robot.nv)
+        v[columns] = step
+        q = robot.integrate(start, v)
+        return float(np.linalg.norm(_core.pose(robot, q, frame, None)[:3, 3] - centre)), q
+
+    best, q_best = 0.0, starts[0]
+    for start in starts:
+        box = [pair for joint in moving for pair in _box(joint, start, ranges)]
+        found = minimize(
+            lambda step, start=start: -(reached(step, start)[0] ** 2),
+            np.zeros(len(columns)),
+            method="L-BFGS-B",
+            bounds=box,
+            options={"ftol": 1e-15, "gtol": 1e-10},
+        )
+        distance, q = reached(found.x, start)
+        if distance > best:
+            best, q_best = distance, _within(q, moving, ranges)
+    return best, q_best
+
+
+def _box(joint: JointInfo, start: Array, ranges: tuple[Array, Array]) -> list[tuple[float, float]]:
+    if joint.kind == "ball":
+        return [(-np.inf, np.inf)] * 3
+    lower, upper = (float(limit[joint.q.start]) - float(start[joint.q.start]) for limit in ranges)
+    return [(lower, upper)]
+
+
+def _within(q: Array, moving: tuple[JointInfo, ...], ranges: tuple[Array, Array]) -> Array:
+    """Take off the rounding of start + (limit - start), which may end a bit beyond the limit."""
+    result = np.array(q)
+    for joint in moving:
+        if joint.kind != "ball":
+            result[joint.q] = np.clip(q[joint.q], ranges[0][joint.q], ranges[1][joint.q])
+    return result

@@ -1,0 +1,272 @@
+"""From a description to the flat tables of the core: one row per moving body, parents before children.
+
+A body's own frame is chosen for speed: parallel to its parent's at position zero wherever the joint turns about a
+coordinate axis of that frame, so that rotations are mostly zeros and ones. Links and other frames are placed in bodies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.description.types import Description, Inertia, Joint, Mimic
+
+# as in cpp/core/model.hpp
+REVOLUTE_X, REVOLUTE_Y, REVOLUTE_Z, REVOLUTE_ANY, PRISMATIC, BALL, FREE = range(7)
+
+COORDINATES = {"revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "ball": 4, "floating": 7, "fixed": 0}
+DOFS = {**COORDINATES, "ball": 3, "floating": 6}
+
+ROUNDING = 1e-15
+
+
+@dataclass(frozen=True)
+class JointInfo:
+    """A moving joint as `Robot.joints` lists it.
+
+    `q` and `v` are its places in the vectors; both are empty for a joint that follows another one.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    q: slice
+    v: slice
+    mimic: Mimic | None
+
+
+@dataclass
+class Body:
+    """One moving body: the joint that carries it, relative to its parent's frame, and its inertia."""
+
+    kind: int
+    parent: int
+    iq: int
+    iv: int
+    scale: float
+    offset: float
+    R: Array
+    p: Array
+    axis: Array
+    link: str
+    mass: float = 0.0
+    moment: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    R_body_link: Array = field(default_factory=lambda: np.eye(3))
+    virtual: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is fixed: a body (-1 is the world) and the pose in it."""
+
+    body: int
+    R: Array
+    p: Array
+
+    def then(self, T: Array) -> Place:
+        return Place(self.body, _snap(self.R @ T[:3, :3]), self.R @ T[:3, 3] + self.p)
+
+
+@dataclass
+class Tree:
+    """A description laid out for the core."""
+
+    bodies: list[Body]
+    joints: list[JointInfo]
+    places: dict[str, Place]
+    nq: int
+    nv: int
+    dof_joint: list[Joint]
+
+
+def compile_tree(description: Description) -> Tree:
+    """Lay out a valid description: joints depth first, in the order of the document."""
+    ordered = list(_depth_first(description))
+    infos, by_name, nq, nv = _number(ordered)
+    links = {link.name: link for link in description.links}
+    root = _root(description)
+    tree = Tree([], infos, {root: Place(-1, np.eye(3), np.zeros(3))}, nq, nv, [])
+    for joint in ordered:
+        _add_joint(tree, joint, by_name)
+        place = tree.places[joint.child]
+        inertia = links[joint.child].inertia
+        if place.body >= 0 and inertia is not None:
+            _add_inertia(tree.bodies[place.body], place, inertia)
+    for frame in description.frames:
+        tree.places[frame.name] = tree.places[frame.link].then(frame.T_link_frame)
+    tree.dof_joint = [joint for joint in ordered if joint.mimic is None for _ in range(DOFS[joint.kind])]
+    return tree
+
+
+def link_order(description: Description) -> list[str]:
+    """Names of the links, depth first, as frames list them."""
+    return [_root(description), *(joint.child for joint in _depth_first(description))]
+
+
+def _root(description: Description) -> str:
+    children = {joint.child for joint in description.joints}
+    return next(link.name for link in description.links if link.name not in children)
+
+
+def _depth_first(description: Description) -> Iterator[Joint]:
+    below: dict[str, list[Joint]] = {}
+    for joint in description.joints:
+        below.setdefault(joint.parent, []).append(joint)
+    stack = below.get(_root(description), [])[::-1]
+    while stack:
+        joint = stack.pop()
+        yield joint
+        stack.extend(below.get(joint.child, ())[::-1])
+
+
+def _number(ordered: list[Joint]) -> tuple[list[JointInfo], dict[str, tuple[Joint, JointInfo]], int, int]:
+    """Give each joint its places in q and v."""
+    infos: list[JointInfo] = []
+    by_name: dict[str, tuple[Joint, JointInfo]] = {}
+    nq = nv = 0
+    for joint in ordered:
+        if joint.kind == "fixed":
+            continue
+        own = joint.mimic is None
+        next_q = nq + (COORDINATES[joint.kind] if own else 0)
+        next_v = nv + (DOFS[joint.kind] if own else 0)
+        info = JointInfo(
+            joint.name, joint.kind, joint.parent, joint.child, slice(nq, next_q), slice(nv, next_v), joint.mimic
+        )
+        infos.append(info)
+        by_name[joint.name] = (joint, info)
+        nq, nv = next_q, next_v
+    return infos, by_name, nq, nv
+
+
+def _source(joint: Joint, by_name: dict[str, tuple[Joint, JointInfo]]) -> tuple[JointInfo, float, float]:
+    """Follow a chain of mimics to the joint that has the coordinate: position = multiplier * q + offset."""
+    multiplier, offset = 1.0, 0.0
+    while joint.mimic is not None:
+        offset += multiplier * joint.mimic.offset
+        multiplier *= joint.mimic.multiplier
+        joint = by_name[joint.mimic.joint][0]
+    return by_name[joint.name][1], multiplier, offset
+
+
+def _add_joint(tree: Tree, joint: Joint, by_name: dict[str, tuple[Joint, JointInfo]]) -> None:
+    here = tree.places[joint.parent].then(joint.T_parent_child)
+    if joint.kind == "fixed":
+        tree.places[joint.child] = here
+        return
+    source, multiplier, offset = _source(joint, by_name)
+    iq, iv = source.q.start, source.v.start
+    axis = here.R @ joint.axis
+    if joint.kind in ("revolute", "continuous"):
+        _add_revolute(tree, joint, here, axis, (iq, iv), (multiplier, offset - joint.reference))
+    elif joint.kind == "prismatic":
+        _append(tree, PRISMATIC, joint, here, (iq, iv), (multiplier, offset - joint.reference), axis=axis)
+    elif joint.kind == "planar":
+        _add_planar(tree, joint, here, axis, (iq, iv))
+    else:  # the rates are in the link's own axes, so the body takes those
+        kind = BALL if joint.kind == "ball" else FREE
+        _append(tree, kind, joint, here, (iq, iv), (1.0, 0.0), R=here.R)
+
+
+def _add_revolute(
+    tree: Tree, joint: Joint, here: Place, axis: Array, index: tuple[int, int], motion: tuple[float, float]
+) -> None:
+    k = int(np.argmax(np.abs(axis)))
+    sign = math.copysign(1.0, axis[k])
+    if np.abs(axis - sign * np.eye(3)[k]).max() <= ROUNDING:
+        _append(tree, REVOLUTE_X + k, joint, here, index, (sign * motion[0], sign * motion[1]))
+    else:
+        _append(tree, REVOLUTE_ANY, joint, here, index, motion, R=frame_along(axis))
+
+
+def _add_planar(tree: Tree, joint: Joint, here: Place, normal: Array, index: tuple[int, int]) -> None:
+    """Two slides and a turn; the bodies between them weigh nothing."""
+    frame = here.R @ frame_along(joint.axis)
+    iq, iv = index
+    for k in range(2):
+        _append(tree, PRISMATIC, joint, here, (iq + k, iv + k), (1.0, 0.0), axis=frame[:, k])
+        tree.bodies[-1].virtual = True
+        body = len(tree.bodies) - 1
+        here = Place(body, tree.places[joint.child].R, np.zeros(3))
+    _add_revolute(tree, joint, here, normal, (iq + 2, iv + 2), (1.0, 0.0))
+
+
+def _append(
+    tree: Tree,
+    kind: int,
+    joint: Joint,
+    here: Place,
+    index: tuple[int, int],
+    motion: tuple[float, float],
+    *,
+    R: Array | None = None,
+    axis: Array | None = None,
+) -> None:
+    """Add the body of a joint that stands at `here` in its parent's body."""
+    R = np.eye(3) if R is None else R
+    R_body_link = _snap(R.T @ here.R)
+    axis = np.array([0.0, 0.0, 1.0]) if axis is None else axis
+    tree.bodies.append(
+        Body(kind, here.body, *index, *motion, R=R, p=here.p, axis=axis, link=joint.child, R_body_link=R_body_link)
+    )
+    tree.places[joint.child] = Place(len(tree.bodies) - 1, R_body_link, np.zeros(3))
+
+
+def _add_inertia(body: Body, place: Place, inertia: Inertia) -> None:
+    com = place.R @ inertia.com + place.p
+    body.mass += inertia.mass
+    body.moment += inertia.mass * com
+    about_origin = inertia.mass * (com @ com * np.eye(3) - np.outer(com, com))
+    body.inertia += place.R @ inertia.matrix @ place.R.T + about_origin
+
+
+def frame_along(axis: Array) -> Array:
+    """Make the rotation that takes z to a unit axis on the shortest way."""
+    x, y, z = axis
+    if z >= 0.0:  # Rodrigues' formula without division by sin
+        k = 1.0 / (1.0 + z)
+        return np.array([[1 - k * x * x, -k * x * y, x], [-k * x * y, 1 - k * y * y, y], [-x, -y, z]])
+    flipped = frame_along(-np.asarray(axis))
+    return flipped @ np.diag([1.0, -1.0, -1.0])
+
+
+def _snap(R: Array) -> Array:
+    """Round entries that are an integer but for rounding: cos(pi / 2) is meant to be zero."""
+    whole = np.round(R)
+    return np.where(np.abs(R - whole) <= ROUNDING, whole, R)
+
+
+def body_tables(bodies: list[Body]) -> tuple[np.ndarray, np.ndarray]:
+    """Write the bodies as the core reads them: integers (n, 4) and numbers (n, 36)."""
+    integers = np.array([[b.kind, b.parent, b.iq, b.iv] for b in bodies], dtype=np.int64).reshape(-1, 4)
+    numbers = np.zeros((len(bodies), 36))
+    for row, b in zip(numbers, bodies, strict=True):
+        moment_of_inertia = b.inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+        row[:2] = b.scale, b.offset
+        row[2:11] = b.R.ravel()
+        row[11:14] = b.p
+        row[14:17] = b.axis
+        row[17] = b.mass
+        row[18:21] = b.moment
+        row[21:27] = moment_of_inertia
+        row[27:36] = b.R_body_link.ravel()
+    return integers, numbers
+
+
+def inertial_parameters(bodies: list[Body]) -> Array:
+    """List mass, mass * com and inertia about the origin, in link axes, ten numbers for each body that is a link."""
+    rows = []
+    for b in bodies:
+        if b.virtual:
+            continue
+        R = b.R_body_link
+        inertia = R.T @ b.inertia @ R
+        six = inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+        rows.append(np.concatenate([[b.mass], R.T @ b.moment, six]))
+    return np.concatenate(rows) if rows else np.zeros(0)

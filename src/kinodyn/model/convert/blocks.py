@@ -1,0 +1,198 @@
+"""Joints of several coordinates, one class for each way in which an engine holds them.
+
+A block maps positions there and back; `rate` is the orthogonal matrix B(q) with v' = B v, and `drift` is (dB/dt) v.
+Frames: R takes child axes to parent axes; our velocities are in child axes, linear first.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.model.convert.quaternions import quaternion_of_rpy, roll_pitch_yaw, rotation_matrix
+
+_TO_WXYZ = [3, 0, 1, 2]
+_TO_XYZW = [1, 2, 3, 0]
+
+
+@dataclass(frozen=True)
+class Block(ABC):
+    """A joint whose coordinates stand in one piece on both sides: `q`, `v` ours, `their_q`, `their_v` theirs."""
+
+    q: slice
+    v: slice
+    their_q: slice
+    their_v: slice
+
+    @property
+    def own_unit(self) -> slice | None:
+        """Where in our q a unit quaternion is, None if the joint has none."""
+        return {7: slice(self.q.start + 3, self.q.stop), 4: self.q}.get(self.q.stop - self.q.start)
+
+    @property
+    def their_unit(self) -> slice | None:
+        """Where in their positions numbers of norm 1 are, None if there are none."""
+        return None
+
+    @abstractmethod
+    def q_to(self, q: Array) -> Array:
+        """Map our coordinates of this joint to theirs."""
+
+    @abstractmethod
+    def q_from(self, x: Array) -> Array:
+        """Map their coordinates of this joint to ours."""
+
+    def rate(self, q: Array) -> Array:
+        """Return B(q), `(..., n, n)`."""
+        return np.eye(self.v.stop - self.v.start)
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """Return (dB/dt) v, `(..., n)`."""
+        return np.zeros_like(v)
+
+
+def _linear_drift(quaternion: Array, v: Array) -> Array:
+    """Return what d/dt (R v_linear) has beside R dv_linear/dt: R (w x v_linear)."""
+    turning = np.cross(v[..., 3:], v[..., :3])
+    product: Array = np.einsum("...ij,...j->...i", rotation_matrix(quaternion), turning)
+    return product
+
+
+class Same(Block):
+    """A joint that is the same on both sides: Pinocchio's free flyer and spherical joint, Drake's planar joint."""
+
+    @property
+    def their_unit(self) -> slice | None:
+        """See `Block`; at the same place as ours."""
+        own = self.own_unit
+        shift = self.their_q.start - self.q.start
+        return own and slice(own.start + shift, own.stop + shift)
+
+    def q_to(self, q: Array) -> Array:
+        """See `Block`."""
+        return q
+
+    def q_from(self, x: Array) -> Array:
+        """See `Block`."""
+        return x
+
+
+class MujocoBall(Block):
+    """A quaternion with w first; the angular velocity is in child axes as ours."""
+
+    @property
+    def their_unit(self) -> slice | None:
+        """See `Block`."""
+        return self.their_q
+
+    def q_to(self, q: Array) -> Array:
+        """See `Block`."""
+        return q[..., _TO_WXYZ]
+
+    def q_from(self, x: Array) -> Array:
+        """See `Block`."""
+        return x[..., _TO_XYZW]
+
+
+class MujocoFree(Block):
+    """Position, quaternion with w first; velocity linear in world axes, angular in body axes."""
+
+    @property
+    def their_unit(self) -> slice | None:
+        """See `Block`."""
+        return slice(self.their_q.start + 3, self.their_q.stop)
+
+    def q_to(self, q: Array) -> Array:
+        """See `Block`."""
+        return np.concatenate([q[..., :3], q[..., 3:][..., _TO_WXYZ]], axis=-1)
+
+    def q_from(self, x: Array) -> Array:
+        """See `Block`."""
+        return np.concatenate([x[..., :3], x[..., 3:][..., _TO_XYZW]], axis=-1)
+
+    def rate(self, q: Array) -> Array:
+        """See `Block`."""
+        B = np.zeros((*q.shape[:-1], 6, 6))
+        B[..., :3, :3], B[..., 3:, 3:] = rotation_matrix(q[..., 3:]), np.eye(3)
+        return B
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """See `Block`."""
+        linear = _linear_drift(q[..., 3:], v)
+        return np.concatenate([linear, np.zeros_like(linear)], axis=-1)
+
+
+class DrakeFree(Block):
+    """Quaternion with w first, position; velocity angular first, both in world axes."""
+
+    @property
+    def their_unit(self) -> slice | None:
+        """See `Block`."""
+        return slice(self.their_q.start, self.their_q.start + 4)
+
+    def q_to(self, q: Array) -> Array:
+        """See `Block`."""
+        return np.concatenate([q[..., 3:][..., _TO_WXYZ], q[..., :3]], axis=-1)
+
+    def q_from(self, x: Array) -> Array:
+        """See `Block`."""
+        return np.concatenate([x[..., 4:], x[..., :4][..., _TO_XYZW]], axis=-1)
+
+    def rate(self, q: Array) -> Array:
+        """See `Block`."""
+        B = np.zeros((*q.shape[:-1], 6, 6))
+        B[..., :3, 3:] = B[..., 3:, :3] = rotation_matrix(q[..., 3:])
+        return B
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """See `Block`."""
+        linear = _linear_drift(q[..., 3:], v)
+        return np.concatenate([np.zeros_like(linear), linear], axis=-1)
+
+
+class DrakeBall(Block):
+    """Roll, pitch and yaw about fixed axes; the angular velocity is in parent axes."""
+
+    def q_to(self, q: Array) -> Array:
+        """See `Block`."""
+        return roll_pitch_yaw(q)
+
+    def q_from(self, x: Array) -> Array:
+        """See `Block`."""
+        return quaternion_of_rpy(x)
+
+    def rate(self, q: Array) -> Array:
+        """See `Block`."""
+        return rotation_matrix(q)
+
+
+class PinocchioPlanar(Block):
+    """Position, cosine and sine of the angle; the linear velocity is in body axes, ours in those of the plane."""
+
+    @property
+    def their_unit(self) -> slice | None:
+        """See `Block`."""
+        return slice(self.their_q.start + 2, self.their_q.stop)
+
+    def q_to(self, q: Array) -> Array:
+        """See `Block`."""
+        return np.concatenate([q[..., :2], np.cos(q[..., 2:]), np.sin(q[..., 2:])], axis=-1)
+
+    def q_from(self, x: Array) -> Array:
+        """See `Block`."""
+        return np.concatenate([x[..., :2], np.arctan2(x[..., 3:], x[..., 2:3])], axis=-1)
+
+    def rate(self, q: Array) -> Array:
+        """See `Block`."""
+        c, s = np.cos(q[..., 2]), np.sin(q[..., 2])
+        B = np.zeros((*q.shape[:-1], 3, 3))
+        B[..., 0, 0], B[..., 0, 1], B[..., 1, 0], B[..., 1, 1], B[..., 2, 2] = c, s, -s, c, 1.0
+        return B
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """See `Block`: body axes turn with w, so the body sees -w x v_body on top."""
+        x, y, w = np.moveaxis(np.einsum("...ij,...j->...i", self.rate(q), v), -1, 0)
+        return np.stack([w * y, -w * x, np.zeros_like(w)], axis=-1)

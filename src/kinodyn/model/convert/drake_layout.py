@@ -1,0 +1,119 @@
+"""The layout of a Drake MultibodyPlant.
+
+Drake holds a free body as [qw qx qy qz x y z] with velocity [angular, linear] in world axes, a ball joint as roll,
+pitch and yaw with the angular velocity in parent axes. Drake itself is not needed here: a `DrakeLayout` tells
+where each joint's coordinates are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinodyn.errors import InputError
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.convert.blocks import Block, DrakeBall, DrakeFree, Same
+from kinodyn.model.convert.converter import Converter
+from kinodyn.model.convert.joints import free_base, leaders, require_same_joints
+from kinodyn.model.convert.scalars import Scalar, Scalars
+from kinodyn.model.robot import Robot
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    "revolute": ("revolute", "continuous"),
+    "prismatic": ("prismatic",),
+    "quaternion_floating": ("floating",),
+    "ball_rpy": ("ball",),
+    "planar": ("planar",),
+}
+_BLOCKS: dict[str, type[Block]] = {"floating": DrakeFree, "ball": DrakeBall, "planar": Same}
+_WIDTHS = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}
+
+
+@dataclass(frozen=True)
+class DrakeJoint:
+    """Where a joint's coordinates begin in the plant's positions and velocities, and Drake's name of its type."""
+
+    position_start: int
+    velocity_start: int
+    type_name: str = "revolute"
+
+
+@dataclass(frozen=True)
+class DrakeLayout:
+    """The joints of a plant by name, and the lengths of its positions and velocities."""
+
+    joints: Mapping[str, DrakeJoint]
+    num_positions: int
+    num_velocities: int
+
+    @classmethod
+    def from_plant(cls, plant: Any) -> DrakeLayout:
+        """Read the layout of a finalised `pydrake.multibody.plant.MultibodyPlant`; welds are left out."""
+        joints = (plant.get_joint(index) for index in plant.GetJointIndices())
+        return cls(
+            {
+                joint.name(): DrakeJoint(joint.position_start(), joint.velocity_start(), joint.type_name())
+                for joint in joints
+                if joint.num_velocities() > 0
+            },
+            plant.num_positions(),
+            plant.num_velocities(),
+        )
+
+
+def drake(robot: Robot, layout: DrakeLayout) -> Converter:
+    """Make the converter between `robot` and a Drake plant of the same robot, joints matched by name.
+
+    The free base may have another name there if it is the only "quaternion_floating" joint, since Drake makes up
+    that name.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> layout = DrakeLayout({"joint1": DrakeJoint(1, 1), "joint2": DrakeJoint(0, 0)}, 2, 2)
+    >>> kd.convert.drake(kd.load("planar2r"), layout).q_to([0.1, 0.2]).tolist()
+    [0.2, 0.1]
+    """
+    joints, base = dict(layout.joints), free_base(robot)
+    free = [name for name, joint in joints.items() if joint.type_name == "quaternion_floating"]
+    if base is not None and base.name not in joints and len(free) == 1:
+        joints[base.name] = joints.pop(free[0])
+    require_same_joints(robot, joints, "Drake")
+    lead = leaders(robot)
+    scalars: list[Scalar] = []
+    blocks: list[Block] = []
+    for joint in robot.joints:
+        theirs = joints[joint.name]
+        _require_same_kind(joint, theirs)
+        if joint.name in lead:
+            follows = joint.mimic is not None
+            scalars.append(Scalar(lead[joint.name], follows, theirs.position_start, theirs.velocity_start))
+        else:
+            blocks.append(_block(joint, theirs))
+    size = (layout.num_positions, layout.num_velocities)
+    _require_whole("positions", size[0], [s.their_q for s in scalars], [block.their_q for block in blocks])
+    _require_whole("velocities", size[1], [s.their_v for s in scalars], [block.their_v for block in blocks])
+    return Converter((robot.nq, robot.nv), size, Scalars(scalars), blocks)
+
+
+def _block(joint: JointInfo, theirs: DrakeJoint) -> Block:
+    nq, nv = _WIDTHS[theirs.type_name]
+    their_q = slice(theirs.position_start, theirs.position_start + nq)
+    return _BLOCKS[joint.kind](joint.q, joint.v, their_q, slice(theirs.velocity_start, theirs.velocity_start + nv))
+
+
+def _require_whole(what: str, count: int, singles: Sequence[int], pieces: Sequence[slice]) -> None:
+    """Raise unless the joints fill each place of the plant's vector once; a hand-made layout may be wrong there."""
+    filled = [*singles, *(index for piece in pieces for index in range(piece.start, piece.stop))]
+    if sorted(filled) != list(range(count)):
+        raise InputError(f"the layout's joints fill the {what} {sorted(filled)} of {count}; each must be filled once")
+
+
+def _require_same_kind(joint: JointInfo, theirs: DrakeJoint) -> None:
+    if joint.kind not in _KINDS.get(theirs.type_name, ()):
+        known = ", ".join(_KINDS)
+        raise InputError(
+            f"joint {joint.name!r} is {joint.kind} here and {theirs.type_name!r} in Drake; both must agree, and of "
+            f"Drake's types {known} are known"
+        )

@@ -1,0 +1,80 @@
+"""All joints of one coordinate at once: index arrays between two orders, followers of mimic joints included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.model.convert.joints import Leader
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """Where the other engine keeps a joint of one coordinate, and whether as (cos, sin)."""
+
+    leader: Leader
+    follows: bool
+    their_q: int
+    their_v: int
+    circular: bool = False
+
+
+class Scalars:
+    """Copies between our order and theirs.
+
+    A joint's position is multiplier * q[leader] + offset: 1 and 0 for joints that lead themselves, the only ones that
+    are read on the way back.
+    """
+
+    def __init__(self, joints: Sequence[Scalar]) -> None:
+        self._multiplier = np.array([joint.leader.multiplier for joint in joints])
+        self._offset = np.array([joint.leader.offset for joint in joints])
+        self._q = np.array([joint.leader.joint.q.start for joint in joints], dtype=np.intp)
+        self._v = np.array([joint.leader.joint.v.start for joint in joints], dtype=np.intp)
+        self._their_q = np.array([joint.their_q for joint in joints], dtype=np.intp)
+        self._their_v = np.array([joint.their_v for joint in joints], dtype=np.intp)
+        self._circular = np.array([joint.circular for joint in joints], dtype=bool)
+        self._own = np.array([not joint.follows for joint in joints], dtype=bool)
+        self.own_q, self.own_v = self._q[self._own], self._v[self._own]
+        self.their_own_q, self.their_own_v = self._their_q[self._own], self._their_v[self._own]
+
+    @property
+    def circles(self) -> list[slice]:
+        """Where in their positions the pairs (cos, sin) are."""
+        return [slice(int(start), int(start) + 2) for start in self._their_q[self._circular]]
+
+    def q_to(self, q: Array, x: Array) -> None:
+        """Write our positions `q` into theirs, `x`."""
+        position = self._multiplier * q[..., self._q] + self._offset
+        straight, circular = ~self._circular, self._circular
+        x[..., self._their_q[straight]] = position[..., straight]
+        x[..., self._their_q[circular]] = np.cos(position[..., circular])
+        x[..., self._their_q[circular] + 1] = np.sin(position[..., circular])
+
+    def q_from(self, x: Array, q: Array) -> None:
+        """Write their positions `x` into ours, `q`."""
+        straight, circular = self._own & ~self._circular, self._own & self._circular
+        q[..., self._q[straight]] = x[..., self._their_q[straight]]
+        start = self._their_q[circular]
+        q[..., self._q[circular]] = np.arctan2(x[..., start + 1], x[..., start])
+
+    def v_to(self, v: Array, w: Array) -> None:
+        """Write our velocities or accelerations `v` into theirs, `w`."""
+        w[..., self._their_v] = self._multiplier * v[..., self._v]
+
+    def v_from(self, w: Array, v: Array) -> None:
+        """Write their velocities or accelerations `w` into ours, `v`."""
+        v[..., self._v[self._own]] = w[..., self._their_v[self._own]]
+
+    def tau_to(self, tau: Array, t: Array) -> None:
+        """Write our efforts `tau` into theirs, `t`; followers get none, their leaders do the work."""
+        t[..., self._their_v[self._own]] = tau[..., self._v[self._own]]
+
+    def tau_from(self, t: Array, tau: Array) -> None:
+        """Write their efforts `t` into ours, `tau`; a follower's acts on its leader through the multiplier."""
+        tau[..., self._v[self._own]] = t[..., self._their_v[self._own]]
+        for i in np.flatnonzero(~self._own):
+            tau[..., self._v[i]] += self._multiplier[i] * t[..., self._their_v[i]]

@@ -1,0 +1,116 @@
+"""State: a robot at (q, v), everything about it computed in one pass. Made for control loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array, Reference
+from kinodyn.errors import InputError, SingularError
+from kinodyn.model.robot import Robot
+
+# what the core fills, in its order
+_NAMES = (
+    "poses",
+    "_columns",
+    "mass_matrix",
+    "bias",
+    "com",
+    "com_jacobian",
+    "com_velocity",
+    "momentum_matrix",
+    "momentum",
+    "momentum_bias",
+)
+
+_OF_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias")
+
+
+class State:
+    """A robot at (q, v), or at a batch of them.
+
+    The attributes are read-only views of memory that `update` fills again in place: copy what must outlive it.
+
+    Attributes
+    ----------
+    q, v : (..., nq), (..., nv)
+    poses : (..., n_frames, 4, 4)
+        In the order of `robot.frame_names`.
+    mass_matrix : (..., nv, nv)
+    bias : (..., nv)
+        Coriolis, centrifugal, damping and gravity forces.
+    com, com_velocity : (..., 3)
+    com_jacobian : (..., 3, nv)
+    momentum_matrix : (..., 6, nv)
+    momentum : (..., 6)
+        About the centre of mass.
+    momentum_bias : (..., 6)
+        Rate of momentum at zero acceleration, so that the rate is momentum_matrix @ a + momentum_bias.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> state = kd.State(robot, robot.neutral())
+    >>> state.jacobian("left_foot").shape
+    (6, 36)
+    """
+
+    q: Array
+    v: Array
+    poses: Array
+    mass_matrix: Array
+    bias: Array
+    com: Array
+    com_jacobian: Array
+    com_velocity: Array
+    momentum_matrix: Array
+    momentum: Array
+    momentum_bias: Array
+
+    def __init__(self, robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        self.robot = robot
+        self._arrays = _core.state(robot, q, np.zeros(robot.nv) if v is None else v, None)
+        batch = self._arrays[3].shape[:-1]
+        self._q, self._v = np.empty((*batch, robot.nq)), np.empty((*batch, robot.nv))
+        self._keep(q, 0.0 if v is None else v)
+        for name, array in zip(("q", "v", *_NAMES), (self._q, self._v, *self._arrays), strict=True):
+            if robot.mass == 0.0 and name in _OF_MASS:
+                continue
+            view = array.view()
+            view.flags.writeable = False
+            setattr(self, name, view)
+        self._frames = self.poses.reshape(*batch, len(robot.frame_names), 16)
+
+    def update(self, q: ArrayLike, v: ArrayLike) -> State:
+        """Move to another (q, v) of the same shape, in place and without allocation; returns itself.
+
+        On bad input an error is raised; a single state stays as it was, of a batch a part may have moved on.
+        """
+        _core.state(self.robot, q, v, self._arrays)
+        self._keep(q, v)
+        return self
+
+    def pose(self, frame: str | int) -> Array:
+        """Look up T_world_frame (..., 4, 4), a view."""
+        view: Array = self.poses[..., _core.frame_index(self.robot, frame), :, :]
+        return view
+
+    def jacobian(self, frame: str | int, *, reference: Reference = "aligned", out: Array | None = None) -> Array:
+        """Assemble the Jacobian (..., 6, nv) of a frame; see `kinodyn.kinematics.jacobian`."""
+        index = _core.frame_index(self.robot, frame)
+        return _core.state_jacobian(self.robot, self._columns, self._frames[..., index, :], index, reference, out)
+
+    def __getattr__(self, name: str) -> Array:
+        if name in _OF_MASS:
+            raise SingularError(f"this robot has no moving mass, so it has no {name}")
+        raise AttributeError(f"a State has no attribute {name!r}")
+
+    _columns: Array
+
+    def _keep(self, q: ArrayLike, v: ArrayLike) -> None:
+        self._q[...] = q
+        self._v[...] = v

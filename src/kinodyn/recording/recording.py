@@ -1,0 +1,274 @@
+"""Recording: what happened in a run, whoever made it: a simulation, a controller, a planner, a real robot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.identification.columns import labels
+from kinodyn.model.robot import Robot
+
+if TYPE_CHECKING:
+    Figure: TypeAlias = Any  # of matplotlib, which is not needed to run
+
+Status = Literal["complete", "diverged", "interrupted"]
+STATUSES = ("complete", "diverged", "interrupted")
+LIMITS = ("lower", "upper", "velocity", "effort")
+GROUPS = ("contacts", "forces", "signals", "limits", "terrain")
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A motion over time, with torques, contacts and whatever else was measured.
+
+    Of many simulations at once the batch axes stand between time and the last axis: q is (n, ..., nq).
+
+    Attributes
+    ----------
+    robot : str
+        The robot's name.
+    time : (n,)
+        Increasing [s].
+    q, v, tau : (n, ..., nq), (n, ..., nv), (n, ..., nv)
+        Configurations, velocities, and the generalised forces that acted from this row on.
+    contacts : dict of frame -> (n, ...)
+        Whether the frame touches something.
+    forces : dict of frame -> (n, ..., 6)
+        Wrench of the contacts on the frame, aligned reference, over the step of time that ends with this row.
+    signals : dict of name -> (n, ...)
+        Anything else.
+    q_names, v_names : tuple of str
+        Names of the columns of q, and of v and tau.
+    limits : dict
+        "lower", "upper" (nq,), "velocity", "effort" (nv,), for those that draw them; may be empty.
+    terrain : dict
+        What stood out of the level ground z = 0, as triangles: "vertices" (k, 3) [m] and "faces" (m, 3), or empty.
+    status : "complete", "diverged" or "interrupted"
+    reason : str
+        Why the run ended early: the time, the joint, what was wrong.
+
+    Example
+    -------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("planar2r")
+    >>> recording = kd.sim.simulate(robot, None, 0.1)
+    >>> recording.q.shape, recording.status
+    ((101, 2), 'complete')
+    >>> recording.at(0.05)["q"].shape
+    (2,)
+    """
+
+    robot: str
+    time: Array
+    q: Array
+    v: Array
+    tau: Array
+    contacts: Mapping[str, Array] = field(default_factory=dict)
+    forces: Mapping[str, Array] = field(default_factory=dict)
+    signals: Mapping[str, Array] = field(default_factory=dict)
+    q_names: tuple[str, ...] = ()
+    v_names: tuple[str, ...] = ()
+    limits: Mapping[str, Array] = field(default_factory=dict)
+    terrain: Mapping[str, Array] = field(default_factory=dict)
+    status: Status = "complete"
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        fields = self.__dict__  # frozen for everybody else
+        for name in ("time", "q", "v", "tau"):
+            fields[name] = _numbers(name, fields[name])
+        for group in GROUPS:
+            given = fields[group]
+            if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+                raise InputError(f"{group} must be a mapping of name -> array")
+            kept = {name: _numbers(f"{group}[{name!r}]", array, group == "contacts") for name, array in given.items()}
+            fields[group] = MappingProxyType(kept)
+        fields["q_names"] = self.q_names or tuple(f"{k}" for k in range(self.q.shape[-1] if self.q.ndim else 0))
+        fields["v_names"] = self.v_names or tuple(f"{k}" for k in range(self.v.shape[-1] if self.v.ndim else 0))
+        _check(self)
+
+    @classmethod
+    def of(cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **more: Any) -> Recording:
+        """Make a recording of a robot: names and limits are taken from it; `more` are other attributes."""
+        names = labels(robot)
+        limits = {name: getattr(robot.limits, name) for name in LIMITS}
+        given = {"time": time, "q": q, "v": v, "tau": tau}
+        arrays: dict[str, Any] = {name: np.asarray(part, dtype=float) for name, part in given.items()}
+        return cls(robot.name, **arrays, q_names=names.q, v_names=names.v, limits=limits, **more)
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first row to the last."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Shape of the batch of simulations, () for a single one."""
+        return self.q.shape[1:-1]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __getitem__(self, rows: slice) -> Recording:
+        """Take a range of rows, as in `recording[100:200]`."""
+        if not isinstance(rows, slice):
+            raise InputError(f"a recording is cut by slices such as [10:20], got {rows!r}; at(t) gives one instant")
+        if len(range(len(self))[rows]) == 0:
+            raise InputError(f"the slice {rows} of a recording of {len(self)} rows is empty")
+        return self._mapped(lambda array: array[rows])
+
+    def between(self, start: float, stop: float) -> Recording:
+        """Take the rows from `start` to `stop` [s], both included."""
+        first, last = np.searchsorted(self.time, start, "left"), np.searchsorted(self.time, stop, "right")
+        return self[int(first) : int(last)]
+
+    def member(self, *index: int) -> Recording:
+        """Take one simulation out of a batch."""
+        if len(index) != len(self.batch) or any(not -n <= i < n for i, n in zip(index, self.batch, strict=True)):
+            raise InputError(f"the batch has shape {self.batch}; there is no member {index}")
+        axes = (slice(None), *index)
+        depth = len(self.batch)
+        return self._mapped(lambda array: array[axes] if array.shape[1 : 1 + depth] == self.batch else array)
+
+    def at(self, t: ArrayLike) -> dict[str, Array]:
+        """Look up every array at times t (...), by name; between rows the row before holds, as torques do."""
+        times = np.asarray(t, dtype=float)
+        slack = 1e-9 * max(1.0, abs(float(self.time[-1])))
+        if not ((times >= self.time[0] - slack) & (times <= self.time[-1] + slack)).all():
+            raise InputError(f"t must be from {self.time[0]:g} to {self.time[-1]:g} s, got {t!r}")
+        row = np.clip(np.searchsorted(self.time, times + slack, "right") - 1, 0, len(self) - 1)
+        return {name: array[row] for name, array in self.arrays()}
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Go through everything that has a row for each time: "q", "forces.left_foot", a signal's own name, ..."""
+        for name in ("time", "q", "v", "tau"):
+            yield name, getattr(self, name)
+        for group in ("contacts", "forces"):
+            for name, array in getattr(self, group).items():
+                yield f"{group}.{name}", array
+        yield from self.signals.items()
+
+    def array(self, name: str) -> Array:
+        """Find an array by the name that `arrays` gives it."""
+        found = dict(self.arrays())
+        if name not in found:
+            raise unknown_name("signal", name, found)
+        return found[name]
+
+    def with_signals(self, **signals: ArrayLike) -> Recording:
+        """Make a recording that has more signals, each (n, ...)."""
+        arrays = {name: np.asarray(array) for name, array in signals.items()}
+        return replace(self, signals={**self.signals, **arrays})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a .npz, .parquet or .csv file; the file appears whole or not at all.
+
+        CSV holds the columns only; `load` reads the other two. Parquet needs `pip install 'kinodyn[data]'`.
+        `kinodyn.identification.read` reads all three.
+        """
+        from kinodyn.recording.files import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Recording:
+        """Read what `save` wrote as .npz or .parquet; nothing in it is unpickled or run.
+
+        Raises InputError for a file that is broken or something else.
+        """
+        from kinodyn.recording.files import load
+
+        return load(path)
+
+    def plot(
+        self, *signals: str, columns: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
+    ) -> Figure:
+        """Draw signals over time, a panel for each column, with the limits where there are any.
+
+        Parameters
+        ----------
+        signals
+            Names as `arrays` gives them; q, v and tau if none is given.
+        columns
+            Which columns, such as joints' names; all if not given.
+        path
+            Where to write the picture; it is returned in any case.
+        """
+        from kinodyn.recording.plots import plot
+
+        return plot(self, signals or ("q", "v", "tau"), columns, path)
+
+    def __repr__(self) -> str:
+        many = f", batch {self.batch}" if self.batch else ""
+        return f"Recording({self.robot!r}, {len(self)} rows, {self.duration:g} s{many}, {self.status})"
+
+    def _mapped(self, change: Any) -> Recording:
+        arrays: dict[str, Any] = {name: change(getattr(self, name)) for name in ("time", "q", "v", "tau")}
+        groups: dict[str, Any] = {
+            group: {name: change(array) for name, array in getattr(self, group).items()}
+            for group in ("contacts", "forces", "signals")
+        }
+        return replace(self, **arrays, **groups)
+
+
+def _numbers(name: str, value: ArrayLike, truth: bool = False) -> Array:
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} must be an array of real numbers, got {array.dtype}")
+    array = array.astype(bool) if truth else array.astype(np.float64)
+    array.flags.writeable = False
+    return array
+
+
+def _check(recording: Recording) -> None:
+    time, q, v = recording.time, recording.q, recording.v
+    if time.ndim != 1 or len(time) == 0 or not np.isfinite(time).all() or not (np.diff(time) > 0).all():
+        raise InputError(f"time must be (n,) with n > 0, finite and increasing, got shape {time.shape}")
+    for name in ("q", "v", "tau"):
+        array = getattr(recording, name)
+        if array.ndim < 2 or array.shape[0] != len(time) or array.shape[1:-1] != q.shape[1:-1]:
+            raise InputError(f"{name} must be (n, ..., k) with n = {len(time)} and q's batch axes, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} has numbers that are not finite")
+    if recording.tau.shape != v.shape:
+        raise InputError(f"tau has shape {recording.tau.shape} and v {v.shape}; they must be the same")
+    for name, names, size in (("q_names", recording.q_names, q.shape[-1]), ("v_names", recording.v_names, v.shape[-1])):
+        if len(names) != size or len(set(names)) < size:
+            raise InputError(f"{name} must be {size} names, all different, got {len(names)}")
+    for name, array in recording.arrays():
+        if array.shape[:1] != time.shape:
+            raise InputError(f"{name} must have {len(time)} rows as time has, got shape {array.shape}")
+    for name, force in recording.forces.items():
+        if force.shape != (*q.shape[:-1], 6):
+            raise InputError(f"forces[{name!r}] must be {(*q.shape[:-1], 6)}, got {force.shape}")
+    for name, array in recording.limits.items():
+        size = q.shape[-1] if name in ("lower", "upper") else v.shape[-1]
+        if name not in LIMITS or array.shape != (size,):
+            raise InputError(f"limits[{name!r}] has shape {array.shape}; allowed are {', '.join(LIMITS)} of q's or v's")
+    _check_terrain(recording.terrain)
+    reserved = {"time", "q", "v", "tau"} & set(recording.signals)
+    if reserved or any(name.startswith(("contacts.", "forces.")) for name in recording.signals):
+        raise InputError(f"signals must not be called time, q, v, tau, contacts.* or forces.*: {sorted(reserved)}")
+    if recording.status not in STATUSES:
+        raise InputError(f"status must be one of {', '.join(STATUSES)}, got {recording.status!r}")
+
+
+def _check_terrain(terrain: Mapping[str, Array]) -> None:
+    if not terrain:
+        return
+    if set(terrain) != {"vertices", "faces"}:
+        raise InputError(f'terrain must have "vertices" and "faces", got {sorted(terrain)}')
+    for name, array in terrain.items():
+        if array.ndim != 2 or array.shape[1] != 3 or not np.isfinite(array).all():
+            raise InputError(f"terrain[{name!r}] must be (k, 3) and finite, got shape {array.shape}")
+    faces = terrain["faces"]
+    if (faces != np.round(faces)).any() or (faces < 0).any() or (faces >= len(terrain["vertices"])).any():
+        raise InputError(f"faces of the terrain must be numbers of its {len(terrain['vertices'])} vertices")

@@ -1,0 +1,550 @@
+"""Converters judged by Pinocchio and MuJoCo themselves, by derivatives, and by the power that efforts do."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import mujoco
+import numpy as np
+import pinocchio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from kinodyn import dynamics, kinematics
+from kinodyn.arrays import Array
+from kinodyn.description.base import with_base
+from kinodyn.description.mjcf import parse_mjcf
+from kinodyn.description.urdf import parse_urdf
+from kinodyn.errors import InputError
+from kinodyn.model import convert
+from kinodyn.model.convert import Converter, DrakeJoint, DrakeLayout
+from kinodyn.model.robot import Robot
+
+
+def urdf_joint(name: str, kind: str, parent: str, child: str, more: str = "", axis: str = "0 0 1") -> str:
+    return f"""<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
+    <origin xyz="0.1 -0.2 0.3" rpy="0.3 0.2 -0.5"/><axis xyz="{axis}"/>
+    <limit lower="-9" upper="9" effort="1" velocity="1"/>{more}</joint>"""
+
+
+def urdf_link(name: str) -> str:
+    return f"""<link name="{name}"><inertial><origin xyz="0.05 0.02 -0.1" rpy="0.1 0.2 0.3"/><mass value="1.5"/>
+    <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="-0.002" iyz="0.003"/></inertial></link>"""
+
+
+# Siblings against the alphabet, endless and planar joints, mimics of a straight and of an endless joint.
+URDF = f"""<robot name="r"><link name="world"/>{"".join(urdf_link(n) for n in "abcdefgh")}
+<joint name="root_joint" type="floating"><parent link="world"/><child link="a"/></joint>
+{urdf_joint("z_turn", "continuous", "a", "b", axis="0 1 0")}
+{urdf_joint("y_bend", "revolute", "b", "c", axis="1 2 3")}
+{urdf_joint("x_lift", "prismatic", "c", "d", axis="1 0 -1")}
+{urdf_joint("deck", "planar", "a", "e")}
+{urdf_joint("q_turn", "continuous", "e", "f", axis="1 0 0")}
+{urdf_joint("r_follow", "continuous", "f", "g", '<mimic joint="q_turn" multiplier="-2" offset="0.3"/>', axis="0 1 0")}
+{urdf_joint("s_follow", "prismatic", "d", "h", '<mimic joint="y_bend" multiplier="0.5" offset="-0.1"/>')}
+</robot>"""
+
+MJCF = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint name="root"/>
+<inertial pos="0.1 0 0" mass="2" fullinertia="0.02 0.03 0.04 0.001 -0.002 0.003"/>
+<body name="b" pos="0.1 0.2 0.3" quat="0.8 0 0.6 0"><joint name="ball" type="ball"/>
+<inertial pos="0 0.1 0" mass="1" diaginertia="0.02 0.03 0.04"/>
+<body name="c" pos="0.2 0 0"><joint name="slide" type="slide" axis="0 0.6 0.8"/>
+<inertial pos="0 0.1 0" mass="1" diaginertia="0.02 0.03 0.04"/>
+<body name="d" pos="0.2 0 0"><joint name="hinge" axis="0 0.6 0.8" range="-170 170"/>
+<inertial pos="0 0.1 0.2" mass="1" diaginertia="0.02 0.03 0.04"/></body></body></body></body></worldbody></mujoco>"""
+
+ROBOT = Robot(with_base(parse_urdf(URDF)))
+BALL_ROBOT = Robot(with_base(parse_mjcf(MJCF)))
+
+
+def random_state(robot: Robot, seed: int, batch: tuple[int, ...] = ()) -> tuple[Array, Array, Array, Array]:
+    """Draw q, v, a, tau."""
+    v, a, tau = np.random.default_rng(seed).normal(size=(3, *batch, robot.nv))
+    return robot.random(batch, seed=seed), v, a, tau
+
+
+def urdf_robot(joints: str, links: str, base: str = "fixed") -> Robot:
+    return Robot(with_base(parse_urdf(f'<robot name="r">{"".join(map(urdf_link, links))}{joints}</robot>'), base))
+
+
+def mujoco_model(text: str) -> mujoco.MjModel:
+    """Compile a model in which nothing but rigid bodies acts."""
+    model = mujoco.MjSpec.from_string(text).compile()
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    return model
+
+
+def drake_layout(robot: Robot) -> DrakeLayout:
+    """Lay the joints out backwards, with followers as joints of their own."""
+    types = {"floating": "quaternion_floating", "ball": "ball_rpy", "prismatic": "prismatic", "planar": "planar"}
+    joints, nq, nv = {}, 0, 0
+    for joint in reversed(robot.joints):
+        kind = types.get(joint.kind, "revolute")
+        joints[joint.name] = DrakeJoint(nq, nv, kind)
+        wide_q, wide_v = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}.get(kind, (1, 1))
+        nq, nv = nq + wide_q, nv + wide_v
+    return DrakeLayout(joints, nq, nv)
+
+
+def converters() -> dict[str, tuple[Robot, Converter]]:
+    return {
+        "pinocchio": (ROBOT, convert.pinocchio(ROBOT, pinocchio.buildModelFromXML(URDF))),
+        "pinocchio with mimic": (ROBOT, convert.pinocchio(ROBOT, pinocchio.buildModelFromXML(URDF, True))),
+        "mujoco": (ROBOT, convert.mujoco(ROBOT, mujoco_model(URDF))),
+        "mujoco with ball": (BALL_ROBOT, convert.mujoco(BALL_ROBOT, mujoco_model(MJCF))),
+        "drake": (ROBOT, convert.drake(ROBOT, drake_layout(ROBOT))),
+        "drake with ball": (BALL_ROBOT, convert.drake(BALL_ROBOT, drake_layout(BALL_ROBOT))),
+    }
+
+
+CONVERTERS = converters()
+engines = st.sampled_from(sorted(CONVERTERS))
+batches = st.sampled_from([(), (1,), (5,), (2, 3), (0,)])
+seeds = st.integers(0, 10_000)
+
+
+@settings(max_examples=100, deadline=None)
+@given(engine=engines, batch=batches, seed=seeds)
+def test_there_and_back_is_where_it_began(engine, batch, seed):
+    robot, c = CONVERTERS[engine]
+    q, v, a, tau = random_state(robot, seed, batch)
+    assert c.q_to(q).shape == (*batch, c.nq) and c.v_to(q, v).shape == (*batch, c.nv)
+    back = c.q_from(c.q_to(q))
+    for joint in robot.joints:  # a rotation has two quaternions
+        if joint.kind in ("floating", "ball"):
+            place = slice(joint.q.stop - 4, joint.q.stop)
+            back[..., place] *= np.sign((back[..., place] * q[..., place]).sum(-1, keepdims=True))
+    np.testing.assert_allclose(back, q, atol=1e-12)
+    np.testing.assert_allclose(c.v_from(q, c.v_to(q, v)), v, atol=1e-12)
+    np.testing.assert_allclose(c.a_from(q, v, c.a_to(q, v, a)), a, atol=1e-12)
+    np.testing.assert_allclose(c.tau_from(q, c.tau_to(q, tau)), tau, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(engine=engines, seed=seeds)
+def test_efforts_do_the_same_power_on_both_sides(engine, seed):
+    robot, c = CONVERTERS[engine]
+    q, v, _, tau = random_state(robot, seed, (4,))
+    w, theirs = c.v_to(q, v), np.random.default_rng(seed).normal(size=(4, c.nv))
+    np.testing.assert_allclose((c.tau_to(q, tau) * w).sum(-1), (tau * v).sum(-1), atol=1e-10)
+    np.testing.assert_allclose((c.tau_from(q, theirs) * v).sum(-1), (theirs * w).sum(-1), atol=1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(engine=engines, seed=seeds)
+def test_accelerations_are_the_derivatives_of_velocities(engine, seed):
+    robot, c = CONVERTERS[engine]
+    q, v, a, _ = random_state(robot, seed)
+    h = 1e-5
+    after = c.v_to(robot.integrate(q, h * v), v + h * a)
+    before = c.v_to(robot.integrate(q, -h * v), v - h * a)
+    np.testing.assert_allclose(c.a_to(q, v, a), (after - before) / (2 * h), atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(engine=engines, seed=seeds)
+def test_every_state_of_a_batch_is_converted_as_if_alone(engine, seed):
+    robot, c = CONVERTERS[engine]
+    q, v, a, tau = random_state(robot, seed, (3,))
+    for i in range(3):
+        np.testing.assert_array_equal(c.q_to(q)[i], c.q_to(q[i]))
+        np.testing.assert_allclose(c.a_to(q, v, a)[i], c.a_to(q[i], v[i], a[i]), atol=1e-14)
+        np.testing.assert_allclose(c.tau_to(q[i], tau)[2], c.tau_to(q[i], tau[2]), atol=1e-14)
+
+
+def test_arguments_broadcast_and_are_not_written_to():
+    robot, c = CONVERTERS["mujoco"]
+    q, v, a, _ = random_state(robot, 0)
+    many = random_state(robot, 1, (4, 1))[1]
+    copies = [x.copy() for x in (q, v, a, many)]
+    assert c.a_to(q, many, a).shape == (4, 1, c.nv)
+    assert c.a_from(q, many, c.a_to(q, v, a)).shape == (4, 1, robot.nv)
+    for x, copy in zip((q, v, a, many), copies, strict=True):
+        np.testing.assert_array_equal(x, copy)
+
+
+@pytest.fixture(params=["urdf", "mjcf"])
+def two_engines(request, tmp_path) -> tuple[Robot, pinocchio.Model, mujoco.MjModel]:
+    """Give one robot in both engines: planar, endless and mimic joints from URDF, ball joints from MJCF."""
+    if request.param == "urdf":
+        return ROBOT, pinocchio.buildModelFromXML(URDF, True), mujoco_model(URDF)
+    path = tmp_path / "robot.xml"
+    path.write_text(MJCF)
+    return BALL_ROBOT, pinocchio.buildModelFromMJCF(str(path)), mujoco_model(MJCF)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pinocchio_and_mujoco_see_the_same_motion(two_engines, seed):
+    robot, pin_model, mj_model = two_engines
+    to_pin, to_mj = convert.pinocchio(robot, pin_model), convert.mujoco(robot, mj_model)
+    q, v, a, _ = random_state(robot, seed)
+    pin_data, mj_data = pin_model.createData(), mujoco.MjData(mj_model)
+    pinocchio.forwardKinematics(pin_model, pin_data, to_pin.q_to(q), to_pin.v_to(q, v), to_pin.a_to(q, v, a))
+    pinocchio.updateFramePlacements(pin_model, pin_data)
+    mj_data.qpos, mj_data.qvel, mj_data.qacc = to_mj.q_to(q), to_mj.v_to(q, v), to_mj.a_to(q, v, a)
+    mujoco.mj_inverse(mj_model, mj_data)
+    for body in range(1, mj_model.nbody):
+        name = mj_model.body(body).name
+        frame = pin_model.getFrameId(name, pinocchio.FrameType.BODY)
+        np.testing.assert_allclose(mj_data.xpos[body], pin_data.oMf[frame].translation, atol=1e-12)
+        np.testing.assert_allclose(mj_data.xmat[body].reshape(3, 3), pin_data.oMf[frame].rotation, atol=1e-12)
+        twist, rate = np.zeros(6), pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        mujoco.mj_objectVelocity(mj_model, mj_data, mujoco.mjtObj.mjOBJ_XBODY, body, twist, 0)
+        theirs = pinocchio.getFrameVelocity(pin_model, pin_data, frame, rate)
+        np.testing.assert_allclose(twist, np.concatenate([theirs.angular, theirs.linear]), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pinocchio_and_mujoco_ask_for_the_same_efforts(two_engines, seed):
+    robot, pin_model, mj_model = two_engines
+    to_pin, to_mj = convert.pinocchio(robot, pin_model), convert.mujoco(robot, mj_model)
+    q, v, a, _ = random_state(robot, seed)
+    data = mujoco.MjData(mj_model)
+    data.qpos, data.qvel, data.qacc = to_mj.q_to(q), to_mj.v_to(q, v), to_mj.a_to(q, v, a)
+    mujoco.mj_inverse(mj_model, data)
+    theirs = pinocchio.rnea(pin_model, pin_model.createData(), to_pin.q_to(q), to_pin.v_to(q, v), to_pin.a_to(q, v, a))
+    np.testing.assert_allclose(to_mj.tau_from(q, data.qfrc_inverse), to_pin.tau_from(q, theirs), atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kinodyn_agrees_with_both_engines(two_engines, seed):
+    robot, pin_model, mj_model = two_engines
+    to_pin, to_mj = convert.pinocchio(robot, pin_model), convert.mujoco(robot, mj_model)
+    q, v, a, _ = random_state(robot, seed)
+    data = mujoco.MjData(mj_model)
+    data.qpos, data.qvel, data.qacc = to_mj.q_to(q), to_mj.v_to(q, v), to_mj.a_to(q, v, a)
+    mujoco.mj_inverse(mj_model, data)
+    for body in range(1, mj_model.nbody):
+        T_world_body = kinematics.pose(robot, q, mj_model.body(body).name)
+        np.testing.assert_allclose(T_world_body[:3, 3], data.xpos[body], atol=1e-12)
+        np.testing.assert_allclose(T_world_body[:3, :3], data.xmat[body].reshape(3, 3), atol=1e-12)
+    tau = dynamics.inverse(robot, q, v, a)
+    np.testing.assert_allclose(tau, to_mj.tau_from(q, data.qfrc_inverse), atol=1e-10)
+    theirs = pinocchio.rnea(pin_model, pin_model.createData(), to_pin.q_to(q), to_pin.v_to(q, v), to_pin.a_to(q, v, a))
+    np.testing.assert_allclose(tau, to_pin.tau_from(q, theirs), atol=1e-10)
+
+
+# Several joints in one body, anchors off the origin, references, armature of joint and rotor, damping, a follower.
+RICH_MJCF = """<mujoco><default><geom contype="0" conaffinity="0"/></default><worldbody>
+<body name="a" pos="0 0 1"><freejoint/><geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0" euler="10 20 30"/>
+<body name="b" pos="0.1 0.2 0.3" euler="40 50 60">
+<joint name="x" axis="1 2 3" pos="0.1 0 0.2" ref="30" armature="0.3" damping="0.7"/>
+<joint name="y" type="slide" axis="0 1 1" ref="0.2" armature="0.2"/>
+<joint name="z" axis="0 0 1" pos="0 0.1 0"/>
+<geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/>
+<body name="c" pos="0.3 0 0"><joint type="ball" pos="0.02 0.03 0" armature="0.1" damping="0.2"/><geom size="0.1"/>
+<body name="d" pos="0 0 0.2"><joint name="follow" axis="0 1 0" ref="10"/><geom size="0.1" pos="0.1 0 0"/></body>
+</body></body></body></worldbody>
+<equality><joint joint1="follow" joint2="x" polycoef="0.1 -2 0 0 0"/></equality>
+<actuator><motor joint="z" gear="5" armature="0.01" damping="0.02"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_robot_read_from_mjcf_needs_the_efforts_that_mujoco_asks_for(seed):
+    robot, model = Robot(with_base(parse_mjcf(RICH_MJCF))), mujoco_model(RICH_MJCF)
+    c = convert.mujoco(robot, model)
+    q, v, a, _ = random_state(robot, seed)
+    data = mujoco.MjData(model)
+    data.qpos, data.qvel, data.qacc = c.q_to(q), c.v_to(q, v), c.a_to(q, v, a)
+    mujoco.mj_inverse(model, data)
+    np.testing.assert_allclose(dynamics.inverse(robot, q, v, a), c.tau_from(q, data.qfrc_inverse), atol=1e-10)
+
+
+@pytest.mark.parametrize("normal", ["0.6 0 0.8", "1 0 0", "0.48 -0.64 0.6"])
+def test_mujoco_moves_a_planar_joint_of_any_upward_normal_alike(normal):
+    joints = urdf_joint("h", "planar", "a", "b", axis=normal)
+    robot = urdf_robot(joints, links="ab")
+    model = mujoco_model(f'<robot name="r">{urdf_link("a")}{urdf_link("b")}{joints}</robot>')
+    data, q = mujoco.MjData(model), robot.random(seed=3)
+    data.qpos = convert.mujoco(robot, model).q_to(q)
+    mujoco.mj_kinematics(model, data)
+    np.testing.assert_allclose(kinematics.pose(robot, q, "b")[:3, 3], data.body("b").xpos, atol=1e-12)
+    np.testing.assert_allclose(kinematics.pose(robot, q, "b")[:3, :3].ravel(), data.body("b").xmat, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pinocchio_asks_for_the_same_efforts_with_followers_as_joints_of_their_own(seed):
+    q, v, a, _ = random_state(ROBOT, seed)
+    efforts = []
+    for mimic in (False, True):
+        model = pinocchio.buildModelFromXML(URDF, mimic)
+        c = convert.pinocchio(ROBOT, model)
+        tau = pinocchio.rnea(model, model.createData(), c.q_to(q), c.v_to(q, v), c.a_to(q, v, a))
+        efforts.append(c.tau_from(q, tau))
+    np.testing.assert_allclose(efforts[0], efforts[1], atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_drakes_free_base_moves_as_its_velocity_says(seed):
+    c = CONVERTERS["drake"][1]
+    place = drake_layout(ROBOT).joints["root_joint"]
+    q, v, *_ = random_state(ROBOT, seed)
+    h = 1e-6
+    before, after = (c.q_to(ROBOT.integrate(q, s * h * v))[place.position_start :][:7] for s in (-1, 1))
+    turn = Rotation.from_quat(after[:4], scalar_first=True) * Rotation.from_quat(before[:4], scalar_first=True).inv()
+    w = c.v_to(q, v)[place.velocity_start :][:6]
+    np.testing.assert_allclose(w[:3], turn.as_rotvec() / (2 * h), atol=1e-7)
+    np.testing.assert_allclose(w[3:], (after[4:] - before[4:]) / (2 * h), atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_drakes_ball_moves_as_its_velocity_says(seed):
+    c = CONVERTERS["drake with ball"][1]
+    place = drake_layout(BALL_ROBOT).joints["ball"]
+    q, v, *_ = random_state(BALL_ROBOT, seed)
+    h = 1e-6
+    before, after = (
+        Rotation.from_euler("xyz", c.q_to(BALL_ROBOT.integrate(q, s * h * v))[place.position_start :][:3])
+        for s in (-1, 1)
+    )
+    w = c.v_to(q, v)[place.velocity_start :][:3]
+    np.testing.assert_allclose(w, (after * before.inv()).as_rotvec() / (2 * h), atol=1e-7)
+
+
+@pytest.mark.parametrize("pitch", [-np.pi / 2, np.pi / 2, np.pi / 2 - 1e-9, 0.3])
+def test_drakes_ball_survives_a_right_angle_of_pitch(pitch):
+    c = CONVERTERS["drake with ball"][1]
+    q = BALL_ROBOT.random(seed=0)
+    ball = next(joint for joint in BALL_ROBOT.joints if joint.kind == "ball")
+    q[ball.q] = Rotation.from_euler("xyz", [2.0, pitch, -1.0]).as_quat()
+    back = Rotation.from_quat(c.q_from(c.q_to(q))[ball.q])
+    assert (back * Rotation.from_quat(q[ball.q]).inv()).magnitude() < 1e-12
+
+
+def test_followers_are_filled_in_for_engines_that_know_them_as_joints():
+    q = ROBOT.random(seed=1)
+    x, model = CONVERTERS["mujoco"][1].q_to(q), mujoco_model(URDF)
+    places = {joint.name: joint.q.start for joint in ROBOT.joints}
+    assert x[model.joint("r_follow").qposadr] == -2 * q[places["q_turn"]] + 0.3
+    assert x[model.joint("s_follow").qposadr] == 0.5 * q[places["y_bend"]] - 0.1
+
+
+def test_a_follower_of_a_follower_moves_with_the_first_leader():
+    robot = urdf_robot(
+        urdf_joint("c", "revolute", "x", "y", '<mimic joint="b" multiplier="3" offset="0.5"/>')
+        + urdf_joint("a", "revolute", "x", "z")
+        + urdf_joint("b", "prismatic", "z", "w", '<mimic joint="a" multiplier="-2" offset="0.25"/>'),
+        links="xyzw",
+    )
+    layout = DrakeLayout({"a": DrakeJoint(0, 0), "b": DrakeJoint(1, 1, "prismatic"), "c": DrakeJoint(2, 2)}, 3, 3)
+    c = convert.drake(robot, layout)
+    np.testing.assert_allclose(c.q_to([0.1]), [0.1, 0.05, 0.65])
+    np.testing.assert_allclose(c.v_to([0.1], [1.0]), [1.0, -2.0, -6.0])
+    np.testing.assert_allclose(c.tau_from([0.1], [1.0, 1.0, 1.0]), [-7.0])
+
+
+def test_joints_without_a_name_are_found_by_the_names_that_the_reader_gives():
+    text = MJCF.replace('name="root"', "").replace('name="ball"', "").replace('name="hinge"', "")
+    robot, model = Robot(with_base(parse_mjcf(text))), mujoco_model(text)
+    assert robot.joints[-1].name == "joint3"
+    q = robot.random(seed=2)
+    np.testing.assert_array_equal(
+        convert.mujoco(robot, model).q_to(q), convert.mujoco(BALL_ROBOT, mujoco_model(MJCF)).q_to(q)
+    )
+
+
+def test_a_free_base_of_another_name_is_found():
+    robot = urdf_robot("", links="a", base="floating")
+    text = '<mujoco><worldbody><body><freejoint name="float"/><geom size="1"/></body></worldbody></mujoco>'
+    urdf = f'<robot name="r">{urdf_link("a")}</robot>'
+    assert convert.mujoco(robot, mujoco_model(text)).nq == 7
+    model = pinocchio.buildModelFromXML(urdf, pinocchio.JointModelFreeFlyer(), "float")
+    assert convert.pinocchio(robot, model).nv == 6
+    assert convert.drake(robot, DrakeLayout({"$world_a": DrakeJoint(0, 0, "quaternion_floating")}, 7, 6)).nq == 7
+
+
+def test_a_drake_layout_is_read_from_a_plant():
+    def joint(name: str, start: int, kind: str, nv: int) -> SimpleNamespace:
+        values = {
+            "name": name,
+            "position_start": start,
+            "velocity_start": start,
+            "type_name": kind,
+            "num_velocities": nv,
+        }
+        return SimpleNamespace(**{key: lambda value=value: value for key, value in values.items()})
+
+    joints = [joint("weld", 0, "weld", 0), joint("b", 0, "revolute", 1), joint("a", 1, "prismatic", 1)]
+    plant = SimpleNamespace(
+        GetJointIndices=lambda: [0, 1, 2],
+        get_joint=lambda index: joints[index],
+        num_positions=lambda: 2,
+        num_velocities=lambda: 2,
+    )
+    expected = DrakeLayout({"b": DrakeJoint(0, 0), "a": DrakeJoint(1, 1, "prismatic")}, 2, 2)
+    assert DrakeLayout.from_plant(plant) == expected
+
+
+ONE_HINGE = urdf_robot(urdf_joint("h", "revolute", "a", "b"), links="ab")
+ONE_SLIDE = urdf_robot(urdf_joint("h", "prismatic", "a", "b"), links="ab")
+PLANAR = urdf_robot(urdf_joint("h", "planar", "a", "b"), links="ab")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: convert.pinocchio(ONE_HINGE, pinocchio.buildModelFromXML(URDF)),
+            "the robot has no joint root_joint, deck, q_turn",
+        ),
+        (lambda: convert.pinocchio(ROBOT, pinocchio.Model()), "Pinocchio has no joint root_joint, z_turn"),
+        (lambda: convert.pinocchio(PLANAR, hinge_of_pinocchio()), "'h' is planar here and JointModelRZ in Pinocchio"),
+        (
+            lambda: convert.mujoco(ONE_HINGE, mujoco_model(MJCF)),
+            "MuJoCo has no joint h; the robot has no joint root, ball",
+        ),
+        (lambda: convert.mujoco(PLANAR, hinge_of_mujoco()), "'h' is planar here and mjJNT_HINGE in MuJoCo"),
+        (lambda: convert.drake(ONE_HINGE, DrakeLayout({}, 0, 0)), "Drake has no joint h"),
+        (lambda: convert.drake(ONE_HINGE, DrakeLayout({"h": DrakeJoint(0, 0, "screw")}, 1, 1)), "'screw' in Drake"),
+        (lambda: convert.drake(ONE_HINGE, DrakeLayout({"h": DrakeJoint(1, 0)}, 1, 1)), "positions"),
+        (lambda: convert.drake(ONE_HINGE, DrakeLayout({"h": DrakeJoint(0, 0)}, 1, 2)), "velocities"),
+    ],
+)
+def test_models_of_another_robot_are_refused(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_planar_joints_whose_plane_another_engine_cannot_have_are_refused():
+    joints = urdf_joint("h", "planar", "a", "b", axis="0.6 0 -0.8")
+    robot, text = urdf_robot(joints, links="ab"), f'<robot name="r">{urdf_link("a")}{urdf_link("b")}{joints}</robot>'
+    with pytest.raises(InputError, match="points down"):
+        convert.mujoco(robot, mujoco_model(text))
+    with pytest.raises(InputError, match="plane of z"):
+        convert.pinocchio(robot, pinocchio.buildModelFromXML(text))
+
+
+def hinge_of_pinocchio() -> pinocchio.Model:
+    model = pinocchio.Model()
+    model.addJoint(0, pinocchio.JointModelRZ(), pinocchio.SE3.Identity(), "h")
+    return model
+
+
+def hinge_of_mujoco() -> mujoco.MjModel:
+    return mujoco_model('<mujoco><worldbody><body><joint name="h"/><geom size="1"/></body></worldbody></mujoco>')
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c, q, v: c.q_to(q[:-1]), r"q: got shape \(13,\); give \(\.\.\., 14\)"),
+        (lambda c, q, v: c.q_to(np.full_like(q, np.nan)), "NaN"),
+        (lambda c, q, v: c.q_to(None), "q: "),
+        (lambda c, q, v: c.q_to(1.01 * q), "norm 1"),
+        (lambda c, q, v: c.q_from(1.01 * c.q_to(q)), "norm 1"),
+        (lambda c, q, v: c.v_to(q, v[:-1]), "v: got shape"),
+        (lambda c, q, v: c.v_to(np.stack([q] * 2), np.stack([v] * 3)), "batch axes"),
+        (lambda c, q, v: c.tau_from(q, v), "efforts: got shape"),
+    ],
+)
+def test_wrong_arrays_are_refused(call, message):
+    robot, c = CONVERTERS["pinocchio"]
+    q, v, *_ = random_state(robot, 0)
+    with pytest.raises(InputError, match=message):
+        call(c, q, v)
+
+
+FOUR = urdf_robot(
+    urdf_joint("a", "revolute", "w", "x")
+    + urdf_joint("b", "prismatic", "x", "y")
+    + urdf_joint("m", "revolute", "x", "u", '<mimic joint="a"/>')
+    + urdf_joint("c", "continuous", "w", "z"),
+    links="wxyzu",
+    base="floating",
+)
+POSE = {"position": {"x": 1, "y": 2, "z": 3}, "orientation": {"x": 0, "y": 0, "z": 0.6, "w": 0.8}}
+TWIST = {"linear": {"x": 4, "y": 5, "z": 6}, "angular": {"x": 7, "y": 8, "z": 9}}
+MESSAGE = {
+    "name": ["c", "a", "m", "b"],
+    "position": [3, 1, 9, 2],
+    "velocity": [6, 4, 9, 5],
+    "effort": [0.3, 0.1, 9, 0.2],
+}
+
+
+def as_object(message: dict) -> SimpleNamespace:
+    parts = {key: as_object(value) if isinstance(value, dict) else value for key, value in message.items()}
+    return SimpleNamespace(**parts)
+
+
+@pytest.mark.parametrize("form", [dict, as_object])
+def test_a_joint_state_in_any_order_is_read(form):
+    state = convert.joint_state(FOUR, form(MESSAGE), pose=form(POSE), twist=form(TWIST))
+    np.testing.assert_array_equal(state.q, [1, 2, 3, 0, 0, 0.6, 0.8, 1, 2, 3])
+    np.testing.assert_array_equal(state.v, [4, 5, 6, 7, 8, 9, 4, 5, 6])
+    np.testing.assert_array_equal(state.tau, [0, 0, 0, 0, 0, 0, 0.1, 0.2, 0.3])
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds)
+def test_ros_messages_there_and_back_are_the_same_state(seed):
+    q, v, _, tau = random_state(FOUR, seed)
+    tau[:6] = 0  # a JointState has no efforts of the base
+    message, odometry = convert.to_joint_state(FOUR, q, v, tau), convert.to_odometry(FOUR, q, v)
+    state = convert.joint_state(FOUR, message, **odometry)
+    for back, there in zip(state, (q, v, tau), strict=True):
+        np.testing.assert_array_equal(back, there)
+
+
+def test_a_joint_state_without_velocity_and_effort_has_none():
+    message = convert.to_joint_state(FOUR, FOUR.random(seed=0))
+    assert message["velocity"] == message["effort"] == []
+    state = convert.joint_state(FOUR, message, pose=POSE)
+    assert state.v is None and state.tau is None
+
+
+def test_what_a_joint_state_does_not_tell_comes_from_the_default():
+    default = np.arange(10.0)
+    message = {"name": ["b"], "position": [20.0], "velocity": [3.0]}
+    state = convert.joint_state(FOUR, message, default=default)
+    np.testing.assert_array_equal(state.q, [0, 1, 2, 3, 4, 5, 6, 7, 20, 9])
+    np.testing.assert_array_equal(state.v, [0, 0, 0, 0, 0, 0, 0, 3, 0])
+    np.testing.assert_array_equal(default, np.arange(10.0))
+
+
+def test_unknown_names_are_skipped_when_asked():
+    message = {"name": ["c", "lamp", "a", "b"], "position": [3, 8, 1, 2]}
+    state = convert.joint_state(FOUR, message, pose=POSE, ignore_unknown=True)
+    np.testing.assert_array_equal(state.q[7:], [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("message", "more", "text"),
+    [
+        ({"name": ["a", "c"], "position": [1, 2]}, {"pose": POSE}, "position of b; "),
+        ({"name": ["a", "b", "c"], "position": [1, 2, 3]}, {}, "position of root_joint; pass pose="),
+        ({"name": ["a", "b", "c", "lamp"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "lamp; known: a, b, c, m"),
+        ({"name": ["a", "b", "b", "c"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "b more than once"),
+        ({"name": ["a", "b", "c"], "position": [1, 2]}, {"pose": POSE}, r"position: got shape \(2,\)"),
+        ({"name": ["a", "b", "c"], "position": [1, 2, np.nan]}, {"pose": POSE}, "NaN"),
+        ({"name": ["a", "b", "c"]}, {"pose": POSE}, "position of a, b, c"),
+        (MESSAGE, {"pose": POSE}, "pass twist="),
+        (MESSAGE, {"pose": {"position": POSE["position"]}, "twist": TWIST}, "'orientation'"),
+        (MESSAGE, {"pose": {**POSE, "orientation": {"x": 0, "y": 0, "z": 0, "w": 2}}, "twist": TWIST}, "norm 1"),
+        ({"position": [1]}, {}, "'name'"),
+        (None, {}, "'name'"),
+        (MESSAGE, {"default": [1, 2]}, "default: got shape"),
+    ],
+)
+def test_wrong_joint_states_are_refused(message, more, text):
+    with pytest.raises(InputError, match=text):
+        convert.joint_state(FOUR, message, **more)
+
+
+def test_a_fixed_base_has_no_pose_twist_or_odometry():
+    with pytest.raises(InputError, match="base is fixed"):
+        convert.joint_state(ONE_HINGE, {"name": ["h"], "position": [1]}, pose=POSE)
+    with pytest.raises(InputError, match="base is fixed"):
+        convert.to_odometry(ONE_HINGE, [0.0])
+
+
+def test_a_joint_state_cannot_hold_a_ball_joint():
+    with pytest.raises(InputError, match="not enough for ball"):
+        convert.to_joint_state(BALL_ROBOT, BALL_ROBOT.random(seed=0))
+
+
+def test_a_joint_state_is_one_state():
+    with pytest.raises(InputError, match=r"one state; got shape \(2, 10\)"):
+        convert.to_joint_state(FOUR, np.stack([FOUR.random(seed=0)] * 2))

@@ -1,0 +1,343 @@
+"""Quadratic programmes: the conditions of optimality, closed forms, SciPy, and honest words without an answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.optimize import LinearConstraint, linprog, lsq_linear, minimize
+
+from kinodyn import qp
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+
+Programme = dict[str, Array]
+
+
+def programme(seed: int, *, rank: int | None = None, size: float = 1.0, cost: float = 1.0) -> Programme:
+    """Make a programme with equalities, two-sided rows and bounds that some point satisfies."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 12)), int(rng.integers(1, 20))
+    B = rng.normal(size=(n if rank is None else min(rank, n), n))
+    A = rng.normal(size=(m, n))
+    inside = rng.normal(size=n)
+    lower, upper = A @ inside - rng.uniform(0, 1, m), A @ inside + rng.uniform(0, 1, m)
+    equal = int(rng.integers(0, min(n, m)))
+    lower[:equal] = upper[:equal] = (A @ inside)[:equal]
+    lower[equal::3], upper[equal + 1 :: 3] = -np.inf, np.inf
+    x_lower, x_upper = inside - rng.uniform(0, 2, n), inside + rng.uniform(0, 2, n)
+    return {
+        "H": cost * (B.T @ B + (np.eye(n) * 0.1 if rank is None else 0.0)),
+        "g": cost * size * 5 * rng.normal(size=n),
+        "A": A,
+        "lower": size * lower,
+        "upper": size * upper,
+        "x_lower": size * x_lower,
+        "x_upper": size * x_upper,
+    }
+
+
+def assert_optimal(answer: qp.QPResult, p: Programme, tolerance: float = 1e-9) -> None:
+    """Check the conditions of Karush, Kuhn and Tucker from the programme as it was given."""
+    assert answer.solved, answer.reason
+    x, size = answer.x, np.abs(answer.x).max() + 1e-300
+    A, none = p.get("A", np.zeros((0, len(x)))), np.full(len(x), np.inf)
+    sides = [
+        (A @ x, p.get("lower", np.zeros(0)), p.get("upper", np.zeros(0)), answer.multipliers),
+        (x, p.get("x_lower", -none), p.get("x_upper", none), answer.bound_multipliers),
+    ]
+    for at, lower, upper, multipliers in sides:
+        assert (at <= upper + tolerance * size).all() and (at >= lower - tolerance * size).all()
+        touched = np.where(multipliers > 0, upper - at, np.where(multipliers < 0, at - lower, 0.0))
+        np.testing.assert_allclose(touched, 0.0, rtol=0, atol=10 * tolerance * size)
+    slope = p["H"] @ x + p["g"]
+    force = np.abs(slope).max() + np.abs(p["H"]).max() * size + 1e-300
+    pushed = A.T @ answer.multipliers + answer.bound_multipliers
+    np.testing.assert_allclose((slope + pushed) / force, 0.0, rtol=0, atol=10 * tolerance)
+
+
+@pytest.mark.parametrize("rank", [None, 0, 1, 4])
+def test_answers_satisfy_the_conditions_of_optimality_also_where_curvature_is_missing(rank: int | None) -> None:
+    for seed in range(60):
+        p = programme(seed, rank=rank)
+        assert_optimal(qp.solve(**p), p)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e8])
+@pytest.mark.parametrize("cost", [1e-9, 1e9])
+def test_units_do_not_matter(size: float, cost: float) -> None:
+    for seed in range(10):
+        plain = qp.solve(**programme(seed))
+        answer = qp.solve(**programme(seed, size=size, cost=cost))
+        assert_optimal(answer, programme(seed, size=size, cost=cost))
+        np.testing.assert_allclose(answer.x / size, plain.x, rtol=0, atol=1e-8)
+
+
+def test_each_variable_and_row_may_have_units_of_its_own() -> None:
+    for seed in range(20):
+        p = programme(seed)
+        rng = np.random.default_rng(seed)
+        d, r = 10.0 ** rng.uniform(-4, 4, len(p["g"])), 10.0 ** rng.uniform(-4, 4, len(p["A"]))
+        other = {
+            "H": p["H"] * d[:, None] * d,
+            "g": p["g"] * d,
+            "A": p["A"] * r[:, None] * d,
+            "lower": p["lower"] * r,
+            "upper": p["upper"] * r,
+            "x_lower": p["x_lower"] / d,
+            "x_upper": p["x_upper"] / d,
+        }
+        answer = qp.solve(**other)
+        assert answer.solved
+        np.testing.assert_allclose(answer.x * d, qp.solve(**p).x, rtol=0, atol=1e-7)
+
+
+def test_without_rows_the_answer_is_that_of_linear_equations() -> None:
+    p = programme(3)
+    answer = qp.solve(p["H"], p["g"])
+    np.testing.assert_allclose(answer.x, -np.linalg.solve(p["H"], p["g"]), rtol=1e-10)
+    assert answer.iterations == 0 and answer.multipliers.shape == (0,)
+
+
+def test_equality_rows_give_the_closed_form() -> None:
+    rng = np.random.default_rng(0)
+    H, g, A, b = np.diag(rng.uniform(1, 2, 6)), rng.normal(size=6), rng.normal(size=(3, 6)), rng.normal(size=3)
+    answer = qp.solve(H, g, A, b, b)
+    inverse = np.linalg.inv(H)
+    multipliers = -np.linalg.solve(A @ inverse @ A.T, A @ inverse @ g + b)
+    np.testing.assert_allclose(answer.multipliers, multipliers, rtol=1e-10)
+    np.testing.assert_allclose(answer.x, -inverse @ (g + A.T @ multipliers), rtol=1e-9)
+
+
+def test_the_nearest_point_of_a_box_is_clipped() -> None:
+    target = np.array([3.0, -2.0, 0.5])
+    answer = qp.solve(np.eye(3), -target, x_lower=-1.0, x_upper=1.0)
+    np.testing.assert_allclose(answer.x, np.clip(target, -1, 1), atol=1e-15)
+    np.testing.assert_allclose(answer.bound_multipliers, target - answer.x, atol=1e-14)
+    assert answer.cost == pytest.approx(0.5 * answer.x @ answer.x - target @ answer.x)
+
+
+def test_scipy_finds_no_lower_cost() -> None:
+    for seed in range(5):
+        p = programme(seed)
+        answer = qp.solve(**p)
+        bounds = list(zip(p["x_lower"], p["x_upper"], strict=True))
+        equal = p["lower"] == p["upper"]
+        parts = [LinearConstraint(p["A"][k], p["lower"][k], p["upper"][k]) for k in (equal, ~equal) if k.any()]
+        other = minimize(
+            lambda x, p=p: 0.5 * x @ p["H"] @ x + p["g"] @ x,
+            answer.x + 0.1,
+            jac=lambda x, p=p: p["H"] @ x + p["g"],
+            bounds=bounds,
+            constraints=parts,
+            method="SLSQP",
+            options={"ftol": 1e-11, "maxiter": 500},
+        )
+        assert other.success
+        np.testing.assert_allclose(answer.cost, other.fun, rtol=1e-8, atol=1e-8)
+
+
+def test_bounded_least_squares_agrees_with_scipy_where_unknowns_outnumber_equations() -> None:
+    rng = np.random.default_rng(5)
+    B, y = rng.normal(size=(4, 9)), 10 * rng.normal(size=4)
+    answer = qp.solve(B.T @ B, -B.T @ y, x_lower=-1.0, x_upper=1.0)
+    assert answer.solved
+    other = lsq_linear(B, y, bounds=(-1, 1), method="bvls", tol=1e-14)
+    np.testing.assert_allclose(answer.cost + 0.5 * y @ y, other.cost, rtol=1e-9)
+
+
+def test_a_linear_programme_is_solved_as_highs_does() -> None:
+    for seed in range(10):
+        p = programme(seed, rank=0)
+        answer = qp.solve(**p)
+        rows = np.vstack([p["A"], -p["A"]])
+        sides = np.concatenate([p["upper"], -p["lower"]])
+        kept = np.isfinite(sides)
+        bounds = list(zip(p["x_lower"], p["x_upper"], strict=True))
+        other = linprog(p["g"], A_ub=rows[kept], b_ub=sides[kept], bounds=bounds)
+        np.testing.assert_allclose(answer.cost, other.fun, rtol=1e-7)
+
+
+def test_repeated_and_dependent_rows_change_nothing() -> None:
+    for seed in range(20):
+        p = programme(seed)
+        rows = np.vstack([p["A"], p["A"], 2.0 * p["A"][:1] - p["A"][-1:]])
+        combined = 2.0 * p["A"][0] - p["A"][-1]
+        reach = np.abs(combined) @ np.maximum(np.abs(p["x_lower"]), np.abs(p["x_upper"]))
+        more = dict(p, A=rows, lower=np.r_[p["lower"], p["lower"], -reach], upper=np.r_[p["upper"], p["upper"], reach])
+        answer = qp.solve(**more)
+        assert_optimal(answer, more)
+        np.testing.assert_allclose(answer.x, qp.solve(**p).x, rtol=0, atol=1e-8)
+
+
+def test_a_vertex_where_many_rows_meet_is_found() -> None:
+    angles = np.linspace(0, np.pi, 40)
+    rows = np.column_stack([np.cos(angles), np.sin(angles)])  # all pass through the point (1, 2)
+    answer = qp.solve(np.eye(2), [-10.0, -20.0], rows, upper=rows @ [1.0, 2.0])
+    assert_optimal(answer, {"H": np.eye(2), "g": np.array([-10.0, -20.0]), "A": rows,
+                            "lower": np.full(40, -np.inf), "upper": rows @ [1.0, 2.0]})  # fmt: skip
+
+
+def test_rows_of_zeros_are_kept_or_cannot_be() -> None:
+    assert qp.solve(np.eye(2), [1.0, 1.0], np.zeros((1, 2)), -1.0, 1.0).solved
+    answer = qp.solve(np.eye(2), [1.0, 1.0], np.zeros((1, 2)), 1.0, 2.0)
+    assert answer.status == "infeasible"
+    np.testing.assert_allclose(answer.outside, [-1.0])
+
+
+def test_what_cannot_be_satisfied_is_infeasible_and_missed_by_the_least() -> None:
+    answer = qp.solve(np.eye(2), [0.0, 0.0], [[1.0, 0.0], [1.0, 0.0]], lower=[2.0, -np.inf], upper=[np.inf, 1.0])
+    assert answer.status == "infeasible" and "no x" in answer.reason
+    np.testing.assert_allclose(answer.x[0], 1.5, atol=1e-9)  # half way between x >= 2 and x <= 1
+    np.testing.assert_allclose(answer.outside, [-0.5, 0.5], atol=1e-9)
+    # Farkas: the multipliers push against each other, and no x can satisfy what they add up to
+    np.testing.assert_allclose(np.array([[1.0, 0.0], [1.0, 0.0]]).T @ answer.multipliers, 0.0, atol=1e-9)
+    assert answer.multipliers[1] * 1.0 + answer.multipliers[0] * 2.0 < 0
+
+
+def test_random_contradictions_are_found_as_highs_finds_them() -> None:
+    rng = np.random.default_rng(7)
+    seen = set()
+    for _ in range(60):
+        A, upper = rng.normal(size=(9, 4)), rng.normal(size=9)
+        answer = qp.solve(np.eye(4), rng.normal(size=4), A, upper=upper)
+        possible = linprog(np.zeros(4), A_ub=A, b_ub=upper, bounds=(None, None)).status == 0
+        assert answer.status == ("solved" if possible else "infeasible")
+        seen.add(possible)
+    assert seen == {True, False}
+
+
+def test_contradictory_equalities_are_infeasible() -> None:
+    answer = qp.solve(np.eye(3), np.zeros(3), [[1.0, 1, 0], [2.0, 2, 0]], [1.0, 3.0], [1.0, 3.0])
+    assert answer.status == "infeasible" and np.abs(answer.outside).max() > 0.1
+
+
+def test_a_cost_that_falls_without_end_is_unbounded_with_a_proof() -> None:
+    H, g, A = np.diag([1.0, 0.0, 0.0]), np.array([1.0, -1.0, 0.5]), np.array([[0.0, 1.0, 1.0]])
+    answer = qp.solve(H, g, A, upper=2.0, x_upper=[np.inf, np.inf, 5.0])
+    assert answer.status == "unbounded" and answer.ray is not None
+    np.testing.assert_allclose(H @ answer.ray, 0.0, atol=1e-12)
+    assert g @ answer.ray < -1e-3 and (A @ answer.ray <= 1e-12).all() and answer.ray[2] <= 1e-12
+    assert (A @ answer.x <= 2.0 + 1e-9).all()
+
+
+def test_unbounded_is_said_exactly_when_highs_says_so() -> None:
+    rng = np.random.default_rng(11)
+    seen = set()
+    for _ in range(40):
+        A, upper, g = rng.normal(size=(6, 4)), rng.uniform(0.1, 1, 6), rng.normal(size=4)
+        status = qp.solve(np.zeros((4, 4)), g, A, upper=upper).status
+        other = linprog(g, A_ub=A, b_ub=upper, bounds=(None, None)).status
+        assert status == {0: "solved", 3: "unbounded"}[other]
+        seen.add(status)
+    assert seen == {"solved", "unbounded"}
+
+
+def test_soft_rows_give_way_by_their_weight() -> None:
+    answer = qp.solve([[1.0]], [0.0], [[1.0], [2.0]], lower=[4.0, -1.0], upper=[np.inf, 100.0], soft=[3.0, np.inf])
+    np.testing.assert_allclose(answer.x, [3.0])  # x + 3 (x - 4) = 0
+    np.testing.assert_allclose(answer.outside, [-1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(answer.multipliers, [-3.0, 0.0], atol=1e-12)
+    assert answer.cost == pytest.approx(0.5 * 9 + 0.5 * 3 * 1)
+    both = qp.solve([[1.0]], [0.0], [[1.0], [1.0]], lower=[2.0, -np.inf], upper=[np.inf, 1.0], soft=[1.0, 1e9])
+    assert both.solved  # hard, the two would contradict each other
+    np.testing.assert_allclose(both.x, [1.0], atol=1e-8)
+
+
+def test_a_programme_that_changes_step_by_step_gives_what_it_gives_anew() -> None:
+    p = programme(2)
+    held = qp.QP(**p)
+    rng = np.random.default_rng(1)
+    fewer = 0
+    for k in range(30):
+        p["g"] = p["g"] + 0.1 * rng.normal(size=len(p["g"]))
+        p["upper"] = p["upper"] + np.where(p["lower"] < p["upper"], 0.05 * rng.uniform(0, 1, len(p["upper"])), 0.0)
+        held.update(g=p["g"], upper=p["upper"])
+        if k % 10 == 9:
+            p["A"] = p["A"] + 1e-3 * rng.normal(size=p["A"].shape)
+            p["H"] = p["H"] * 1.1
+            held.update(H=p["H"], A=p["A"])
+        answer, anew = held.solve(), qp.solve(**p)
+        assert answer.status == anew.status
+        np.testing.assert_allclose(answer.x, anew.x, rtol=0, atol=1e-9)
+        fewer += answer.iterations < anew.iterations
+    assert fewer > 20
+
+
+def test_a_programme_recovers_from_states_without_an_answer() -> None:
+    held = qp.QP(np.eye(2), [0.0, 0.0], [[1.0, 1.0], [1.0, -1.0]], lower=1.0, upper=2.0)
+    first = held.solve()
+    held.update(x_upper=0.1)
+    assert held.solve().status == "infeasible"
+    held.update(x_upper=np.inf)
+    np.testing.assert_allclose(held.solve().x, first.x, atol=1e-12)
+
+
+def test_an_update_with_an_error_changes_nothing() -> None:
+    held = qp.QP(np.eye(2), [-1.0, -1.0], x_upper=0.5)
+    for change in ({"g": [0.0, np.nan]}, {"g": [0.0, 0.0], "x_lower": 1.0}, {"H": np.eye(3)}):
+        with pytest.raises(InputError):
+            held.update(**change)
+    np.testing.assert_allclose(held.solve().x, [0.5, 0.5])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_comes_the_answer_is_finite_and_true_to_its_status(data: st.DataObject) -> None:
+    n, m = data.draw(st.integers(1, 5)), data.draw(st.integers(0, 6))
+    entry = st.sampled_from([0.0, 1.0, -1.0, 2.5, 1e-7, 1e6, -1e3])
+    B = data.draw(arrays.arrays(float, (n, n), elements=entry))
+    g = data.draw(arrays.arrays(float, n, elements=entry))
+    A = data.draw(arrays.arrays(float, (m, n), elements=entry))
+    lower = data.draw(arrays.arrays(float, m, elements=st.sampled_from([-np.inf, -1.0, 0.0, 1e5, -1e9])))
+    width = data.draw(arrays.arrays(float, m, elements=st.sampled_from([0.0, 1.0, 1e-3, np.inf])))
+    upper = np.where(np.isfinite(lower), lower, 0.0) + width
+    answer = qp.solve(B.T @ B, g, A, lower, upper)
+    for part in (answer.x, answer.multipliers, answer.outside, answer.cost, answer.primal, answer.dual):
+        assert np.isfinite(part).all()
+    reach = np.abs(A) @ np.abs(answer.x)
+    if answer.solved:
+        assert (np.abs(answer.outside) <= 1e-7 * (reach + np.linalg.norm(A, axis=1) * np.abs(answer.x).sum() + 1)).all()
+    elif answer.status == "infeasible":
+        assert np.abs(answer.outside).max() > 0
+    else:
+        assert answer.reason
+
+
+def test_wrong_input_is_named() -> None:
+    eye, zero = np.eye(2), np.zeros(2)
+    wrong = [
+        ("H", {"H": np.ones((2, 3)), "g": zero}),
+        ("H is not symmetric", {"H": [[1.0, 1.0], [0.0, 1.0]], "g": zero}),
+        ("negative curvature", {"H": np.diag([1.0, -1.0]), "g": zero}),
+        ("negative curvature", {"H": [[0.0, 1.0], [1.0, 0.0]], "g": zero}),
+        ("g has shape", {"H": eye, "g": np.zeros(3)}),
+        ("g has a value that is NaN", {"H": eye, "g": [np.nan, 0.0]}),
+        ("A has shape", {"H": eye, "g": zero, "A": np.ones((1, 3))}),
+        ("upper has shape", {"H": eye, "g": zero, "A": eye, "upper": np.zeros(3)}),
+        ("lower has a NaN", {"H": eye, "g": zero, "A": eye, "lower": [np.nan, 0.0]}),
+        (r"lower\[1\] = 2 is above upper\[1\] = 1", {"H": eye, "g": zero, "A": eye, "lower": [0, 2], "upper": [1, 1]}),
+        ("nothing could lie", {"H": eye, "g": zero, "x_lower": np.inf}),
+        ("soft", {"H": eye, "g": zero, "A": eye, "soft": [0.0, 1.0]}),
+        ("tolerance", {"H": eye, "g": zero, "tolerance": 0.0}),
+    ]
+    for words, arguments in wrong:
+        with pytest.raises(InputError, match=words):
+            qp.solve(**arguments)
+
+
+def test_the_quick_way_gives_the_same_answer_for_convex_programmes() -> None:
+    for seed in range(30):
+        p = programme(seed)
+        n = len(p["g"])
+        rows, lower, upper = (
+            np.vstack([p["A"], np.eye(n)]),
+            *(np.concatenate([p[side], p[f"x_{side}"]]) for side in ("lower", "upper")),
+        )
+        answer = qp.quick(p["H"], p["g"], rows, lower, upper)
+        assert answer.status == "solved"
+        np.testing.assert_allclose(answer.x, qp.solve(**p).x, atol=1e-6)
+    apart = qp.quick(np.eye(1), np.zeros(1), np.ones((2, 1)), np.array([2.0, -9.0]), np.array([9.0, 1.0]))
+    assert apart.status == "infeasible"
