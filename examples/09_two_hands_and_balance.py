@@ -1,11 +1,11 @@
-"""Both hands and balance: reach while feet stay, the weight stays over them and the eyes follow; then ask too much.
+"""Both hands and balance: reach while the feet stay, the CoM stays above them and the gaze follows; then reach too far.
 
---robot talos or g1 does the same with these (needs the extra "robots"); --plot FILE draws it.
+--robot talos or g1 takes another humanoid (needs the extra "robots"); --plot FILE draws the result.
 """
 
 import argparse
 import warnings
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 import kinodyn as kd
 from kinodyn.model.chain import movers
 
-Array: TypeAlias = NDArray[np.float64]
-
 
 class Setup(NamedTuple):
-    """Names of frames; sole, estimated: back, front, half width [m]; how far hands go [m] and turn [rad]."""
+    """Frame names; sole: back, front and half width [m], estimated; how far the hands move [m] and turn [rad]."""
 
     foot: str
     hand: str
@@ -34,8 +32,8 @@ SETUPS = {
 }
 
 
-def standing(robot: kd.Robot) -> Array:
-    """Stand with bent knees, as the description says or as most humanoids do."""
+def standing(robot: kd.Robot) -> NDArray[np.float64]:
+    """Stand with bent knees: the description's first named configuration, or typical joint angles."""
     if robot.configurations:
         return robot.configuration(robot.configurations[0])
     q = robot.neutral()
@@ -44,7 +42,7 @@ def standing(robot: kd.Robot) -> Array:
     return q
 
 
-def plot(file: str, states: dict[str, Array]) -> None:
+def plot(file: str, states: dict[str, NDArray[np.float64]]) -> None:
     """Draw the robot from the side, from the front and from above, with targets and support polygon."""
     from matplotlib.figure import Figure
 
@@ -71,12 +69,12 @@ def plot(file: str, states: dict[str, Array]) -> None:
 
 
 def report(title: str, result: kd.ik.WholeBodyResult) -> None:
-    """Print what each task misses, and why."""
+    """Print the remaining error of each task and what prevents it from being zero."""
     print(f"{title}: {result.status} after {result.iterations} steps")
     for name, (metres, radians) in result.errors.items():
         print(f"  {name:26} {1e3 * metres:9.4f} mm {np.rad2deg(radians):9.4f} deg")
     inside = balance.margin - balance.excess(kd.kinematics.com(robot, result.q))
-    print(f"  the centre of mass is {1e3 * inside:.1f} mm inside the edges of the feet")
+    print(f"  the CoM is {1e3 * inside:.1f} mm inside the support polygon")
     print(*(f"  {conflict}\n" for conflict in result.conflicts), sep="")
 
 
@@ -85,12 +83,12 @@ parser.add_argument("--robot", choices=SETUPS, default="humanoid", help="which r
 parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
 options = parser.parse_args()
 setup = SETUPS[options.robot]
-warnings.simplefilter("ignore", kd.errors.DescriptionWarning)  # details of the files that do not matter here
+warnings.simplefilter("ignore", kd.errors.DescriptionWarning)  # details of the files do not matter here
 robot = kd.load(options.robot)
 q0 = standing(robot)
 feet, hands = ([part.format(side) for side in ("left", "right")] for part in (setup.foot, setup.hand))
 
-# Where the hands should be, and the ground that the feet cover.
+# Target poses of the hands, and the support polygon of the feet.
 T_hands, T_feet = (kd.kinematics.poses(robot, q0, frames=frames).copy() for frames in (hands, feet))
 T_hands[:, :3, 3] += setup.reach * np.array([[1.0, -0.2, 1.3], [1.0, 0.2, 0.5]])
 T_hands[:, :3, :3] = kd.spatial.rot_y(setup.turn) @ T_hands[:, :3, :3]
@@ -98,19 +96,19 @@ back, front, wide = setup.sole
 corners = T_feet @ np.array([(x, y, 0.0, 1.0) for x in (back, front) for y in (-wide, wide)]).T
 balance = kd.ik.ComLimit(corners.swapaxes(1, 2)[..., :2].reshape(-1, 2), margin=0.02, priority=1)
 
-# Feet first; then balance, and after it the hands; then the eyes; the posture takes what is left.
+# Priorities: feet, then balance and hands, then gaze; the posture uses the remaining freedom.
 reaching = [kd.ik.FrameTask(hand, T, priority=1) for hand, T in zip(hands, T_hands, strict=True)]
 tasks = [
     *(kd.ik.ContactTask(foot, priority=0) for foot in feet),
     *reaching,
     kd.ik.GazeTask(setup.eyes, T_hands[0, :3, 3], priority=2),
-    kd.ik.PostureTask(q0, weights=np.ones(robot.nv), priority=3),  # the base counts too: upright where it can be
+    kd.ik.PostureTask(q0, weights=np.ones(robot.nv), priority=3),  # includes the base: upright where possible
 ]
 solver = kd.ik.WholeBody(robot, tasks, [kd.ik.PositionLimit(), balance])
 result = solver.solve(q0)
 report(f"{robot.name} reaches with both hands", result)
 
-# One metre farther: the feet stay all the same, the centre of mass stays, the hand goes as far as it can.
+# One metre farther is out of reach: feet and CoM stay where they must, the hand goes as far as it can.
 T_far = T_hands[0].copy()
 T_far[0, 3] += 1.0
 reaching[0].target = T_far
