@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import _core
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, MatrixLike, Reference
 from kinodyn.errors import InputError
 
 UNIT_TOLERANCE = 1e-6
@@ -114,9 +116,9 @@ def broadcast(*arrays_and_ranks: tuple[Array, int]) -> tuple[Array, ...]:
 
 
 def check_reference(reference: str) -> None:
-    """Raise unless `reference` is one of the three that there are."""
-    if reference not in ("aligned", "local", "world"):
-        raise InputError(f'reference is {reference!r}; give "aligned", "local" or "world"')
+    """Raise unless `reference` is one of `kinodyn.arrays.Reference`."""
+    if reference not in get_args(Reference):
+        raise InputError(f'reference is {reference!r}; give "local_world_aligned", "local" or "world"')
 
 
 def _matrix(value: MatrixLike) -> ArrayLike:

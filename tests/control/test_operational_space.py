@@ -46,7 +46,7 @@ def test_the_quantities_obey_their_definitions_over_batches(arm: tuple) -> None:
     robot, _, frame, part = arm
     q = robot.random((3, 20), seed=1)
     v = np.random.default_rng(0).normal(size=(20, robot.nv))
-    space = operational_space(robot, q, v, frame, part=part, heaviest=1e12)
+    space = operational_space(robot, q, v, frame, part=part, max_mass=1e12)
     good = ~space.damped & (np.linalg.cond(space.Lambda) < 1e6)
     assert good.mean() > 0.5
     M = kd.dynamics.mass_matrix(robot, q)
@@ -55,7 +55,7 @@ def test_the_quantities_obey_their_definitions_over_batches(arm: tuple) -> None:
     np.testing.assert_allclose((space.Lambda @ inverse)[good], np.broadcast_to(one, inverse.shape)[good], atol=1e-6)
     np.testing.assert_allclose((space.J @ space.Jbar)[good], np.broadcast_to(one, inverse.shape)[good], atol=1e-6)
     np.testing.assert_allclose((space.N @ space.N - space.N)[good], 0.0, atol=1e-6)
-    single = operational_space(robot, q[1, 4], v[4], frame, part=part, heaviest=1e12)
+    single = operational_space(robot, q[1, 4], v[4], frame, part=part, max_mass=1e12)
     for name, value in single._asdict().items():
         scale = np.abs(value).max() + 1.0
         np.testing.assert_allclose(getattr(space, name)[1, 4] / scale, value / scale, atol=1e-8)
@@ -99,14 +99,14 @@ def test_the_fast_formula_is_the_one_of_the_book(arm: tuple) -> None:
     np.testing.assert_allclose(controller.signals["tau_wanted"], expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("heaviest", [100.0, 1.0, 0.01])
-def test_the_fast_formula_is_damped_like_the_one_of_the_book(load: Callable, heaviest: float) -> None:
+@pytest.mark.parametrize("max_mass", [100.0, 1.0, 0.01])
+def test_the_fast_formula_is_damped_like_the_one_of_the_book(load: Callable, max_mass: float) -> None:
     robot, bent = load("panda")
     q = np.array([0.0, 1e-4, 0.02, 1.0])[:, None] * bent  # stretched, then less and less
     v = np.random.default_rng(0).normal(size=(4, 7))
     frame, T = "panda_hand_tcp", kd.kinematics.pose(robot, q + 0.1, "panda_hand_tcp")
-    controller = OperationalSpaceControl(robot, frame, T, Gains(25.0, 6.0), heaviest=heaviest, torque_limits=np.inf)
-    space = operational_space(robot, q, v, frame, heaviest=heaviest)
+    controller = OperationalSpaceControl(robot, frame, T, Gains(25.0, 6.0), max_mass=max_mass, torque_limits=np.inf)
+    space = operational_space(robot, q, v, frame, max_mass=max_mass)
     tau = controller(0.0, kd.State(robot, q, v))
     np.testing.assert_array_equal(controller.signals["damped"], space.damped)
     assert space.damped[0]
@@ -201,7 +201,7 @@ def test_a_flying_robot_moves_its_hand_in_the_world(load: Callable) -> None:
 
 @pytest.mark.parametrize(
     ("law", "name", "damped", "undamped"),
-    [(OperationalSpaceControl, "heaviest", 100.0, 1e9), (TaskSpaceControl, "smallest", 0.03, 1e-6)],
+    [(OperationalSpaceControl, "max_mass", 100.0, 1e9), (TaskSpaceControl, "smallest", 0.03, 1e-6)],
 )
 def test_a_target_beyond_reach_stretches_the_arm_and_only_damping_keeps_it_calm(
     law: type, name: str, damped: float, undamped: float, load: Callable
@@ -248,8 +248,8 @@ def test_unknown_frames_parts_and_postures_raise(load: Callable) -> None:
         OperationalSpaceControl(robot, "panda_link8", np.eye(4), gains, part="up")
     with pytest.raises(kd.InputError, match="shape"):
         OperationalSpaceControl(robot, "panda_link8", np.eye(4), gains, posture=q[:3])
-    with pytest.raises(kd.InputError, match="heaviest"):
-        operational_space(robot, q, 0 * q, "panda_link8", heaviest=0.0)
+    with pytest.raises(kd.InputError, match="max_mass"):
+        operational_space(robot, q, 0 * q, "panda_link8", max_mass=0.0)
     with pytest.raises(kd.InputError, match="smallest"):
         TaskSpaceControl(robot, "panda_link8", np.eye(4), gains, smallest=-1.0)
     with pytest.raises(kd.InputError, match="damping of part"):

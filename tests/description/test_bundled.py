@@ -63,7 +63,7 @@ def test_every_arm_has_its_joints_and_a_tool(name: str) -> None:
 def test_every_arm_is_valid_and_its_links_could_be_bodies(name: str) -> None:
     arm = ARMS[name][0]()
     validate(arm)
-    assert [link.name for link in arm.links if link.inertia and not solids.is_possible(link.inertia)] == []
+    assert [link.name for link in arm.links if link.inertia and not solids.is_physically_consistent(link.inertia)] == []
 
 
 @arms

@@ -40,14 +40,14 @@ def test_a_cylinder_agrees_with_a_cloud_of_points(axis: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("moments", "possible"),
+    ("moments", "consistent"),
     [((1.0, 1.0, 1.0), True), ((1.0, 1.0, 2.0), True), ((1.0, 1.0, 2.1), False), ((0.0, 1.0, 1.0), False)],
 )
-def test_the_triangle_inequality_decides_whether_a_body_is_possible(
-    moments: tuple[float, float, float], possible: bool
+def test_the_triangle_inequality_decides_whether_an_inertia_is_physically_consistent(
+    moments: tuple[float, float, float], consistent: bool
 ) -> None:
-    assert solids.is_possible(solids.principal(1.0, (0.0, 0.0, 0.0), moments)) is possible
+    assert solids.is_physically_consistent(solids.principal(1.0, (0.0, 0.0, 0.0), moments)) is consistent
 
 
-def test_a_body_without_mass_is_not_possible() -> None:
-    assert not solids.is_possible(Inertia(0.0, np.zeros(3), np.eye(3)))
+def test_an_inertia_without_mass_is_not_physically_consistent() -> None:
+    assert not solids.is_physically_consistent(Inertia(0.0, np.zeros(3), np.eye(3)))

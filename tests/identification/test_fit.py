@@ -16,7 +16,7 @@ from kinodyn.identification import (
     Measurements,
     exciting_trajectory,
     fit,
-    is_possible,
+    is_physically_consistent,
     measurements,
     simulate,
     sub_robot,
@@ -84,7 +84,7 @@ def assert_fits(result: Identification, truth: Robot) -> None:
     """Held-out torques are met within 1.2 times their noise, by bodies that exist."""
     assert result.status == "converged"
     assert (result.residuals() <= 1.2 * noise_of(truth, result.test)).all()
-    assert result.possible and is_possible(result.robot.inertial_parameters).all()
+    assert result.possible and is_physically_consistent(result.robot.inertial_parameters).all()
     assert (result.robot.damping >= 0.0).all() and (result.robot.friction >= 0.0).all()
 
 
@@ -95,7 +95,7 @@ RUNS = {robot.name: [record(robot, excite(robot, k), seed=k) for k in (0, 1)] fo
 
 @pytest.mark.parametrize("truth", [PANDA, ARM], ids=["panda", "arm of the humanoid"])
 @pytest.mark.parametrize("off", [False, True], ids=["right prior", "masses off by 30 %"])
-def test_held_out_torques_are_within_the_noise_and_every_inertia_is_possible(truth: Robot, off: bool) -> None:
+def test_held_out_torques_are_within_the_noise_and_every_inertia_is_consistent(truth: Robot, off: bool) -> None:
     prior = truth.replace(damping=0.0)
     prior = wrong_masses(prior) if off else prior
     data, other = RUNS[truth.name]

@@ -17,7 +17,7 @@ from kinodyn.control.frame_loop import FrameLoop, dot
 from kinodyn.control.gains import Gains
 from kinodyn.control.plant import apply, damped_inverse, transposed
 from kinodyn.control.protocol import Signals
-from kinodyn.control.quantities import HEAVIEST
+from kinodyn.control.quantities import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.control.spring import Spring, damping_matrix, spring_matrix
 from kinodyn.errors import InputError
@@ -64,7 +64,7 @@ class CartesianImpedance(FrameLoop):
         (k,) or (k, k) [kg, kg m^2] to be felt; None: that of the robot itself.
     external
         With `inertia`: function of (t, state) that gives the wrench (..., 6) on the frame, aligned.
-    part, posture, posture_gains, heaviest, torque_limits
+    part, posture, posture_gains, max_mass, torque_limits
         As for `OperationalSpaceControl`.
 
     Example
@@ -93,10 +93,10 @@ class CartesianImpedance(FrameLoop):
         part: str = "all",
         posture: ArrayLike | None = None,
         posture_gains: Gains | None = None,
-        heaviest: float = HEAVIEST,
+        max_mass: float = MAX_MASS,
         torque_limits: ArrayLike | None = None,
     ) -> None:
-        super().__init__(robot, frame, target, part, posture, posture_gains, heaviest, torque_limits)
+        super().__init__(robot, frame, target, part, posture, posture_gains, max_mass, torque_limits)
         self.core = FrameLaw(self.frame, self.posture, self.torque_limits, self.least_mobility)
         k = self.frame.k
         self.spring = Spring(spring_matrix("stiffness", stiffness, k), axes, part)

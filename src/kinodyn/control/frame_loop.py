@@ -34,13 +34,13 @@ class FrameLoop(Loop):
         part: str,
         posture: ArrayLike | None,
         posture_gains: Gains | None,
-        heaviest: float,
+        max_mass: float,
         torque_limits: ArrayLike | None,
     ) -> None:
         super().__init__(robot, torque_limits)
         self.frame = ControlledFrame(robot, frame, target, part)
         self.posture = Posture(robot, posture, posture_gains)
-        self.least_mobility = least_mobility(robot, heaviest)
+        self.least_mobility = least_mobility(robot, max_mass)
 
     def accelerate(self, state: State, y: Array, wrench: Array) -> tuple[Array, Flags]:
         """Compute the torques (..., n) that accelerate the frame by y (..., k) and exert a wrench (..., k) beside it.

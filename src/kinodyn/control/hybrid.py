@@ -18,7 +18,7 @@ from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.integral import Integral
 from kinodyn.control.plant import apply, transposed
 from kinodyn.control.protocol import Clock, Signals
-from kinodyn.control.quantities import HEAVIEST
+from kinodyn.control.quantities import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
@@ -63,7 +63,7 @@ class HybridForceMotion(FrameLoop):
         What the integral gives at most [N, N m].
     force_damping
         d, against motion along the directions of force [1/s].
-    posture, posture_gains, heaviest, torque_limits
+    posture, posture_gains, max_mass, torque_limits
         As for `OperationalSpaceControl`.
     """
 
@@ -84,10 +84,10 @@ class HybridForceMotion(FrameLoop):
         force_damping: float = 20.0,
         posture: ArrayLike | None = None,
         posture_gains: Gains | None = None,
-        heaviest: float = HEAVIEST,
+        max_mass: float = MAX_MASS,
         torque_limits: ArrayLike | None = None,
     ) -> None:
-        super().__init__(robot, frame, target, "all", posture, posture_gains, heaviest, torque_limits)
+        super().__init__(robot, frame, target, "all", posture, posture_gains, max_mass, torque_limits)
         self.core = FrameLaw(self.frame, self.posture, self.torque_limits, self.least_mobility)
         self.stiffness, self.damping = require_gains(gains, "gains").sized(6, "the frame")
         self.wrench, self.selection = numbers("wrench", wrench, 6), _selection(selection)

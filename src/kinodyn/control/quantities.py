@@ -16,7 +16,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
-HEAVIEST = 100.0  # masses of the robot that a direction may weigh before it counts as lost
+MAX_MASS = 100.0  # apparent mass of a direction, in robot masses, above which it counts as lost
 
 
 class OperationalSpace(NamedTuple):
@@ -50,7 +50,7 @@ class OperationalSpace(NamedTuple):
 
 
 def operational_space(
-    robot: Robot, q: ArrayLike, v: ArrayLike, frame: str | int, *, part: str = "all", heaviest: float = HEAVIEST
+    robot: Robot, q: ArrayLike, v: ArrayLike, frame: str | int, *, part: str = "all", max_mass: float = MAX_MASS
 ) -> OperationalSpace:
     """Compute the operational space dynamics of a frame.
 
@@ -66,7 +66,7 @@ def operational_space(
     frame
     part
         Which rows: "all", "linear", "angular", or names such as "x y rz".
-    heaviest
+    max_mass
         A direction whose effective mass exceeds this many masses of the robot is damped; 0.1 m count as a radian.
 
     Example
@@ -81,7 +81,7 @@ def operational_space(
     state = State(robot, q, v)
     held = ControlledFrame(robot, frame, np.eye(4), part)
     M, h, J, drift = held.equations(state, held.jacobian(state))
-    X, Lambda, damped = damped_inverse(M, J, least_mobility(robot, heaviest), held.weights)
+    X, Lambda, damped = damped_inverse(M, J, least_mobility(robot, max_mass), held.weights)
     Jbar = X @ Lambda
     weight = dynamics.gravity(robot, state.q)
     if robot.base == "floating":  # gravity alone, through the same elimination of the base
@@ -96,8 +96,8 @@ def operational_space(
     return OperationalSpace(Lambda, mu, p, Jbar, N, J, np.asarray(damped))
 
 
-def least_mobility(robot: Robot, heaviest: float) -> float:
+def least_mobility(robot: Robot, max_mass: float) -> float:
     """Turn a bound on the effective mass, in masses of the robot, into one on mobility [1/kg]."""
     if robot.mass == 0.0:
         raise InputError(f"{robot!r} has no moving mass: no torque would do anything")
-    return 1.0 / (positive("heaviest", heaviest) * robot.mass)
+    return 1.0 / (positive("max_mass", max_mass) * robot.mass)

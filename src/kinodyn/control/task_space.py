@@ -11,7 +11,7 @@ from kinodyn.control.frame_law import FrameLaw
 from kinodyn.control.frame_loop import NOTHING, FrameLoop
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.protocol import Signals
-from kinodyn.control.quantities import HEAVIEST
+from kinodyn.control.quantities import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -25,7 +25,7 @@ class OperationalSpaceControl(FrameLoop):
     y = a_ref + D e' + K e, tau = J^T (Lambda y + mu + p) + N^T tau0 (O. Khatib, "A unified approach for motion and
     force control of robot manipulators: the operational space formulation", 1987, eqs. 15 and 49), where
     tau0 = M a0 + h holds the posture. Near singularities Lambda is damped: a direction along which the frame weighs
-    more than `heaviest` robots is let go by degrees, and the posture acts there; the signal "damped" tells.
+    more than `max_mass` robots is let go by degrees, and the posture acts there; the signal "damped" tells.
 
     A free base is taken to fly, nothing touching it. With feet on the ground take InverseDynamicsQP.
 
@@ -46,7 +46,7 @@ class OperationalSpaceControl(FrameLoop):
         Configuration (nq,) that the null space strives for; None: it is only braked.
     posture_gains
         [1/s^2] and [1/s].
-    heaviest
+    max_mass
         A direction whose effective mass exceeds this many masses of the robot is damped; 0.1 m count as a radian.
     torque_limits
         (n,) for the joints with motors; those of the robot by default.
@@ -75,10 +75,10 @@ class OperationalSpaceControl(FrameLoop):
         part: str = "all",
         posture: ArrayLike | None = None,
         posture_gains: Gains | None = None,
-        heaviest: float = HEAVIEST,
+        max_mass: float = MAX_MASS,
         torque_limits: ArrayLike | None = None,
     ) -> None:
-        super().__init__(robot, frame, target, part, posture, posture_gains, heaviest, torque_limits)
+        super().__init__(robot, frame, target, part, posture, posture_gains, max_mass, torque_limits)
         self.stiffness, self.damping = require_gains(gains, "gains").sized(self.frame.k, f"part {part!r}")
         self.core = self._law_of(self.least_mobility, by_inertia=True)
 
@@ -122,7 +122,7 @@ class TaskSpaceControl(OperationalSpaceControl):
     number, not by their inertia. Near singularities J^+ is damped: a direction whose singular value is below `smallest`
     is let go by degrees.
 
-    Parameters and signals as those of OperationalSpaceControl, but `smallest` in place of `heaviest`: the singular
+    Parameters and signals as those of OperationalSpaceControl, but `smallest` in place of `max_mass`: the singular
     value of J below which a direction is damped [m per unit of joint rate; 0.1 m count as a radian].
     """
 

@@ -67,7 +67,7 @@ def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
     return combine([whole, *negatives])
 
 
-def is_possible(inertia: Inertia, tolerance: float = 1e-9) -> bool:
+def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
     """Tell whether some distribution of positive mass has this inertia.
 
     The mass must be positive, the principal moments positive, and none larger than the sum of the other two

@@ -16,7 +16,7 @@ from kinodyn.identification.base import BaseParameters, base_parameters
 from kinodyn.identification.excitation import exciting_trajectory
 from kinodyn.identification.files import read
 from kinodyn.identification.fitting import fit
-from kinodyn.identification.inertias import is_possible, parameters_of, pseudo_inertia
+from kinodyn.identification.inertias import is_physically_consistent, parameters_of, pseudo_inertia
 from kinodyn.identification.measurements import Measurements, join, measurements
 from kinodyn.identification.model import Model
 from kinodyn.identification.preparing import prepare
@@ -34,7 +34,7 @@ __all__ = [
     "base_parameters",
     "exciting_trajectory",
     "fit",
-    "is_possible",
+    "is_physically_consistent",
     "join",
     "measurements",
     "parameters_of",

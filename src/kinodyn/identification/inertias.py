@@ -66,7 +66,7 @@ def parameters_of(P: ArrayLike) -> Array:
     return np.concatenate([matrix[..., 3, 3:], matrix[..., :3, 3], inertia[..., SIX[0], SIX[1]]], axis=-1)
 
 
-def is_possible(parameters: ArrayLike) -> NDArray[np.bool_]:
+def is_physically_consistent(parameters: ArrayLike) -> NDArray[np.bool_]:
     """Tell for each link (..., n) whether a body of positive mass can have its ten parameters (..., 10 n).
 
     Eigenvalues of the pseudo-inertia may be below 0 by rounding, 1e-12 of the largest.

@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.errors import KinodynError
 from kinodyn.identification.base import BaseParameters
 from kinodyn.identification.columns import labels
-from kinodyn.identification.inertias import is_possible
+from kinodyn.identification.inertias import is_physically_consistent
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model
 from kinodyn.identification.robots import with_parameters
@@ -104,7 +104,7 @@ class Identification:
         """Tell whether all parameters are those of real bodies, with friction and armature not negative."""
         n = self.model.inertial
         constants = [self.after[self.model.places(term)] for term in self.model.terms if term != "offset"]
-        return bool(is_possible(self.after[:n]).all() and all((part >= 0.0).all() for part in constants))
+        return bool(is_physically_consistent(self.after[:n]).all() and all((part >= 0.0).all() for part in constants))
 
     @cached_property
     def robot(self) -> Robot:
@@ -113,7 +113,7 @@ class Identification:
         Raises KinodynError when least squares found what no body can have.
         """
         if not self.possible:
-            bad = is_possible(self.after[: self.model.inertial])
+            bad = is_physically_consistent(self.after[: self.model.inertial])
             links = [link for link, ok in zip(self.prior.parameter_links, bad, strict=True) if not ok]
             what = f"no body can have the parameters of {', '.join(links)}" if links else "a friction is negative"
             raise KinodynError(f'{what}; fit with method="consistent" for a robot')

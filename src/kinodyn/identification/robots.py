@@ -14,7 +14,7 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.description.types import Joint
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.identification.inertias import as_inertia, is_possible
+from kinodyn.identification.inertias import as_inertia, is_physically_consistent
 from kinodyn.model.compile import JointInfo, link_order
 from kinodyn.model.robot import Robot
 
@@ -36,10 +36,12 @@ def with_parameters(
     Raises InputError for parameters that no body can have, with the links.
     """
     values = numbers("parameters", parameters, len(robot.inertial_parameters)).reshape(-1, 10)
-    impossible = [link for link, ok in zip(robot.parameter_links, is_possible(values.ravel()), strict=True) if not ok]
+    consistent = is_physically_consistent(values.ravel())
+    impossible = [link for link, ok in zip(robot.parameter_links, consistent, strict=True) if not ok]
     if impossible:
         raise InputError(
-            f"no body can have the parameters of {', '.join(impossible)}; see kd.identification.is_possible"
+            f"no body can have the parameters of {', '.join(impossible)};"
+            " see kd.identification.is_physically_consistent"
         )
     inertias = {link: as_inertia(ten) for link, ten in zip(robot.parameter_links, values, strict=True)}
     carried = _carried(robot)

@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Violation:
+class LimitViolation:
     """One coordinate beyond its limit: the joint, which state of the batch, the value and its range [rad or m]."""
 
     joint: str
@@ -52,7 +52,7 @@ class LimitReport:
 
     ok: Mask
     excess: Array
-    violations: tuple[Violation, ...]
+    violations: tuple[LimitViolation, ...]
 
     def __bool__(self) -> bool:
         return bool(self.ok.all())
@@ -130,7 +130,7 @@ def within_limits(robot: Robot, q: ArrayLike, *, tolerance: float = 0.0) -> Limi
     found = []
     for *state, i in np.argwhere(beyond).tolist():
         place = (*state, i)
-        found.append(Violation(names[i], tuple(state), float(values[place]), float(lower[i]), float(upper[i])))
+        found.append(LimitViolation(names[i], tuple(state), float(values[place]), float(lower[i]), float(upper[i])))
     return LimitReport(np.asarray(~beyond.any(axis=-1)), excess, tuple(sorted(found, key=lambda v: -v.excess)))
 
 

@@ -100,7 +100,7 @@ def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
     return (np.swapaxes(X_b_a, -2, -1) @ wrench[..., None])[..., 0]
 
 
-def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "aligned") -> Array:
+def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "local_world_aligned") -> Array:
     """Return the constant twist `(..., 6)`, linear first, that takes one pose to the other in one unit of time.
 
     Parameters
@@ -108,9 +108,9 @@ def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "ali
     T_from, T_to
         Poses `(..., 4, 4)` in the world.
     reference
-        As in Jacobians: "local" is seen in `T_from`, so that `T_to = T_from exp(error)`; "world" at the world's
-        origin, so that `T_to = exp(error) T_from`; "aligned" at the origin of `T_from` in world axes. The motion is a
-        screw, hence the linear part is the difference of positions only where there is no rotation between the two.
+        As in Jacobians: "local" is expressed in `T_from`, so that `T_to = T_from exp(error)`; "world" at the world's
+        origin, so that `T_to = exp(error) T_from`; "local_world_aligned" at the origin of `T_from` in world axes. The
+        motion is a screw, so the linear part is the difference of positions only if there is no rotation.
 
     Example
     -------
@@ -123,7 +123,7 @@ def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "ali
     if reference == "local":
         return error
     X = adjoint_matrix(start)
-    if reference == "aligned":
+    if reference != "world":
         X[..., :3, 3:] = 0.0
     return (X @ error[..., None])[..., 0]
 

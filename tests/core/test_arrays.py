@@ -1,4 +1,4 @@
-"""Arrays of every make and shape at the door: the right answer for each, in the room that was given."""
+"""Array arguments of every type, layout and batch shape give the right result, in `out` if it is given."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def test_what_is_nearly_a_rotation_or_a_unit_vector_is_refused(name: str, kinds:
 )
 def test_an_unknown_reference_says_which_there_are(name: str) -> None:
     arguments = [sample(kind) for kind in ARGUMENTS[name].split()]
-    with pytest.raises(InputError, match='\'body\'; give "aligned", "local" or "world"'):
+    with pytest.raises(InputError, match='\'body\'; give "local_world_aligned", "local" or "world"'):
         getattr(spatial, name)(*arguments, reference="body")
 
 

@@ -1,7 +1,7 @@
-"""What must hold between the functions, whatever the robot: the zoo of conftest.py, nine states of each.
+"""Laws of rigid-body and centroidal dynamics, on every robot of the zoo (tests/conftest.py), nine states of each.
 
-Nine states fill packs of two, four and eight lanes and leave a rest. Derivatives are judged by differences of fourth
-order along `integrate`, whose curves have constant v.
+Nine states fill packs of two, four and eight lanes and leave a remainder. Derivatives are compared with fourth-order
+finite differences along `integrate`, whose curves have constant v.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import pytest
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.model.robot import Robot
-from kinodyn.spatial import adjoint
 
 K, D, C = kd.kinematics, kd.dynamics, kd.centroidal
 N = 9
@@ -131,86 +130,6 @@ def test_inertial_parameters_are_ten_for_each_link_and_hold_all_mass(robot: Robo
     assert robot.inertial_parameters[::10].sum() == pytest.approx(robot.mass, rel=1e-14)
 
 
-def test_the_local_velocity_is_how_the_pose_changes(
-    robot: Robot, states: Draw, assert_close: Close, rate: Rate
-) -> None:
-    q, v, _, _ = states(robot, N)
-    for frame in frames(robot):
-        T, T_dot = K.pose(robot, q, frame), rate(lambda t, f=frame: K.pose(robot, robot.integrate(q, t * v), f))
-        twist, R = np.linalg.inv(T) @ T_dot, T[:, :3, :3]
-        angular = np.stack([twist[:, 2, 1], twist[:, 0, 2], twist[:, 1, 0]], axis=-1)
-        assert_close(K.velocity(robot, q, v, frame, reference="local"), np.hstack([twist[:, :3, 3], angular]), 1e-9)
-        aligned = np.hstack([times(R, twist[:, :3, 3]), times(R, angular)])
-        assert_close(K.velocity(robot, q, v, frame), aligned, 1e-9)
-        moved = np.hstack([aligned[:, :3] + np.cross(T[:, :3, 3], aligned[:, 3:]), aligned[:, 3:]])
-        assert_close(K.velocity(robot, q, v, frame, reference="world"), moved, 1e-9)
-
-
-@pytest.mark.parametrize("reference", ["aligned", "local", "world"])
-def test_velocity_is_jacobian_times_v(
-    robot: Robot, states: Draw, assert_close: Close, reference: kd.kinematics.Reference
-):
-    q, v, _, _ = states(robot, N)
-    for frame in frames(robot):
-        J = K.jacobian(robot, q, frame, reference=reference)
-        assert_close(times(J, v), K.velocity(robot, q, v, frame, reference=reference), 1e-12)
-
-
-@pytest.mark.parametrize("reference", ["aligned", "local", "world"])
-def test_jacobian_dot_is_the_rate_of_the_jacobian(
-    robot: Robot, states: Draw, assert_close: Close, rate: Rate, reference: kd.kinematics.Reference
-) -> None:
-    q, v, _, _ = states(robot, N)
-    for frame in frames(robot):
-        J_dot = rate(lambda t, f=frame: K.jacobian(robot, robot.integrate(q, t * v), f, reference=reference))
-        assert_close(K.jacobian_dot(robot, q, v, frame, reference=reference), J_dot, 1e-8)
-
-
-@pytest.mark.parametrize(("reference", "kind"), [("aligned", "classical"), ("local", "spatial"), ("world", "spatial")])
-def test_acceleration_is_jacobian_times_a_and_its_rate_times_v(
-    robot: Robot, states: Draw, assert_close: Close, reference: kd.kinematics.Reference, kind: str
-) -> None:
-    q, v, a, _ = states(robot, N)
-    for frame in frames(robot):
-        J = K.jacobian(robot, q, frame, reference=reference)
-        J_dot = K.jacobian_dot(robot, q, v, frame, reference=reference)
-        found = K.acceleration(robot, q, v, a, frame, reference=reference, kind=kind)  # type: ignore[arg-type]
-        assert_close(found, times(J, a) + times(J_dot, v))
-
-
-def test_accelerations_of_different_references_and_kinds_are_one_motion(
-    robot: Robot, states: Draw, assert_close: Close
-) -> None:
-    q, v, a, _ = states(robot, N)
-    for frame in frames(robot):
-        T = K.pose(robot, q, frame)
-        R = T[:, :3, :3]
-        twist = K.velocity(robot, q, v, frame)
-        classical, spatial = (
-            K.acceleration(robot, q, v, a, frame),
-            K.acceleration(robot, q, v, a, frame, kind="spatial"),
-        )
-        assert_close(classical[:, :3] - np.cross(twist[:, 3:], twist[:, :3]), spatial[:, :3])
-        assert_close(classical[:, 3:], spatial[:, 3:])
-        turned = np.hstack(
-            [times(R, part) for part in np.hsplit(K.acceleration(robot, q, v, a, frame, reference="local"), 2)]
-        )
-        assert_close(turned, classical)
-        carried = times(adjoint(T), K.acceleration(robot, q, v, a, frame, reference="local", kind="spatial"))
-        assert_close(K.acceleration(robot, q, v, a, frame, reference="world", kind="spatial"), carried)
-
-
-def test_the_jacobian_of_the_centre_of_mass_is_how_it_moves(
-    robot: Robot, states: Draw, assert_close: Close, rate: Rate
-) -> None:
-    q, v, a, _ = states(robot, N)
-    velocity = rate(lambda t: K.com(robot, robot.integrate(q, t * v)))
-    assert_close(times(K.com_jacobian(robot, q), v), velocity, 1e-9)
-    assert_close(K.com_velocity(robot, q, v), velocity, 1e-9)
-    acceleration = rate(lambda t: K.com_velocity(robot, robot.integrate(q, t * v), v + t * a))
-    assert_close(K.com_acceleration(robot, q, v, a), acceleration, 1e-8)
-
-
 def test_momentum_is_the_momentum_matrix_times_v(robot: Robot, states: Draw, assert_close: Close) -> None:
     q, v, _, _ = states(robot, N)
     A = C.momentum_matrix(robot, q)
@@ -285,15 +204,6 @@ def test_switching_off_armature_and_damping_takes_them_out(robot: Robot, states:
     bare = robot.replace(armature=0.0, damping=0.0)
     assert_close(D.mass_matrix(robot, q), D.mass_matrix(bare, q) + np.diag(robot.armature), 1e-13)
     assert_close(D.inverse(robot, q, v, a), D.inverse(bare, q, v, a) + robot.armature * a + robot.damping * v, 1e-13)
-
-
-def test_the_yoshikawa_measure_is_the_root_of_det_j_jt(robot: Robot, states: Draw, assert_close: Close) -> None:
-    q, _, _, _ = states(robot, N)
-    J = K.jacobian(robot, q, frames(robot)[0])
-    for part, rows in {"all": J, "linear": J[:, :3], "angular": J[:, 3:]}.items():
-        squared = np.linalg.det(rows @ transposed(rows))
-        found = K.manipulability(robot, q, frames(robot)[0], part=part)  # type: ignore[arg-type]
-        assert_close(found**2, squared, 1e-9)
 
 
 def test_the_deep_chain_obeys_the_same_laws(deep_chain: Callable, assert_close: Close) -> None:
