@@ -64,12 +64,12 @@ class Kinodyn:
         robot, q = motion.robot, motion.start
         self.name = f"kinodyn, {mode}" + (", joint limits too" if joint_limits else "")
         self.ticks = motion.ticks
-        self.com = kd.ik.ComTask(weights=COM, priority=1)
-        self.hands = {hand: kd.ik.FrameTask(hand, weights=HAND, priority=2) for hand in HANDS}
-        torso = kd.ik.FrameTask(
+        self.com = kd.tasks.ComTask(weights=COM, priority=1)
+        self.hands = {hand: kd.tasks.FrameTask(hand, weights=HAND, priority=2) for hand in HANDS}
+        torso = kd.tasks.FrameTask(
             TORSO, kd.kinematics.pose(robot, q, TORSO), weights=(0.0, 0.0, 0.0, TURN, TURN, TURN), priority=2
         )
-        posture = kd.ik.PostureTask(q, weights=POSTURE, priority=3)
+        posture = kd.tasks.PostureTask(q, weights=POSTURE, priority=3)
         tasks = [self.com, *self.hands.values(), torso, posture]
         for task in tasks:
             task.frequency = FREQUENCY

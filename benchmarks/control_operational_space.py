@@ -32,7 +32,7 @@ def measure(rounds: int) -> dict[str, Any]:
     q = HOME + rng.uniform(-0.2, 0.2, size=(BATCH, 7))
     v = rng.normal(scale=0.3, size=(BATCH, 7))
     T = kd.kinematics.pose(robot, HOME + 0.1, FRAME)
-    gains = Gains.of(frequency=10.0)
+    gains = Gains.from_frequency(10.0)
     law = OperationalSpaceControl(robot, FRAME, T, gains, posture=HOME)
     off = agrees(law, q[:STATES], v[:STATES])
     controllers = {"operational space": law, **others(robot, T, gains)}

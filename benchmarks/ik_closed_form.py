@@ -22,7 +22,7 @@ def measure(chain: Chain, singles: int, batch: int, rounds: int) -> dict[str, An
     """Time both per pose [us], joint limits left out as EAIK does not know them, and check what they find."""
     counts = sorted({1, os.cpu_count() or 1})
     q, T = chain.reachable(batch, seed=1)
-    solve = partial(kd.ik.branches, chain.robot, frame=chain.frame, limits=False)
+    solve = partial(kd.ik.analytic, chain.robot, frame=chain.frame, limits=False)
     poses = list(T)
     entries = {"kinodyn": Entry(loop(solve, poses[:singles]), singles)}
     for threads in counts:

@@ -24,10 +24,10 @@ class Kinodyn:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         tasks = [
-            *(kd.ik.ContactTask(foot) for foot in FEET),
-            *(kd.ik.FrameTask(hand, target=scene.poses[hand], priority=1) for hand in HANDS),
-            kd.ik.ComTask(target=scene.com, priority=1),
-            kd.ik.PostureTask(target=scene.start, priority=2),
+            *(kd.tasks.ContactTask(foot) for foot in FEET),
+            *(kd.tasks.FrameTask(hand, target=scene.poses[hand], priority=1) for hand in HANDS),
+            kd.tasks.ComTask(target=scene.com, priority=1),
+            kd.tasks.PostureTask(target=scene.start, priority=2),
         ]
         self.solver = kd.ik.WholeBody(scene.robot, tasks)
         self.reset()

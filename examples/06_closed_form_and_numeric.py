@@ -38,7 +38,7 @@ def plot(file: str, T: Array, far: Array) -> None:
     figure = Figure(figsize=(9.5, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     exact, numeric, nearest = (
-        kd.ik.branches(robot, T, tip),
+        kd.ik.analytic(robot, T, tip),
         kd.ik.solve(robot, {tip: T}, q0),
         kd.ik.solve(robot, {tip: far}),
     )
@@ -79,7 +79,7 @@ options = parser.parse_args()
 
 # Closed form: all solutions of all targets in one call, exact to rounding.
 T = np.stack([pose(1.9, 1.3, 20.0), pose(-2.2, 0.4, 160.0), pose(0.6, -1.8, -60.0)])
-found = kd.ik.branches(robot, T, tip)
+found = kd.ik.analytic(robot, T, tip)
 print(f"{found.family}: {found.count} solutions, farthest from a target {np.nanmax(found.residual):.1e}")
 for i, q in enumerate(np.rad2deg(found.q)):
     print(f"  target {i}: {q[0].round(2)} or {q[1].round(2)} deg")
@@ -100,7 +100,7 @@ print("\nnearest branch to q0:", np.rad2deg(found.nearest(q0)[0]).round(2), "deg
 # Out of reach: the closed form says so; the numeric one also gives the nearest pose it finds. A radian of angle weighs
 # as much as a metre, unless weights= says otherwise: hence the tip does not stretch for the last centimetre.
 far = pose(3.2, 1.6, 80.0)
-print(f"\nout of reach: {kd.ik.branches(robot, far, tip).reasons}")
+print(f"\nout of reach: {kd.ik.analytic(robot, far, tip).reasons}")
 nearest = kd.ik.solve(robot, {tip: far}, q0)
 print(f"  {nearest.status}: {nearest.residual[0]:.3f} m and {np.rad2deg(nearest.residual[1]):.1f} deg short", end=", ")
 print(f"tip at {nearest.T_reached[tip][:2, 3].round(3)}")
@@ -108,7 +108,7 @@ print(f"tip at {nearest.T_reached[tip][:2, 3].round(3)}")
 # By the thousand: both take batches.
 many = kd.kinematics.pose(robot, robot.random(10_000, seed=1), tip)
 start = time.perf_counter()
-every = kd.ik.branches(robot, many, tip).count.sum()
+every = kd.ik.analytic(robot, many, tip).count.sum()
 middle = time.perf_counter()
 one = kd.ik.solve(robot, {tip: many}).success.sum()
 end = time.perf_counter()

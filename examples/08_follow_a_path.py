@@ -48,7 +48,7 @@ T_weld = np.tile(T_tool, (150, 1, 1))
 T_weld[:, 1, 3] += np.linspace(0.0, 0.8, 150)
 print("\nur5: a seam of 0.8 m from each configuration of its first pose")
 print(f"  {'branch':>6} {'reached':>8} {'motion':>7}  reason")
-for i, q in enumerate(kd.ik.branches(arm, T_tool, tool).q):
+for i, q in enumerate(kd.ik.analytic(arm, T_tool, tool).q):
     way = kd.ik.track(arm, T_weld, tool, q)
     print(f"  {i:6} {int(way.reached):8} {float(way.motion):7.2f}  {way.reasons}")
 best = kd.ik.track(arm, T_weld, tool)

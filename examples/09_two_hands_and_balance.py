@@ -94,17 +94,17 @@ T_hands[:, :3, 3] += setup.reach * np.array([[1.0, -0.2, 1.3], [1.0, 0.2, 0.5]])
 T_hands[:, :3, :3] = kd.spatial.rot_y(setup.turn) @ T_hands[:, :3, :3]
 back, front, wide = setup.sole
 corners = T_feet @ np.array([(x, y, 0.0, 1.0) for x in (back, front) for y in (-wide, wide)]).T
-balance = kd.ik.ComLimit(corners.swapaxes(1, 2)[..., :2].reshape(-1, 2), margin=0.02, priority=1)
+balance = kd.limits.ComLimit(corners.swapaxes(1, 2)[..., :2].reshape(-1, 2), margin=0.02, priority=1)
 
 # Priorities: feet, then balance and hands, then gaze; the posture uses the remaining freedom.
-reaching = [kd.ik.FrameTask(hand, T, priority=1) for hand, T in zip(hands, T_hands, strict=True)]
+reaching = [kd.tasks.FrameTask(hand, T, priority=1) for hand, T in zip(hands, T_hands, strict=True)]
 tasks = [
-    *(kd.ik.ContactTask(foot, priority=0) for foot in feet),
+    *(kd.tasks.ContactTask(foot, priority=0) for foot in feet),
     *reaching,
-    kd.ik.GazeTask(setup.eyes, T_hands[0, :3, 3], priority=2),
-    kd.ik.PostureTask(q0, weights=np.ones(robot.nv), priority=3),  # includes the base: upright where possible
+    kd.tasks.GazeTask(setup.eyes, T_hands[0, :3, 3], priority=2),
+    kd.tasks.PostureTask(q0, weights=np.ones(robot.nv), priority=3),  # includes the base: upright where possible
 ]
-solver = kd.ik.WholeBody(robot, tasks, [kd.ik.PositionLimit(), balance])
+solver = kd.ik.WholeBody(robot, tasks, [kd.limits.PositionLimit(), balance])
 result = solver.solve(q0)
 report(f"{robot.name} reaches with both hands", result)
 

@@ -57,7 +57,7 @@ print(f"fastest along the path with 15 rad/s^2, {along.trajectory.duration:.3f} 
 print(along.check)
 
 # With jerk limits, passing waypoints instead of stopping at them.
-through = tr.jerk_limited_through(waypoints, acceleration=15.0, jerk=200.0, robot=robot)
+through = tr.jerk_limited_waypoints(waypoints, acceleration=15.0, jerk=200.0, robot=robot)
 print(f"\njerk-limited through the waypoints {through.trajectory.duration:.3f} s, stopping {through.stopping:.3f} s")
 
 # What no slow-down can help with is told.

@@ -79,9 +79,9 @@ for name, tau in {
     print(f"  {name:13} accelerates the hand by", (a + 0.0).round(9) + 0.0)
 
 # The loop: the hand on its circle, the null space at rest or swinging by 40 degrees.
-gains = Gains.of(frequency=20.0)
+gains = Gains.from_frequency(20.0)
 still = run(OperationalSpaceControl(robot, hand, circle, gains, posture=home))
-swinging = run(SwingingElbow(robot, hand, circle, gains, posture=home, posture_gains=Gains.of(frequency=12.0)))
+swinging = run(SwingingElbow(robot, hand, circle, gains, posture=home, posture_gains=Gains.from_frequency(12.0)))
 print("\n                  hand off by at most   third joint moves by   torque of its limit")
 for name, recording in {"elbow at rest": still, "elbow swinging": swinging}.items():
     error = np.abs(recording.signals["error"])

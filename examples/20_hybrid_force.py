@@ -72,7 +72,7 @@ hybrid = HybridForceMotion(
     wrench=[0.0, 0.0, 10.0, 0.0, 0.0, 0.0],
     selection=[False, False, True, False, False, False],  # force along z of the wall's axes, motion along the others
     measured=lambda t, state: wall.wrenches(robot, state.q, state.v)[0][hand],
-    gains=Gains.of(frequency=20.0),
+    gains=Gains.from_frequency(20.0),
     axes=R_world_wall,
     posture=home,
 )

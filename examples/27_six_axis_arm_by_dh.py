@@ -84,7 +84,7 @@ print(f"differs from the product of the table's matrices by {np.abs(T - by_hand(
 print(f"and from the bundled robot by {np.abs(T - kd.kinematics.pose(kd.load('puma560'), q, hand)).max():.0e}")
 
 # Inverse: shoulder left or right, elbow up or down, wrist flipped or not, in closed form.
-found = kd.ik.branches(robot, T, hand)
+found = kd.ik.analytic(robot, T, hand)
 print(f"\n{found.family}: {len(found.q)} ways to this pose, off by {found.residual.max():.0e} at most [deg]")
 for branch, valid in zip(np.rad2deg(found.q), found.valid, strict=True):
     print("  ", str(branch.round(2)).ljust(50), "within the limits" if valid else "beyond a joint's range")

@@ -43,7 +43,7 @@ def joints() -> None:
         value = (np.sin(4 * t), 4 * np.cos(4 * t), -16 * np.sin(4 * t))[order]
         return (q if order == 0 else 0.0) + 0.3 * value * np.ones(6)
 
-    gains = Gains.of(frequency=15.0)
+    gains = Gains.from_frequency(15.0)
     laws = {"PD with gravity": PDGravity, "joint impedance": JointImpedance, "computed torque": ComputedTorque}
     step, follow = {}, {}
     for name, law in laws.items():
@@ -110,7 +110,7 @@ def payload() -> None:
         value = (np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t))[order]
         return (q if order == 0 else 0.0) + 0.3 * value * np.ones(7)
 
-    gains, bounds = Gains.of(frequency=8.0), Payload("panda_link7", 3.6, 0.15)
+    gains, bounds = Gains.from_frequency(8.0), Payload("panda_link7", 3.6, 0.15)
     laws = {
         "PD with gravity": PDGravity(robot, sine, gains),
         "robust": RobustControl(robot, sine, gains, bounds),

@@ -65,7 +65,7 @@ def ellipsoids() -> None:
         (second, kd.kinematics.force_ellipsoid, 0.1, "forces for joint torques of norm 1"),
     ):
         for x in (0.5, 1.0, 1.45, 1.9):
-            draw(axes, robot, kd.ik.branches(robot, kd.spatial.pose([x, 0.0, 0.0]), "link2").q, x, function, scale)
+            draw(axes, robot, kd.ik.analytic(robot, kd.spatial.pose([x, 0.0, 0.0]), "link2").q, x, function, scale)
         axes.set(aspect="equal", title=title, xlim=(-0.25, 2.75), ylim=(-0.95, 1.15), xlabel="x [m]")
     q2 = np.linspace(-np.pi, np.pi, 400)
     q = np.stack([0 * q2, q2], axis=-1)

@@ -23,7 +23,7 @@ def arm(figure: Figure, places: list[int]) -> None:
         triad(axes, view, goal, 0.15, ("", "", ""))
         label(axes, view.at(goal[:3, 3]) + [48, 26], "goal")
     motion = kd.trajectory.jerk_limited(q, answer.q, acceleration=5.0, jerk=50.0, robot=robot)
-    control = kd.control.ComputedTorque(robot, motion, kd.control.Gains.of(frequency=15.0))
+    control = kd.control.ComputedTorque(robot, motion, kd.control.Gains.from_frequency(15.0))
     run = kd.sim.simulate(robot, control, 1.5, q0=q, control_dt=2e-3)
     axes = figure.add_subplot(2, 3, places[2])
     axes.plot(run.time, kd.kinematics.pose(robot, run.q, HAND)[:, :3, 3], label=["x", "y", "z"])

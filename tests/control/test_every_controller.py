@@ -24,7 +24,7 @@ from kinodyn.control import (
 )
 
 TCP = "panda_hand_tcp"
-GAINS = Gains.of(frequency=20.0)
+GAINS = Gains.from_frequency(20.0)
 POSTURE = np.array([0.0, -0.4, 0.2, -2.0, 0.0, 1.8, 0.5])
 PAYLOAD = Payload("panda_link7", 3.0, 0.2)
 LAWS = {

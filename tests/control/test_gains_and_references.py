@@ -14,7 +14,7 @@ Gains = kd.control.Gains
 
 
 def test_gains_by_frequency_are_those_of_a_second_order_system() -> None:
-    gains = Gains.of(frequency=[2.0, 3.0], damping_ratio=0.5)
+    gains = Gains.from_frequency([2.0, 3.0], damping_ratio=0.5)
     np.testing.assert_allclose(gains.stiffness, [4.0, 9.0])
     np.testing.assert_allclose(gains.damping, [2.0, 3.0])
 
@@ -22,7 +22,7 @@ def test_gains_by_frequency_are_those_of_a_second_order_system() -> None:
 def test_gains_by_frequency_are_multiplied_by_inertia_where_torques_are_commanded(load: Callable) -> None:
     robot, q = load("panda")
     inertia = np.diag(kd.dynamics.mass_matrix(robot, q))
-    controller = kd.control.PDGravity(robot, q, Gains.of(frequency=3.0))
+    controller = kd.control.PDGravity(robot, q, Gains.from_frequency(3.0))
     np.testing.assert_allclose(controller.stiffness, 9.0 * inertia)
     np.testing.assert_allclose(controller.damping, 6.0 * inertia)
     given = kd.control.PDGravity(robot, q, Gains(50.0, np.full(7, 5.0)))
@@ -35,8 +35,8 @@ def test_gains_by_frequency_are_multiplied_by_inertia_where_torques_are_commande
         (lambda load: Gains(-1.0, 1.0), "stiffness"),
         (lambda load: Gains(1.0, [1.0, np.nan]), "damping"),
         (lambda load: Gains(np.eye(2), 1.0), "stiffness"),
-        (lambda load: Gains.of(frequency=0.0), "frequency"),
-        (lambda load: Gains.of(frequency=1.0, damping_ratio=-0.1), "damping_ratio"),
+        (lambda load: Gains.from_frequency(0.0), "frequency"),
+        (lambda load: Gains.from_frequency(1.0, damping_ratio=-0.1), "damping_ratio"),
         (lambda load: Gains("stiff", 1.0), "stiffness"),
         (lambda load: kd.control.PDGravity(*load("ur5"), Gains([1.0, 2.0], 1.0)), "stiffness of the joints"),
         (lambda load: kd.control.PDGravity(*load("ur5"), 5.0), "must be Gains"),

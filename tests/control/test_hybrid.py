@@ -53,7 +53,7 @@ def test_ten_newtons_are_held_on_a_slanted_wall_while_moving_along_it(axes: str,
         wrench=[0.0, 0.0, 10.0, 0.0, 0.0, 0.0],
         selection=[False, False, True, False, False, False],
         measured=lambda t, state: wall.wrenches(robot, state.q, state.v)[0][FRAME],
-        gains=Gains.of(frequency=20.0),
+        gains=Gains.from_frequency(20.0),
         axes={"rotation": R, "frame": FRAME}[axes],
         posture=q,
     )
@@ -80,7 +80,7 @@ def test_directions_of_motion_and_of_force_do_not_disturb_each_other(load: Calla
             wrench=np.full(6, push),
             selection=S,
             measured=lambda t, state, push=push: -np.diag(S) * push,  # the wall gives way to nothing
-            gains=Gains.of(frequency=20.0),
+            gains=Gains.from_frequency(20.0),
             torque_limits=np.inf,
         )
         tau = controller(0.0, kd.State(robot, q, v))
@@ -102,7 +102,7 @@ def test_without_a_wall_the_hand_moves_slowly_towards_where_it_should_be(load: C
         wrench=[0.0, 0.0, -10.0, 0.0, 0.0, 0.0],
         selection=[0, 0, 1, 0, 0, 0],
         measured=lambda t, state: np.zeros(6),
-        gains=Gains.of(frequency=20.0),
+        gains=Gains.from_frequency(20.0),
         force_limit=5.0,
     )
     recording = kd.sim.simulate(robot, controller, 1.0, q0=q, friction=False, control_dt=2e-3)
@@ -129,7 +129,7 @@ def test_wrong_settings_raise(changes: dict, words: str, load: Callable) -> None
         "wrench": np.zeros(6),
         "selection": np.zeros(6),
         "measured": lambda t, state: np.zeros(6),
-        "gains": Gains.of(frequency=20.0),
+        "gains": Gains.from_frequency(20.0),
         **changes,
     }
     with pytest.raises(kd.InputError, match=words):
@@ -138,7 +138,7 @@ def test_wrong_settings_raise(changes: dict, words: str, load: Callable) -> None
 
 def test_unknown_frames_and_bad_measurements_raise(load: Callable) -> None:
     robot, q = load("panda")
-    common = (np.zeros(6), np.zeros(6), lambda t, state: np.full(6, np.nan), Gains.of(frequency=20.0))
+    common = (np.zeros(6), np.zeros(6), lambda t, state: np.full(6, np.nan), Gains.from_frequency(20.0))
     with pytest.raises(kd.UnknownNameError, match="frame"):
         HybridForceMotion(robot, FRAME, np.eye(4), *common, axes="wall")
     with pytest.raises(kd.InputError, match="measured"):

@@ -28,7 +28,7 @@ def second_order(t: Array, frequency: float, ratio: float) -> Array:
 @pytest.mark.parametrize("ratio", [0.3, 0.7])
 def test_computed_torque_gives_the_second_order_response_asked_for(arm: tuple, ratio: float) -> None:
     robot, q, *_ = arm
-    controller = ComputedTorque(robot, q, Gains.of(frequency=8.0, damping_ratio=ratio), torque_limits=np.inf)
+    controller = ComputedTorque(robot, q, Gains.from_frequency(8.0, damping_ratio=ratio), torque_limits=np.inf)
     recording = kd.sim.simulate(robot, controller, 0.8, q0=q - 0.1, **FREE)
     expected = 0.1 * second_order(recording.time, 8.0, ratio)
     assert np.abs(recording.signals["error"] - expected[:, None]).max() < 0.01 * 0.1
@@ -38,7 +38,7 @@ def test_computed_torque_moves_the_joints_of_a_flying_robot_alike(load: Callable
     robot, q = load("humanoid")
     start = robot.integrate(q, np.r_[np.zeros(6), np.full(robot.nv - 6, -0.1)])
     spin = np.r_[0.3, -0.2, 1.0, 0.5, -0.4, 0.3, np.zeros(robot.nv - 6)]
-    controller = ComputedTorque(robot, q, Gains.of(frequency=8.0, damping_ratio=0.5), torque_limits=np.inf)
+    controller = ComputedTorque(robot, q, Gains.from_frequency(8.0, damping_ratio=0.5), torque_limits=np.inf)
     recording = kd.sim.simulate(robot, controller, 0.5, q0=start, v0=spin, **FREE)
     expected = 0.1 * second_order(recording.time, 8.0, 0.5)
     assert np.abs(recording.signals["error"] - expected[:, None]).max() < 0.01 * 0.1
@@ -51,7 +51,7 @@ def test_computed_torque_follows_a_motion_that_pd_lags_behind(arm: tuple, sine: 
     v0 = motion(0.0, 1)
     errors = {}
     for law in (ComputedTorque, PDGravity):
-        controller = law(robot, motion, Gains.of(frequency=15.0), torque_limits=np.inf)
+        controller = law(robot, motion, Gains.from_frequency(15.0), torque_limits=np.inf)
         recording = kd.sim.simulate(robot, controller, 1.0, q0=q, v0=v0, **FREE)
         errors[law] = np.abs(recording.signals["error"]).max()
     assert errors[ComputedTorque] < 2e-3
@@ -60,7 +60,7 @@ def test_computed_torque_follows_a_motion_that_pd_lags_behind(arm: tuple, sine: 
 
 def test_pd_with_gravity_comes_to_rest_at_the_target(arm: tuple) -> None:
     robot, q, *_ = arm
-    controller = PDGravity(robot, q, Gains.of(frequency=12.0), torque_limits=np.inf)
+    controller = PDGravity(robot, q, Gains.from_frequency(12.0), torque_limits=np.inf)
     recording = kd.sim.simulate(robot, controller, 6.0, q0=q + 0.2, control_dt=2e-3, **FREE)
     assert np.abs(recording.q[-1] - q).max() < 1e-6
     assert np.abs(recording.v[-1]).max() < 1e-6
@@ -69,7 +69,7 @@ def test_pd_with_gravity_comes_to_rest_at_the_target(arm: tuple) -> None:
 @pytest.mark.parametrize("law", [PDGravity, ComputedTorque])
 def test_ball_and_planar_joints_and_followers_are_led_home_too(law: type, every_kind: kd.Robot) -> None:
     robot, q = every_kind, every_kind.neutral()
-    controller = law(robot, q, Gains.of(frequency=6.0), torque_limits=np.inf)
+    controller = law(robot, q, Gains.from_frequency(6.0), torque_limits=np.inf)
     start = robot.integrate(q, np.linspace(-0.2, 0.2, robot.nv))
     recording = kd.sim.simulate(robot, controller, 2.5, q0=start, **FREE)
     V = recording.signals["lyapunov"][:-1]
@@ -80,7 +80,7 @@ def test_ball_and_planar_joints_and_followers_are_led_home_too(law: type, every_
 
 def test_pd_holds_the_joints_of_a_robot_on_a_held_base_against_gravity(load: Callable) -> None:
     robot, q = load("humanoid")
-    tau = PDGravity(robot, q, Gains.of(frequency=8.0))(0.0, kd.State(robot, q))
+    tau = PDGravity(robot, q, Gains.from_frequency(8.0))(0.0, kd.State(robot, q))
     held = kd.load("humanoid", base="fixed")
     np.testing.assert_allclose(tau[6:], kd.dynamics.gravity(held, q[7:]), atol=1e-9)
     assert not tau[:6].any()
@@ -89,7 +89,7 @@ def test_pd_holds_the_joints_of_a_robot_on_a_held_base_against_gravity(load: Cal
 def test_integral_action_removes_the_error_that_a_wrong_mass_leaves(load: Callable) -> None:
     robot, q = load("ur5")
     true = heavier(robot, 1.1)
-    gains = Gains.of(frequency=12.0)
+    gains = Gains.from_frequency(12.0)
     kp = PDGravity(robot, q, gains).stiffness
     plain = JointImpedance(robot, q, gains, torque_limits=np.inf)
     pid = JointImpedance(robot, q, gains, integral=3.0 * kp, torque_limits=np.inf)
@@ -105,7 +105,7 @@ def test_integral_action_removes_the_error_that_a_wrong_mass_leaves(load: Callab
 
 def test_anti_windup_limits_the_overshoot_of_a_saturated_joint(load: Callable) -> None:
     robot, q = load("planar2r")
-    gains, limits = Gains.of(frequency=6.0), np.array([25.0, 10.0])
+    gains, limits = Gains.from_frequency(6.0), np.array([25.0, 10.0])
     overshoot = {}
     for anti_windup in (True, False):
         controller = JointImpedance(
@@ -133,7 +133,7 @@ def test_joint_impedance_gives_the_stiffness_asked_for(arm: tuple) -> None:
     robot, q, *_ = arm
     robot = robot.replace(damping=0.0)
     push = np.linspace(1.0, 2.0, robot.nv) * 0.02 * np.diag(kd.dynamics.mass_matrix(robot, q))
-    gains = Gains.of(frequency=10.0)
+    gains = Gains.from_frequency(10.0)
     controller = JointImpedance(robot, q, gains, feedforward=push, torque_limits=np.inf)
     recording = kd.sim.simulate(robot, controller, 5.0, q0=q, control_dt=2e-3, **FREE)
     np.testing.assert_allclose(recording.q[-1] - q, push / controller.stiffness, rtol=1e-6)
@@ -142,7 +142,7 @@ def test_joint_impedance_gives_the_stiffness_asked_for(arm: tuple) -> None:
 def test_joint_impedance_follows_a_motion_and_keeps_its_stiffness_about_it(arm: tuple, sine: type) -> None:
     robot, q, *_ = arm
     motion = sine(q, 0.3, 2.0)
-    controller = JointImpedance(robot, motion, Gains.of(frequency=15.0), torque_limits=np.inf)
+    controller = JointImpedance(robot, motion, Gains.from_frequency(15.0), torque_limits=np.inf)
     recording = kd.sim.simulate(robot, controller, 0.6, q0=q, v0=motion(0.0, 1), **FREE)
     assert np.abs(recording.signals["error"]).max() < 2e-3
 

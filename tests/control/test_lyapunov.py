@@ -21,7 +21,7 @@ from kinodyn.control import (
     TaskSpaceControl,
 )
 
-GAINS = Gains.of(frequency=8.0, damping_ratio=0.4)
+GAINS = Gains.from_frequency(8.0, damping_ratio=0.4)
 FRAMES = {"panda": ("panda_hand_tcp", "all"), "puma560": ("link6", "all"), "scara": ("link4", "x y z rz")}
 LINKS = {"panda": "panda_link7", "puma560": "link6", "scara": "link4"}
 
@@ -117,7 +117,7 @@ def test_adaptation_lowers_energy_and_ignorance_together(name: str, load: Callab
         controller = AdaptiveControl(
             robot,
             sine(q + 0.1, 0.2, 3.0),
-            Gains.of(frequency=8.0),
+            Gains.from_frequency(8.0),
             Payload(LINKS[name], 3.0, 0.2),
             truth=truth,
             torque_limits=np.inf,
@@ -137,7 +137,7 @@ def test_outside_the_layer_robust_control_loses_energy_as_fast_as_it_says(
     controller = RobustControl(
         robot,
         sine(q + 0.1, 0.2, 3.0),
-        Gains.of(frequency=8.0),
+        Gains.from_frequency(8.0),
         Payload(LINKS[name], 2.0, 0.15),
         truth=robot,
         torque_limits=np.inf,

@@ -73,7 +73,7 @@ def test_the_frame_accelerates_as_the_error_dynamics_say(arm: tuple, law: type) 
     robot, q, frame, part = arm
     v = np.linspace(-0.5, 0.5, robot.nv)
     T = kd.kinematics.pose(robot, q + 0.1, frame)
-    gains = Gains.of(frequency=5.0, damping_ratio=0.6)
+    gains = Gains.from_frequency(5.0, damping_ratio=0.6)
     controller = law(robot, frame, T, gains, part=part, posture=q - 0.3, torque_limits=np.inf)
     tau = controller(0.0, kd.State(robot, q, v))
     signals = controller.signals
@@ -155,7 +155,7 @@ def test_a_batch_of_states_gets_the_torques_of_each(arm: tuple, law: type) -> No
     qs = q + np.random.default_rng(0).uniform(-0.1, 0.1, size=(2, 3, robot.nv))
     vs = np.random.default_rng(1).normal(size=(2, 3, robot.nv))
     T = kd.kinematics.pose(robot, qs[::-1, ::-1], frame)
-    gains = Gains.of(frequency=5.0)
+    gains = Gains.from_frequency(5.0)
     both = law(robot, frame, T, gains, part=part, posture=q)(0.0, kd.State(robot, qs, vs))
     for i in np.ndindex(2, 3):
         one = law(robot, frame, T[i], gains, part=part, posture=q)(0.0, kd.State(robot, qs[i], vs[i]))
@@ -170,7 +170,7 @@ def test_the_hand_reaches_its_pose_and_the_elbow_its_posture(law: type, load: Ca
     T[:3, :3] = T[:3, :3] @ kd.spatial.rot_y(0.3)
     final = []
     for elbow in (0.4, -0.4):
-        controller = law(robot, "panda_hand_tcp", T, Gains.of(frequency=10.0), posture=q + elbow * np.eye(7)[2])
+        controller = law(robot, "panda_hand_tcp", T, Gains.from_frequency(10.0), posture=q + elbow * np.eye(7)[2])
         recording = kd.sim.simulate(robot, controller, 4.0, q0=q, control_dt=2e-3, friction=False)
         assert np.abs(recording.signals["error"][-1]).max() < 1e-6
         final.append(recording.q[-1])
@@ -212,7 +212,7 @@ def test_a_target_beyond_reach_stretches_the_arm_and_only_damping_keeps_it_calm(
     T[:2, 3] *= 1.1
     runs = []
     for threshold in (damped, undamped):
-        controller = law(robot, "link2", T, Gains.of(frequency=10.0), part="x y", **{name: threshold})
+        controller = law(robot, "link2", T, Gains.from_frequency(10.0), part="x y", **{name: threshold})
         runs.append(kd.sim.simulate(robot, controller, 2.5, q0=[0.3, 0.4], integrator="rk4"))
     calm, wild = runs
     assert calm.status == "complete" and calm.signals["damped"][-1]
@@ -239,7 +239,7 @@ def test_damping_sets_in_without_a_jump(load: Callable) -> None:
 
 def test_unknown_frames_parts_and_postures_raise(load: Callable) -> None:
     robot, q = load("panda")
-    gains = Gains.of(frequency=5.0)
+    gains = Gains.from_frequency(5.0)
     with pytest.raises(kd.UnknownNameError, match="panda_hand_tcp"):
         OperationalSpaceControl(robot, "panda_hand_tpc", np.eye(4), gains)
     with pytest.raises(kd.UnknownNameError, match="frame"):
@@ -261,7 +261,7 @@ def test_a_posture_that_is_replaced_between_ticks_is_followed(law: type[Operatio
     robot, frame, q = kd.load("panda"), "panda_hand_tcp", np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
     goal, T = q + 0.3 * np.eye(7)[2], kd.kinematics.pose(robot, q, frame)
     state = kd.State(robot, q, np.zeros(7))
-    moved, made = (law(robot, frame, T, Gains.of(frequency=10.0), posture=posture) for posture in (q, goal))
+    moved, made = (law(robot, frame, T, Gains.from_frequency(10.0), posture=posture) for posture in (q, goal))
     before = moved(0.0, state).copy()
     moved.posture.target = goal
     np.testing.assert_allclose(moved(0.0, state), made(0.0, state), atol=1e-9)

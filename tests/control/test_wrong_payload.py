@@ -44,7 +44,7 @@ def follow(case: tuple, controller: object) -> kd.Recording:
 
 def test_adaptive_and_robust_control_follow_where_pd_cannot(case: tuple) -> None:
     robot, _, payload, motion = case
-    gains = Gains.of(frequency=8.0)
+    gains = Gains.from_frequency(8.0)
     worst = {}
     for name, controller in {
         "pd": PDGravity(robot, motion, gains, torque_limits=np.inf),
@@ -61,7 +61,7 @@ def test_adaptive_and_robust_control_follow_where_pd_cannot(case: tuple) -> None
 
 def test_parameters_stay_within_what_the_load_can_be(case: tuple) -> None:
     robot, _, payload, motion = case
-    eager = AdaptiveControl(robot, motion, Gains.of(frequency=8.0), payload, rate=100.0, torque_limits=np.inf)
+    eager = AdaptiveControl(robot, motion, Gains.from_frequency(8.0), payload, rate=100.0, torque_limits=np.inf)
     recording = follow(case, eager)
     lower, upper = payload.bounds()
     parameters = recording.signals["parameters"]
@@ -75,7 +75,7 @@ def test_a_leak_forgets_what_is_not_needed(load: Callable) -> None:
     state = kd.State(robot, q)
     left = {}
     for leak in (0.0, 5.0):
-        controller = AdaptiveControl(robot, q, Gains.of(frequency=8.0), payload, leak=leak)
+        controller = AdaptiveControl(robot, q, Gains.from_frequency(8.0), payload, leak=leak)
         controller.parameters = payload.bounds()[1].copy()
         for t in np.linspace(0.0, 1.0, 101):
             controller(t, state)  # at the target and at rest nothing is learnt
@@ -86,7 +86,7 @@ def test_a_leak_forgets_what_is_not_needed(load: Callable) -> None:
 
 def test_a_sum_of_regressors_gives_the_coriolis_forces_of_two_velocities(load: Callable) -> None:
     robot, q = load("panda")
-    controller = AdaptiveControl(robot, q, Gains.of(frequency=8.0), Payload("panda_link7", 3.0, 0.2))
+    controller = AdaptiveControl(robot, q, Gains.from_frequency(8.0), Payload("panda_link7", 3.0, 0.2))
     rng = np.random.default_rng(0)
     v, v_r, a_r = rng.normal(size=(3, 7))
     tau, Y = controller.model(kd.State(robot, q, v), v_r, a_r)
@@ -109,7 +109,7 @@ def test_a_sum_of_regressors_gives_the_coriolis_forces_of_two_velocities(load: C
 
 def test_the_bound_of_the_sliding_term_covers_every_load_that_is_possible(load: Callable) -> None:
     robot, q = load("panda")
-    controller = RobustControl(robot, q + 0.1, Gains.of(frequency=8.0), Payload("panda_link7", 3.0, 0.2))
+    controller = RobustControl(robot, q + 0.1, Gains.from_frequency(8.0), Payload("panda_link7", 3.0, 0.2))
     rng = np.random.default_rng(0)
     for _ in range(50):
         v = rng.normal(size=7)
@@ -127,7 +127,7 @@ def test_the_bound_of_the_sliding_term_covers_every_load_that_is_possible(load: 
 @pytest.mark.parametrize("law", [AdaptiveControl, RobustControl])
 def test_loads_and_robots_that_do_not_fit_raise(law: type, load: Callable) -> None:
     robot, q = load("panda")
-    gains = Gains.of(frequency=8.0)
+    gains = Gains.from_frequency(8.0)
     with pytest.raises(kd.UnknownNameError, match="panda_link7"):
         law(robot, q, gains, Payload("panda_link77", 1.0, 0.1))
     with pytest.raises(kd.InputError, match="mass of the payload"):

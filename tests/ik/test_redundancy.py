@@ -28,7 +28,7 @@ def targets(robot: Robot) -> Array:
 def sweep(robot: Robot, targets: Array) -> tuple[Array, Array]:
     """Every branch of every target for many values of the last joint: configurations, and which are within limits."""
     values = np.linspace(robot.limits.lower[6], robot.limits.upper[6], VALUES)
-    found = kd.ik.branches(robot, targets, FRAME, redundancy=np.tile(values, (COUNT, 1)))
+    found = kd.ik.analytic(robot, targets, FRAME, redundancy=np.tile(values, (COUNT, 1)))
     return np.where(found.valid[..., None], found.q, robot.neutral()), found.valid
 
 

@@ -103,7 +103,7 @@ def test_every_sample_is_on_the_branch_that_goes_on_from_the_last(name: str, fra
     T = circle(robot, frame, q0, radius=0.1, samples=300)
     path = kd.ik.track(robot, T, frame, q0)
     assert path.success
-    found = kd.ik.branches(robot, T[1:], frame, q0=path.q[:-1])
+    found = kd.ik.analytic(robot, T[1:], frame, q0=path.q[:-1])
     np.testing.assert_allclose(found.nearest(path.q[:-1]), path.q[1:], atol=1e-7)
     # the sign of det J tells branches apart on either side of a singularity
     assert len(np.unique(np.sign(np.linalg.det(kd.kinematics.jacobian(robot, path.q, frame))))) == 1
@@ -128,7 +128,7 @@ def test_from_elsewhere_the_path_begins_with_the_nearest_configuration() -> None
     T = circle(robot, "link6", PUMA)
     away = PUMA + [0.2, -0.1, 0.1, 0.2, 0.1, -0.3]
     path = kd.ik.track(robot, T, "link6", away)
-    np.testing.assert_allclose(path.q[0], kd.ik.branches(robot, T[0], "link6", q0=away).nearest(away), atol=1e-8)
+    np.testing.assert_allclose(path.q[0], kd.ik.analytic(robot, T[0], "link6", q0=away).nearest(away), atol=1e-8)
     np.testing.assert_allclose(path.q, kd.ik.track(robot, T, "link6", PUMA).q, atol=1e-8)
 
 
@@ -156,9 +156,9 @@ def test_a_path_out_of_reach_breaks_at_the_boundary() -> None:
 def test_a_branch_ends_in_a_singularity_where_two_closed_forms_vanish() -> None:
     robot, frame = load("ur5"), "wrist_3_link"
     T = line(robot, frame, UR5, [0.0, 0.8, 0.0], 150)
-    starts = kd.ik.branches(robot, T[0], frame).q
+    starts = kd.ik.analytic(robot, T[0], frame).q
     path = kd.ik.track(robot, T, frame, starts)
-    counts = kd.ik.branches(robot, T, frame, limits=False).count
+    counts = kd.ik.analytic(robot, T, frame, limits=False).count
     ended = np.flatnonzero(~path.success)
     assert len(ended) == counts[0] - counts[-1] > 0 and (path.status[ended] == "singular").all()
     vanished = np.flatnonzero(np.diff(counts)) + 1  # samples that have fewer branches than the one before
@@ -222,7 +222,7 @@ def test_a_near_miss_of_the_wrist_singularity_breaks_or_turns_the_wrist() -> Non
     T = kd.kinematics.pose(robot, q, "link6")
     # A side step of the tool: the wrist must now pass its singularity at 0.02 rad.
     T[:, :3, :3] = T[:, :3, :3] @ kd.spatial.rot_x(0.02)
-    start = kd.ik.branches(robot, T[0], "link6", q0=q[0]).nearest(q[0])
+    start = kd.ik.analytic(robot, T[0], "link6", q0=q[0]).nearest(q[0])
     strict = kd.ik.track(robot, T, "link6", start, max_step=0.1)
     assert_honest(robot, strict, "link6", T, 0.1)
     assert strict.status == "singular" and strict.joint in ("joint4", "joint6")

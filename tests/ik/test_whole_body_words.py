@@ -22,11 +22,11 @@ def reach(ahead: float, pitch: float = -1.0) -> kd.ik.WholeBody:
         T = kd.kinematics.pose(ROBOT, STAND, hand).copy()
         T[:3, 3] += [ahead, 0.0, 0.3]
         T[:3, :3] = kd.spatial.rot_y(pitch) @ T[:3, :3]
-        hands.append(kd.ik.FrameTask(hand, T))
-    gaze = kd.ik.GazeTask("head", hands[0].target[:3, 3], priority=2)
-    feet = [kd.ik.ContactTask(foot) for foot in FEET]
-    limits = [kd.ik.PositionLimit(), kd.ik.ComLimit(GROUND, margin=0.02)]
-    return kd.ik.WholeBody(ROBOT, [*feet, *hands, gaze, kd.ik.PostureTask(STAND, priority=3)], limits)
+        hands.append(kd.tasks.FrameTask(hand, T))
+    gaze = kd.tasks.GazeTask("head", hands[0].target[:3, 3], priority=2)
+    feet = [kd.tasks.ContactTask(foot) for foot in FEET]
+    limits = [kd.limits.PositionLimit(), kd.limits.ComLimit(GROUND, margin=0.02)]
+    return kd.ik.WholeBody(ROBOT, [*feet, *hands, gaze, kd.tasks.PostureTask(STAND, priority=3)], limits)
 
 
 def assert_stands_at_limit(sentence: str, q: np.ndarray) -> None:
@@ -65,8 +65,8 @@ def test_solver_step_and_result_say_what_they_are() -> None:
 
 
 def test_a_task_or_a_limit_alone_is_no_list() -> None:
-    task = kd.ik.ContactTask("left_sole")
+    task = kd.tasks.ContactTask("left_sole")
     with pytest.raises(kd.InputError, match="list of tasks"):
         kd.ik.WholeBody(ROBOT, task)  # type: ignore[arg-type]
     with pytest.raises(kd.InputError, match="list of limits, got one alone: PositionLimit"):
-        kd.ik.WholeBody(ROBOT, [task], kd.ik.PositionLimit())  # type: ignore[arg-type]
+        kd.ik.WholeBody(ROBOT, [task], kd.limits.PositionLimit())  # type: ignore[arg-type]

@@ -23,8 +23,8 @@ def test_neither_acceleration_nor_position_limits_break(name: str, dt: float) ->
     robot = kd.load(name)
     rng = np.random.default_rng(0)
     largest = 5.0
-    posture = kd.ik.PostureTask(robot.random(BATCH, seed=rng), priority=1)
-    limits = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(), kd.ik.AccelerationLimit(largest)]
+    posture = kd.tasks.PostureTask(robot.random(BATCH, seed=rng), priority=1)
+    limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(), kd.limits.AccelerationLimit(largest)]
     solver = kd.ik.WholeBody(robot, [posture], limits)
     q, v = robot.random(BATCH, seed=rng), np.zeros((BATCH, robot.nv))
     joints = slice(6 if robot.base == "floating" else 0, None)
@@ -51,7 +51,9 @@ def test_a_joint_brakes_as_late_as_it_may() -> None:
     q = robot.configuration("ready").copy()
     goal = q.copy()
     goal[0] = 10.0  # beyond its end
-    solver = kd.ik.WholeBody(robot, [kd.ik.PostureTask(goal)], [kd.ik.PositionLimit(), kd.ik.AccelerationLimit(a)])
+    solver = kd.ik.WholeBody(
+        robot, [kd.tasks.PostureTask(goal)], [kd.limits.PositionLimit(), kd.limits.AccelerationLimit(a)]
+    )
     room = robot.limits.upper[0] - q[0]
     speeds = []
     for _ in range(1000):
@@ -68,7 +70,7 @@ def test_a_joint_brakes_as_late_as_it_may() -> None:
 def test_the_velocity_that_the_robot_has_can_be_given() -> None:
     robot = kd.load("panda")
     q, v = robot.configuration("ready"), np.full(7, 0.5)
-    solver = kd.ik.WholeBody(robot, [kd.ik.PostureTask(q)], [kd.ik.AccelerationLimit(1.0)])
+    solver = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(q)], [kd.limits.AccelerationLimit(1.0)])
     np.testing.assert_allclose(solver.step(q, 0.1, v).v, 0.4, rtol=1e-9)
     np.testing.assert_allclose(solver.step(q, 0.1).v, 0.3, rtol=1e-9)
     solver.reset()
@@ -78,8 +80,11 @@ def test_the_velocity_that_the_robot_has_can_be_given() -> None:
 def test_single_joints_can_have_limits_of_their_own() -> None:
     robot = kd.load("panda")
     q = robot.configuration("ready")
-    limits = [kd.ik.AccelerationLimit({"panda_joint2": 0.5}), kd.ik.VelocityLimit({"panda_joint3": 0.1}, scale=0.5)]
-    step = kd.ik.WholeBody(robot, [kd.ik.PostureTask(q + 1.0)], limits).step(q, 0.1)
+    limits = [
+        kd.limits.AccelerationLimit({"panda_joint2": 0.5}),
+        kd.limits.VelocityLimit({"panda_joint3": 0.1}, scale=0.5),
+    ]
+    step = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(q + 1.0)], limits).step(q, 0.1)
     expected = 0.5 * robot.limits.velocity
     expected[1], expected[2] = 0.05, 0.05
     np.testing.assert_allclose(step.v, np.minimum(expected, 10.0), rtol=1e-9)

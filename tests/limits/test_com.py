@@ -22,8 +22,8 @@ def q(robot: Robot) -> Array:
     return robot.configuration("standing")
 
 
-def soles(robot: Robot, q: Array) -> list[kd.ik.Task]:
-    return [kd.ik.ContactTask(f, kd.kinematics.pose(robot, q, f)) for f in ("left_sole", "right_sole")]
+def soles(robot: Robot, q: Array) -> list[kd.tasks.Task]:
+    return [kd.tasks.ContactTask(f, kd.kinematics.pose(robot, q, f)) for f in ("left_sole", "right_sole")]
 
 
 def assert_feet_stay(robot: Robot, q0: Array, q: Array, tolerance: float = 1e-4) -> None:
@@ -38,9 +38,9 @@ def test_the_centre_of_mass_stays_above_the_polygon_while_hands_pull_away(robot:
     around = np.linspace(0, 2 * np.pi, n)
     targets = np.stack([3 * np.cos(around), 3 * np.sin(around), rng.uniform(0.2, 2.0, n)], axis=-1)
     com = kd.kinematics.com(robot, q)
-    limit = kd.ik.ComLimit(com[:2] + 0.4 * SQUARE, margin=0.01)
-    hands = [kd.ik.FrameTask(f"{side}_palm", targets) for side in ("left", "right")]
-    calm = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(scale=0.2)]
+    limit = kd.limits.ComLimit(com[:2] + 0.4 * SQUARE, margin=0.01)
+    hands = [kd.tasks.FrameTask(f"{side}_palm", targets) for side in ("left", "right")]
+    calm = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(scale=0.2)]
     solver = kd.ik.WholeBody(robot, [*soles(robot, q), *hands], [*calm, limit])
     without = kd.ik.WholeBody(robot, [*soles(robot, q), *hands], calm)
     x = y = np.broadcast_to(q, (n, robot.nq))
@@ -56,9 +56,9 @@ def test_the_centre_of_mass_stays_above_the_polygon_while_hands_pull_away(robot:
 
 def test_from_outside_the_centre_of_mass_comes_back(robot: Robot, q: Array) -> None:
     com = kd.kinematics.com(robot, q)
-    limit = kd.ik.ComLimit(com[:2] + [0.08, 0.02] + 0.2 * SQUARE)
-    tasks = [*soles(robot, q), kd.ik.PostureTask(q)]
-    solver = kd.ik.WholeBody(robot, tasks, [kd.ik.PositionLimit(), kd.ik.VelocityLimit(), limit])
+    limit = kd.limits.ComLimit(com[:2] + [0.08, 0.02] + 0.2 * SQUARE)
+    tasks = [*soles(robot, q), kd.tasks.PostureTask(q)]
+    solver = kd.ik.WholeBody(robot, tasks, [kd.limits.PositionLimit(), kd.limits.VelocityLimit(), limit])
     x, excess = q, [float(limit.excess(com))]
     for _ in range(60):
         x = solver.step(x, 0.01).q
@@ -72,8 +72,10 @@ def test_from_outside_the_centre_of_mass_comes_back(robot: Robot, q: Array) -> N
 
 def test_a_limit_that_feet_forbid_is_approached_and_the_feet_stay(robot: Robot, q: Array) -> None:
     com = kd.kinematics.com(robot, q)
-    limit = kd.ik.ComLimit(com[:2] + [5.0, 0.0] + SQUARE)
-    result = kd.ik.WholeBody(robot, [*soles(robot, q), kd.ik.PostureTask(q)], [kd.ik.PositionLimit(), limit]).solve(q)
+    limit = kd.limits.ComLimit(com[:2] + [5.0, 0.0] + SQUARE)
+    result = kd.ik.WholeBody(
+        robot, [*soles(robot, q), kd.tasks.PostureTask(q)], [kd.limits.PositionLimit(), limit]
+    ).solve(q)
     assert not result.success and result.status in ("conflict", "budget")
     assert_feet_stay(robot, q, result.q, 1e-5)
     assert kd.kinematics.com(robot, result.q)[0] > com[0] + 0.1
@@ -81,17 +83,17 @@ def test_a_limit_that_feet_forbid_is_approached_and_the_feet_stay(robot: Robot, 
 
 def test_a_limit_of_lower_priority_than_a_task_gives_way_to_it(robot: Robot, q: Array) -> None:
     com = kd.kinematics.com(robot, q)
-    task = kd.ik.ComTask(com + [0.1, 0.0, 0.0], weights=(1, 1, 0))
+    task = kd.tasks.ComTask(com + [0.1, 0.0, 0.0], weights=(1, 1, 0))
     for priority, there in ((0, 0.04), (1, 0.04), (2, 0.1)):
-        limit = kd.ik.ComLimit(com[:2] + 0.4 * SQUARE, priority=priority)
-        result = kd.ik.WholeBody(robot, [*soles(robot, q), task], [kd.ik.PositionLimit(), limit]).solve(q)
+        limit = kd.limits.ComLimit(com[:2] + 0.4 * SQUARE, priority=priority)
+        result = kd.ik.WholeBody(robot, [*soles(robot, q), task], [kd.limits.PositionLimit(), limit]).solve(q)
         assert kd.kinematics.com(robot, result.q)[0] - com[0] == pytest.approx(there, abs=1e-5)
 
 
 def test_excess_is_the_distance_to_the_worst_edge() -> None:
     rng = np.random.default_rng(2)
     points = rng.normal(size=(12, 2))
-    limit = kd.ik.ComLimit(points, margin=0.05)
+    limit = kd.limits.ComLimit(points, margin=0.05)
     centre = points.mean(axis=0)
     assert limit.excess([*centre, 1.0]) < 0
     assert limit.excess(np.c_[limit.corners, np.zeros(len(limit.corners))]) == pytest.approx(0.05)

@@ -56,25 +56,25 @@ def poses(robot: Robot, frame: str, rng: np.random.Generator) -> Array:
 def solver_of(robot: Robot, frames: tuple[str, ...], rng: np.random.Generator) -> WholeBody:
     foot, other, hand, free, head = frames
     tasks = [
-        kd.ik.ContactTask(foot, poses(robot, foot, rng)),
-        kd.ik.ContactTask(other, poses(robot, other, rng)),
-        kd.ik.FrameTask(hand, poses(robot, hand, rng)),
-        kd.ik.FrameTask(free, poses(robot, free, rng)[:, :3, 3], name="point"),
-        kd.ik.ComTask(rng.normal(size=(BATCH, 3))),
-        kd.ik.GazeTask(head, rng.normal(size=(BATCH, 3)) * 3, priority=2),
-        kd.ik.PostureTask(robot.random(BATCH, seed=rng), priority=3),
+        kd.tasks.ContactTask(foot, poses(robot, foot, rng)),
+        kd.tasks.ContactTask(other, poses(robot, other, rng)),
+        kd.tasks.FrameTask(hand, poses(robot, hand, rng)),
+        kd.tasks.FrameTask(free, poses(robot, free, rng)[:, :3, 3], name="point"),
+        kd.tasks.ComTask(rng.normal(size=(BATCH, 3))),
+        kd.tasks.GazeTask(head, rng.normal(size=(BATCH, 3)) * 3, priority=2),
+        kd.tasks.PostureTask(robot.random(BATCH, seed=rng), priority=3),
     ]
     square = [[-0.2, -0.2], [0.2, -0.2], [0.2, 0.2], [-0.2, 0.2]]
-    return WholeBody(robot, tasks, [kd.ik.PositionLimit(), kd.ik.VelocityLimit(), kd.ik.ComLimit(square)])
+    return WholeBody(robot, tasks, [kd.limits.PositionLimit(), kd.limits.VelocityLimit(), kd.limits.ComLimit(square)])
 
 
 def jump(solver: WholeBody, robot: Robot, rng: np.random.Generator) -> None:
     """Move all targets elsewhere at once."""
     for task in solver.tasks:
-        if isinstance(task, kd.ik.FrameTask):
+        if isinstance(task, kd.tasks.FrameTask):
             T = poses(robot, task.frame, rng)
             task.target = T[:, :3, 3] if task.is_point else T
-        elif not isinstance(task, kd.ik.PostureTask):
+        elif not isinstance(task, kd.tasks.PostureTask):
             task.target = rng.normal(size=(BATCH, 3)) * 2
 
 

@@ -58,7 +58,7 @@ def test_the_error_of_a_pose_shrinks_as_its_jacobian_says_and_leads_to_the_targe
     robot: Robot, frames: tuple[str, str], relative: bool, point: tuple[float, ...]
 ) -> None:
     q, v = states(robot)
-    task = kd.ik.FrameTask(frames[0], TARGET, relative_to=frames[1] if relative else None, point=point)
+    task = kd.tasks.FrameTask(frames[0], TARGET, relative_to=frames[1] if relative else None, point=point)
     assert_same(times(task.jacobian(robot, q), v), -rate(lambda h: task.error(robot, robot.integrate(q, h * v))))
     there = task.measure(robot, q) @ kd.spatial.exp(task.error(robot, q))
     assert_same(there, np.broadcast_to(TARGET, there.shape), 1e-12)
@@ -70,7 +70,7 @@ def test_a_point_moves_as_its_jacobian_says_and_its_error_is_the_way(
 ) -> None:
     q, v = states(robot)
     other = frames[1] if relative else None
-    task = kd.ik.FrameTask(frames[0], [0.1, 0.2, 0.3], relative_to=other, point=(0.1, 0.0, -0.2))
+    task = kd.tasks.FrameTask(frames[0], [0.1, 0.2, 0.3], relative_to=other, point=(0.1, 0.0, -0.2))
     T = kd.kinematics.pose(robot, q, frames[0])
     p = T @ [0.1, 0.0, -0.2, 1.0]
     if relative:
@@ -82,7 +82,7 @@ def test_a_point_moves_as_its_jacobian_says_and_its_error_is_the_way(
 
 def test_the_centre_of_mass_moves_as_its_jacobian_says(robot: Robot) -> None:
     q, v = states(robot)
-    task = kd.ik.ComTask([0.1, 0.2, 0.3])
+    task = kd.tasks.ComTask([0.1, 0.2, 0.3])
     assert_same(times(task.jacobian(robot, q), v), rate(lambda h: kd.kinematics.com(robot, robot.integrate(q, h * v))))
     assert_same(task.error(robot, q), [0.1, 0.2, 0.3] - kd.kinematics.com(robot, q), 1e-12)
 
@@ -90,7 +90,7 @@ def test_the_centre_of_mass_moves_as_its_jacobian_says(robot: Robot) -> None:
 def test_the_error_of_a_posture_leads_to_it(robot: Robot) -> None:
     q, _ = states(robot)
     goal = robot.random(seed=9)
-    task = kd.ik.PostureTask(goal)
+    task = kd.tasks.PostureTask(goal)
     there = robot.integrate(q, task.error(robot, q))
     assert_same(robot.difference(there, goal), np.zeros((len(q), robot.nv)), 1e-9)
     assert_same(task.jacobian(robot, q), np.broadcast_to(np.eye(robot.nv), (len(q), robot.nv, robot.nv)), 0.0)
@@ -98,7 +98,7 @@ def test_the_error_of_a_posture_leads_to_it(robot: Robot) -> None:
 
 def test_the_rows_of_momentum_are_momentum(robot: Robot) -> None:
     q, v = states(robot)
-    momentum = times(kd.ik.MomentumTask().jacobian(robot, q), v)
+    momentum = times(kd.tasks.MomentumTask().jacobian(robot, q), v)
     assert_same(momentum, kd.centroidal.momentum(robot, q, v), 1e-11)
     speed = rate(lambda h: kd.kinematics.com(robot, robot.integrate(q, h * v)))
     assert_same(momentum[:, :3], robot.mass * speed)
@@ -106,7 +106,7 @@ def test_the_rows_of_momentum_are_momentum(robot: Robot) -> None:
 
 def test_a_gaze_turns_as_its_jacobian_says(robot: Robot, frames: tuple[str, str]) -> None:
     q, v = states(robot)
-    task = kd.ik.GazeTask(frames[0], [0.5, 1.5, 2.0], axis=(1.0, 2.0, -0.5))
+    task = kd.tasks.GazeTask(frames[0], [0.5, 1.5, 2.0], axis=(1.0, 2.0, -0.5))
     error = task.error(robot, q)
     angle = np.linalg.norm(error, axis=-1)
     faster = rate(lambda h: np.linalg.norm(task.error(robot, robot.integrate(q, h * v)), axis=-1))
@@ -117,7 +117,7 @@ def test_a_gaze_turns_as_its_jacobian_says(robot: Robot, frames: tuple[str, str]
 def test_a_gaze_that_meets_its_target_leaves_it_as_the_jacobian_says(robot: Robot, frames: tuple[str, str]) -> None:
     q, v = states(robot, 1)
     T = kd.kinematics.pose(robot, q[0], frames[0])
-    task = kd.ik.GazeTask(frames[0], T[:3, 3] + 1.7 * T[:3, 2], axis=(0.0, 0.0, 3.0))
+    task = kd.tasks.GazeTask(frames[0], T[:3, 3] + 1.7 * T[:3, 2], axis=(0.0, 0.0, 3.0))
     assert_same(task.error(robot, q), np.zeros((1, 2)), 1e-12)
     leaving = rate(lambda h: task.error(robot, robot.integrate(q, h * v)))
     assert_same(leaving, -times(task.jacobian(robot, q), v), 1e-7)
@@ -125,7 +125,7 @@ def test_a_gaze_that_meets_its_target_leaves_it_as_the_jacobian_says(robot: Robo
 
 def test_the_error_of_a_gaze_is_the_angle_to_the_target(robot: Robot, frames: tuple[str, str]) -> None:
     q, _ = states(robot)
-    task = kd.ik.GazeTask(frames[0], [0.5, 1.5, 2.0], axis=(0.0, 1.0, 0.0))
+    task = kd.tasks.GazeTask(frames[0], [0.5, 1.5, 2.0], axis=(0.0, 1.0, 0.0))
     T = kd.kinematics.pose(robot, q, frames[0])
     way = [0.5, 1.5, 2.0] - T[:, :3, 3]
     cosine = (way * T[:, :3, 1]).sum(axis=-1) / np.linalg.norm(way, axis=-1)

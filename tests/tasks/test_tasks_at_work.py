@@ -27,8 +27,8 @@ def shifted(robot: Robot, q: Array, frame: str, shift: tuple[float, float, float
     return T
 
 
-def soles() -> list[kd.ik.Task]:
-    return [kd.ik.ContactTask("left_sole"), kd.ik.ContactTask("right_sole")]
+def soles() -> list[kd.tasks.Task]:
+    return [kd.tasks.ContactTask("left_sole"), kd.tasks.ContactTask("right_sole")]
 
 
 def seen_from(robot: Robot, q: Array, frame: str, other: str) -> Array:
@@ -38,9 +38,9 @@ def seen_from(robot: Robot, q: Array, frame: str, other: str) -> Array:
 
 def test_a_hand_keeps_its_pose_in_the_other_while_both_move(robot: Robot, q: Array) -> None:
     before = seen_from(robot, q, "left_palm", "right_palm")
-    grip = kd.ik.FrameTask("left_palm", relative_to="right_palm", priority=0, name="grip")
-    move = kd.ik.FrameTask("right_palm", shifted(robot, q, "right_palm", (0.1, 0.05, 0.1)), gain=0.02)
-    solver = kd.ik.WholeBody(robot, [*soles(), grip, move, kd.ik.PostureTask(q)])
+    grip = kd.tasks.FrameTask("left_palm", relative_to="right_palm", priority=0, name="grip")
+    move = kd.tasks.FrameTask("right_palm", shifted(robot, q, "right_palm", (0.1, 0.05, 0.1)), gain=0.02)
+    solver = kd.ik.WholeBody(robot, [*soles(), grip, move, kd.tasks.PostureTask(q)])
     x = q
     for _ in range(100):
         x = solver.step(x, 0.01).q
@@ -55,10 +55,10 @@ def test_a_hand_keeps_its_pose_in_the_other_while_both_move(robot: Robot, q: Arr
 def test_a_point_of_the_frame_is_what_reaches(robot: Robot, q: Array) -> None:
     point, target = np.array([0.1, 0.02, -0.03]), np.array([0.35, 0.25, 1.0])
     for task in (
-        kd.ik.FrameTask("left_palm", target, point=point),
-        kd.ik.FrameTask("left_palm", [[0, 0, 1, 0.35], [0, 1, 0, 0.25], [-1, 0, 0, 1.0], [0, 0, 0, 1]], point=point),
+        kd.tasks.FrameTask("left_palm", target, point=point),
+        kd.tasks.FrameTask("left_palm", [[0, 0, 1, 0.35], [0, 1, 0, 0.25], [-1, 0, 0, 1.0], [0, 0, 0, 1]], point=point),
     ):
-        result = kd.ik.WholeBody(robot, [*soles(), task, kd.ik.PostureTask(q)]).solve(q)
+        result = kd.ik.WholeBody(robot, [*soles(), task, kd.tasks.PostureTask(q)]).solve(q)
         assert result.success
         T = kd.kinematics.pose(robot, result.q, "left_palm")
         np.testing.assert_allclose(T[:3, 3] + T[:3, :3] @ point, target, rtol=0, atol=1e-6)
@@ -66,9 +66,9 @@ def test_a_point_of_the_frame_is_what_reaches(robot: Robot, q: Array) -> None:
 
 def test_rows_without_weight_are_free(robot: Robot, q: Array) -> None:
     target = shifted(robot, q, "left_palm", (0.1, 0.1, 0.1))
-    upright = kd.ik.FrameTask("left_palm", target, weights=(0, 0, 0, 1, 1, 1), name="upright")
-    height = kd.ik.FrameTask("left_palm", target[:3, 3], weights=(0, 0, 1), name="height")
-    result = kd.ik.WholeBody(robot, [*soles(), upright, height, kd.ik.PostureTask(q)]).solve(q)
+    upright = kd.tasks.FrameTask("left_palm", target, weights=(0, 0, 0, 1, 1, 1), name="upright")
+    height = kd.tasks.FrameTask("left_palm", target[:3, 3], weights=(0, 0, 1), name="height")
+    result = kd.ik.WholeBody(robot, [*soles(), upright, height, kd.tasks.PostureTask(q)]).solve(q)
     assert result.success
     T = kd.kinematics.pose(robot, result.q, "left_palm")
     np.testing.assert_allclose(T[:3, :3], target[:3, :3], rtol=0, atol=2e-6)
@@ -81,15 +81,15 @@ def test_objects_that_know_their_matrix_are_targets(robot: Robot, q: Array) -> N
         def as_matrix(self) -> Array:
             return shifted(robot, q, "left_palm", (0.05, 0.0, 0.0))
 
-    result = kd.ik.WholeBody(robot, [*soles(), kd.ik.FrameTask("left_palm", Placed())]).solve(q)
+    result = kd.ik.WholeBody(robot, [*soles(), kd.tasks.FrameTask("left_palm", Placed())]).solve(q)
     assert result.success
 
 
 def test_arms_make_up_for_the_swing_of_a_leg(robot: Robot, q: Array) -> None:
-    swing = kd.ik.FrameTask("left_sole", shifted(robot, q, "left_sole", (0.3, 0.0, 0.2)), gain=0.1)
-    still = kd.ik.MomentumTask(weights=(0, 0, 0, 1, 1, 1), priority=0)
-    solver = kd.ik.WholeBody(robot, [still, swing], [kd.ik.PositionLimit()])
-    without = kd.ik.WholeBody(robot, [swing], [kd.ik.PositionLimit()]).step(q, 0.01)
+    swing = kd.tasks.FrameTask("left_sole", shifted(robot, q, "left_sole", (0.3, 0.0, 0.2)), gain=0.1)
+    still = kd.tasks.MomentumTask(weights=(0, 0, 0, 1, 1, 1), priority=0)
+    solver = kd.ik.WholeBody(robot, [still, swing], [kd.limits.PositionLimit()])
+    without = kd.ik.WholeBody(robot, [swing], [kd.limits.PositionLimit()]).step(q, 0.01)
     assert np.abs(kd.centroidal.momentum(robot, q, without.v)[3:]).max() > 0.1
     x = q
     for _ in range(30):
@@ -102,7 +102,7 @@ def test_arms_make_up_for_the_swing_of_a_leg(robot: Robot, q: Array) -> None:
 def test_a_momentum_that_is_asked_for_is_had_whatever_the_step(robot: Robot, q: Array) -> None:
     wanted = np.array([10.0, -5.0, 3.0, 1.0, 2.0, -1.0])
     for dt in (0.001, 0.1):
-        v = kd.ik.WholeBody(robot, [kd.ik.MomentumTask(wanted)], [], damping=0.0).step(q, dt).v
+        v = kd.ik.WholeBody(robot, [kd.tasks.MomentumTask(wanted)], [], damping=0.0).step(q, dt).v
         np.testing.assert_allclose(kd.centroidal.momentum(robot, q, v), wanted, rtol=1e-6)
 
 
@@ -111,7 +111,7 @@ def test_a_posture_by_joint_moves_those_joints_alone(robot: Robot, q: Array) -> 
     elbow, knee = robot.joint("left_elbow"), robot.joint("right_knee")
     goal[elbow.q] += 0.3
     goal[knee.q] += 0.2
-    task = kd.ik.PostureTask(goal, weights={"left_elbow": 2.0, "right_knee": 0.0})
+    task = kd.tasks.PostureTask(goal, weights={"left_elbow": 2.0, "right_knee": 0.0})
     step = kd.ik.WholeBody(robot, [task], []).step(q, 1.0)
     expected = np.zeros(robot.nv)
     expected[elbow.v] = 0.3
@@ -121,9 +121,9 @@ def test_a_posture_by_joint_moves_those_joints_alone(robot: Robot, q: Array) -> 
 
 def test_a_posture_leaves_a_floating_base_alone_unless_told_otherwise(robot: Robot, q: Array) -> None:
     goal = robot.integrate(q, np.r_[0.1, 0.2, 0.3, 0.1, 0.2, 0.3, np.full(robot.nv - 6, 0.05)])
-    alone = kd.ik.WholeBody(robot, [kd.ik.PostureTask(goal)], []).step(q, 1.0)
+    alone = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(goal)], []).step(q, 1.0)
     np.testing.assert_array_equal(alone.v[:6], 0.0)
-    told = kd.ik.WholeBody(robot, [kd.ik.PostureTask(goal, weights=np.ones(robot.nv))], []).solve(q)
+    told = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(goal, weights=np.ones(robot.nv))], []).solve(q)
     np.testing.assert_allclose(robot.difference(told.q, goal), 0.0, rtol=0, atol=1e-6)
 
 
@@ -132,7 +132,8 @@ def test_two_postures_of_one_level_meet_in_between(robot: Robot, q: Array) -> No
     goals[0][7:] += 0.1
     goals[1][7:] -= 0.1
     tasks = [
-        kd.ik.PostureTask(goal, name=str(k), weights=w) for k, (goal, w) in enumerate(zip(goals, (1, 2), strict=True))
+        kd.tasks.PostureTask(goal, name=str(k), weights=w)
+        for k, (goal, w) in enumerate(zip(goals, (1, 2), strict=True))
     ]
     result = kd.ik.WholeBody(robot, tasks, []).solve(q)
     np.testing.assert_allclose(result.q[7:], q[7:] - 0.06, rtol=0, atol=1e-6)
@@ -152,7 +153,9 @@ def test_a_gaze_ends_on_its_target_wherever_it_is(axis: tuple[float, float, floa
     rng = np.random.default_rng(0)
     for way in (*rng.normal(size=(10, 3)), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0)):
         target = kd.kinematics.pose(robot, q, "head")[:3, 3] + 2 * np.asarray(way)
-        result = kd.ik.WholeBody(robot, [kd.ik.GazeTask("head", target, axis=axis), kd.ik.PostureTask(q)], []).solve(q)
+        result = kd.ik.WholeBody(
+            robot, [kd.tasks.GazeTask("head", target, axis=axis), kd.tasks.PostureTask(q)], []
+        ).solve(q)
         assert result.success
         assert look(robot, result.q, target, np.array(axis)) <= 1e-6
 
@@ -160,10 +163,10 @@ def test_a_gaze_ends_on_its_target_wherever_it_is(axis: tuple[float, float, floa
 def test_a_gaze_straight_away_from_its_target_turns_round(robot: Robot, q: Array) -> None:
     T = kd.kinematics.pose(robot, q, "head")
     behind = T[:3, 3] - 3 * T[:3, 0]
-    task = kd.ik.GazeTask("head", behind)
+    task = kd.tasks.GazeTask("head", behind)
     assert look(robot, q, behind, np.array([1.0, 0.0, 0.0])) == pytest.approx(np.pi)
     assert np.linalg.norm(task.error(robot, q)) == pytest.approx(np.pi)
-    solver = kd.ik.WholeBody(robot, [task], [kd.ik.VelocityLimit(2.0)])
+    solver = kd.ik.WholeBody(robot, [task], [kd.limits.VelocityLimit(2.0)])
     angles, x = [], q
     for _ in range(200):
         x = solver.step(x, 0.02).q
@@ -174,7 +177,7 @@ def test_a_gaze_straight_away_from_its_target_turns_round(robot: Robot, q: Array
 
 def test_an_eye_at_its_target_has_nothing_to_look_at(robot: Robot, q: Array) -> None:
     eye = kd.kinematics.pose(robot, q, "head")[:3, 3]
-    task = kd.ik.GazeTask("head", eye)
+    task = kd.tasks.GazeTask("head", eye)
     np.testing.assert_array_equal(task.error(robot, q), 0.0)
     step = kd.ik.WholeBody(robot, [task], []).step(q, 0.01)
     np.testing.assert_array_equal(step.v, 0.0)
@@ -186,12 +189,12 @@ def test_turning_about_the_line_of_sight_is_free(robot: Robot, q: Array) -> None
     T = kd.kinematics.pose(robot, q, "head")
     rolled = T.copy()
     rolled[:3, :3] = T[:3, :3] @ Rotation.from_rotvec([0.3, 0.0, 0.0]).as_matrix()
-    tasks = [kd.ik.GazeTask("head", T[:3, 3] + T[:3, 0], priority=0), kd.ik.FrameTask("head", rolled)]
+    tasks = [kd.tasks.GazeTask("head", T[:3, 3] + T[:3, 0], priority=0), kd.tasks.FrameTask("head", rolled)]
     assert kd.ik.WholeBody(robot, tasks, []).solve(q).success
 
 
 def test_what_is_changed_between_steps_counts_at_once(robot: Robot, q: Array) -> None:
-    hand = kd.ik.FrameTask("left_palm", shifted(robot, q, "left_palm", (0.1, 0.0, 0.0))[:3, 3])
+    hand = kd.tasks.FrameTask("left_palm", shifted(robot, q, "left_palm", (0.1, 0.0, 0.0))[:3, 3])
     solver = kd.ik.WholeBody(robot, [hand], [], damping=0.0)
     J = hand.jacobian(robot, q)
 
@@ -210,7 +213,7 @@ def test_what_is_changed_between_steps_counts_at_once(robot: Robot, q: Array) ->
 
 
 def test_a_contact_stays_where_it_was_first_seen_until_reset(robot: Robot, q: Array) -> None:
-    foot = kd.ik.ContactTask("left_sole")
+    foot = kd.tasks.ContactTask("left_sole")
     solver = kd.ik.WholeBody(robot, [foot])
     solver.step(q, 0.01)
     np.testing.assert_allclose(foot.target, kd.kinematics.pose(robot, q, "left_sole"), rtol=0, atol=1e-12)
@@ -219,7 +222,7 @@ def test_a_contact_stays_where_it_was_first_seen_until_reset(robot: Robot, q: Ar
     assert solver.step(elsewhere, 0.01).errors[0, 0] == pytest.approx(0.1)
     solver.reset()
     assert solver.step(elsewhere, 0.01).errors[0, 0] == pytest.approx(0.0, abs=1e-12)
-    given = kd.ik.ContactTask("left_sole", kd.kinematics.pose(robot, q, "left_sole"))
+    given = kd.tasks.ContactTask("left_sole", kd.kinematics.pose(robot, q, "left_sole"))
     solver = kd.ik.WholeBody(robot, [given])
     solver.reset()
     assert solver.step(elsewhere, 0.01).errors[0, 0] == pytest.approx(0.1)

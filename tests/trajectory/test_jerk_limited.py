@@ -102,17 +102,17 @@ def test_waypoints_are_passed_within_all_limits_and_faster_than_by_stopping(pand
     s = np.linspace(0.0, 1.0, 6)[:, None]
     q = np.sin(2.0 * s + np.arange(7)) * 0.8 + [0.0, 0.0, 0.0, -1.5, 0.0, 1.8, 0.0]
     limits: dict[str, object] = {"acceleration": 8.0, "jerk": 60.0}
-    found = tr.jerk_limited_through(q, robot=panda, **limits)  # type: ignore[arg-type]
+    found = tr.jerk_limited_waypoints(q, robot=panda, **limits)  # type: ignore[arg-type]
     assert_passes(found, q, limits)
     assert found.bound <= found.trajectory.duration < 0.75 * found.stopping
-    stopping = tr.jerk_limited_through(q, sweeps=0, robot=panda, **limits)  # type: ignore[arg-type]
+    stopping = tr.jerk_limited_waypoints(q, sweeps=0, robot=panda, **limits)  # type: ignore[arg-type]
     assert stopping.trajectory.duration == pytest.approx(found.stopping)
     pieces = [tr.jerk_limited(q[k], q[k + 1], robot=panda, **limits).duration for k in range(5)]  # type: ignore[arg-type]
     assert found.stopping == pytest.approx(sum(pieces))
 
 
 def test_points_on_one_line_cost_little_more_than_the_direct_way() -> None:
-    found = tr.jerk_limited_through([[0.0], [0.3], [1.0], [1.2], [2.0]], **LIMITS)  # type: ignore[arg-type]
+    found = tr.jerk_limited_waypoints([[0.0], [0.3], [1.0], [1.2], [2.0]], **LIMITS)  # type: ignore[arg-type]
     direct = tr.jerk_limited([0.0], [2.0], **LIMITS).duration  # type: ignore[arg-type]
     assert found.bound == pytest.approx(direct)
     assert found.trajectory.duration < 1.05 * direct < 0.7 * found.stopping
@@ -122,13 +122,13 @@ def test_position_limits_hold_between_waypoints_next_to_them(panda: kd.Robot) ->
     low, high = panda.limits.lower + 0.01, panda.limits.upper - 0.01
     q = np.stack([low, high, low, 0.5 * (low + high)])
     limits: dict[str, object] = {"acceleration": 15.0, "jerk": 400.0}
-    assert_passes(tr.jerk_limited_through(q, sweeps=3, robot=panda, **limits), q, limits)  # type: ignore[arg-type]
+    assert_passes(tr.jerk_limited_waypoints(q, sweeps=3, robot=panda, **limits), q, limits)  # type: ignore[arg-type]
 
 
 def test_a_free_base_stops_at_waypoints_while_joints_go_on(humanoid: kd.Robot) -> None:
     q = humanoid.random(3, seed=2)
     most = np.full(humanoid.nv, 2.0)
-    found = tr.jerk_limited_through(q, velocity=most, acceleration=4 * most, jerk=40 * most, sweeps=1, robot=humanoid)
+    found = tr.jerk_limited_waypoints(q, velocity=most, acceleration=4 * most, jerk=40 * most, sweeps=1, robot=humanoid)
     at = found.trajectory(found.times)
     np.testing.assert_allclose(humanoid.difference(at, q), 0.0, atol=1e-7)
     np.testing.assert_allclose(found.trajectory(found.times[1], 1)[:6], 0.0, atol=1e-12)
@@ -141,8 +141,8 @@ def test_a_free_base_stops_at_waypoints_while_joints_go_on(humanoid: kd.Robot) -
         (lambda: tr.jerk_limited([0.0], [1.0], v1=[2.0], **LIMITS), "no motion within the limits"),  # type: ignore[arg-type]
         (lambda: tr.jerk_limited([0.0], [np.nan], **LIMITS), "NaN"),  # type: ignore[arg-type]
         (lambda: tr.jerk_limited([0.0], [1.0], synchronise="both", **LIMITS), "synchronise"),  # type: ignore[arg-type]
-        (lambda: tr.jerk_limited_through([[0.0]], **LIMITS), "at least two"),  # type: ignore[arg-type]
-        (lambda: tr.jerk_limited_through([[0.0], [1.0]], sweeps=-1, **LIMITS), "sweeps"),  # type: ignore[arg-type]
+        (lambda: tr.jerk_limited_waypoints([[0.0]], **LIMITS), "at least two"),  # type: ignore[arg-type]
+        (lambda: tr.jerk_limited_waypoints([[0.0], [1.0]], sweeps=-1, **LIMITS), "sweeps"),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_arguments_raise(call: Callable[[], object], words: str) -> None:
@@ -154,4 +154,4 @@ def test_waypoints_outside_position_limits_are_refused(panda: kd.Robot) -> None:
     q = panda.random(3, seed=0)
     q[1, 0] = 5.0
     with pytest.raises(InputError, match="waypoint 1"):
-        tr.jerk_limited_through(q, acceleration=1.0, jerk=1.0, robot=panda)
+        tr.jerk_limited_waypoints(q, acceleration=1.0, jerk=1.0, robot=panda)

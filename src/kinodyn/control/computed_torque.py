@@ -37,7 +37,7 @@ class ComputedTorque(Loop):
     -------
     >>> import kinodyn as kd
     >>> robot = kd.load("puma560")
-    >>> controller = kd.control.ComputedTorque(robot, robot.neutral(), kd.control.Gains.of(frequency=10.0))
+    >>> controller = kd.control.ComputedTorque(robot, robot.neutral(), kd.control.Gains.from_frequency(10.0))
     >>> controller(0.0, kd.State(robot, robot.neutral())).shape
     (6,)
     """

@@ -29,7 +29,7 @@ class Gains:
 
     Example
     -------
-    >>> gains = Gains.of(frequency=10.0, damping_ratio=0.7)
+    >>> gains = Gains.from_frequency(10.0, damping_ratio=0.7)
     >>> print(gains.stiffness, gains.damping)
     100.0 14.0
     """
@@ -46,7 +46,7 @@ class Gains:
             object.__setattr__(self, name, given)
 
     @classmethod
-    def of(cls, *, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> Gains:
+    def from_frequency(cls, frequency: ArrayLike, *, damping_ratio: ArrayLike = 1.0) -> Gains:
         """Make gains from the natural frequency [rad/s] and the damping ratio: w^2 and 2 ratio w."""
         omega, ratio = numbers("frequency", frequency), numbers("damping_ratio", damping_ratio)
         if (omega <= 0).any() or (ratio < 0).any():
@@ -73,7 +73,7 @@ def require_gains(gains: object, what: str) -> Gains:
     """Return gains, or raise an error that says how to make them."""
     if not isinstance(gains, Gains):
         raise InputError(
-            f"{what} must be Gains, got {type(gains).__name__}; make them by Gains.of(frequency=...) or"
+            f"{what} must be Gains, got {type(gains).__name__}; make them by Gains.from_frequency(...) or"
             " Gains(stiffness, damping)"
         )
     return gains

@@ -72,7 +72,7 @@ class InverseDynamicsQP:
     >>> q = robot.configuration("standing")
     >>> sole = [[0.15, 0.05, 0.0], [0.15, -0.05, 0.0], [-0.05, -0.05, 0.0], [-0.05, 0.05, 0.0]]
     >>> feet = [kd.contact.Contact(name, corners=sole) for name in ("left_sole", "right_sole")]
-    >>> tasks = [kd.ik.ComTask(weights=10.0), kd.ik.PostureTask(q)]
+    >>> tasks = [kd.tasks.ComTask(weights=10.0), kd.tasks.PostureTask(q)]
     >>> controller = kd.control.InverseDynamicsQP(robot, tasks, contacts=feet)
     >>> result = controller.solve(kd.State(robot, q))
     >>> print(result.status, round(sum(f[2] for f in result.forces.values()) / robot.mass, 2))

@@ -39,7 +39,7 @@ class PDGravity(Loop):
     -------
     >>> import kinodyn as kd
     >>> robot = kd.load("ur5")
-    >>> hold = kd.control.PDGravity(robot, [0.0, -1.0, 1.0, 0.0, 0.5, 0.0], kd.control.Gains.of(frequency=8.0))
+    >>> hold = kd.control.PDGravity(robot, [0.0, -1.0, 1.0, 0.0, 0.5, 0.0], kd.control.Gains.from_frequency(8.0))
     >>> recording = kd.sim.simulate(robot, hold, 2.0, q0=[0.2, -1.2, 1.0, 0.0, 0.5, 0.0])
     >>> bool(abs(recording.signals["error"][-1]).max() < 1e-3)
     True

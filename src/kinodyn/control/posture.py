@@ -12,7 +12,7 @@ from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
-DEFAULT = Gains.of(frequency=5.0)
+DEFAULT = Gains.from_frequency(5.0)
 
 
 class Posture:

@@ -59,7 +59,7 @@ class OperationalSpaceControl(FrameLoop):
     >>> q = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
     >>> T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
     >>> controller = kd.control.OperationalSpaceControl(
-    ...     robot, "panda_hand_tcp", T, kd.control.Gains.of(frequency=10.0), posture=q)
+    ...     robot, "panda_hand_tcp", T, kd.control.Gains.from_frequency(10.0), posture=q)
     >>> tau = controller(0.0, kd.State(robot, q))  # at the target and at rest it carries the weight, no more
     >>> bool(np.allclose(tau, kd.dynamics.gravity(robot, q)))
     True

@@ -1,48 +1,29 @@
-"""Inverse kinematics: from where a frame should be, or how it should move, to the joints."""
+"""Inverse kinematics: joint positions and velocities that bring frames to given poses or move them at given twists."""
 
 from kinodyn.ik import velocity
-from kinodyn.ik.closed_form import Branches, NoClosedFormError, branches
+from kinodyn.ik.analytic import AnalyticSolutions, NoClosedFormError, analytic
 from kinodyn.ik.conflicts import Conflict, Step, WholeBodyResult
 from kinodyn.ik.result import IKResult
 from kinodyn.ik.solve import solve
 from kinodyn.ik.track import track
 from kinodyn.ik.tracking.result import Track
 from kinodyn.ik.whole_body import WholeBody
-from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
-from kinodyn.tasks import (
-    ComTask,
-    ContactTask,
-    CustomTask,
-    FrameTask,
-    GazeTask,
-    MomentumTask,
-    PostureTask,
-    Task,
-)
 
 __all__ = [
-    "AccelerationLimit",
-    "Branches",
-    "ComLimit",
-    "ComTask",
+    "AnalyticSolutions",
     "Conflict",
-    "ContactTask",
-    "CustomTask",
-    "FrameTask",
-    "GazeTask",
     "IKResult",
-    "MomentumTask",
     "NoClosedFormError",
-    "PositionLimit",
-    "PostureTask",
     "Step",
-    "Task",
     "Track",
-    "VelocityLimit",
     "WholeBody",
     "WholeBodyResult",
-    "branches",
+    "analytic",
     "solve",
     "track",
     "velocity",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

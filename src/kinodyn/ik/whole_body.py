@@ -52,8 +52,8 @@ class WholeBody:
     >>> q = robot.configuration("standing")
     >>> T = kd.kinematics.pose(robot, q, "left_palm").copy()
     >>> T[:3, 3] += [0.1, 0.0, 0.1]
-    >>> feet = [kd.ik.ContactTask("left_sole"), kd.ik.ContactTask("right_sole")]
-    >>> solver = kd.ik.WholeBody(robot, [*feet, kd.ik.FrameTask("left_palm", T), kd.ik.PostureTask(q)])
+    >>> feet = [kd.tasks.ContactTask("left_sole"), kd.tasks.ContactTask("right_sole")]
+    >>> solver = kd.ik.WholeBody(robot, [*feet, kd.tasks.FrameTask("left_palm", T), kd.tasks.PostureTask(q)])
     >>> bool(solver.solve(q).success)
     True
     """

@@ -18,7 +18,7 @@ class ComLimit:
     then the rest.
 
     >>> import kinodyn as kd
-    >>> limit = kd.ik.ComLimit([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]], margin=0.02)
+    >>> limit = kd.limits.ComLimit([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]], margin=0.02)
     >>> print(limit.excess([[0.0, 0.0, 0.9], [0.1, 0.0, 0.9]]).round(3))
     [-0.08  0.02]
     """

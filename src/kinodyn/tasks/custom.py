@@ -27,7 +27,7 @@ class CustomTask(Task):
     >>> robot = kd.load("planar2r")
     >>> def straight(robot, q):  # the elbow to zero
     ...     return -q[..., 1:], np.broadcast_to([[0.0, 1.0]], (*q.shape[:-1], 1, 2))
-    >>> q = kd.ik.WholeBody(robot, [kd.ik.CustomTask("straight", straight, rows=1)]).solve([0.3, 0.5]).q
+    >>> q = kd.ik.WholeBody(robot, [kd.tasks.CustomTask("straight", straight, rows=1)]).solve([0.3, 0.5]).q
     >>> print(q.round(6) + 0.0)
     [0.3 0. ]
     """

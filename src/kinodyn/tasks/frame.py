@@ -36,7 +36,7 @@ class FrameTask(Task):
     -------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
-    >>> task = kd.ik.FrameTask("left_palm", [0.3, 0.2, 1.0])
+    >>> task = kd.tasks.FrameTask("left_palm", [0.3, 0.2, 1.0])
     >>> print(task, task.error(robot, robot.neutral()).shape)
     FrameTask('left_palm', priority=1) (3,)
     """

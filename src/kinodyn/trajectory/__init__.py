@@ -17,7 +17,7 @@ from kinodyn.trajectory.spline import cubic_spline, quintic_spline, waypoint_tim
 from kinodyn.trajectory.time_optimal import TimeOptimal, time_optimal
 from kinodyn.trajectory.timed import TimedPath
 from kinodyn.trajectory.trapezoid import trapezoid
-from kinodyn.trajectory.waypoints import ThroughWaypoints, jerk_limited_through
+from kinodyn.trajectory.waypoints import ThroughWaypoints, jerk_limited_waypoints
 
 __all__ = [
     "Excess",
@@ -38,7 +38,7 @@ __all__ = [
     "cubic_spline",
     "hermite",
     "jerk_limited",
-    "jerk_limited_through",
+    "jerk_limited_waypoints",
     "minimum_jerk",
     "polynomial",
     "quintic",

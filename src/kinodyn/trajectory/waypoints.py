@@ -52,7 +52,7 @@ class ThroughWaypoints:
     evaluations: int
 
 
-def jerk_limited_through(
+def jerk_limited_waypoints(
     waypoints: ArrayLike,
     *,
     acceleration: LimitLike,

@@ -14,11 +14,13 @@ from kinodyn.balance.polygon import hull
 from kinodyn.balance.support import sole_points
 from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.ik import ComLimit, ComTask, FrameTask, PositionLimit, PostureTask, VelocityLimit, WholeBody
+from kinodyn.ik import WholeBody
 from kinodyn.ik.whole_body import Limit
+from kinodyn.limits import ComLimit, PositionLimit, VelocityLimit
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import log
 from kinodyn.spatial.poses import inverse_pose
+from kinodyn.tasks import ComTask, FrameTask, PostureTask
 from kinodyn.tasks.task import Task
 from kinodyn.viewer.limbs import Limb, limbs
 from kinodyn.viewer.moment import pose_of, wxyz_of

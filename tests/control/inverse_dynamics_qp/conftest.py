@@ -85,12 +85,12 @@ def build(name: str, seed: int | None = None, speed: float = 0.3) -> Scene:
         up = kd.kinematics.pose(robot, q, foot)[:3, 2]
         more: dict[str, Any] = {"corners": corners(sole)} if sole else {"kind": "point"}
         contacts.append(kd.contact.Contact(foot, normal=up if sole else (0, 0, 1), friction=0.8, **more))
-    tasks: list[Any] = [kd.ik.PostureTask(q, weights=0.3, priority=3)]
+    tasks: list[Any] = [kd.tasks.PostureTask(q, weights=0.3, priority=3)]
     if robot.base == "floating":
-        tasks.append(kd.ik.ComTask(kd.kinematics.com(robot, q), weights=10.0, priority=1))
-        tasks.append(kd.ik.MomentumTask(weights=(0, 0, 0, 1, 1, 1), priority=2))
+        tasks.append(kd.tasks.ComTask(kd.kinematics.com(robot, q), weights=10.0, priority=1))
+        tasks.append(kd.tasks.MomentumTask(weights=(0, 0, 0, 1, 1, 1), priority=2))
     if name in HAND:
-        tasks.append(kd.ik.FrameTask(HAND[name], kd.kinematics.pose(robot, q, HAND[name]), priority=2))
+        tasks.append(kd.tasks.FrameTask(HAND[name], kd.kinematics.pose(robot, q, HAND[name]), priority=2))
     return Scene(robot, q, v, contacts, tasks, HAND.get(name), sole)
 
 
@@ -103,15 +103,15 @@ def wish(robot: Robot, task: Any, q: Array, v: Array) -> tuple[Array, Array, Arr
     """Return J, the acceleration that J a should be, and weights."""
     stiffness, damping = task.gains
     still = np.zeros(robot.nv)
-    if isinstance(task, kd.ik.MomentumTask):
+    if isinstance(task, kd.tasks.MomentumTask):
         A, h = kd.centroidal.momentum_matrix(robot, q), kd.centroidal.momentum(robot, q, v)
         rate = np.zeros(6) if task.velocity is None else task.velocity
         drift = kd.centroidal.momentum_rate(robot, q, v, still)
         return A, rate + damping * (task.target - h) - drift, task.row_weights(robot)
-    if isinstance(task, kd.ik.ComTask):
+    if isinstance(task, kd.tasks.ComTask):
         J, error = kd.kinematics.com_jacobian(robot, q), task.target - kd.kinematics.com(robot, q)
         drift, back = kd.centroidal.momentum_rate(robot, q, v, still)[:3] / robot.mass, np.eye(3)
-    elif isinstance(task, kd.ik.PostureTask):
+    elif isinstance(task, kd.tasks.PostureTask):
         J, error, drift, back = np.eye(robot.nv), robot.difference(q, task.target), still, np.eye(robot.nv)
     else:
         T = kd.kinematics.pose(robot, q, task.frame)

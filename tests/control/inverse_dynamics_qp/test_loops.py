@@ -30,7 +30,7 @@ def advance(world: Any, tau: Array, push: dict[str, Array] | None = None) -> Non
 def test_a_robot_sways_and_reaches_and_comes_back(name: str, mode: str, scene: Callable[..., Any]) -> None:
     world = scene(name)
     world.tasks[0].weights = 0.05
-    com, hand = (next(t for t in world.tasks if isinstance(t, kind)) for kind in (kd.ik.ComTask, kd.ik.FrameTask))
+    com, hand = (next(t for t in world.tasks if isinstance(t, kind)) for kind in (kd.tasks.ComTask, kd.tasks.FrameTask))
     p0, T0, q0 = com.target, hand.target, world.q
     controller = world.controller(mode=mode, dt=DT)
     state, far = world.state(), 0.0
@@ -62,11 +62,11 @@ def test_an_arm_chased_beyond_its_limits_never_exceeds_them(semi_implicit: bool,
     robot = kd.load("panda")
     rng = np.random.default_rng(0)
     q, v = 0.5 * (robot.limits.lower + robot.limits.upper), np.zeros(robot.nv)
-    posture = kd.ik.PostureTask(q)
+    posture = kd.tasks.PostureTask(q)
     posture.frequency = 30.0
-    limits = [kd.ik.PositionLimit(), kd.ik.VelocityLimit()]
+    limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit()]
     if acceleration:
-        limits.append(kd.ik.AccelerationLimit(acceleration))
+        limits.append(kd.limits.AccelerationLimit(acceleration))
     controller = kd.control.InverseDynamicsQP(robot, [posture], dt=DT, limits=limits, braking=20.0)
     state, reached = kd.State(robot, q), 0
     for k in range(2500):
@@ -89,7 +89,7 @@ def test_a_joint_beyond_its_limits_comes_back() -> None:
     q = 0.5 * (robot.limits.lower + robot.limits.upper)
     q[3], v = robot.limits.upper[3] + 0.1, np.zeros(robot.nv)
     v[3] = 0.5
-    controller = kd.control.InverseDynamicsQP(robot, [kd.ik.PostureTask(q)], dt=DT)
+    controller = kd.control.InverseDynamicsQP(robot, [kd.tasks.PostureTask(q)], dt=DT)
     state = kd.State(robot, q)
     for _ in range(400):
         result = controller.solve(state.update(q, v))
@@ -102,7 +102,7 @@ def test_a_joint_beyond_its_limits_comes_back() -> None:
 def test_limits_hold_while_hands_chase_random_targets(name: str, mode: str, scene: Callable[..., Any]) -> None:
     world = scene(name)
     robot, rng = world.robot, np.random.default_rng(1)
-    com, hand = (next(t for t in world.tasks if isinstance(t, kind)) for kind in (kd.ik.ComTask, kd.ik.FrameTask))
+    com, hand = (next(t for t in world.tasks if isinstance(t, kind)) for kind in (kd.tasks.ComTask, kd.tasks.FrameTask))
     p0, T0 = com.target, hand.target
     controller = world.controller(mode=mode, dt=DT)
     state = world.state()
@@ -140,7 +140,7 @@ def test_ten_thousand_random_ticks_give_finite_torques_within_limits(scene: Call
                     use.active = bool(rng.random() < 0.8)
                     use.bound(0.0, float(rng.choice([0.0, 50.0, 1e4])))
             for task in world.tasks:
-                if isinstance(task, kd.ik.ComTask):
+                if isinstance(task, kd.tasks.ComTask):
                     task.track(rng.normal(size=3) * 10 ** rng.uniform(-2, 3), rng.normal(size=3), rng.normal(size=3))
             v = v + 0.1 * rng.normal(size=robot.nv)
             result = controller.solve(state.update(q, v))
@@ -163,10 +163,10 @@ def smooth(t: float, length: float) -> tuple[float, float, float]:
 def test_a_humanoid_shifts_its_weight_lifts_a_foot_and_sets_it_down(mode: str, scene: Callable[..., Any]) -> None:
     world, dt = scene("humanoid"), 4e-3
     robot, (left, right) = world.robot, world.contacts
-    com = next(task for task in world.tasks if isinstance(task, kd.ik.ComTask))
+    com = next(task for task in world.tasks if isinstance(task, kd.tasks.ComTask))
     start, T_left, T_right = com.target, *(kd.kinematics.pose(robot, world.q, c.frame) for c in (left, right))
     over = np.array([*T_right[:2, 3], start[2]])
-    swing = kd.ik.FrameTask("left_sole", T_left, weights=5.0, priority=1, name="swing")
+    swing = kd.tasks.FrameTask("left_sole", T_left, weights=5.0, priority=1, name="swing")
     world.tasks.append(swing)
     controller = world.controller(mode=mode, dt=dt)
     controller.enable("swing", False)

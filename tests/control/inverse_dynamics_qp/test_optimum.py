@@ -17,11 +17,11 @@ ROBOTS = ("humanoid", "talos", "g1", "solo12", "panda")
 def wander(world: Any, rng: np.random.Generator, size: float = 1.0) -> None:
     """Ask for random motions."""
     for task in world.tasks:
-        if isinstance(task, kd.ik.FrameTask):
+        if isinstance(task, kd.tasks.FrameTask):
             T = task.target.copy()
             T[:3, 3] += 0.2 * size * rng.normal(size=3)
             task.track(T, size * rng.normal(size=6), 3 * size * rng.normal(size=6))
-        elif isinstance(task, kd.ik.ComTask):
+        elif isinstance(task, kd.tasks.ComTask):
             way, rate, gain = rng.normal(size=(3, 3)) * size
             task.track(task.target + 0.05 * way, 0.2 * rate, gain)
 
@@ -52,7 +52,7 @@ def test_the_answer_is_that_of_another_solver_on_the_same_programme(
         effort = np.minimum(share * world.robot.limits.effort, 1e30)
         largest = np.full(nv, 60.0 if name != "panda" else 8.0)
         world.settings = {
-            "limits": [kd.ik.AccelerationLimit(float(largest[-1]))],
+            "limits": [kd.limits.AccelerationLimit(float(largest[-1]))],
             "torque_limits": effort,
             "stabilise": 0.0,
         }
@@ -118,7 +118,7 @@ def test_a_lower_task_never_disturbs_a_higher_one(
         above = [task for task in world.tasks if task.priority <= 2]
         world.tasks = above
         before = world.controller(mode="strict").solve(world.state())
-        conflict = kd.ik.FrameTask(world.hand, np.eye(4), priority=4, weights=50.0, name="against")
+        conflict = kd.tasks.FrameTask(world.hand, np.eye(4), priority=4, weights=50.0, name="against")
         world.tasks = [*above, conflict]
         after = world.controller(mode="strict").solve(world.state())
         for task in above:
@@ -126,7 +126,7 @@ def test_a_lower_task_never_disturbs_a_higher_one(
             if task.priority == max(t.priority for t in above):
                 continue  # with nothing below it, the last level also holds the small weights of all accelerations
             np.testing.assert_allclose(now, was, rtol=0, atol=1e-9 * (1 + np.abs(before.a).max()))
-        third = kd.ik.PostureTask(world.robot.random(seed=9), priority=5)
+        third = kd.tasks.PostureTask(world.robot.random(seed=9), priority=5)
         world.tasks = [*above, conflict, third]
         last = world.controller(mode="strict").solve(world.state())
         for task in above:
@@ -141,11 +141,11 @@ def test_strict_levels_are_the_limit_of_ever_larger_weights(
     wander(world, np.random.default_rng(8), 0.1)
     strict = world.controller(mode="strict", acceleration_weight=1e-5).solve(world.state())
     for task in world.tasks:
-        own = task.row_weights(world.robot) * (world.robot.mass if isinstance(task, kd.ik.MomentumTask) else 1.0)
+        own = task.row_weights(world.robot) * (world.robot.mass if isinstance(task, kd.tasks.MomentumTask) else 1.0)
         task.weights = own * 300.0 ** (3 - task.priority)
     weighted = world.controller(acceleration_weight=1e-5).solve(world.state())
     com, hand = (
-        next(task for task in world.tasks if isinstance(task, kind)) for kind in (kd.ik.ComTask, kd.ik.FrameTask)
+        next(task for task in world.tasks if isinstance(task, kind)) for kind in (kd.tasks.ComTask, kd.tasks.FrameTask)
     )
     for task, close in ((com, 1e-5), (hand, 1e-4)):
         ours, limit = (residual(world, wishes, task, result.a) for result in (weighted, strict))
@@ -156,7 +156,7 @@ def test_weights_that_lie_far_apart_break_nothing(scene: Callable[..., Any]) -> 
     world = scene("humanoid")
     wander(world, np.random.default_rng(8), 0.1)
     for task in world.tasks:
-        task.weights = 1e7 if isinstance(task, kd.ik.ComTask) else 1e-6
+        task.weights = 1e7 if isinstance(task, kd.tasks.ComTask) else 1e-6
     for mode in ("weighted", "strict"):
         result = world.controller(mode=mode, acceleration_weight=1e-6, force_weight=1e-6).solve(world.state())
         assert result.status == "solved"

@@ -38,7 +38,7 @@ def test_a_position_is_accelerated_as_it_is_asked_to_be(relative: str | None) ->
     rng = np.random.default_rng(0)
     q = robot.integrate(robot.configuration("standing"), 0.2 * rng.normal(size=robot.nv))
     v = 0.5 * rng.normal(size=robot.nv)
-    task = kd.ik.FrameTask("left_palm", [0.3, 0.2, 0.1], relative_to=relative, point=[0.02, 0.03, 0.04])
+    task = kd.tasks.FrameTask("left_palm", [0.3, 0.2, 0.1], relative_to=relative, point=[0.02, 0.03, 0.04])
     task.velocity, task.acceleration = rng.normal(size=3), rng.normal(size=3)
     task.frequency, task.damping_ratio = 5.0, 0.7
     controller = kd.control.InverseDynamicsQP(robot, [task], limits=[], torque_limits=False)
@@ -61,7 +61,7 @@ def test_a_pose_is_accelerated_as_it_is_asked_to_be() -> None:
     q = robot.integrate(robot.configuration("standing"), 0.2 * rng.normal(size=robot.nv))
     v = 0.5 * rng.normal(size=robot.nv)
     T = kd.kinematics.pose(robot, q, "left_palm")
-    task = kd.ik.FrameTask("left_palm", T)
+    task = kd.tasks.FrameTask("left_palm", T)
     target = T.copy()
     target[:3, 3] += [0.1, -0.2, 0.05]
     turn = np.array([0.3, -0.2, 0.4])
@@ -83,7 +83,7 @@ def test_a_gaze_is_turned_as_it_is_asked_to_be() -> None:
     rng = np.random.default_rng(2)
     q, v = 0.5 * (robot.limits.lower + robot.limits.upper), 0.3 * rng.normal(size=7)
     target = np.array([0.6, 0.3, 0.1])
-    task = kd.ik.GazeTask("panda_hand_tcp", target, axis=(0, 0, 1), name="gaze")
+    task = kd.tasks.GazeTask("panda_hand_tcp", target, axis=(0, 0, 1), name="gaze")
     controller = kd.control.InverseDynamicsQP(robot, [task], limits=[], torque_limits=False, acceleration_weight=1e-6)
     dt, angles = 1e-3, []
     for _ in range(1500):
@@ -103,8 +103,8 @@ def test_a_task_of_ones_own_is_followed_with_its_drift() -> None:
         T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
         return 0.5 - T[..., 2:3, 3], kd.kinematics.jacobian(robot, q, "panda_hand_tcp")[..., 2:3, :]
 
-    own = kd.control.InverseDynamicsQP(robot, [kd.ik.CustomTask("height", height, rows=1)], limits=[])
-    frame = kd.ik.FrameTask("panda_hand_tcp", [0.0, 0.0, 0.5], weights=(0, 0, 1), name="point")
+    own = kd.control.InverseDynamicsQP(robot, [kd.tasks.CustomTask("height", height, rows=1)], limits=[])
+    frame = kd.tasks.FrameTask("panda_hand_tcp", [0.0, 0.0, 0.5], weights=(0, 0, 1), name="point")
     known = kd.control.InverseDynamicsQP(robot, [frame], limits=[])
     state = kd.State(robot, q, v)
     np.testing.assert_allclose(own.solve(state).a, known.solve(state).a, atol=1e-6)
@@ -113,7 +113,7 @@ def test_a_task_of_ones_own_is_followed_with_its_drift() -> None:
 def test_robots_with_joints_of_every_kind_are_driven(every_kind: Robot) -> None:
     rng = np.random.default_rng(3)
     q, v = every_kind.random(seed=4), rng.normal(size=every_kind.nv)
-    task = kd.ik.PostureTask(every_kind.random(seed=5), weights=np.ones(every_kind.nv))
+    task = kd.tasks.PostureTask(every_kind.random(seed=5), weights=np.ones(every_kind.nv))
     result = kd.control.InverseDynamicsQP(every_kind, [task], limits=[]).solve(kd.State(every_kind, q, v))
     effort = kd.dynamics.inverse(every_kind, q, v, result.a)
     np.testing.assert_allclose(effort, result.tau, atol=1e-8 * np.abs(effort).max())
@@ -127,8 +127,8 @@ def test_a_loop_is_kept_closed_and_carries_what_motors_cannot() -> None:
     T = [kd.kinematics.pose(robot, q, hand) for hand in ("left_palm", "right_palm")]
     bar = kd.contact.Loop("left_palm", "right_palm", T_other=np.linalg.inv(T[1]) @ T[0], name="bar")
     feet = [kd.contact.Contact(foot) for foot in ("left_sole", "right_sole")]
-    reach = kd.ik.FrameTask("left_palm", T[0] + np.eye(4)[0][:, None] * [0, 0, 0, 0.1])
-    tasks: list[Any] = [reach, kd.ik.PostureTask(q, weights=0.1)]
+    reach = kd.tasks.FrameTask("left_palm", T[0] + np.eye(4)[0][:, None] * [0, 0, 0, 0.1])
+    tasks: list[Any] = [reach, kd.tasks.PostureTask(q, weights=0.1)]
     limp = {name: 1e-3 for name in robot.joint_names if name.startswith(("right_shoulder", "right_elbow"))}
     controller = kd.control.InverseDynamicsQP(robot, tasks, contacts=[*feet, bar], torque_limits=limp)
     result = controller.solve(kd.State(robot, q))

@@ -69,7 +69,7 @@ def test_wished_forces_are_given_where_tasks_leave_them_open(scene: Callable[...
 
 def test_impossible_ticks_give_the_least_violation_and_name_it(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
-    weak = world.controller(torque_limits=1e-3, limits=[kd.ik.AccelerationLimit(1.0)])
+    weak = world.controller(torque_limits=1e-3, limits=[kd.limits.AccelerationLimit(1.0)])
     result = weak.solve(world.state())
     assert result.status == "relaxed" and not result.success
     assert np.abs(result.a[6:]).max() <= 1 + 1e-6 and (np.abs(result.tau) <= 1e-3).all()
@@ -115,7 +115,7 @@ def test_tasks_and_contacts_come_and_go(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     controller = world.controller()
     first = controller.solve(world.state())
-    more = kd.ik.FrameTask("right_palm", kd.kinematics.pose(world.robot, world.q, "right_palm"), weights=3.0)
+    more = kd.tasks.FrameTask("right_palm", kd.kinematics.pose(world.robot, world.q, "right_palm"), weights=3.0)
     T = more.target.copy()
     T[0, 3] += 0.2
     more.target = T
@@ -135,7 +135,7 @@ def test_a_batch_of_states_is_solved_as_each_alone(scene: Callable[..., Any]) ->
     worlds = [scene("humanoid", seed, 0.1) for seed in range(5)]
     one = worlds[0]
     q, v = np.stack([w.q for w in worlds]), np.stack([w.v for w in worlds])
-    com = next(task for task in one.tasks if isinstance(task, kd.ik.ComTask))
+    com = next(task for task in one.tasks if isinstance(task, kd.tasks.ComTask))
     targets = kd.kinematics.com(one.robot, q)
     com.target = targets
     controller = one.controller(mode="strict")
@@ -152,7 +152,7 @@ def test_a_batch_of_states_is_solved_as_each_alone(scene: Callable[..., Any]) ->
 
 def test_a_reset_forgets_targets_that_were_not_given(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
-    world.tasks.append(kd.ik.FrameTask("right_palm"))
+    world.tasks.append(kd.tasks.FrameTask("right_palm"))
     controller = world.controller()
     controller.solve(world.state())
     seen = controller.tasks["right_palm"].target

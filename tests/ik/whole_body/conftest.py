@@ -33,9 +33,9 @@ class Humanoid:
         T[:3, 3] += shift
         return T
 
-    def stance(self) -> list[kd.ik.Task]:
+    def stance(self) -> list[kd.tasks.Task]:
         """Keep both feet where they stand."""
-        return [kd.ik.ContactTask(foot, self.pose(foot)) for foot in self.feet]
+        return [kd.tasks.ContactTask(foot, self.pose(foot)) for foot in self.feet]
 
     def polygon(self) -> Array:
         """Return corners (8, 2) around both feet."""

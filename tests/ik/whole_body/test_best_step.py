@@ -42,11 +42,11 @@ def test_no_level_of_a_humanoid_can_gain_while_those_above_keep_what_they_have(b
         lower, upper = bounds(body, q, fastest)
         levels = [
             body.stance(),
-            [kd.ik.FrameTask(body.hands[0], body.pose(body.hands[0], tuple(rng.normal(size=3))))],
-            [kd.ik.ComTask(kd.kinematics.com(robot, q) + 0.3 * rng.normal(size=3), priority=2)],
-            [kd.ik.PostureTask(robot.neutral(), priority=3)],
+            [kd.tasks.FrameTask(body.hands[0], body.pose(body.hands[0], tuple(rng.normal(size=3))))],
+            [kd.tasks.ComTask(kd.kinematics.com(robot, q) + 0.3 * rng.normal(size=3), priority=2)],
+            [kd.tasks.PostureTask(robot.neutral(), priority=3)],
         ]
-        limits = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(fastest)]
+        limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(fastest)]
         x = DT * kd.ik.WholeBody(robot, sum(levels, []), limits, damping=0.0).step(q, DT).v
         assert (x >= lower - 1e-12).all() and (x <= upper + 1e-12).all()
         stops = np.concatenate([np.eye(robot.nv)[x <= lower + NEAR], -np.eye(robot.nv)[x >= upper - NEAR]])

@@ -31,8 +31,8 @@ def blamed(result: Any) -> dict[str, set[str]]:
     return {conflict.task: set(conflict.against) for conflict in result.conflicts}
 
 
-def hand(target: tuple[float, float]) -> kd.ik.FrameTask:
-    return kd.ik.FrameTask("hand", [*target, 0.0], weights=(1, 1, 0))
+def hand(target: tuple[float, float]) -> kd.tasks.FrameTask:
+    return kd.tasks.FrameTask("hand", [*target, 0.0], weights=(1, 1, 0))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,21 @@ def test_what_is_met_has_no_conflict() -> None:
 def test_two_tasks_that_pull_one_hand_apart_name_each_other(body: Any) -> None:
     hand, other = body.hands
     tasks = [
-        kd.ik.FrameTask(hand, body.pose(hand, (0.1, 0.0, 0.0)), name="forward"),
-        kd.ik.FrameTask(hand, body.pose(hand, (-0.1, 0.0, 0.0)), name="back"),
-        kd.ik.FrameTask(other, body.pose(other)),
+        kd.tasks.FrameTask(hand, body.pose(hand, (0.1, 0.0, 0.0)), name="forward"),
+        kd.tasks.FrameTask(hand, body.pose(hand, (-0.1, 0.0, 0.0)), name="back"),
+        kd.tasks.FrameTask(other, body.pose(other)),
     ]
-    result = kd.ik.WholeBody(body.robot, [*body.stance(), *tasks, kd.ik.PostureTask(body.q)]).solve(body.q)
+    result = kd.ik.WholeBody(body.robot, [*body.stance(), *tasks, kd.tasks.PostureTask(body.q)]).solve(body.q)
     assert blamed(result) == {"forward": {"back"}, "back": {"forward"}}
 
 
 def test_a_foot_that_must_stay_is_why_it_does_not_go(body: Any) -> None:
     foot, hand = body.feet[0], body.hands[0]
-    tasks = [kd.ik.FrameTask(foot, body.pose(foot, (0.1, 0.0, 0.0)), name="go"), kd.ik.FrameTask(hand, body.pose(hand))]
-    result = kd.ik.WholeBody(body.robot, [*body.stance(), *tasks, kd.ik.PostureTask(body.q)]).solve(body.q)
+    tasks = [
+        kd.tasks.FrameTask(foot, body.pose(foot, (0.1, 0.0, 0.0)), name="go"),
+        kd.tasks.FrameTask(hand, body.pose(hand)),
+    ]
+    result = kd.ik.WholeBody(body.robot, [*body.stance(), *tasks, kd.tasks.PostureTask(body.q)]).solve(body.q)
     assert result.status == "conflict"
     assert blamed(result) == {"go": {foot}}
     assert result.conflicts[0].missing == pytest.approx(0.1, abs=1e-6)
@@ -84,16 +87,16 @@ def test_a_foot_that_must_stay_is_why_it_does_not_go(body: Any) -> None:
 def test_balance_is_why_the_mass_does_not_go(body: Any) -> None:
     robot = body.robot
     target = kd.kinematics.com(robot, body.q) + [0.5, 0.0, 0.0]
-    limits = [kd.ik.PositionLimit(), kd.ik.ComLimit(body.polygon())]
-    tasks = [*body.stance(), kd.ik.ComTask(target, weights=(1, 1, 0)), kd.ik.PostureTask(body.q)]
+    limits = [kd.limits.PositionLimit(), kd.limits.ComLimit(body.polygon())]
+    tasks = [*body.stance(), kd.tasks.ComTask(target, weights=(1, 1, 0)), kd.tasks.PostureTask(body.q)]
     result = kd.ik.WholeBody(robot, tasks, limits).solve(body.q)
     assert blamed(result) == {"com": {"balance"}}
 
 
 def test_a_polygon_out_of_reach_is_a_conflict_with_the_feet(person: Any) -> None:
     robot = person.robot
-    limit = kd.ik.ComLimit(person.polygon() + [5.0, 0.0])
-    result = kd.ik.WholeBody(robot, [*person.stance(), kd.ik.PostureTask(person.q)], [limit]).solve(person.q)
+    limit = kd.limits.ComLimit(person.polygon() + [5.0, 0.0])
+    result = kd.ik.WholeBody(robot, [*person.stance(), kd.tasks.PostureTask(person.q)], [limit]).solve(person.q)
     assert not result.success
     found = blamed(result)
     assert set(found) == {"balance"} and found["balance"] <= set(person.feet)
@@ -102,25 +105,27 @@ def test_a_polygon_out_of_reach_is_a_conflict_with_the_feet(person: Any) -> None
 
 def test_a_limit_that_comes_later_is_not_to_blame(person: Any) -> None:
     robot = person.robot
-    limit = kd.ik.ComLimit(kd.kinematics.com(robot, person.q)[:2] + [[-1, -1], [0, -1], [0, 1], [-1, 1]], priority=2)
+    limit = kd.limits.ComLimit(
+        kd.kinematics.com(robot, person.q)[:2] + [[-1, -1], [0, -1], [0, 1], [-1, 1]], priority=2
+    )
     tasks = [
-        kd.ik.FrameTask("left_palm", person.pose("left_palm", (0.1, 0.0, 0.0)), name="forward"),
-        kd.ik.FrameTask("left_palm", person.pose("left_palm", (-0.1, 0.0, 0.0)), name="back"),
+        kd.tasks.FrameTask("left_palm", person.pose("left_palm", (0.1, 0.0, 0.0)), name="forward"),
+        kd.tasks.FrameTask("left_palm", person.pose("left_palm", (-0.1, 0.0, 0.0)), name="back"),
     ]
-    result = kd.ik.WholeBody(robot, [*person.stance(), *tasks], [kd.ik.PositionLimit(), limit]).solve(person.q)
+    result = kd.ik.WholeBody(robot, [*person.stance(), *tasks], [kd.limits.PositionLimit(), limit]).solve(person.q)
     assert blamed(result) == {"forward": {"back"}, "back": {"forward"}}
 
 
-def one_row(n: int, wanted: float) -> kd.ik.CustomTask:
+def one_row(n: int, wanted: float) -> kd.tasks.CustomTask:
     def function(robot: Robot, q: Array) -> tuple[Array, Array]:
         return np.array([wanted]), np.eye(1, n)
 
-    return kd.ik.CustomTask("push", function, rows=1)
+    return kd.tasks.CustomTask("push", function, rows=1)
 
 
 def test_steps_tell_positions_velocities_and_accelerations_apart(sliders: Callable[..., Robot]) -> None:
     robot = sliders(3, -1.0, 1.0)
-    fast, slow, heavy = kd.ik.PositionLimit(), kd.ik.VelocityLimit(0.5), kd.ik.AccelerationLimit(0.5)
+    fast, slow, heavy = kd.limits.PositionLimit(), kd.limits.VelocityLimit(0.5), kd.limits.AccelerationLimit(0.5)
     q, near = np.zeros(3), np.array([0.98, 0.0, 0.0])
     cases = [
         ([fast], near, "j0 at its upper position limit"),
@@ -136,7 +141,7 @@ def test_steps_tell_positions_velocities_and_accelerations_apart(sliders: Callab
 
 
 def test_damping_alone_is_not_a_conflict(person: Any) -> None:
-    hand = kd.ik.FrameTask("left_palm", person.pose("left_palm", (1.0, 0.0, 0.0)))
+    hand = kd.tasks.FrameTask("left_palm", person.pose("left_palm", (1.0, 0.0, 0.0)))
     step = kd.ik.WholeBody(person.robot, [hand], []).step(person.q, 0.01)
     assert step.conflicts == ()
 

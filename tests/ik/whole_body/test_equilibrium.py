@@ -32,12 +32,12 @@ def slopes(body: Any, q: Array, levels: list[list[Task]]) -> list[float]:
 def test_what_is_out_of_reach_ends_where_nothing_can_be_gained(body: Any) -> None:
     robot = body.robot
     rng = np.random.default_rng(0)
-    com = kd.ik.ComTask(kd.kinematics.com(robot, body.q), weights=(1, 1, 0))
+    com = kd.tasks.ComTask(kd.kinematics.com(robot, body.q), weights=(1, 1, 0))
     conflicts = 0
     for _ in range(30):
-        hand = kd.ik.FrameTask(body.hands[0], body.pose(body.hands[0], tuple(2 * rng.normal(size=3))))
+        hand = kd.tasks.FrameTask(body.hands[0], body.pose(body.hands[0], tuple(2 * rng.normal(size=3))))
         stance = body.stance()
-        result = kd.ik.WholeBody(robot, [*stance, hand, com, kd.ik.PostureTask(body.q)]).solve(body.q)
+        result = kd.ik.WholeBody(robot, [*stance, hand, com, kd.tasks.PostureTask(body.q)]).solve(body.q)
         if result.status != "conflict":
             continue
         conflicts += 1

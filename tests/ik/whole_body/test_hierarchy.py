@@ -36,14 +36,14 @@ class Problem:
         width = np.maximum(-self.lower, self.upper)
         q = np.where(-self.lower < self.upper, -1.0 - self.lower, 1.0 - self.upper)
         tasks = [task(k, A, b) for k, (A, b) in enumerate(self.levels)]
-        limits = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(width)]
+        limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(width)]
         step = kd.ik.WholeBody(robot, tasks, limits, damping=0.0).step(q, 1.0)
         np.testing.assert_allclose(step.q - q, step.v, rtol=0, atol=1e-15)
         return step.v
 
 
-def task(priority: int, A: Array, b: Array) -> kd.ik.CustomTask:
-    return kd.ik.CustomTask(f"level {priority}", lambda robot, q: (b, A), rows=len(b), priority=priority)
+def task(priority: int, A: Array, b: Array) -> kd.tasks.CustomTask:
+    return kd.tasks.CustomTask(f"level {priority}", lambda robot, q: (b, A), rows=len(b), priority=priority)
 
 
 def random_problem(rng: np.random.Generator, n: int = N) -> Problem:

@@ -12,59 +12,59 @@ import kinodyn as kd
 from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.model.robot import Robot
 
-ik = kd.ik
+ik, tasks, limits = kd.ik, kd.tasks, kd.limits
 POSE = np.eye(4)
 SQUARE = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
 SKEWED = np.diag([1.0, 2.0, 1.0, 1.0])
 HOLED = np.where(np.eye(4) > 0, np.nan, 0.0)
 
 WRONG_TASKS: dict[str, Callable[[], Any]] = {
-    "priority -1": lambda: ik.FrameTask("left_palm", POSE, priority=-1),
-    "priority 1.5": lambda: ik.ComTask([0, 0, 1], priority=1.5),  # type: ignore[arg-type]
-    "priority True": lambda: ik.PostureTask(priority=True),
-    "priority by name": lambda: ik.ContactTask("left_sole", priority="high"),  # type: ignore[arg-type]
-    "gain 0": lambda: ik.FrameTask("left_palm", POSE, gain=0.0),
-    "gain 2": lambda: ik.GazeTask("head", [1, 0, 0], gain=2.0),
-    "gain NaN": lambda: ik.PostureTask(gain=float("nan")),
-    "negative weight": lambda: ik.FrameTask("left_palm", POSE, weights=[1, 1, 1, 1, 1, -1]),
-    "all weights zero": lambda: ik.ComTask([0, 0, 1], weights=0.0),
-    "NaN weight": lambda: ik.ComTask([0, 0, 1], weights=[1, np.nan, 1]),
-    "weights of a pose for a position": lambda: ik.FrameTask("left_palm", [0, 0, 1], weights=np.ones(6)),
-    "weights of a position for a pose": lambda: ik.FrameTask("left_palm", POSE, weights=np.ones(3)),
-    "two weights of a gaze": lambda: ik.GazeTask("head", [1, 0, 0], weights=[1.0, 1.0]),  # type: ignore[arg-type]
-    "no joint with a weight": lambda: ik.PostureTask(weights={}),
-    "negative weight of a joint": lambda: ik.PostureTask(weights={"left_elbow": -1.0}),
-    "only zeros by joint": lambda: ik.PostureTask(weights={"left_elbow": 0.0}),
-    "pose of NaN": lambda: ik.FrameTask("left_palm", HOLED),
-    "pose that is none": lambda: ik.FrameTask("left_palm", SKEWED),
-    "pose of another shape": lambda: ik.FrameTask("left_palm", np.eye(2)),
-    "number for a pose": lambda: ik.FrameTask("left_palm", 1.0),
-    "infinite position": lambda: ik.FrameTask("left_palm", [0, np.inf, 0]),
-    "com of two numbers": lambda: ik.ComTask([0, 0]),
-    "com of NaN": lambda: ik.ComTask([0, 0, np.nan]),
-    "momentum of three numbers": lambda: ik.MomentumTask([0, 0, 0]),
-    "gaze at nothing": lambda: ik.GazeTask("head", [1, 0]),
-    "gaze without axis": lambda: ik.GazeTask("head", [1, 0, 0], axis=(0, 0, 0)),
-    "axis of NaN": lambda: ik.GazeTask("head", [1, 0, 0], axis=(np.nan, 0, 0)),
-    "point of two numbers": lambda: ik.FrameTask("left_palm", POSE, point=(0, 0)),
-    "posture of NaN": lambda: ik.PostureTask([0.0, np.nan]),
-    "own task without function": lambda: ik.CustomTask("own", None, rows=1),  # type: ignore[arg-type]
-    "own task without rows": lambda: ik.CustomTask("own", lambda r, q: (0, 0), rows=0),
-    "own task with a target": lambda: setattr(ik.CustomTask("own", lambda r, q: (0, 0), rows=1), "target", [1.0]),
+    "priority -1": lambda: tasks.FrameTask("left_palm", POSE, priority=-1),
+    "priority 1.5": lambda: tasks.ComTask([0, 0, 1], priority=1.5),  # type: ignore[arg-type]
+    "priority True": lambda: tasks.PostureTask(priority=True),
+    "priority by name": lambda: tasks.ContactTask("left_sole", priority="high"),  # type: ignore[arg-type]
+    "gain 0": lambda: tasks.FrameTask("left_palm", POSE, gain=0.0),
+    "gain 2": lambda: tasks.GazeTask("head", [1, 0, 0], gain=2.0),
+    "gain NaN": lambda: tasks.PostureTask(gain=float("nan")),
+    "negative weight": lambda: tasks.FrameTask("left_palm", POSE, weights=[1, 1, 1, 1, 1, -1]),
+    "all weights zero": lambda: tasks.ComTask([0, 0, 1], weights=0.0),
+    "NaN weight": lambda: tasks.ComTask([0, 0, 1], weights=[1, np.nan, 1]),
+    "weights of a pose for a position": lambda: tasks.FrameTask("left_palm", [0, 0, 1], weights=np.ones(6)),
+    "weights of a position for a pose": lambda: tasks.FrameTask("left_palm", POSE, weights=np.ones(3)),
+    "two weights of a gaze": lambda: tasks.GazeTask("head", [1, 0, 0], weights=[1.0, 1.0]),  # type: ignore[arg-type]
+    "no joint with a weight": lambda: tasks.PostureTask(weights={}),
+    "negative weight of a joint": lambda: tasks.PostureTask(weights={"left_elbow": -1.0}),
+    "only zeros by joint": lambda: tasks.PostureTask(weights={"left_elbow": 0.0}),
+    "pose of NaN": lambda: tasks.FrameTask("left_palm", HOLED),
+    "pose that is none": lambda: tasks.FrameTask("left_palm", SKEWED),
+    "pose of another shape": lambda: tasks.FrameTask("left_palm", np.eye(2)),
+    "number for a pose": lambda: tasks.FrameTask("left_palm", 1.0),
+    "infinite position": lambda: tasks.FrameTask("left_palm", [0, np.inf, 0]),
+    "com of two numbers": lambda: tasks.ComTask([0, 0]),
+    "com of NaN": lambda: tasks.ComTask([0, 0, np.nan]),
+    "momentum of three numbers": lambda: tasks.MomentumTask([0, 0, 0]),
+    "gaze at nothing": lambda: tasks.GazeTask("head", [1, 0]),
+    "gaze without axis": lambda: tasks.GazeTask("head", [1, 0, 0], axis=(0, 0, 0)),
+    "axis of NaN": lambda: tasks.GazeTask("head", [1, 0, 0], axis=(np.nan, 0, 0)),
+    "point of two numbers": lambda: tasks.FrameTask("left_palm", POSE, point=(0, 0)),
+    "posture of NaN": lambda: tasks.PostureTask([0.0, np.nan]),
+    "own task without function": lambda: tasks.CustomTask("own", None, rows=1),  # type: ignore[arg-type]
+    "own task without rows": lambda: tasks.CustomTask("own", lambda r, q: (0, 0), rows=0),
+    "own task with a target": lambda: setattr(tasks.CustomTask("own", lambda r, q: (0, 0), rows=1), "target", [1.0]),
 }
 WRONG_LIMITS: dict[str, Callable[[], Any]] = {
-    "negative margin": lambda: ik.PositionLimit(-0.1),
-    "NaN margin": lambda: ik.PositionLimit(float("nan")),
-    "scale 0": lambda: ik.VelocityLimit(scale=0.0),
-    "endless scale": lambda: ik.VelocityLimit(scale=float("inf")),
-    "polygon of two points": lambda: ik.ComLimit([[0, 0], [1, 0]]),
-    "polygon in one line": lambda: ik.ComLimit([[0, 0], [1, 1], [2, 2]]),
-    "polygon in space": lambda: ik.ComLimit(np.eye(3)),
-    "polygon of NaN": lambda: ik.ComLimit([[0, 0], [1, 0], [np.nan, 1]]),
-    "one point": lambda: ik.ComLimit([0.0, 1.0]),
-    "margin that leaves nothing": lambda: ik.ComLimit(SQUARE, margin=0.6),
-    "negative margin of balance": lambda: ik.ComLimit(SQUARE, margin=-0.1),
-    "priority of balance": lambda: ik.ComLimit(SQUARE, priority=-1),
+    "negative margin": lambda: limits.PositionLimit(-0.1),
+    "NaN margin": lambda: limits.PositionLimit(float("nan")),
+    "scale 0": lambda: limits.VelocityLimit(scale=0.0),
+    "endless scale": lambda: limits.VelocityLimit(scale=float("inf")),
+    "polygon of two points": lambda: limits.ComLimit([[0, 0], [1, 0]]),
+    "polygon in one line": lambda: limits.ComLimit([[0, 0], [1, 1], [2, 2]]),
+    "polygon in space": lambda: limits.ComLimit(np.eye(3)),
+    "polygon of NaN": lambda: limits.ComLimit([[0, 0], [1, 0], [np.nan, 1]]),
+    "one point": lambda: limits.ComLimit([0.0, 1.0]),
+    "margin that leaves nothing": lambda: limits.ComLimit(SQUARE, margin=0.6),
+    "negative margin of balance": lambda: limits.ComLimit(SQUARE, margin=-0.1),
+    "priority of balance": lambda: limits.ComLimit(SQUARE, priority=-1),
 }
 
 
@@ -83,23 +83,23 @@ def test_a_limit_that_makes_no_sense_is_refused(case: str) -> None:
 
 def test_what_does_not_fit_the_robot_is_refused_at_once(person: Any) -> None:
     robot = person.robot
-    com = ik.ComTask([0, 0, 1])
+    com = tasks.ComTask([0, 0, 1])
     wrong: list[tuple[list[Any], list[Any] | None]] = [
         ([], None),
-        ([com, ik.ComTask([0, 0, 2])], None),
+        ([com, tasks.ComTask([0, 0, 2])], None),
         ([com, "com"], None),
-        ([ik.PostureTask(np.zeros(5))], None),
-        ([ik.PostureTask(weights=np.ones(5))], None),
+        ([tasks.PostureTask(np.zeros(5))], None),
+        ([tasks.PostureTask(weights=np.ones(5))], None),
         ([com], ["position"]),
-        ([com], [ik.PositionLimit(10.0)]),
-        ([com], [ik.VelocityLimit(np.ones(3))]),
-        ([com], [ik.VelocityLimit(-1.0)]),
-        ([com], [ik.AccelerationLimit(0.0)]),
-        ([com], [ik.AccelerationLimit({"left_elbow": float("nan")})]),
+        ([com], [limits.PositionLimit(10.0)]),
+        ([com], [limits.VelocityLimit(np.ones(3))]),
+        ([com], [limits.VelocityLimit(-1.0)]),
+        ([com], [limits.AccelerationLimit(0.0)]),
+        ([com], [limits.AccelerationLimit({"left_elbow": float("nan")})]),
     ]
-    for tasks, limits in wrong:
+    for wrong_tasks, wrong_limits in wrong:
         with pytest.raises(InputError):
-            ik.WholeBody(robot, tasks, limits)
+            ik.WholeBody(robot, wrong_tasks, wrong_limits)
     for damping in (-1.0, float("nan"), float("inf"), "much"):
         with pytest.raises(InputError):
             ik.WholeBody(robot, [com], damping=damping)  # type: ignore[arg-type]
@@ -109,28 +109,28 @@ def test_what_does_not_fit_the_robot_is_refused_at_once(person: Any) -> None:
 
 def test_names_that_do_not_exist_are_refused_with_those_that_do(person: Any) -> None:
     unknown: list[tuple[Any, list[Any]]] = [
-        (ik.FrameTask("left_plam", POSE), []),
-        (ik.FrameTask("left_palm", POSE, relative_to="hat"), []),
-        (ik.ContactTask("left_soul"), []),
-        (ik.GazeTask("haed", [1, 0, 0]), []),
-        (ik.PostureTask(weights={"left_elbwo": 1.0}), []),
-        (ik.ComTask(), [ik.VelocityLimit({"left_elbwo": 1.0})]),
-        (ik.ComTask(), [ik.AccelerationLimit({"left_elbwo": 1.0})]),
+        (tasks.FrameTask("left_plam", POSE), []),
+        (tasks.FrameTask("left_palm", POSE, relative_to="hat"), []),
+        (tasks.ContactTask("left_soul"), []),
+        (tasks.GazeTask("haed", [1, 0, 0]), []),
+        (tasks.PostureTask(weights={"left_elbwo": 1.0}), []),
+        (tasks.ComTask(), [limits.VelocityLimit({"left_elbwo": 1.0})]),
+        (tasks.ComTask(), [limits.AccelerationLimit({"left_elbwo": 1.0})]),
     ]
-    for task, limits in unknown:
+    for task, unknown_limits in unknown:
         with pytest.raises(UnknownNameError):
-            ik.WholeBody(person.robot, [task], limits)
+            ik.WholeBody(person.robot, [task], unknown_limits)
 
 
 def test_two_tasks_of_one_frame_need_names(person: Any) -> None:
     with pytest.raises(InputError, match="name="):
-        ik.WholeBody(person.robot, [ik.FrameTask("left_palm", POSE), ik.FrameTask("left_palm", POSE)])
-    ik.WholeBody(person.robot, [ik.FrameTask("left_palm", POSE), ik.FrameTask("left_palm", POSE, name="again")])
+        ik.WholeBody(person.robot, [tasks.FrameTask("left_palm", POSE), tasks.FrameTask("left_palm", POSE)])
+    ik.WholeBody(person.robot, [tasks.FrameTask("left_palm", POSE), tasks.FrameTask("left_palm", POSE, name="again")])
 
 
 def test_states_that_make_no_sense_are_refused(person: Any) -> None:
     robot, q = person.robot, person.q
-    solver = ik.WholeBody(robot, [ik.ComTask()])
+    solver = ik.WholeBody(robot, [tasks.ComTask()])
     for wrong in (q[:-1], 1.0, np.full(robot.nq, np.nan), np.full(robot.nq, np.inf), "standing", [q, [1.0]]):
         with pytest.raises(InputError):
             solver.step(wrong, 0.01)
@@ -151,21 +151,21 @@ def test_states_that_make_no_sense_are_refused(person: Any) -> None:
 def test_own_tasks_that_return_nonsense_are_named(person: Any) -> None:
     nv = person.robot.nv
     for error, J in ((np.zeros(2), np.zeros((1, nv))), ([np.nan], np.zeros((1, nv))), (np.zeros(1), np.zeros((1, 3)))):
-        task = ik.CustomTask("odd one", lambda r, q, e=error, J=J: (e, J), rows=1)
+        task = tasks.CustomTask("odd one", lambda r, q, e=error, J=J: (e, J), rows=1)
         with pytest.raises(InputError, match="odd one"):
             ik.WholeBody(person.robot, [task]).step(person.q, 0.01)
 
 
 def test_without_mass_there_is_no_centre_of_mass(sliders: Callable[..., Robot]) -> None:
-    for task in (ik.ComTask([0, 0, 1]), ik.MomentumTask()):
+    for task in (tasks.ComTask([0, 0, 1]), tasks.MomentumTask()):
         with pytest.raises(InputError, match="mass"):
             ik.WholeBody(sliders(3), [task])
     with pytest.raises(InputError, match="mass"):
-        ik.WholeBody(sliders(3), [ik.PostureTask()], [ik.ComLimit(SQUARE)])
+        ik.WholeBody(sliders(3), [tasks.PostureTask()], [limits.ComLimit(SQUARE)])
 
 
 def test_what_solvers_are_built_on_is_fixed() -> None:
-    task = ik.FrameTask("left_palm", POSE)
+    task = tasks.FrameTask("left_palm", POSE)
     for name, value in (("priority", 2), ("frame", "right_palm"), ("relative_to", "head"), ("required", False)):
         with pytest.raises(AttributeError, match="fixed"):
             setattr(task, name, value)
@@ -179,7 +179,7 @@ def test_what_solvers_are_built_on_is_fixed() -> None:
 
 def test_targets_and_weights_are_read_only_copies() -> None:
     T = np.eye(4)
-    task = ik.FrameTask("left_palm", T, weights=np.ones(6))
+    task = tasks.FrameTask("left_palm", T, weights=np.ones(6))
     T[0, 3] = 5.0
     assert task.target is not None and task.target[0, 3] == 0.0
     for array in (task.target, task.weights, task.point):
@@ -188,6 +188,6 @@ def test_targets_and_weights_are_read_only_copies() -> None:
 
 
 def test_batches_that_do_not_fit_together_are_refused(person: Any) -> None:
-    solver = ik.WholeBody(person.robot, [ik.ComTask(np.zeros((4, 3)))])
+    solver = ik.WholeBody(person.robot, [tasks.ComTask(np.zeros((4, 3)))])
     with pytest.raises(InputError):
         solver.step(np.repeat(person.q[None], 3, axis=0), 0.01)

@@ -30,17 +30,17 @@ def levels(body: Any, goal: Array) -> list[list[Task]]:
     return [
         body.stance(),
         [
-            kd.ik.FrameTask(hand, pose, name="reach"),
-            kd.ik.ComTask(kd.kinematics.com(robot, goal), weights=(1, 1, 0)),
+            kd.tasks.FrameTask(hand, pose, name="reach"),
+            kd.tasks.ComTask(kd.kinematics.com(robot, goal), weights=(1, 1, 0)),
         ],
         [
-            kd.ik.FrameTask(hand, far, priority=2, name="pull"),
-            kd.ik.GazeTask(body.head, [3.0, 1.0, 1.0], priority=2),
-            kd.ik.FrameTask(other, [0.4, -0.3, 1.2], priority=2, name="other hand"),
+            kd.tasks.FrameTask(hand, far, priority=2, name="pull"),
+            kd.tasks.GazeTask(body.head, [3.0, 1.0, 1.0], priority=2),
+            kd.tasks.FrameTask(other, [0.4, -0.3, 1.2], priority=2, name="other hand"),
         ],
         [
-            kd.ik.PostureTask(robot.neutral(), priority=3),
-            kd.ik.MomentumTask([9.0, 9.0, 9.0, 5.0, 5.0, 5.0], priority=3),
+            kd.tasks.PostureTask(robot.neutral(), priority=3),
+            kd.tasks.MomentumTask([9.0, 9.0, 9.0, 5.0, 5.0, 5.0], priority=3),
         ],
     ]
 
@@ -50,7 +50,7 @@ def test_a_conflicting_lower_task_leaves_higher_ones_what_they_had(body: Any, fa
     robot, dt = body.robot, 0.1
     rng = np.random.default_rng(0)
     q, goals = body.draw(STATES, 0.3, rng), body.draw(STATES, 0.5, rng)
-    limits = [] if fastest is None else [kd.ik.PositionLimit(), kd.ik.VelocityLimit(fastest)]
+    limits = [] if fastest is None else [kd.limits.PositionLimit(), kd.limits.VelocityLimit(fastest)]
     changed = 0.0
     for state, goal in zip(q, goals, strict=True):
         groups = levels(body, goal)
@@ -84,8 +84,8 @@ def test_within_one_priority_weights_decide(person: Any) -> None:
     robot, q = person.robot, person.q
     here = person.pose("left_palm")[:3, 3]
     for weight in (0.1, 1.0, 10.0):
-        forward = kd.ik.FrameTask("left_palm", here + [0.1, 0, 0], weights=weight, name="forward")
-        back = kd.ik.FrameTask("left_palm", here - [0.1, 0, 0], name="back")
+        forward = kd.tasks.FrameTask("left_palm", here + [0.1, 0, 0], weights=weight, name="forward")
+        back = kd.tasks.FrameTask("left_palm", here - [0.1, 0, 0], name="back")
         J = forward.jacobian(robot, q)
         moved = J @ kd.ik.WholeBody(robot, [forward, back], [], damping=0.0).step(q, 1.0).v
         np.testing.assert_allclose(moved, [0.1 * (weight**2 - 1) / (weight**2 + 1), 0, 0], rtol=0, atol=1e-9)

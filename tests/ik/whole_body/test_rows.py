@@ -36,19 +36,19 @@ class Case:
 
 
 TASKS: dict[str, Make] = {
-    "pose": lambda c: kd.ik.FrameTask(c.frame, c.pose(), gain=0.7),
-    "pose, weighted": lambda c: kd.ik.FrameTask(c.frame, c.pose(), weights=c.weights(6)),
-    "pose of a point": lambda c: kd.ik.FrameTask(c.frame, c.pose(), point=(0.1, 0.2, -0.3)),
-    "relative pose": lambda c: kd.ik.FrameTask(c.frame, c.pose(), relative_to=c.other, weights=c.weights(6)),
-    "position": lambda c: kd.ik.FrameTask(c.frame, c.pose()[:3, 3], weights=c.weights(3), gain=0.3),
-    "relative position": lambda c: kd.ik.FrameTask(
+    "pose": lambda c: kd.tasks.FrameTask(c.frame, c.pose(), gain=0.7),
+    "pose, weighted": lambda c: kd.tasks.FrameTask(c.frame, c.pose(), weights=c.weights(6)),
+    "pose of a point": lambda c: kd.tasks.FrameTask(c.frame, c.pose(), point=(0.1, 0.2, -0.3)),
+    "relative pose": lambda c: kd.tasks.FrameTask(c.frame, c.pose(), relative_to=c.other, weights=c.weights(6)),
+    "position": lambda c: kd.tasks.FrameTask(c.frame, c.pose()[:3, 3], weights=c.weights(3), gain=0.3),
+    "relative position": lambda c: kd.tasks.FrameTask(
         c.frame, c.pose()[:3, 3], relative_to=c.other, point=(0.1, 0.0, 0.2), weights=c.weights(3)
     ),
-    "contact": lambda c: kd.ik.ContactTask(c.frame, c.pose()),
-    "com": lambda c: kd.ik.ComTask([0.1, -0.2, 0.8], weights=c.weights(3), gain=0.9),
-    "posture": lambda c: kd.ik.PostureTask(c.there, weights=c.weights(c.robot.nv), gain=0.8),
-    "momentum": lambda c: kd.ik.MomentumTask(c.rng.normal(size=6), weights=c.weights(6)),
-    "gaze": lambda c: kd.ik.GazeTask(c.frame, [1.0, 0.5, 2.0], axis=(1.0, -1.0, 0.5), weights=1.5, gain=0.6),
+    "contact": lambda c: kd.tasks.ContactTask(c.frame, c.pose()),
+    "com": lambda c: kd.tasks.ComTask([0.1, -0.2, 0.8], weights=c.weights(3), gain=0.9),
+    "posture": lambda c: kd.tasks.PostureTask(c.there, weights=c.weights(c.robot.nv), gain=0.8),
+    "momentum": lambda c: kd.tasks.MomentumTask(c.rng.normal(size=6), weights=c.weights(6)),
+    "gaze": lambda c: kd.tasks.GazeTask(c.frame, [1.0, 0.5, 2.0], axis=(1.0, -1.0, 0.5), weights=1.5, gain=0.6),
 }
 ROBOTS = {
     "humanoid": ("left_palm", "right_shank"),
@@ -63,7 +63,7 @@ def least_squares(task: Task, robot: Robot, q: Array, dt: float) -> Array:
     weights = task.row_weights(robot)
     J = weights[:, None] * task.jacobian(robot, q)
     e = weights * task.gain * task.error(robot, q)
-    if isinstance(task, kd.ik.MomentumTask):
+    if isinstance(task, kd.tasks.MomentumTask):
         e = e * dt
     damping = np.sqrt(1e-10) * np.linalg.norm(J, axis=1).max()
     rows = np.concatenate([J, damping * np.eye(robot.nv)])
@@ -88,7 +88,7 @@ def test_one_task_alone_is_least_squares(every_kind: Robot, name: str, kind: str
 
 def test_damping_counts_motion_by_the_square_of_the_error(person: Any) -> None:
     robot, q = person.robot, person.q
-    task = kd.ik.ComTask(kd.kinematics.com(robot, q) + [0.3, 0.0, -0.1])
+    task = kd.tasks.ComTask(kd.kinematics.com(robot, q) + [0.3, 0.0, -0.1])
     J, e = task.jacobian(robot, q), task.error(robot, q)
     H = J.T @ J + (0.2 * (e @ e) + 1e-10 * (J**2).sum(axis=1).max()) * np.eye(robot.nv)
     v = kd.ik.WholeBody(robot, [task], [], damping=0.2).step(q, 1.0).v
@@ -112,7 +112,7 @@ def test_postures_of_one_level_are_weighed_against_each_other(person: Any) -> No
     rng = np.random.default_rng(0)
     q = robot.random(seed=rng)
     tasks = [
-        kd.ik.PostureTask(robot.random(seed=rng), weights=rng.uniform(0.0, 2.0, robot.nv), gain=gain, name=f"{gain}")
+        kd.tasks.PostureTask(robot.random(seed=rng), weights=rng.uniform(0.0, 2.0, robot.nv), gain=gain, name=f"{gain}")
         for gain in (0.2, 0.5, 1.0)
     ]
     squares = [task.weights**2 for task in tasks]

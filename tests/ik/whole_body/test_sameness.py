@@ -28,16 +28,16 @@ def targets(body: Any, seed: int = 0) -> tuple[Array, dict[str, Array]]:
 def tasks_of(body: Any, wanted: dict[str, Array], k: Any = slice(None)) -> list[Task]:
     return [
         *body.stance(),
-        *(kd.ik.FrameTask(hand, wanted[hand][k]) for hand in body.hands),
-        kd.ik.ComTask(wanted["com"][k], weights=(1, 1, 0), priority=2),
-        kd.ik.GazeTask(body.head, wanted["seen"][k], priority=2),
-        kd.ik.PostureTask(body.q, priority=3),
+        *(kd.tasks.FrameTask(hand, wanted[hand][k]) for hand in body.hands),
+        kd.tasks.ComTask(wanted["com"][k], weights=(1, 1, 0), priority=2),
+        kd.tasks.GazeTask(body.head, wanted["seen"][k], priority=2),
+        kd.tasks.PostureTask(body.q, priority=3),
     ]
 
 
 def limits_of(body: Any) -> list[Any]:
-    calm = [kd.ik.PositionLimit(), kd.ik.VelocityLimit(scale=0.3), kd.ik.AccelerationLimit(20.0)]
-    return [*calm, kd.ik.ComLimit(body.polygon())]
+    calm = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(scale=0.3), kd.limits.AccelerationLimit(20.0)]
+    return [*calm, kd.limits.ComLimit(body.polygon())]
 
 
 def assert_same(found: Array, expected: Array, tolerance: float) -> None:
@@ -135,8 +135,8 @@ def test_gaps_between_priorities_do_not_matter(person: Any) -> None:
         kd.ik.WholeBody(
             person.robot,
             [
-                kd.ik.FrameTask(hand, wanted[hand], priority=first),
-                kd.ik.PostureTask(person.q, priority=last),
+                kd.tasks.FrameTask(hand, wanted[hand], priority=first),
+                kd.tasks.PostureTask(person.q, priority=last),
             ],
         )
         .step(q, 0.01)
@@ -166,7 +166,7 @@ def test_every_instruction_set_gives_the_same(body: Any, reference: Array, instr
 
 
 def test_one_task_serves_two_solvers(person: Any) -> None:
-    hand = kd.ik.FrameTask("left_palm", person.pose("left_palm", (0.1, 0.0, 0.0)))
+    hand = kd.tasks.FrameTask("left_palm", person.pose("left_palm", (0.1, 0.0, 0.0)))
     one = kd.ik.WholeBody(person.robot, [hand])
     other = kd.ik.WholeBody(person.robot, [*person.stance(), hand])
     alone = other.step(person.q, 0.01).v
@@ -180,8 +180,8 @@ def test_one_task_serves_two_solvers(person: Any) -> None:
 
 
 def test_a_solver_takes_one_state_after_a_batch_and_another_batch_after_that(person: Any) -> None:
-    hand = kd.ik.FrameTask("left_palm", person.pose("left_palm", (0.1, 0.0, 0.0)))
-    limits = [kd.ik.VelocityLimit(), kd.ik.AccelerationLimit(5.0)]
+    hand = kd.tasks.FrameTask("left_palm", person.pose("left_palm", (0.1, 0.0, 0.0)))
+    limits = [kd.limits.VelocityLimit(), kd.limits.AccelerationLimit(5.0)]
     solver = kd.ik.WholeBody(person.robot, [hand], limits)
     alone = kd.ik.WholeBody(person.robot, [hand], limits).step(person.q, 0.01).v
     for n in (3, None, 5, 2):

@@ -18,9 +18,9 @@ def test_a_factor_on_all_weights_of_one_priority_does_not_matter(body: Any, fact
     wish = np.clip(
         robot.integrate(body.q, size * rng.normal(size=(50, robot.nv))), robot.limits.lower, robot.limits.upper
     )
-    goal = kd.ik.WholeBody(robot, [*body.stance(), kd.ik.PostureTask(wish)]).solve(body.q).q
-    hands = [kd.ik.FrameTask(hand, kd.kinematics.pose(robot, goal, hand), weights=factor) for hand in body.hands]
-    result = kd.ik.WholeBody(robot, [*body.stance(), *hands, kd.ik.PostureTask(body.q)]).solve(body.q)
+    goal = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(wish)]).solve(body.q).q
+    hands = [kd.tasks.FrameTask(hand, kd.kinematics.pose(robot, goal, hand), weights=factor) for hand in body.hands]
+    result = kd.ik.WholeBody(robot, [*body.stance(), *hands, kd.tasks.PostureTask(body.q)]).solve(body.q)
     assert result.success.mean() >= 0.98
 
 
@@ -28,7 +28,7 @@ def test_a_factor_on_all_weights_of_one_priority_does_not_matter(body: Any, fact
 def test_a_hand_goes_as_far_as_it_can_however_far_the_target_is(person: Any, far: float) -> None:
     reach = []
     for distance in (3.0, far):
-        hand = kd.ik.FrameTask("left_palm", person.pose("left_palm", (distance, 0.0, 0.0))[:3, 3])
+        hand = kd.tasks.FrameTask("left_palm", person.pose("left_palm", (distance, 0.0, 0.0))[:3, 3])
         q = kd.ik.WholeBody(person.robot, [*person.stance(), hand]).solve(person.q).q
         reach.append(kd.kinematics.pose(person.robot, q, "left_palm")[0, 3])
     assert reach[1] == pytest.approx(reach[0], abs=0.01)

@@ -47,7 +47,7 @@ def reachable(body: Any, n: int, seed: int) -> Array:
     size = np.r_[np.zeros(6), np.full(robot.nv - 6, 0.4)]
     wish = robot.integrate(body.q, size * rng.normal(size=(n, robot.nv)))
     wish = np.clip(wish, robot.limits.lower, robot.limits.upper)
-    made = kd.ik.WholeBody(robot, [*body.stance(), kd.ik.PostureTask(wish)]).solve(body.q)
+    made = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(wish)]).solve(body.q)
     assert made.success.all()
     return made.q
 
@@ -78,10 +78,10 @@ def test_random_reachable_postures_are_reached_as_pinocchio_sees_them(body: Any,
     seen = T_head[:, :3, 3] + 2.0 * T_head[:, :3, 0]
     tasks = [
         *body.stance(),
-        *(kd.ik.FrameTask(hand, T) for hand, T in hands.items()),
-        kd.ik.ComTask(com, weights=(1, 1, 0)),
-        kd.ik.GazeTask(body.head, seen),
-        kd.ik.PostureTask(body.q),
+        *(kd.tasks.FrameTask(hand, T) for hand, T in hands.items()),
+        kd.tasks.ComTask(com, weights=(1, 1, 0)),
+        kd.tasks.GazeTask(body.head, seen),
+        kd.tasks.PostureTask(body.q),
     ]
     result = kd.ik.WholeBody(robot, tasks).solve(body.q)
     assert result.success.mean() >= 0.98
@@ -100,16 +100,16 @@ def test_both_hands_reach_forward_while_the_feet_stay_and_the_head_looks_at_a_ha
     robot = body.robot
     goal = reachable(body, 1, 7)[0]
     targets = [kd.kinematics.pose(robot, goal, hand) for hand in body.hands]
-    limit = kd.ik.ComLimit(body.polygon())
+    limit = kd.limits.ComLimit(body.polygon())
     T_head = kd.kinematics.pose(robot, goal, body.head)
     seen = T_head[:3, 3] + 0.5 * T_head[:3, 0]
     tasks = [
         *body.stance(),
-        *(kd.ik.FrameTask(hand, T) for hand, T in zip(body.hands, targets, strict=True)),
-        kd.ik.GazeTask(body.head, seen),
-        kd.ik.PostureTask(body.q),
+        *(kd.tasks.FrameTask(hand, T) for hand, T in zip(body.hands, targets, strict=True)),
+        kd.tasks.GazeTask(body.head, seen),
+        kd.tasks.PostureTask(body.q),
     ]
-    result = kd.ik.WholeBody(robot, tasks, [kd.ik.PositionLimit(), limit]).solve(body.q)
+    result = kd.ik.WholeBody(robot, tasks, [kd.limits.PositionLimit(), limit]).solve(body.q)
     assert result.success and result.status == "solved" and not result.conflicts
     q = result.q[None]
     for frame, T in zip((*body.hands, *body.feet), (*targets, *map(body.pose, body.feet)), strict=True):
@@ -126,7 +126,7 @@ def test_what_is_out_of_reach_is_never_a_success(body: Any, far: float) -> None:
     way = rng.normal(size=(30, 3)) * [1, 1, 0.3]
     T = np.repeat(body.pose(body.hands[0])[None], 30, axis=0)
     T[:, :3, 3] += far * way / np.linalg.norm(way, axis=-1, keepdims=True)
-    tasks = [*body.stance(), kd.ik.FrameTask(body.hands[0], T, name="hand"), kd.ik.PostureTask(body.q)]
+    tasks = [*body.stance(), kd.tasks.FrameTask(body.hands[0], T, name="hand"), kd.tasks.PostureTask(body.q)]
     result = kd.ik.WholeBody(robot, tasks).solve(body.q)
     assert not result.success.any()
     assert set(np.unique(result.status)) <= {"conflict", "budget"}
@@ -141,7 +141,7 @@ def test_a_start_outside_limits_ends_inside(body: Any) -> None:
     q0 = np.repeat(body.q[None], 20, axis=0)
     q0[:, 7:] += rng.normal(size=(20, robot.nq - 7))
     assert (q0 < robot.limits.lower).any()
-    result = kd.ik.WholeBody(robot, [*body.stance(), kd.ik.PostureTask(body.q)]).solve(q0)
+    result = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(body.q)]).solve(q0)
     assert result.success.mean() >= 0.9  # knees that fold the wrong way can get stuck
     assert_within(robot, result.q)
 
@@ -149,7 +149,7 @@ def test_a_start_outside_limits_ends_inside(body: Any) -> None:
 def test_a_task_that_is_not_required_does_not_count(person: Any) -> None:
     far = person.pose("left_palm", (3.0, 0.0, 0.0))
     for required, expected in ((True, False), (False, True)):
-        hand = kd.ik.FrameTask("left_palm", far, required=required)
+        hand = kd.tasks.FrameTask("left_palm", far, required=required)
         result = kd.ik.WholeBody(person.robot, [*person.stance(), hand]).solve(person.q)
         assert bool(result.success) is expected
         assert result.errors["left_palm"][0] > 1.0
@@ -158,9 +158,9 @@ def test_a_task_that_is_not_required_does_not_count(person: Any) -> None:
 def test_own_tasks_are_solved_like_those_of_the_core(person: Any) -> None:
     robot = person.robot
     target = person.pose("left_palm", (0.1, 0.05, 0.15))[:3, 3]
-    native = kd.ik.FrameTask("left_palm", target)
-    own = kd.ik.CustomTask("own", lambda r, q: (native.error(r, q), native.jacobian(r, q)), rows=3)
+    native = kd.tasks.FrameTask("left_palm", target)
+    own = kd.tasks.CustomTask("own", lambda r, q: (native.error(r, q), native.jacobian(r, q)), rows=3)
     for task in (native, own):
-        result = kd.ik.WholeBody(robot, [*person.stance(), task, kd.ik.PostureTask(person.q)]).solve(person.q)
+        result = kd.ik.WholeBody(robot, [*person.stance(), task, kd.tasks.PostureTask(person.q)]).solve(person.q)
         assert result.success and result.iterations < 100
         np.testing.assert_allclose(kd.kinematics.pose(robot, result.q, "left_palm")[:3, 3], target, atol=1e-6)

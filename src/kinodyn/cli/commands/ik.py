@@ -167,7 +167,7 @@ def _many(status: Any, residual: Array) -> Table:
 def _branches(robot: Robot, frame: str, T: Array, start: Array | None, free: bool, inputs: dict[str, Any]) -> Answer:
     from kinodyn import ik as solver
 
-    found = solver.branches(robot, T, frame, q0=start)
+    found = solver.analytic(robot, T, frame, q0=start)
     if free and found.family != "planar 2R":
         raise InputError(f"--all needs the orientation of a {found.family} arm too; give --rpy or --quaternion")
     names = labels(robot).q

@@ -146,7 +146,7 @@ def _controller(robot: Robot, control: str, goal: Any, frequency: float) -> Any:
             raise InputError("--control hold carries the weight at the base too; take pd for a floating base")
         damping = 2.0 * controllers.joint_inertia(robot, goal)
         return lambda t, state: dynamics.gravity(robot, state.q) - damping * state.v
-    gains = controllers.Gains.of(frequency=frequency)
+    gains = controllers.Gains.from_frequency(frequency)
     kind = controllers.PDGravity if control == "pd" else controllers.ComputedTorque
     return kind(robot, goal, gains)
 

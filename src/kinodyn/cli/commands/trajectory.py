@@ -116,7 +116,7 @@ def plan(
             raise InputError("trapezoid goes from one configuration to another; through waypoints take jerk-limited")
         return tr.trapezoid(q[0], q[1], duration=duration, **limits)
     if len(q) > 2:
-        return _lasting(tr.jerk_limited_through(q, jerk=jerk, **limits).trajectory, duration)
+        return _lasting(tr.jerk_limited_waypoints(q, jerk=jerk, **limits).trajectory, duration)
     return tr.jerk_limited(q[0], q[1], jerk=jerk, duration=duration, **limits)
 
 

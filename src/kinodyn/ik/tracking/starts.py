@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.ik.closed_form import NoClosedFormError, branches
+from kinodyn.ik.analytic import NoClosedFormError, analytic
 from kinodyn.ik.result import IKResult
 from kinodyn.ik.solve import solve
 from kinodyn.ik.tracking.follow import Rows
@@ -103,7 +103,7 @@ class Search:
         if self.task.redundancy or not turning or not (self.weights > 0).all():
             return None
         try:
-            found = branches(self.task.robot, T, self.task.frame, q0=q0, limits=self.limits)
+            found = analytic(self.task.robot, T, self.task.frame, q0=q0, limits=self.limits)
         except NoClosedFormError:
             return None
         of, branch = np.nonzero(found.valid)

@@ -8,8 +8,8 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.ik.closed_form.axes import Mask, Turn, some, targets_first
-from kinodyn.ik.closed_form.chain import Chain
+from kinodyn.ik.analytic.axes import Mask, Turn, some, targets_first
+from kinodyn.ik.analytic.chain import Chain
 from kinodyn.model.robot import Robot
 
 CLOSES = 1e-9  # what every returned branch keeps

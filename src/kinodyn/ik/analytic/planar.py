@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.ik.closed_form.axes import Axis, Mask, Motion, Turn, Vec, add_turns, back, constant, minus
-from kinodyn.ik.closed_form.geometry import LENGTH, NoClosedFormError, aligned, angle_between, foot, parallel
-from kinodyn.ik.closed_form.subproblems import ROUNDING, Notes, aim_plane, roots
+from kinodyn.ik.analytic.axes import Axis, Mask, Motion, Turn, Vec, add_turns, back, constant, minus
+from kinodyn.ik.analytic.geometry import LENGTH, NoClosedFormError, aligned, angle_between, foot, parallel
+from kinodyn.ik.analytic.subproblems import ROUNDING, Notes, aim_plane, roots
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers, shape_of
 from kinodyn.errors import InputError
-from kinodyn.ik.closed_form.chain import Chain, chain_of, frame_name, held_places
-from kinodyn.ik.closed_form.geometry import NoClosedFormError
-from kinodyn.ik.closed_form.planar import Planar2R, planar
-from kinodyn.ik.closed_form.problem import Problem
-from kinodyn.ik.closed_form.redundant import SevenJoints, seven
-from kinodyn.ik.closed_form.result import Branches
-from kinodyn.ik.closed_form.six import Solver, six
+from kinodyn.ik.analytic.chain import Chain, chain_of, frame_name, held_places
+from kinodyn.ik.analytic.geometry import NoClosedFormError
+from kinodyn.ik.analytic.planar import Planar2R, planar
+from kinodyn.ik.analytic.problem import Problem
+from kinodyn.ik.analytic.redundant import SevenJoints, seven
+from kinodyn.ik.analytic.result import AnalyticSolutions
+from kinodyn.ik.analytic.six import Solver, six
 from kinodyn.ik.poses import target_poses
 from kinodyn.model.robot import Robot
 
@@ -28,7 +28,7 @@ Known: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "Solv
 _KNOWN: WeakKeyDictionary[Robot, Known] = WeakKeyDictionary()
 
 
-def branches(
+def analytic(
     robot: Robot,
     T: MatrixLike,
     frame: str | int,
@@ -39,7 +39,7 @@ def branches(
     clamp: bool = False,
     redundancy: ArrayLike | None = None,
     redundant_joint: str | None = None,
-) -> Branches:
+) -> AnalyticSolutions:
     """Find every configuration that brings a frame to T, in closed form.
 
     The geometry is recognised from the robot's axes: planar 2R (positions only), planar 3R, 6R with three axes through
@@ -68,9 +68,9 @@ def branches(
     Example
     -------
     >>> import kinodyn as kd
-    >>> from kinodyn.ik import branches
+    >>> from kinodyn.ik import analytic
     >>> robot = kd.load("planar2r")
-    >>> found = branches(robot, [1.0, 1.0, 0.0], "link2")
+    >>> found = analytic(robot, [1.0, 1.0, 0.0], "link2")
     >>> found.q.round(4) + 0.0
     array([[ 0.    ,  1.5708],
            [ 1.5708, -1.5708]])

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.ik.closed_form.axes import Mask, Motion, Turn, some, targets_first
-from kinodyn.ik.closed_form.chain import Chain
-from kinodyn.ik.closed_form.closing import CLOSES, Goal, assemble, close, outside, repeated
-from kinodyn.ik.closed_form.planar import Planar2R
-from kinodyn.ik.closed_form.redundant import SevenJoints
-from kinodyn.ik.closed_form.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE, Branches
-from kinodyn.ik.closed_form.six import Solver
-from kinodyn.ik.closed_form.subproblems import Notes
+from kinodyn.ik.analytic.axes import Mask, Motion, Turn, some, targets_first
+from kinodyn.ik.analytic.chain import Chain
+from kinodyn.ik.analytic.closing import CLOSES, Goal, assemble, close, outside, repeated
+from kinodyn.ik.analytic.planar import Planar2R
+from kinodyn.ik.analytic.redundant import SevenJoints
+from kinodyn.ik.analytic.result import LIMITS, SINGULAR, SOLVED, UNREACHABLE, AnalyticSolutions
+from kinodyn.ik.analytic.six import Solver
+from kinodyn.ik.analytic.subproblems import Notes
 from kinodyn.model.robot import Robot
 
 NAMES = np.array([UNREACHABLE, LIMITS, SOLVED, SINGULAR])
@@ -36,7 +36,7 @@ class Problem:
     T: Array
     swept: Array
 
-    def solve(self, start: Array, *, given: bool, limits: bool, clamp: bool) -> Branches:
+    def solve(self, start: Array, *, given: bool, limits: bool, clamp: bool) -> AnalyticSolutions:
         """Solve from the start configurations (n or 1, nq), which count as near where `given`."""
         T, clamped = self._within_reach() if clamp else (self.T, np.zeros(len(self.T), dtype=bool))
         k = self.swept.shape[-1]
@@ -71,11 +71,11 @@ class Problem:
         solved = [i for i in range(len(self.chain.axes)) if i != told]
         return Goal(self.robot, self.frame, self.chain, solved, T, self.solver.position_only)
 
-    def _judge(self, q: Array, residual: Array, notes: Notes, limits: bool, clamped: Mask) -> Branches:
+    def _judge(self, q: Array, residual: Array, notes: Notes, limits: bool, clamped: Mask) -> AnalyticSolutions:
         n, k = len(self.T), self.swept.shape[-1]
         shape = (*(2,) * self.solver.depth, n * k)
         closes = residual <= CLOSES
-        # Branches that reach nothing have joints bent as far as they go, which looks like a joint in line with another.
+        # In branches that reach nothing the joints are clamped, which would look like a singularity.
         singular = targets_first(_any(notes.singular, shape)).reshape(closes.shape) & closes
         own = closes
         if notes.singular or notes.double:
@@ -88,7 +88,7 @@ class Problem:
         each = closes.shape[1] * k  # the swept values make more branches of one target
         status = _status(valid.reshape(n, each), closes.reshape(n, each), singular.reshape(n, each))
         branches = (*self.batch, each)
-        return Branches(
+        return AnalyticSolutions(
             q=q.reshape(*branches, self.robot.nq),
             valid=valid.reshape(branches),
             singular=singular.reshape(branches),

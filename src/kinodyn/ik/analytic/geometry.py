@@ -6,7 +6,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.ik.closed_form.axes import Axis
+from kinodyn.ik.analytic.axes import Axis
 
 ANGLE = 1e-6  # rad: what descriptions with six digits of pi / 2 are off by; the answers are polished afterwards
 LENGTH = 1e-6  # m

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.ik import NoClosedFormError, branches
+from kinodyn.ik import NoClosedFormError, analytic
 
 
 def test_two_links_have_both_elbows_and_the_nearest_can_be_chosen() -> None:
     robot = kd.load("planar2r")
-    found = branches(robot, [1.0, 1.0, 0.0], "link2")
+    found = analytic(robot, [1.0, 1.0, 0.0], "link2")
     assert found.family == "planar 2R" and found.count == 2
     np.testing.assert_allclose(found.nearest([1.4, -1.0]), [np.pi / 2, -np.pi / 2], atol=1e-12)
     np.testing.assert_allclose(found.nearest([0.2, 1.0]), [0.0, np.pi / 2], atol=1e-12)
@@ -22,10 +22,10 @@ def test_two_links_have_both_elbows_and_the_nearest_can_be_chosen() -> None:
 def test_two_links_out_of_reach_are_reported_or_clamped() -> None:
     robot = kd.load("planar2r")
     far = np.array([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 4.0, 1.0]])
-    found = branches(robot, far, "link2")
+    found = analytic(robot, far, "link2")
     assert found.status.tolist() == ["unreachable", "solved", "unreachable"]
     assert np.isnan(found.q[0]).all() and "no configuration" in found.reasons[0]
-    clamped = branches(robot, far, "link2", clamp=True)
+    clamped = analytic(robot, far, "link2", clamp=True)
     assert clamped.status.tolist() == ["solved"] * 3 and clamped.clamped.tolist() == [True, False, True]
     assert clamped.count.tolist() == [1, 2, 1]  # stretched out, both elbows are one
     tips = kd.kinematics.pose(robot, clamped.nearest([0.0, 0.0]), "link2")[:, :3, 3]
@@ -34,13 +34,13 @@ def test_two_links_out_of_reach_are_reported_or_clamped() -> None:
 
 def test_a_hole_in_the_middle_is_clamped_to_its_rim() -> None:
     robot = kd.from_dh([kd.DH(a=1.0), kd.DH(a=0.4)])
-    found = branches(robot, [[0.3, 0.0, 0.0], [0.0, 0.0, 0.0]], robot.frame_names[-1], clamp=True)
+    found = analytic(robot, [[0.3, 0.0, 0.0], [0.0, 0.0, 0.0]], robot.frame_names[-1], clamp=True)
     tips = kd.kinematics.pose(robot, found.nearest([0.0, 0.0]), robot.frame_names[-1])[:, :3, 3]
     np.testing.assert_allclose(np.linalg.norm(tips, axis=-1), 0.6, atol=1e-9)
 
 
 def test_a_target_at_the_first_axis_of_equal_links_is_singular_and_the_joint_stays_at_q0() -> None:
-    found = branches(kd.load("planar2r"), [0.0, 0.0, 0.0], "link2", q0=[0.7, 3.0])
+    found = analytic(kd.load("planar2r"), [0.0, 0.0, 0.0], "link2", q0=[0.7, 3.0])
     assert found.status == "singular" and found.count == 1 and "free" in found.reasons[()]
     np.testing.assert_allclose(found.nearest([0.7, 3.0]), [0.7, np.pi], atol=1e-7)
 
@@ -50,7 +50,7 @@ def test_a_straight_wrist_keeps_the_free_joint_and_closes() -> None:
     frame, q = robot.frame_names[-1], robot.random(1000, seed=2)
     q[:, 4] = 0.0
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame, q0=q)
+    found = analytic(robot, T, frame, q0=q)
     assert (found.status == "singular").all()
     gap = np.abs(found.nearest(q) - q).max(axis=-1)
     assert gap.max() < 1e-6
@@ -65,7 +65,7 @@ def test_right_angles_everywhere_are_solved_and_called_singular_where_a_joint_is
     q = np.array(list(itertools.product(turns, repeat=robot.nq)))
     T = kd.kinematics.pose(robot, q, frame)
     more = {"redundancy": q[:, 6:]} if robot.nq == 7 else {}
-    found = branches(robot, T, frame, limits=False, **more)
+    found = analytic(robot, T, frame, limits=False, **more)
     assert np.isin(found.status, ["solved", "singular"]).all()
     assert found.residual[found.valid].max() < 1e-9
     if (
@@ -73,7 +73,7 @@ def test_right_angles_everywhere_are_solved_and_called_singular_where_a_joint_is
     ):  # with joint 5 at 0 or pi two axes of the puma's wrist are one line, and four of the ur5's parallel
         in_line = np.abs(np.sin(q[:, 4])) < 0.5
         np.testing.assert_array_equal(found.status == "singular", in_line)
-    at_home = branches(robot, T, frame, limits=False, q0=q, **more)
+    at_home = analytic(robot, T, frame, limits=False, q0=q, **more)
     gap = at_home.q - q[:, None]
     gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
     assert np.where(at_home.valid, np.abs(gap).max(axis=-1), np.inf).min(axis=-1).max() < 1e-6
@@ -86,7 +86,7 @@ def test_a_nearly_singular_wrist_loses_no_solution(name: str, bend: float) -> No
     frame, q = robot.frame_names[-1], robot.random(300, seed=3)
     q[:, 4] = bend
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame, q0=q)
+    found = analytic(robot, T, frame, q0=q)
     assert found.valid.any(axis=-1).all()
     assert (np.isin(found.status, ["solved", "singular"])).all()
 
@@ -100,9 +100,9 @@ def test_the_edge_of_the_workspace_is_reached_and_beyond_it_is_not(name: str) ->
     joint, angle = straight[name]
     q[:, joint] = angle
     T = kd.kinematics.pose(robot, q, frame)
-    assert (branches(robot, T, frame, limits=False).valid.any(axis=-1)).all()
+    assert (analytic(robot, T, frame, limits=False).valid.any(axis=-1)).all()
     T[:, :3, 3] *= 5.0
-    assert (branches(robot, T, frame, limits=False).status == "unreachable").all()
+    assert (analytic(robot, T, frame, limits=False).status == "unreachable").all()
 
 
 def test_beyond_limits_is_said_with_the_joints_that_break_them() -> None:
@@ -110,8 +110,8 @@ def test_beyond_limits_is_said_with_the_joints_that_break_them() -> None:
     frame = robot.frame_names[-1]
     q = np.array([3.0, 0.3, 0.2, 0.4, 0.5, 0.6])  # joint1 stops at 2.79
     T = kd.kinematics.pose(robot, q, frame)
-    free = branches(robot, T, frame, limits=False)
-    held = branches(robot, T, frame)
+    free = analytic(robot, T, frame, limits=False)
+    held = analytic(robot, T, frame)
     assert free.count == 8 and held.count < 8
     assert (held.broken.any(axis=-1) == ~held.valid).all()
     gap = np.abs(free.q - q).max(axis=-1)
@@ -120,7 +120,7 @@ def test_beyond_limits_is_said_with_the_joints_that_break_them() -> None:
 
 def test_limits_that_no_branch_keeps_give_the_status_and_the_joint() -> None:
     robot = kd.from_dh([kd.DH(a=1.0, lower=-0.1, upper=0.1), kd.DH(a=1.0)])
-    found = branches(robot, [-1.0, 1.0, 0.0], robot.frame_names[-1])
+    found = analytic(robot, [-1.0, 1.0, 0.0], robot.frame_names[-1])
     assert found.status == "limits" and not found.valid.any()
     assert "joint1" in found.reasons[()] and "joint2" not in found.reasons[()]
     assert np.isfinite(found.q).all()
@@ -130,9 +130,9 @@ def test_whole_turns_bring_angles_into_limits_and_near_to_q0() -> None:
     table = [kd.DH(a=1.0, lower=3.0, upper=8.0), kd.DH(a=1.0)]
     robot = kd.from_dh(table)
     frame = robot.frame_names[-1]
-    found = branches(robot, [1.0, 1.0, 0.0], frame)
+    found = analytic(robot, [1.0, 1.0, 0.0], frame)
     assert found.count == 2 and ((found.q[:, 0] >= 3.0) & (found.q[:, 0] <= 8.0)).all()
-    near = branches(robot, [1.0, 1.0, 0.0], frame, q0=[7.0, 20.0])
+    near = analytic(robot, [1.0, 1.0, 0.0], frame, q0=[7.0, 20.0])
     assert (np.abs(near.q[:, 1] - 20.0) <= np.pi).all()
 
 
@@ -140,7 +140,7 @@ def test_a_joint_exactly_at_its_limit_is_kept() -> None:
     robot = kd.load("puma560")
     frame, q = robot.frame_names[-1], robot.random(2000, seed=6)
     q[:1000, 0], q[1000:, 3] = robot.limits.upper[0], robot.limits.lower[3]
-    found = branches(robot, kd.kinematics.pose(robot, q, frame), frame)
+    found = analytic(robot, kd.kinematics.pose(robot, q, frame), frame)
     gap = found.q - q[:, None]
     gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
     assert np.where(found.valid, np.abs(gap).max(axis=-1), np.inf).min(axis=-1).max() < 1e-7
@@ -153,7 +153,7 @@ def test_targets_however_far_away_are_unreachable_without_overflow(name: str, fa
     robot = kd.load(name)
     T = kd.spatial.pose([far, -far, far])
     more = {"redundancy": 0.2} if name == "panda" else {}
-    found = branches(robot, T, robot.frame_names[-1], **more)
+    found = analytic(robot, T, robot.frame_names[-1], **more)
     assert found.status == "unreachable" and np.isfinite(found.residual).all()
 
 
@@ -161,24 +161,24 @@ def test_a_robot_far_from_the_origin_is_solved_as_well() -> None:
     rows = [kd.DH(a=1.0), kd.DH(a=0.7), kd.DH(a=0.3)]
     robot = kd.from_dh(rows, base=kd.spatial.pose([500.0, -300.0, 200.0], kd.spatial.rot_x(0.4)))
     q = robot.random(1000, seed=1)
-    found = branches(robot, kd.kinematics.pose(robot, q, robot.frame_names[-1]), robot.frame_names[-1])
+    found = analytic(robot, kd.kinematics.pose(robot, q, robot.frame_names[-1]), robot.frame_names[-1])
     assert (found.status == "solved").all()
 
 
 def test_a_pose_out_of_the_plane_is_unreachable_for_three_links() -> None:
     T = kd.spatial.pose([1.0, 0.5, 0.0], kd.spatial.rot_x(0.3))
-    assert branches(kd.load("planar3r"), T, "link3").status == "unreachable"
+    assert analytic(kd.load("planar3r"), T, "link3").status == "unreachable"
 
 
 def test_batch_axes_and_single_targets_agree() -> None:
     robot = kd.load("ur5")
     frame, q = robot.frame_names[-1], robot.random((2, 3), seed=9)
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame)
+    found = analytic(robot, T, frame)
     assert found.q.shape == (2, 3, 8, 6) and found.valid.shape == (2, 3, 8) and found.status.shape == (2, 3)
-    one = branches(robot, T[1, 2], frame)
+    one = analytic(robot, T[1, 2], frame)
     np.testing.assert_allclose(one.q, found.q[1, 2], atol=1e-12)
-    assert branches(robot, np.empty((0, 4, 4)), frame).q.shape == (0, 8, 6)
+    assert analytic(robot, np.empty((0, 4, 4)), frame).q.shape == (0, 8, 6)
 
 
 def test_a_chain_without_closed_form_says_what_is_missing() -> None:
@@ -189,22 +189,22 @@ def test_a_chain_without_closed_form_says_what_is_missing() -> None:
     ]
     robot = kd.from_dh([kd.DH(*row) for row in rows])
     with pytest.raises(NoClosedFormError, match=r"last three axes do not meet in a point: they miss by \d"):
-        branches(robot, np.eye(4), robot.frame_names[-1])
+        analytic(robot, np.eye(4), robot.frame_names[-1])
     skew = [(0.3, 1.0, 0.2, 0.0)] * 3 + [(0.0, np.pi / 2, 0.3, 0.0), (0.0, -np.pi / 2, 0.0, 0.0), (0.0, 0.0, 0.1, 0.0)]
     robot = kd.from_dh([kd.DH(*row) for row in skew])
     with pytest.raises(NoClosedFormError, match="meet in a point, but of the three joints"):
-        branches(robot, np.eye(4), robot.frame_names[-1])
+        analytic(robot, np.eye(4), robot.frame_names[-1])
     with pytest.raises(NoClosedFormError, match="joints 1 and 2 are not parallel: they make 57.3 degrees"):
-        branches(kd.from_dh([kd.DH(a=1.0, alpha=1.0), kd.DH(a=1.0)]), [1.0, 0.0, 0.0], "link2")
+        analytic(kd.from_dh([kd.DH(a=1.0, alpha=1.0), kd.DH(a=1.0)]), [1.0, 0.0, 0.0], "link2")
 
 
 def test_other_chains_are_refused_with_the_way_out() -> None:
     scara = kd.load("scara")
     with pytest.raises(NoClosedFormError, match="'joint3' is prismatic"):
-        branches(scara, np.eye(4), "link4")
+        analytic(scara, np.eye(4), "link4")
     humanoid = kd.load("humanoid")
     with pytest.raises(NoClosedFormError, match=r"8 turning joints .*joints=\["):
-        branches(humanoid, np.eye(4), "left_hand")
+        analytic(humanoid, np.eye(4), "left_hand")
 
 
 @pytest.mark.parametrize(
@@ -227,15 +227,15 @@ def test_wrong_arguments_are_refused(arguments: dict[str, object], words: str) -
     robot = kd.load("puma560")
     given = {"T": np.eye(4), "frame": robot.frame_names[-1], **arguments}
     with pytest.raises(kd.InputError, match=words):
-        branches(robot, **given)  # type: ignore[arg-type]
+        analytic(robot, **given)  # type: ignore[arg-type]
 
 
 def test_unknown_names_are_refused() -> None:
     robot = kd.load("puma560")
     with pytest.raises(kd.UnknownNameError, match="frame"):
-        branches(robot, np.eye(4), "nowhere")
+        analytic(robot, np.eye(4), "nowhere")
     with pytest.raises(kd.UnknownNameError, match="joint9"):
-        branches(robot, np.eye(4), robot.frame_names[-1], joints=["joint9"])
+        analytic(robot, np.eye(4), robot.frame_names[-1], joints=["joint9"])
 
 
 def test_seven_joints_want_a_redundancy_or_q0() -> None:
@@ -243,14 +243,14 @@ def test_seven_joints_want_a_redundancy_or_q0() -> None:
     q = robot.random(seed=1)
     T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
     with pytest.raises(kd.InputError, match="'panda_joint7'"):
-        branches(robot, T, "panda_hand_tcp")
-    np.testing.assert_allclose(branches(robot, T, "panda_hand_tcp", q0=q).nearest(q), q, atol=1e-7)
+        analytic(robot, T, "panda_hand_tcp")
+    np.testing.assert_allclose(analytic(robot, T, "panda_hand_tcp", q0=q).nearest(q), q, atol=1e-7)
     with pytest.raises(NoClosedFormError, match="'panda_joint3' given"):
-        branches(robot, T, "panda_hand_tcp", redundancy=0.1, redundant_joint="panda_joint3")
+        analytic(robot, T, "panda_hand_tcp", redundancy=0.1, redundant_joint="panda_joint3")
 
 
 def test_held_joints_may_not_differ_between_targets() -> None:
     robot = kd.load("puma560")
     q = robot.random(2, seed=1)
     with pytest.raises(kd.InputError, match="not solved for"):
-        branches(robot, np.eye(4), "link3", joints=["joint2", "joint3"], q0=q)
+        analytic(robot, np.eye(4), "link3", joints=["joint2", "joint3"], q0=q)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.ik import Branches, branches
+from kinodyn.ik import AnalyticSolutions, analytic
 
 N = 10_000
 BUNDLED = ["planar2r", "planar3r", "puma560", "ur5", "ur5_robot", "ur10_robot"]
@@ -16,7 +16,7 @@ def tool(robot: kd.Robot) -> str:
     return "tool0" if "tool0" in robot.frame_names else robot.frame_names[-1]
 
 
-def assert_every_branch_reaches(robot: kd.Robot, found: Branches, T: np.ndarray, frame: str) -> None:
+def assert_every_branch_reaches(robot: kd.Robot, found: AnalyticSolutions, T: np.ndarray, frame: str) -> None:
     q = found.q[found.valid]
     gap = (
         kd.kinematics.pose(robot, q, frame)
@@ -27,7 +27,9 @@ def assert_every_branch_reaches(robot: kd.Robot, found: Branches, T: np.ndarray,
     assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all()
 
 
-def assert_among(robot: kd.Robot, frame: str, found: Branches, q: np.ndarray, given: str | None = None) -> None:
+def assert_among(
+    robot: kd.Robot, frame: str, found: AnalyticSolutions, q: np.ndarray, given: str | None = None
+) -> None:
     """Check that q is a branch, as well as its pose tells it: the pose's rounding over the least singular value."""
     gap = found.q - q[..., None, :]
     gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
@@ -39,7 +41,7 @@ def assert_among(robot: kd.Robot, frame: str, found: Branches, q: np.ndarray, gi
     assert np.median(nearest) < 1e-12
 
 
-def assert_distinct(found: Branches) -> None:
+def assert_distinct(found: AnalyticSolutions) -> None:
     for q, valid in zip(found.q[:500], found.valid[:500], strict=True):
         gap = q[valid][:, None] - q[valid]
         gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
@@ -51,7 +53,7 @@ def test_the_joints_that_made_the_target_are_among_the_branches(name: str) -> No
     robot = kd.load(name)
     frame, q = tool(robot), robot.random(N, seed=1)
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame)
+    found = analytic(robot, T, frame)
     assert (found.status == "solved").all() and (found.reasons == "").all()
     assert_every_branch_reaches(robot, found, T, frame)
     assert_among(robot, frame, found, q)
@@ -62,7 +64,7 @@ def test_the_branches_are_those_that_a_numeric_search_finds() -> None:
     robot = kd.load("puma560")
     frame, q = tool(robot), robot.random(seed=5)
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame, limits=False)
+    found = analytic(robot, T, frame, limits=False)
     start = robot.random(400, seed=6)
     for _ in range(60):
         here = kd.kinematics.pose(robot, start, frame)
@@ -83,7 +85,7 @@ def test_the_panda_is_solved_with_its_last_joint_given() -> None:
     robot = kd.load("panda")
     frame, q = "panda_hand_tcp", robot.random(N, seed=1)
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame, redundancy=q[:, 6:])
+    found = analytic(robot, T, frame, redundancy=q[:, 6:])
     assert_every_branch_reaches(robot, found, T, frame)
     assert_among(robot, frame, found, q, "panda_joint7")
     assert (found.q[found.valid][:, 6] == np.repeat(q[:, 6], found.count)).all()
@@ -93,10 +95,10 @@ def test_a_swept_redundancy_gives_the_branches_of_each_value() -> None:
     robot = kd.load("panda")
     frame, q = "panda_hand_tcp", robot.random((2, 3), seed=3)
     T, sweep = kd.kinematics.pose(robot, q, frame), np.linspace(-2, 2, 5)
-    found = branches(robot, T, frame, redundancy=sweep)
+    found = analytic(robot, T, frame, redundancy=sweep)
     assert found.q.shape == (2, 3, 40, 7)
     for i, value in enumerate(sweep):
-        one = branches(robot, T, frame, redundancy=value)
+        one = analytic(robot, T, frame, redundancy=value)
         np.testing.assert_array_equal(one.q, found.q[..., 8 * i : 8 * i + 8, :])
         np.testing.assert_array_equal(one.valid, found.valid[..., 8 * i : 8 * i + 8])
 
@@ -113,6 +115,6 @@ def test_an_arm_and_a_leg_of_a_floating_humanoid_are_solved_with_the_rest_held()
         there[:, places] = moved[:, places]
         T = kd.kinematics.pose(robot, there, frame)
         more = {} if len(names) == 6 else {"redundancy": there[:, places[6:]], "redundant_joint": names[6]}
-        found = branches(robot, T, frame, joints=names, q0=q, **more)
+        found = analytic(robot, T, frame, joints=names, q0=q, **more)
         assert_every_branch_reaches(robot, found, T, frame)
         assert_among(robot, frame, found, there, names[6] if len(names) == 7 else None)

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from kinodyn.ik.closed_form.axes import Axis, Motion, Turn, Vec, add_turns, back, constant, minus, plus, some
-from kinodyn.ik.closed_form.geometry import (
+from kinodyn.ik.analytic.axes import Axis, Motion, Turn, Vec, add_turns, back, constant, minus, plus, some
+from kinodyn.ik.analytic.geometry import (
     LENGTH,
     NoClosedFormError,
     angle_between,
@@ -19,9 +19,9 @@ from kinodyn.ik.closed_form.geometry import (
     nearest_point,
     parallel,
 )
-from kinodyn.ik.closed_form.planar import ThreeLinks
-from kinodyn.ik.closed_form.regional import Regional, height, regional
-from kinodyn.ik.closed_form.subproblems import Notes, aim, level
+from kinodyn.ik.analytic.planar import ThreeLinks
+from kinodyn.ik.analytic.regional import Regional, height, regional
+from kinodyn.ik.analytic.subproblems import Notes, aim, level
 
 # A wrist bent less than this [rad] loses digits in the first of its two parallel joints; the last makes up for it.
 NEARLY_STRAIGHT = 1e-4

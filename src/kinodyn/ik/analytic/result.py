@@ -1,4 +1,4 @@
-"""What `branches` answers."""
+"""What `analytic` answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOLVED, LIMITS, SINGULAR, UNREACHABLE = "solved", "limits", "singular", "unreach
 
 
 @dataclass(frozen=True, eq=False)
-class Branches:
+class AnalyticSolutions:
     """Every closed-form solution of every target.
 
     Attributes

@@ -11,8 +11,8 @@ import numpy as np
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.ik.closed_form.axes import Axis
-from kinodyn.ik.closed_form.geometry import NoClosedFormError
+from kinodyn.ik.analytic.axes import Axis
+from kinodyn.ik.analytic.geometry import NoClosedFormError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import inverse

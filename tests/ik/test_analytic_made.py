@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.ik import Branches, NoClosedFormError, branches
+from kinodyn.ik import AnalyticSolutions, NoClosedFormError, analytic
 
 N = 10_000
 QUARTER = np.pi / 2
@@ -73,7 +73,7 @@ def srs(seed: int) -> kd.Robot:
 MADE = [offset_elbow, meeting_shoulder, meeting_elbow, parallel_shoulder]
 
 
-def assert_every_branch_reaches(robot: kd.Robot, found: Branches, T: np.ndarray, frame: str) -> None:
+def assert_every_branch_reaches(robot: kd.Robot, found: AnalyticSolutions, T: np.ndarray, frame: str) -> None:
     q = found.q[found.valid]
     gap = (
         kd.kinematics.pose(robot, q, frame)
@@ -84,7 +84,9 @@ def assert_every_branch_reaches(robot: kd.Robot, found: Branches, T: np.ndarray,
     assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all()
 
 
-def assert_among(robot: kd.Robot, frame: str, found: Branches, q: np.ndarray, given: str | None = None) -> None:
+def assert_among(
+    robot: kd.Robot, frame: str, found: AnalyticSolutions, q: np.ndarray, given: str | None = None
+) -> None:
     """Check that q is a branch, as well as its pose tells it: the pose's rounding over the least singular value."""
     gap = found.q - q[..., None, :]
     gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
@@ -102,7 +104,7 @@ def test_arms_with_random_offsets_base_and_tool_are_solved(make: Callable[[int],
     robot = make(seed)
     frame, q = robot.frame_names[-1], robot.random(N, seed=2)
     T = kd.kinematics.pose(robot, q, frame)
-    found = branches(robot, T, frame)
+    found = analytic(robot, T, frame)
     assert found.q.shape == (N, 8, 6)
     assert_every_branch_reaches(robot, found, T, frame)
     assert_among(robot, frame, found, q)
@@ -115,9 +117,9 @@ def test_a_spherical_shoulder_and_wrist_take_the_joints_that_leave_a_closed_form
     T, name = kd.kinematics.pose(robot, q, frame), f"joint{given + 1}"
     if given == 3:  # the elbow's angle follows from the distance between shoulder and wrist: it cannot be chosen
         with pytest.raises(NoClosedFormError, match="joint4"):
-            branches(robot, T, frame, redundancy=q[:, given : given + 1], redundant_joint=name)
+            analytic(robot, T, frame, redundancy=q[:, given : given + 1], redundant_joint=name)
         return
-    found = branches(robot, T, frame, redundancy=q[:, given : given + 1], redundant_joint=name)
+    found = analytic(robot, T, frame, redundancy=q[:, given : given + 1], redundant_joint=name)
     assert_every_branch_reaches(robot, found, T, frame)
     assert_among(robot, frame, found, q, name)
 
@@ -135,7 +137,7 @@ def test_a_planar_arm_from_mjcf_with_tilted_base_shifted_zeros_and_opposite_axes
     robot = kd.load(tmp_path / "arm.xml", base="fixed")
     q = robot.random(N, seed=1)
     T = kd.kinematics.pose(robot, q, "tip")
-    found = branches(robot, T, "tip")
+    found = analytic(robot, T, "tip")
     assert found.family == "planar 3R" and (found.status == "solved").all()
     assert_every_branch_reaches(robot, found, T, "tip")
     assert_among(robot, "tip", found, q)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.errors import unknown_name
-from kinodyn.ik.closed_form.axes import Axis, Motion, Turn
-from kinodyn.ik.closed_form.chain import Chain
-from kinodyn.ik.closed_form.geometry import NoClosedFormError
-from kinodyn.ik.closed_form.six import Solver, six
-from kinodyn.ik.closed_form.subproblems import Notes
+from kinodyn.ik.analytic.axes import Axis, Motion, Turn
+from kinodyn.ik.analytic.chain import Chain
+from kinodyn.ik.analytic.geometry import NoClosedFormError
+from kinodyn.ik.analytic.six import Solver, six
+from kinodyn.ik.analytic.subproblems import Notes
 
 # An angle like any other: a structure that is there at this one is there at all.
 GENERIC = 0.7390851332151607

@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.ik.closed_form.axes import Axis, Turn, Vec, back, constant, minus
-from kinodyn.ik.closed_form.geometry import LENGTH, angle_between, lies_on, meet, nearest_point, parallel
-from kinodyn.ik.closed_form.planar import TwoLinks
-from kinodyn.ik.closed_form.subproblems import Notes, aim, distance, level
+from kinodyn.ik.analytic.axes import Axis, Turn, Vec, back, constant, minus
+from kinodyn.ik.analytic.geometry import LENGTH, angle_between, lies_on, meet, nearest_point, parallel
+from kinodyn.ik.analytic.planar import TwoLinks
+from kinodyn.ik.analytic.subproblems import Notes, aim, distance, level
 
 
 class Regional(Protocol):

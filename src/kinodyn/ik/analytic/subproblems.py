@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.ik.closed_form.axes import Axis, Mask, Real, Turn, Vec, constant, some
+from kinodyn.ik.analytic.axes import Axis, Mask, Real, Turn, Vec, constant, some
 
 FREE = 1e-10  # a point nearer to an axis than this share of the arm's size does not say how far the joint has turned
 DOUBLE = 1e-12  # discriminants below this share count as a double root: the two branches may be one
