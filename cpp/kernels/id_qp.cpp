@@ -55,9 +55,10 @@ struct InverseDynamics {
                Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) + 3 * padded(s.forces) +
                padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
                ControlLimits::words(s.nv, s.n, s.constraints) + padded(ControlLimits::Cone::words * s.supports) +
-               padded(s.levels * wish_words) + Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
+               padded(s.levels * objective_words) +
+               Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
     }
-    static constexpr long wish_words = (sizeof(Wish) + sizeof(double) - 1) / sizeof(double);
+    static constexpr long objective_words = (sizeof(Objective) + sizeof(double) - 1) / sizeof(double);
 
     static void run(Work<double>& w) {
         Solver solver(w);
@@ -75,9 +76,9 @@ struct InverseDynamics {
         Whole whole;
         double *M, *h;
         Matrix A, J, base;  // rows of tasks; of supports; of what nothing drives
-        double *b, *wanted, *scale, *f, *base_wanted, *way, *scales, *offsets;
-        int* columns;  // of J that are not zero
-        Wish* wishes;  // one for each level
+        double *b, *wanted, *scale, *f, *base_wanted, *difference, *scales, *offsets;
+        int* columns;           // of J that are not zero
+        Objective* objectives;  // one for each level
         ControlLimits limits;
         ControlLimits::Cone* cones;
         Stack<ControlLimits> stack;
@@ -99,11 +100,11 @@ struct InverseDynamics {
             for (double** x : {&wanted, &scale, &f}) *x = memory.take(sizes.forces);
             base_wanted = memory.take(nv);
             for (double** x : {&scales, &offsets}) *x = memory.take(sizes.levels * padded(sizes.n));
-            way = memory.take(sizes.n);
+            difference = memory.take(sizes.n);
             columns = reinterpret_cast<int*>(memory.take(sizes.n));
             limits.take(memory, nv, sizes.n, sizes.constraints);
             cones = reinterpret_cast<ControlLimits::Cone*>(memory.take(ControlLimits::Cone::words * sizes.supports));
-            wishes = reinterpret_cast<Wish*>(memory.take(sizes.levels * wish_words));
+            objectives = reinterpret_cast<Objective*>(memory.take(sizes.levels * objective_words));
             stack.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv);
         }
 
@@ -236,21 +237,21 @@ struct InverseDynamics {
         void ask(const AccelerationRows& rows) {
             long row = 0, told = 0;
             for (int k = 0, level = 0; level < sizes.levels; ++level) {
-                Wish& wish = wishes[level];
+                Objective& objective = objectives[level];
                 const long place = level * padded(sizes.n);
-                wish = {{A[row], A.rows, A.columns, A.stride}, b + row, 0, scales + place, offsets + place, false};
-                clear_row(wish.scale, padded(sizes.n));
-                clear_row(wish.offset, padded(sizes.n));
+                objective = {{A[row], A.rows, A.columns, A.stride}, b + row, 0, scales + place, offsets + place, false};
+                clear_row(objective.scale, padded(sizes.n));
+                clear_row(objective.offset, padded(sizes.n));
                 for (; k < sizes.tasks && sizes.task(k).level == level; ++k) {
                     const ControlTask task = sizes.task(k);
                     double* out = w.out[4] + told;
                     for (int i = 0; i < task.rows; ++i) out[i] = 0;
                     told += task.rows;
-                    if (task.active) rows.append(task, Reference(task, model, w.in[9]), wish, out, way);
+                    if (task.active) rows.append(task, Reference(task, model, w.in[9]), objective, out, difference);
                 }
-                row += wish.rows;
+                row += objective.rows;
             }
-            Wish& last = wishes[sizes.levels - 1];
+            Objective& last = objectives[sizes.levels - 1];
             last.diagonal = true;
             const double weight = w.in[2][1];
             for (long k = 0; k < nv; ++k) {
@@ -271,19 +272,19 @@ struct InverseDynamics {
 
         // As it almost always goes: contacts hold, and there is room within the limits.
         bool all_at_once() {
-            constexpr double spent = 1e-4;
-            stack.start(n, J, wanted, m, columns, n_columns, spent);
-            stack.keep(base, base_wanted, n_base, 1e-12);
+            constexpr double rank_tolerance = 1e-4;
+            stack.start(n, J, wanted, m, columns, n_columns, rank_tolerance);
+            stack.add_equalities(base, base_wanted, n_base, 1e-12);
             for (long i = 0; i < w.call.out[3].size; ++i) w.out[3][i] = 0;
             return levels(false);
         }
-        bool levels(bool patient) {
+        bool levels(bool best_effort) {
             bool met = true;
-            for (int k = 0; k < sizes.levels && (met || patient); ++k) {
+            for (int k = 0; k < sizes.levels && (met || best_effort); ++k) {
                 const long place = k * limits.count;
                 // once there is an answer to the first level, there is one to all
-                met &= stack.pursue(wishes[k], damping(), k + 1 == sizes.levels, limits, w.in[11] + place,
-                                    w.out[3] + place, patient || k > 0) ||
+                met &= stack.minimise(objectives[k], damping(), k + 1 == sizes.levels, limits, w.in[11] + place,
+                                      w.out[3] + place, best_effort || k > 0) ||
                        k > 0;
             }
             return met;
@@ -296,11 +297,11 @@ struct InverseDynamics {
             gave_way = true;
             const long first = sizes.levels * limits.count, second = first + limits.count;
             stack.start(n, base, base_wanted, 0, columns, 0, 0);
-            stack.keep(base, base_wanted, n_base, 1e-12);
+            stack.add_equalities(base, base_wanted, n_base, 1e-12);
             stack.relax(limits, w.in[11] + first, w.out[3] + first);
-            const Wish contacts = {J, wanted, m, nullptr, nullptr, false};
-            stack.pursue(contacts, damping(), false, limits, w.in[11] + second, w.out[3] + second, true);
-            limits.ease();
+            const Objective contacts = {J, wanted, m, nullptr, nullptr, false};
+            stack.minimise(contacts, damping(), false, limits, w.in[11] + second, w.out[3] + second, true);
+            limits.widen();
             unmet = !levels(true);
         }
 

@@ -10,6 +10,7 @@
 // that the motion reaches, and those that hold back each level (levels + 1, nv): 1 lower, -1 upper, 0 none; 4 steps,
 // iterations of the active set, 1 if at rest.
 #include "kernels/algorithms.hpp"
+#include "solver/hierarchy.hpp"
 #include "tasks/tasks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -63,8 +64,9 @@ struct WholeBody {
         const long n;
         World<double> world;
         Hierarchy hierarchy;
-        Level level;
+        Objective level;
         double *lower, *upper;
+        double* difference;  // scratch memory of the tasks
         Progress* levels;
         double* kept;         // the last configuration that was accepted
         double reach = 1;     // share of the longest step that may be trusted
@@ -92,7 +94,7 @@ struct WholeBody {
             Memory memory = {w.free};
             level.A = memory.matrix(sizes.rows, n);
             level.b = memory.take(sizes.rows);
-            for (double** x : {&level.scale, &level.offset, &level.way, &lower, &upper}) *x = memory.take(n);
+            for (double** x : {&level.scale, &level.offset, &difference, &lower, &upper}) *x = memory.take(n);
             hierarchy.take(memory, n, sizes.rows, sizes.inequalities);
             levels = reinterpret_cast<Progress*>(memory.take(6 * sizes.tasks));
             kept = memory.take(model.nq);
@@ -232,7 +234,8 @@ struct WholeBody {
                     const long before = level.rows;
                     required |= task(k).required != 0;
                     double* error = w.out[2] + 2 * k;
-                    rows.append(task(k), w.in[first_task + 2 * k], w.in[first_task + 2 * k + 1], level, error);
+                    rows.append(task(k), w.in[first_task + 2 * k], w.in[first_task + 2 * k + 1], level, error,
+                                difference);
                     for (long i = before; i < level.rows; ++i) far += level.b[i] * level.b[i];
                 }
                 Progress& progress = levels[first.level];
@@ -240,15 +243,15 @@ struct WholeBody {
                 if (required_only && !required) continue;
                 const bool limit = progress.limit = first.kind == TaskKind::ComLimit;
                 if (most > 1) {
-                    if (progress.unit == 0) progress.unit = 1 / (hierarchy.square_of_rows(level) + 1e-300);
-                    progress.now = size_of(progress.unit * hierarchy.missing(level, limit, false));
+                    if (progress.unit == 0) progress.unit = 1 / (max_squared_row_norm(level, n) + 1e-300);
+                    progress.now = size_of(progress.unit * squared_residual(level, nullptr, n, limit));
                 }
                 const long row = n * (first.level + 1);
                 if (limit)
-                    hierarchy.bound(level.A, level.b, level.rows);
+                    hierarchy.add_inequalities(level.A, level.b, level.rows);
                 else
-                    hierarchy.pursue(level, by_error, far, k == sizes.tasks, guess + row, w.out[3] + row);
-                if (most > 1) progress.then = size_of(progress.unit * hierarchy.missing(level, limit, true));
+                    hierarchy.minimise(level, by_error, far, k == sizes.tasks, guess + row, w.out[3] + row);
+                if (most > 1) progress.then = size_of(progress.unit * squared_residual(level, hierarchy.x(), n, limit));
             }
         }
 
@@ -258,7 +261,7 @@ struct WholeBody {
 
         Task task(int k) const { return Task::read(w.call.more + k * Task::integers); }
         void open_level() {
-            level.rows = 0;
+            level.rows = 0, level.diagonal = false;
             for (long i = 0; i < n; ++i) level.scale[i] = level.offset[i] = 0;
         }
 

@@ -34,7 +34,7 @@ class ControlLimits {
     // After `torque` and h are filled. `effort`: largest torques; beyond `endless` there is no limit.
     void begin(long n, const Cone* cones, long n_cones, const double* effort, double endless) {
         n_ = n, cones_ = cones, n_cones_ = n_cones;
-        stretched_ = false;
+        elastic_ = false;
         for (long i = 0; i < count; ++i) lower[i] = -HUGE_VAL, upper[i] = HUGE_VAL;
         for (long i = 0; i < nv_; ++i) {
             const bool limited = effort[i] < endless;
@@ -60,27 +60,28 @@ class ControlLimits {
     }
 
     // Elastic constraints get a variable of their own each; returns how many there are.
-    long stretch(bool on) {
-        stretched_ = on;
+    long set_elastic(bool on) {
+        elastic_ = on;
         return on ? nv_ : 0;
     }
-    // Widens the bounds of accelerations to where x is, and all by a trifle, so that there is room between them.
-    void allow(const double* x) {
+    // Widens the bounds of accelerations to where x is, and all bounds by a small margin, so that the feasible set has
+    // an interior.
+    void widen_to(const double* x) {
         for (long i = 0; i < nv_; ++i) {
             if (x[i] < lower[i]) lower[i] = x[i];
             if (x[i] > upper[i]) upper[i] = x[i];
         }
-        ease();
+        widen();
     }
-    void ease() {
+    void widen() {
         for (long i = 0; i < count; ++i) {
-            lower[i] -= trifle * (1 + fabs(lower[i]));
-            upper[i] += trifle * (1 + fabs(upper[i]));
+            lower[i] -= margin * (1 + fabs(lower[i]));
+            upper[i] += margin * (1 + fabs(upper[i]));
         }
     }
 
-    // The largest share, up to 1, of the way from x to y that keeps all constraints, as far as x does.
-    double share_of_way(const double* x, const double* y) const {
+    // The largest step in [0, 1] from x towards y that violates no constraint by more than x does.
+    double max_step(const double* x, const double* y) const {
         evaluate(x, value_);
         evaluate(y, other_);
         double share = 1;
@@ -93,7 +94,7 @@ class ControlLimits {
     }
 
     void evaluate(const double* x, double* value) const {
-        for (long i = 0; i < nv_; ++i) value[i] = stretched_ ? x[i] - x[n_ + i] : x[i];
+        for (long i = 0; i < nv_; ++i) value[i] = elastic_ ? x[i] - x[n_ + i] : x[i];
         multiply(torque, nv_, x, padded(n_), value + nv_);
         for (long i = 0; i < nv_; ++i) value[nv_ + i] = share_[i] * (value[nv_ + i] + h[i]);
         for (long i = 2 * nv_; i < count; ++i) value[i] = 0;  // those of supports that are not active stay so
@@ -109,10 +110,10 @@ class ControlLimits {
         }
     }
     void normal(long i, double* g) const {
-        clear_row(g, padded(stretched_ ? n_ + nv_ : n_));
+        clear_row(g, padded(elastic_ ? n_ + nv_ : n_));
         if (i < nv_) {
             g[i] = 1;
-            if (stretched_) g[n_ + i] = -1;
+            if (elastic_) g[n_ + i] = -1;
             return;
         }
         if (i < 2 * nv_) {
@@ -131,7 +132,7 @@ class ControlLimits {
     }
     double tolerance(long i) const { return tolerance_[i]; }
 
-    bool all_hold(const double* x) const {
+    bool satisfied(const double* x) const {
         evaluate(x, value_);
         for (long i = 0; i < count; ++i)
             if (!(value_[i] >= lower[i] - tolerance_[i] && value_[i] <= upper[i] + tolerance_[i])) return false;
@@ -146,16 +147,16 @@ class ControlLimits {
             const double low = i < nv_ ? low_[i] : lower[i], high = i < nv_ ? high_[i] : upper[i];
             const double bound = value_[i] < low ? low : high,
                          beyond = value_[i] < low ? low - value_[i] : value_[i] - high;
-            const bool counts = beyond > 4 * trifle * (1 + fabs(bound));
+            const bool counts = beyond > 4 * margin * (1 + fabs(bound));
             out[i] = counts ? beyond * (i < nv_ ? 1 : i < 2 * nv_ ? 1 / share_[i - nv_] : unit) : 0;
         }
     }
 
   private:
     static constexpr long normal_force = 2;
-    static constexpr double trifle = 1e-8;  // of a bound, by which nobody is hurt
+    static constexpr double margin = 1e-8;  // of a bound, far below what matters physically
     long nv_ = 0, n_ = 0, n_cones_ = 0;
-    bool stretched_ = false;
+    bool elastic_ = false;
     const Cone* cones_ = nullptr;
     double *tolerance_, *value_, *other_;
     double *share_, *low_, *high_;  // 1 / largest torque; bounds of accelerations

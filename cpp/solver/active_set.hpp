@@ -50,17 +50,17 @@ struct ActiveSet {
         bool met = true;
         for (long i = 0; i < m; ++i) side[i] = 0, shut[i] = 0;
         for (long i = m; i < padded(m); ++i) lower[i] = upper[i] = value[i] = 0, shut[i] = HUGE_VAL;
-        hold_guess();
+        warm_start();
         const int most = 20 + 10 * static_cast<int>(m + n);
         bool exact = false;  // what is held has been met to rounding since it last changed
         for (;;) {
             const long next = most_violated();
             if (next < 0 && (exact || held == 0)) return met;
             if (iterations >= most) return false;
-            if (next >= 0 && take_in(next, most))
+            if (next >= 0 && add_constraint(next, most))
                 exact = false;
             else if (!exact)
-                meet_held(), exact = true;
+                restore_feasibility(), exact = true;
             else
                 shut[next] = HUGE_VAL, met = false;
         }
@@ -68,7 +68,7 @@ struct ActiveSet {
 
   private:
     // Holds what is expected to be held, less what would have to be pulled rather than pushed: a valid place to start.
-    void hold_guess() {
+    void warm_start() {
         const long end = padded(n);
         for (long i = 0; i < m && held < n; ++i) {
             if (guess[i] == 0) continue;
@@ -76,14 +76,14 @@ struct ActiveSet {
             multiply(J, n, normal, end, d);
             if (blocked()) continue;
             combine(J, held, n, d, end, z);
-            hold(i, guess[i], 0);
+            activate(i, guess[i], 0);
         }
         if (held == 0) return;
         multiply(G, m, y, end, value);
         while (held > 0) {
             const long worst = multipliers_of_guess();
             if (worst < 0) break;
-            let_go(worst);
+            drop(worst);
         }
         combine(J, 0, held, d, end, z);
         add(1, z, y, 0, end);
@@ -119,7 +119,7 @@ struct ActiveSet {
     }
 
     // Steps back onto the held constraints, from which rounding has led away where H is nearly singular.
-    void meet_held() {
+    void restore_feasibility() {
         const long end = padded(n);
         for (long k = 0; k < held; ++k) {
             const int i = which[k];
@@ -162,7 +162,7 @@ struct ActiveSet {
     }
 
     // Moves until constraint `next` is met, letting go of others whose multipliers vanish on the way.
-    bool take_in(long next, int most) {
+    bool add_constraint(long next, int most) {
         const double sign = value[next] < lower[next] ? 1 : -1;
         const double bound = sign > 0 ? lower[next] : -upper[next];
         const long end = padded(n);
@@ -184,10 +184,10 @@ struct ActiveSet {
             for (long k = 0; k < held; ++k) u[k] -= step * r[k];
             own += step;
             if (!(partial < full)) {
-                hold(next, sign, own);
+                activate(next, sign, own);
                 return true;
             }
-            let_go(leave);
+            drop(leave);
         }
         return false;
     }
@@ -204,7 +204,7 @@ struct ActiveSet {
     }
 
     // Adds a constraint to those held: a reflection turns d beyond the held ones onto one direction.
-    void hold(long next, double sign, double multiplier) {
+    void activate(long next, double sign, double multiplier) {
         const long end = padded(n);
         double length;
         const double tau = reflector(d, held, end, normal, length);
@@ -221,7 +221,7 @@ struct ActiveSet {
     }
 
     // Removes the constraint at place l and makes R triangular again.
-    void let_go(long l) {
+    void drop(long l) {
         side[which[l]] = shut[which[l]] = 0;
         --held;
         for (long j = l; j < held; ++j) {

@@ -15,7 +15,7 @@ inline void stiffen(const Matrix& H, long n, double damping) {
 
 // B = L Q with L lower triangular up to the order of rows, and Q = I - V^T T V (R. Schreiber, C. Van Loan, "A
 // storage-efficient WY representation for products of Householder transformations", 1989). The largest row comes first;
-// a row counts as spent when what is left of it is at most `spent` of the row as it was given.
+// a row counts as dependent when what is left of it is at most `rank_tolerance` of the row as it was given.
 class Elimination {
   public:
     Matrix V, T;
@@ -38,7 +38,7 @@ class Elimination {
     }
 
     // B of m rows and n columns becomes L. `norm` holds the lengths of the rows as they were given.
-    void reduce(const Matrix& B, long m, long n, const double* norm, double spent) {
+    void reduce(const Matrix& B, long m, long n, const double* norm, double rank_tolerance) {
         const long end = padded(n);
         rank = 0;
         for (long i = 0; i < m; ++i) {
@@ -49,7 +49,7 @@ class Elimination {
             long best = -1;
             for (long i = k; i < m; ++i) {
                 const int row = order[i];
-                if (left_[row] <= spent * spent * norm[row] * norm[row]) continue;
+                if (left_[row] <= rank_tolerance * rank_tolerance * norm[row] * norm[row]) continue;
                 if (best < 0 || left_[row] > left_[order[best]]) best = i;
             }
             if (best < 0) break;

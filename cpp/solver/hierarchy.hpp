@@ -10,17 +10,9 @@
 
 #include "solver/active_set.hpp"
 #include "solver/basis.hpp"
+#include "solver/objective.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
-
-// What a level asks for: A x = b for `rows` rows and, where `scale` is given, scale_i x_i = offset_i.
-struct Level {
-    Matrix A;
-    double* b;
-    long rows = 0;
-    double *scale = nullptr, *offset = nullptr;
-    double* way = nullptr;  // memory for whoever fills the level, n numbers
-};
 
 class Hierarchy {
   public:
@@ -67,7 +59,7 @@ class Hierarchy {
     int iterations() const { return iterations_; }
 
     // From now on C x <= most, or as little more than that as the levels above allow.
-    void bound(const Matrix& C, const double* most, long rows) {
+    void add_inequalities(const Matrix& C, const double* most, long rows) {
         const long end = padded(n_);
         bool broken = false;
         for (long i = 0; i < rows; ++i) {
@@ -75,7 +67,7 @@ class Hierarchy {
             most_[kept_ + i] = most[i];
             broken |= dot(C[i], x_, 0, end) > most[i];
         }
-        if (broken && free_ > 0) come_near(rows);
+        if (broken && free_ > 0) relax(rows);
         kept_ += rows;
         for (long i = kept_ - rows; i < kept_; ++i) {
             const double now = dot(C_[i], x_, 0, end);
@@ -85,58 +77,33 @@ class Hierarchy {
 
     // Brings the level as near as the rest allows, damped by `by_error` times the square `far` of its error, as if no
     // error were above 1 m or rad. After the last level no basis is kept.
-    // `guess` says which bounds are likely to hold the level back, `held` takes those that did: 1 lower, -1 upper. They
-    // may be the same.
-    void pursue(const Level& level, double by_error, double far, bool last, const double* guess, double* held) {
-        guess_ = guess, limited_ = false;
+    // `warm_start` says which bounds are likely to hold the level back, `active` takes those that did: 1 lower, -1
+    // upper. They may be the same.
+    void minimise(const Objective& level, double by_error, double far, bool last, const double* warm_start,
+                  double* active) {
+        warm_start_ = warm_start, limited_ = false;
         const long m = free_ > 0 ? residual(level) : 0;
         if (m > 0) {
             const double damping = damping_of(m, by_error, far);
             project(level);
             // few rows depend on few directions: those are worth finding even if nothing comes after
             if (last && 2 * m >= free_)
-                pursue_all(m, damping);
+                minimise_all(m, damping);
             else
-                pursue_some(m, damping, last);
+                minimise_some(m, damping, last);
         }
-        for (long i = 0; i < n_; ++i) held[i] = limited_ ? set_.side[i] : 0;
-    }
-
-    // The square of the longest row of a level: what turns its weighted errors into metres or radians.
-    double square_of_rows(const Level& level) const {
-        double most = 0;
-        for (long i = 0; i < level.rows; ++i) {
-            const double square = dot(level.A[i], level.A[i], 0, padded(n_));
-            if (square > most) most = square;
-        }
-        for (long i = 0; level.scale && i < n_; ++i)
-            if (level.scale[i] * level.scale[i] > most) most = level.scale[i] * level.scale[i];
-        return most;
-    }
-
-    // The square of what a level misses after the motion x, or without motion; of inequalities what is beyond.
-    double missing(const Level& level, bool inequalities, bool moved) const {
-        double total = 0;
-        for (long i = 0; i < level.rows; ++i) {
-            const double rest = level.b[i] - (moved ? dot(level.A[i], x_, 0, padded(n_)) : 0);
-            if (!inequalities || rest < 0) total += rest * rest;
-        }
-        for (long i = 0; level.scale && i < n_; ++i) {
-            const double rest = level.offset[i] - (moved ? level.scale[i] * x_[i] : 0);
-            total += rest * rest;
-        }
-        return total;
+        for (long i = 0; i < n_; ++i) active[i] = limited_ ? set_.side[i] : 0;
     }
 
   private:
     // b - A x; returns the number of rows that ask for something.
-    long residual(const Level& level) {
+    long residual(const Objective& level) {
         for (long i = 0; i < level.rows; ++i) {
             rest_[i] = level.b[i] - dot(level.A[i], x_, 0, padded(n_));
             norm_[i] = __builtin_sqrt(dot(level.A[i], level.A[i], 0, padded(n_)));
         }
         long m = level.rows;
-        if (level.scale)
+        if (level.diagonal)
             for (long i = 0; i < n_; ++i)
                 if (level.scale[i] != 0) {
                     norm_[m] = fabs(level.scale[i]);
@@ -155,16 +122,16 @@ class Hierarchy {
     }
 
     // B = A N, the level seen in the free directions.
-    void project(const Level& level) {
-        by_.used = basis_.arrange(level.A, level.rows, level.scale);
+    void project(const Objective& level) {
+        by_.used = basis_.arrange(level.A, level.rows, level.diagonal ? level.scale : nullptr);
         basis_.project(level.A, level.rows, B_);
         long k = level.rows;
-        for (long i = 0; level.scale && i < n_; ++i)
+        for (long i = 0; level.diagonal && i < n_; ++i)
             if (level.scale[i] != 0) basis_.project(i, level.scale[i], B_[k++]);
     }
 
     // The last level, in all directions that are left.
-    void pursue_all(long m, double damping) {
+    void minimise_all(long m, double damping) {
         normal_equations(m, damping);
         solve_normal(free_);
         basis_.move(y_, move_);
@@ -175,7 +142,7 @@ class Hierarchy {
     }
 
     // A level of few rows: in the directions on which it depends, leaving the others.
-    void pursue_some(long m, double damping, bool last) {
+    void minimise_some(long m, double damping, bool last) {
         const long rank = reduce(m);
         if (rank == 0) return;
         solve_triangular(m, rank, damping);
@@ -292,7 +259,7 @@ class Hierarchy {
             }
             const double down = lower_[i] - x_[i], up = upper_[i] - x_[i];
             set_.lower[i] = down < 0 ? down : 0, set_.upper[i] = up > 0 ? up : 0;
-            set_.guess[i] = guess_ ? guess_[i] : 0;
+            set_.guess[i] = warm_start_ ? warm_start_[i] : 0;
         }
         for (long i = 0; i < kept; ++i) {
             double* row = set_.G[n_ + i];
@@ -323,10 +290,10 @@ class Hierarchy {
     }
 
     // As little beyond the new inequalities as can be: each has a slack of its own, far dearer than motion.
-    void come_near(long rows) {
+    void relax(long rows) {
         constexpr double cheap = 1e-8;
         const long before = kept_;
-        guess_ = nullptr;
+        warm_start_ = nullptr;
         constrain(before + rows, free_ + rows);
         for (long k = 0; k < free_; ++k) set_.J[k][k] = 1 / __builtin_sqrt(cheap);
         for (long i = 0; i < rows; ++i) {
@@ -375,7 +342,7 @@ class Hierarchy {
     double *x_, *lower_, *upper_, *y_, *move_, *inverse_, *turned_;
     double *rest_, *norm_, *first_, *left_, *least_, *most_;
     double** rows_;
-    const double* guess_ = nullptr;
+    const double* warm_start_ = nullptr;
     bool limited_ = false;  // bounds held the level back
     ActiveSet set_;
 };

@@ -29,51 +29,52 @@ class LazySet {
         for (double** v : {&x, &start_, &u_, &normal_, &d_, &r_, &z_}) *v = memory.take(n + 1);
         for (double** v : {&side, &value_}) *v = memory.take(constraints);
         which_ = reinterpret_cast<int*>(memory.take(n + 1));
-        hopeless_ = reinterpret_cast<char*>(memory.take(constraints));
+        infeasible_ = reinterpret_cast<char*>(memory.take(constraints));
     }
 
     // `directions` rows of J, each of n numbers. `guess` is like side: what held last time; it may be `side` itself.
-    // Returns false if a constraint could not be met: with `patient`, after doing what can be done about the others.
-    bool solve(const Constraints& constraints, long directions, long n, const double* guess, bool patient) {
+    // Returns false if a constraint could not be met: with `best_effort`, after doing what can be done about the
+    // others.
+    bool solve(const Constraints& constraints, long directions, long n, const double* guess, bool best_effort) {
         of_ = &constraints;
         m_ = directions, end_ = padded(n);
         held_ = 0, iterations = 0, off_ = false;
         const long count = constraints.count;
         for (long i = 0; i < count; ++i) value_[i] = guess[i];
-        for (long i = 0; i < count; ++i) side[i] = 0, hopeless_[i] = 0;
-        hold_guess();
+        for (long i = 0; i < count; ++i) side[i] = 0, infeasible_[i] = 0;
+        warm_start();
         const int most = 50 + 4 * static_cast<int>(count);
         bool met = true, exact = false;  // exact: what is held has been met to rounding since it last changed
         for (;;) {
             const long next = most_violated();
-            if (next < 0 && (exact || held_ == 0)) return met && !off_ && !despaired();
+            if (next < 0 && (exact || held_ == 0)) return met && !off_ && !infeasible_got_worse();
             if (iterations >= most) return false;
-            if (next >= 0 && take_in(next, most)) {
+            if (next >= 0 && add_constraint(next, most)) {
                 exact = false;
             } else if (!exact) {
-                meet_held(), exact = true;
+                restore_feasibility(), exact = true;
             } else {
-                const bool little = excess_ <= hair * of_->tolerance(next);
-                if (!patient && !little) return false;
-                hopeless_[next] = 1, met = met && little;
+                const bool little = excess_ <= rounding_margin * of_->tolerance(next);
+                if (!best_effort && !little) return false;
+                infeasible_[next] = 1, met = met && little;
             }
         }
     }
 
   private:
-    static constexpr double hair = 100;  // tolerances; rounding may keep from moving what is so little off
+    static constexpr double rounding_margin = 100;  // tolerances; rounding may keep from moving what is so little off
 
     // Did one that could not be moved get farther off since?
-    bool despaired() const {
+    bool infeasible_got_worse() const {
         for (long i = 0; i < of_->count; ++i) {
             const double below = of_->lower[i] - value_[i], above = value_[i] - of_->upper[i];
-            if (hopeless_[i] && (below > above ? below : above) > hair * of_->tolerance(i)) return true;
+            if (infeasible_[i] && (below > above ? below : above) > rounding_margin * of_->tolerance(i)) return true;
         }
         return false;
     }
 
     // Holds what held last time, less what would have to be pulled rather than pushed: a valid place to start.
-    void hold_guess() {
+    void warm_start() {
         for (long i = 0; i < of_->count && held_ < m_; ++i) {
             const double sign = value_[i];
             if (sign == 0 || !(fabs(sign > 0 ? of_->lower[i] : of_->upper[i]) < HUGE_VAL)) continue;
@@ -81,7 +82,7 @@ class LazySet {
             multiply(J, m_, normal_, end_, d_);
             if (blocked(1e-10)) continue;  // a guess is worth no trouble with rounding
             combine(J, held_, m_, d_, end_, z_);
-            hold(i, sign, 0);
+            activate(i, sign, 0);
         }
         if (held_ == 0) return;
         memcpy(start_, x, sizeof(double) * static_cast<std::size_t>(end_));
@@ -89,7 +90,7 @@ class LazySet {
         while (held_ > 0) {
             const long worst = multipliers_of_guess();
             if (worst < 0) break;
-            let_go(worst);
+            drop(worst);
         }
         combine(J, 0, held_, d_, end_, z_);
         add(1, z_, x, 0, end_);
@@ -121,7 +122,7 @@ class LazySet {
 
     // Steps back onto the held constraints, from which rounding has led away: more than once where they are nearly
     // dependent.
-    void meet_held() {
+    void restore_feasibility() {
         for (int pass = 0; pass < 4; ++pass) {
             of_->evaluate(x, value_);
             off_ = false;
@@ -158,7 +159,7 @@ class LazySet {
         for (long i = 0; i < of_->count; ++i) {
             const double below = of_->lower[i] - value_[i], above = value_[i] - of_->upper[i];
             const double excess = below > above ? below : above;
-            if (!(excess > most) || side[i] != 0 || hopeless_[i] || !(excess > of_->tolerance(i))) continue;
+            if (!(excess > most) || side[i] != 0 || infeasible_[i] || !(excess > of_->tolerance(i))) continue;
             worst = i, most = excess;
         }
         excess_ = most;
@@ -166,7 +167,7 @@ class LazySet {
     }
 
     // Moves until constraint `next` is met, letting go of others whose multipliers vanish on the way.
-    bool take_in(long next, int most) {
+    bool add_constraint(long next, int most) {
         const double sign = value_[next] < of_->lower[next] ? 1 : -1;
         double missing = sign > 0 ? of_->lower[next] - value_[next] : value_[next] - of_->upper[next];
         point_at(next, sign);
@@ -187,10 +188,10 @@ class LazySet {
             for (long k = 0; k < held_; ++k) u_[k] -= step * r_[k];
             own += step;
             if (!(partial < full)) {
-                hold(next, sign, own);
+                activate(next, sign, own);
                 return true;
             }
-            let_go(leave);
+            drop(leave);
         }
         return false;
     }
@@ -208,7 +209,7 @@ class LazySet {
     }
 
     // Adds a constraint to those held: a reflection turns d beyond the held ones onto one direction.
-    void hold(long next, double sign, double multiplier) {
+    void activate(long next, double sign, double multiplier) {
         const long end = padded(m_);
         for (long j = m_; j < end; ++j) d_[j] = 0;
         double length;
@@ -224,7 +225,7 @@ class LazySet {
     }
 
     // Removes the constraint at place l and makes R triangular again.
-    void let_go(long l) {
+    void drop(long l) {
         side[which_[l]] = 0;
         --held_;
         for (long j = l; j < held_; ++j) {
@@ -253,8 +254,8 @@ class LazySet {
     bool off_ = false;    // rounding keeps what is held from being met
     Matrix R_;            // row j: column j of the triangular factor of the held constraints
     double *start_, *u_, *normal_, *d_, *r_, *z_, *value_;
-    int* which_;      // constraint behind each multiplier
-    char* hopeless_;  // constraints that cannot be met
+    int* which_;        // constraint behind each multiplier
+    char* infeasible_;  // constraints that cannot be met
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

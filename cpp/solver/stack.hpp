@@ -7,7 +7,7 @@
 
 #include "solver/elimination.hpp"
 #include "solver/lazy_set.hpp"
-#include "tasks/accelerations.hpp"
+#include "solver/objective.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -69,14 +69,15 @@ class Stack {
     long free() const { return free_; }
 
     // Begins with rows A x = b that must hold, or come as near as they can. They depend on `count` columns only.
-    void start(long n, const Matrix& A, const double* b, long rows, const int* columns, long count, double spent) {
+    void start(long n, const Matrix& A, const double* b, long rows, const int* columns, long count,
+               double rank_tolerance) {
         n_ = n, iterations_ = 0;
         for (long i = 0; i < rows; ++i) {
             for (long j = 0; j < count; ++j) B_[i][j] = A[i][columns[j]];
             for (long j = count; j < padded(count); ++j) B_[i][j] = 0;
             norm_[i] = __builtin_sqrt(dot(B_[i], B_[i], 0, padded(count)));
         }
-        turns_.reduce(B_, rows, count, norm_, spent);
+        turns_.reduce(B_, rows, count, norm_, rank_tolerance);
         turns_.solve(B_, rows, b, 0, y_);
         turns_.turn(y_, count, turned_);
         const long rank = turns_.rank;
@@ -104,9 +105,9 @@ class Stack {
     }
 
     // More rows that must hold.
-    void keep(const Matrix& A, const double* b, long rows, double spent) {
+    void add_equalities(const Matrix& A, const double* b, long rows, double rank_tolerance) {
         project(A, b, rows);
-        turns_.reduce(B_, rows, free_, norm_, spent);
+        turns_.reduce(B_, rows, free_, norm_, rank_tolerance);
         turns_.solve(B_, rows, rest_, 0, y_);
         move_by_turned();
         leave_directions();
@@ -114,36 +115,37 @@ class Stack {
 
     // Brings a level as near as the rest allows, and leaves to later levels the directions on which it does not depend;
     // after the last one there are none. `damping` is for levels that are not the last. False if a constraint could
-    // not be met. `guess` and `held` are like LazySet::side.
-    bool pursue(const Wish& wish, double damping, bool last, const Constraints& constraints, const double* guess,
-                double* held, bool patient) {
-        for (long i = 0; i < constraints.count; ++i) set_.side[i] = guess[i];
-        const long m = project(wish);
-        const bool met = last ? pursue_all(m, constraints, patient) : pursue_some(m, damping, constraints, patient);
-        for (long i = 0; i < constraints.count; ++i) held[i] = set_.side[i];
+    // not be met. `warm_start` and `active` are like LazySet::side.
+    bool minimise(const Objective& objective, double damping, bool last, const Constraints& constraints,
+                  const double* warm_start, double* active, bool best_effort) {
+        for (long i = 0; i < constraints.count; ++i) set_.side[i] = warm_start[i];
+        const long m = project(objective);
+        const bool met =
+            last ? minimise_all(m, constraints, best_effort) : minimise_some(m, damping, constraints, best_effort);
+        for (long i = 0; i < constraints.count; ++i) active[i] = set_.side[i];
         return met;
     }
 
     // Finds the least violation of what the constraints call elastic, the others being met, and allows for it.
-    void relax(Constraints& constraints, const double* guess, double* held) {
-        const long n = n_ + constraints.stretch(true);
+    void relax(Constraints& constraints, const double* warm_start, double* active) {
+        const long n = n_ + constraints.set_elastic(true);
         const long end = padded(n);
         for (long k = 0; k < n - n_ + free_; ++k) clear_row(set_.J[k], end);
         for (long i = 0; i < n_; ++i)
-            for (long k = 0; k < free_; ++k) set_.J[k][i] = Z_[i][k] / cheap;
+            for (long k = 0; k < free_; ++k) set_.J[k][i] = Z_[i][k] / motion_weight;
         for (long k = 0; k < n - n_; ++k) set_.J[free_ + k][n_ + k] = 1;
         clear_row(set_.x, end);
         for (long i = 0; i < n_; ++i) set_.x[i] = x_[i];
-        set_.solve(constraints, n - n_ + free_, n, guess, true);
-        for (long i = 0; i < constraints.count; ++i) held[i] = set_.side[i];
+        set_.solve(constraints, n - n_ + free_, n, warm_start, true);
+        for (long i = 0; i < constraints.count; ++i) active[i] = set_.side[i];
         iterations_ += set_.iterations;
         for (long i = 0; i < n_; ++i) x_[i] = set_.x[i];
-        constraints.stretch(false);
-        constraints.allow(x_);
+        constraints.set_elastic(false);
+        constraints.widen_to(x_);
     }
 
   private:
-    static constexpr double cheap = 1e-3;  // what motion costs beside violation
+    static constexpr double motion_weight = 1e-3;  // what motion costs beside violation
     // what motion costs that serves a level only by way of constraints, beside motion that serves it directly
     static constexpr double detour = 10;
 
@@ -156,22 +158,22 @@ class Stack {
             norm_[i] = __builtin_sqrt(dot(A[i], A[i], 0, end));
         }
     }
-    long project(const Wish& wish) {
-        project(wish.A, wish.b, wish.rows);
-        long m = wish.rows;
+    long project(const Objective& objective) {
+        project(objective.A, objective.b, objective.rows);
+        long m = objective.rows;
         const long end = padded(free_);
-        for (long i = 0; wish.diagonal && i < n_; ++i) {
-            const double s = wish.scale[i];
+        for (long i = 0; objective.diagonal && i < n_; ++i) {
+            const double s = objective.scale[i];
             if (s == 0) continue;
             for (long j = 0; j < end; j += lanes) store(B_[m] + j, s * load(Z_[i] + j));
             norm_[m] = fabs(s);
-            rest_[m++] = wish.offset[i] - s * x_[i];
+            rest_[m++] = objective.offset[i] - s * x_[i];
         }
         return m;
     }
 
     // The last level, in all directions that are left.
-    bool pursue_all(long m, const Constraints& constraints, bool patient) {
+    bool minimise_all(long m, const Constraints& constraints, bool best_effort) {
         for (long k = 0; k < m; ++k)  // square_of reads whole blocks of four
             for (long j = padded(free_); j < free_ + 3; ++j) B_[k][j] = 0;
         square_of(B_, m, free_, H_);
@@ -187,15 +189,15 @@ class Stack {
         }
         multiply(Z_, n_, y_, end, move_);
         bool met = true;
-        if (!arrive(constraints)) met = within(H_, inverse_, free_, 1, constraints, patient);
+        if (!arrive(constraints)) met = within(H_, inverse_, free_, 1, constraints, best_effort);
         free_ = 0;
         return met;
     }
 
     // A level of few rows: in the directions on which it depends, leaving the others.
-    bool pursue_some(long m, double damping, const Constraints& constraints, bool patient) {
-        constexpr double spent = 1e-6;
-        turns_.reduce(B_, m, free_, norm_, spent);
+    bool minimise_some(long m, double damping, const Constraints& constraints, bool best_effort) {
+        constexpr double rank_tolerance = 1e-6;
+        turns_.reduce(B_, m, free_, norm_, rank_tolerance);
         turns_.solve(B_, m, rest_, damping, y_);
         turned_move();
         bool met = true;
@@ -204,8 +206,8 @@ class Stack {
         } else {
             const long rank = turns_.rank;
             turn_basis();
-            const double dear = detour * __builtin_sqrt(damping);
-            met = within(turns_.factor(), turns_.inverse(), rank, dear, constraints, patient);
+            const double null_space_weight = detour * __builtin_sqrt(damping);
+            met = within(turns_.factor(), turns_.inverse(), rank, null_space_weight, constraints, best_effort);
             drop_directions(rank);
         }
         return met;
@@ -224,28 +226,28 @@ class Stack {
     bool arrive(const Constraints& constraints) {
         const long end = padded(n_);
         for (long i = 0; i < end; i += lanes) store(more_ + i, load(x_ + i) + load(move_ + i));
-        if (!constraints.all_hold(more_)) return false;
+        if (!constraints.satisfied(more_)) return false;
         for (long i = 0; i < constraints.count; ++i) set_.side[i] = 0;
         memcpy(x_, more_, sizeof(double) * static_cast<std::size_t>(end));
         return true;
     }
 
     // The level again, this time under constraints. `factor` belongs to its Hessian in the first `rank` directions of
-    // Z; along the others motion costs `dear`.
-    bool within(const Matrix& factor, const double* inverse, long rank, double dear, const Constraints& constraints,
-                bool patient) {
+    // Z; along the others motion costs `null_space_weight`.
+    bool within(const Matrix& factor, const double* inverse, long rank, double null_space_weight,
+                const Constraints& constraints, bool best_effort) {
         const long end = padded(n_);
         for (long k = 0; k < free_; ++k) {
-            const double scale = k < rank ? 1 : 1 / dear;
+            const double scale = k < rank ? 1 : 1 / null_space_weight;
             for (long i = 0; i < n_; ++i) set_.J[k][i] = scale * Z_[i][k];
             for (long i = n_; i < end; ++i) set_.J[k][i] = 0;
         }
         solve_lower(factor, rank, inverse, set_.J, end);
         memcpy(set_.x, more_, sizeof(double) * static_cast<std::size_t>(end));
-        const bool met = set_.solve(constraints, free_, n_, set_.side, patient);
+        const bool met = set_.solve(constraints, free_, n_, set_.side, best_effort);
         iterations_ += set_.iterations;
         // where rounding stood in the way: towards the answer as far as constraints allow
-        const double share = met || !patient ? 1 : constraints.share_of_way(x_, set_.x);
+        const double share = met || !best_effort ? 1 : constraints.max_step(x_, set_.x);
         for (long i = 0; i < n_; ++i) x_[i] += share * (set_.x[i] - x_[i]);
         return met;
     }

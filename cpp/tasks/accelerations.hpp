@@ -12,15 +12,6 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// What one level asks for: A x = b in `rows` rows, and scale_i x_i = offset_i.
-struct Wish {
-    Matrix A;
-    double* b;
-    long rows;
-    double *scale, *offset;
-    bool diagonal;  // does any scale differ from zero?
-};
-
 // A task as it comes from kinodyn.control: target, then as many numbers as the task has rows of each of: velocity and
 // acceleration of the target, stiffness, damping, weights; then what is particular to its kind.
 struct ControlTask {
@@ -70,15 +61,16 @@ class AccelerationRows {
         : model_(model), world_(world), motion_(motion), whole_(whole), frames_(model, world), q_(q), v_(v) {}
 
     // Adds a task's rows to its level. `wanted` takes J a without weights, one number for each of its rows.
-    void append(const ControlTask& task, const Reference& r, Wish& wish, double* wanted, double* way) const {
+    void append(const ControlTask& task, const Reference& r, Objective& level, double* wanted,
+                double* difference) const {
         switch (task.kind) {
-            case TaskKind::Pose: return pose(task, r, wish, wanted);
-            case TaskKind::Point: return point(task, r, wish, wanted);
-            case TaskKind::Com: return com(r, wish, wanted);
-            case TaskKind::Posture: return posture(r, wish, wanted, way);
-            case TaskKind::Momentum: return momentum(r, wish, wanted);
-            case TaskKind::Gaze: return gaze(task, r, wish, wanted);
-            case TaskKind::Rows: return rows(task, r, wish, wanted);
+            case TaskKind::Pose: return pose(task, r, level, wanted);
+            case TaskKind::Point: return point(task, r, level, wanted);
+            case TaskKind::Com: return com(r, level, wanted);
+            case TaskKind::Posture: return posture(r, level, wanted, difference);
+            case TaskKind::Momentum: return momentum(r, level, wanted);
+            case TaskKind::Gaze: return gaze(task, r, level, wanted);
+            case TaskKind::Rows: return rows(task, r, level, wanted);
             case TaskKind::ComLimit: return;  // of positions only
         }
     }
@@ -108,13 +100,13 @@ class AccelerationRows {
     }
 
     // Opens rows for those of `count` numbers that have weight; the others get no row.
-    static void open(const Reference& r, int count, const double* wanted, Wish& wish, double** rows) {
+    static void open(const Reference& r, int count, const double* wanted, Objective& level, double** rows) {
         for (int k = 0; k < count; ++k) {
             rows[k] = nullptr;
             if (r.weight[k] == 0) continue;
-            rows[k] = wish.A[wish.rows];
-            clear_row(rows[k], wish.A.stride);
-            wish.b[wish.rows++] = r.weight[k] * wanted[k];
+            rows[k] = level.A[level.rows];
+            clear_row(rows[k], level.A.stride);
+            level.b[level.rows++] = r.weight[k] * wanted[k];
         }
     }
     static void put(double* const* rows, const Reference& r, int count, int iv, const double* column) {
@@ -122,7 +114,7 @@ class AccelerationRows {
             if (rows[k]) rows[k][iv] += r.weight[k] * column[k];
     }
 
-    void pose(const ControlTask& task, const Reference& r, Wish& wish, double* wanted) const {
+    void pose(const ControlTask& task, const Reference& r, Objective& level, double* wanted) const {
         const Placement<double> f = frames_.place(task.frame, r.more), o = frames_.place(task.reference, nullptr);
         const double* t = r.target;
         const V way = o.p + o.R * V{t[3], t[7], t[11]} - f.p;
@@ -141,7 +133,7 @@ class AccelerationRows {
             wanted[k] =
                 part(a, k) + r.damping[k] * (part(v, k) - part(w, k)) + r.stiffness[k] * part(e, k) - part(d, k);
         double* rows[6];
-        open(r, 6, wanted, wish, rows);
+        open(r, 6, wanted, level, rows);
         const auto put_with = [&](double sign) {
             return [&, sign](int iv, const Spatial<double>& s) {
                 const V lin = sign * own(s.lin), ang = sign * own(s.ang);
@@ -157,12 +149,12 @@ class AccelerationRows {
         return k % 3 == 0 ? a.x : k % 3 == 1 ? a.y : a.z;
     }
 
-    void point(const ControlTask& task, const Reference& r, Wish& wish, double* wanted) const {
+    void point(const ControlTask& task, const Reference& r, Objective& level, double* wanted) const {
         const Placement<double> f = frames_.place(task.frame, r.more), o = frames_.place(task.reference, nullptr);
         Spatial<double> rate, drift;
         relative_motion(task.frame, task.reference, f.p, rate, drift);
         double* rows[3];
-        three(r, vec(r.target) - tmul(o.R, f.p - o.p), tmul(o.R, rate.lin), tmul(o.R, drift.lin), wish, wanted, rows);
+        three(r, vec(r.target) - tmul(o.R, f.p - o.p), tmul(o.R, rate.lin), tmul(o.R, drift.lin), level, wanted, rows);
         const auto put_with = [&](double sign) {
             return [&, sign](int iv, const Spatial<double>& s) {
                 const V lin = sign * tmul(o.R, s.lin);
@@ -173,19 +165,19 @@ class AccelerationRows {
         frames_.for_columns(task.frame, task.reference, f.p, put_with(1));
         frames_.for_columns(task.reference, task.frame, f.p, put_with(-1));
     }
-    static void three(const Reference& r, const V& e, const V& rate, const V& drift, Wish& wish, double* wanted,
+    static void three(const Reference& r, const V& e, const V& rate, const V& drift, Objective& level, double* wanted,
                       double** rows) {
         wanted[0] = r.wanted(0, e.x, rate.x, drift.x);
         wanted[1] = r.wanted(1, e.y, rate.y, drift.y);
         wanted[2] = r.wanted(2, e.z, rate.z, drift.z);
-        open(r, 3, wanted, wish, rows);
+        open(r, 3, wanted, level, rows);
     }
 
-    void com(const Reference& r, Wish& wish, double* wanted) const {
+    void com(const Reference& r, Objective& level, double* wanted) const {
         const double k = model_.inverse_mass;
         const V e = vec(r.target) - whole_.com - world_.origin;
         double* rows[3];
-        three(r, e, k * whole_.momentum.lin, k * whole_.rate.lin, wish, wanted, rows);
+        three(r, e, k * whole_.momentum.lin, k * whole_.rate.lin, level, wanted, rows);
         for (int c = 0; c < model_.ncolumns; ++c) {
             const auto& I = world_.I[model_.column_body[c]];  // of the subtree
             const Spatial<double>& s = world_.S[c];
@@ -195,26 +187,26 @@ class AccelerationRows {
         }
     }
 
-    void posture(const Reference& r, Wish& wish, double* wanted, double* way) const {
-        for (const Body& b : model_.bodies) between(b, q_, r.target, way);
+    void posture(const Reference& r, Objective& level, double* wanted, double* difference) const {
+        for (const Body& b : model_.bodies) between(b, q_, r.target, difference);
         for (int k = 0; k < model_.nv; ++k) {
-            wanted[k] = r.wanted(k, way[k], v_[k], 0);
+            wanted[k] = r.wanted(k, difference[k], v_[k], 0);
             const double w = r.weight[k];
             if (w == 0) continue;
             // several postures in one level: their weighted mean
-            const double before = wish.scale[k], both = __builtin_sqrt(before * before + w * w);
-            wish.offset[k] = (before * wish.offset[k] + w * w * wanted[k]) / both;
-            wish.scale[k] = both;
-            wish.diagonal = true;
+            const double before = level.scale[k], both = __builtin_sqrt(before * before + w * w);
+            level.offset[k] = (before * level.offset[k] + w * w * wanted[k]) / both;
+            level.scale[k] = both;
+            level.diagonal = true;
         }
     }
 
     // The target is a momentum, its velocity the rate: `damping` brings the momentum there.
-    void momentum(const Reference& r, Wish& wish, double* wanted) const {
+    void momentum(const Reference& r, Objective& level, double* wanted) const {
         for (int k = 0; k < 6; ++k)
             wanted[k] = r.velocity[k] + r.damping[k] * (r.target[k] - part(whole_.momentum, k)) - part(whole_.rate, k);
         double* rows[6];
-        open(r, 6, wanted, wish, rows);
+        open(r, 6, wanted, level, rows);
         for (int c = 0; c < model_.ncolumns; ++c) {
             Spatial<double> F = world_.I[model_.column_body[c]] * world_.S[c];
             F.ang -= cross(whole_.com, F.lin);
@@ -226,7 +218,7 @@ class AccelerationRows {
     // The rotation of the frame's axis relative to the line of sight, in two directions across that line. The line
     // from the eye p to the target turns by d x s' / |s| with s = target - p, d = s / |s|; that the frame also rolls
     // about it turns the difference of the two.
-    void gaze(const ControlTask& task, const Reference& r, Wish& wish, double* wanted) const {
+    void gaze(const ControlTask& task, const Reference& r, Objective& level, double* wanted) const {
         const Placement<double> f = frames_.place(task.frame, nullptr);
         const V axis = f.R * vec(r.more), sight = vec(r.target) - world_.origin - f.p;
         const double distance = __builtin_sqrt(dot(sight, sight));
@@ -244,11 +236,11 @@ class AccelerationRows {
         const V all = r.stiffness[0] * e + r.damping[0] * (line - rate.ang) - drift.ang -
                       dot(d, rate.ang) * cross(d, line) +
                       k * (cross(d, vec(r.acceleration) - drift.lin) - 2 * dot(d, moving) * line);
-        double* rows[2] = {wish.A[wish.rows], wish.A[wish.rows + 1]};
+        double* rows[2] = {level.A[level.rows], level.A[level.rows + 1]};
         wanted[0] = there ? 0 : dot(u, all), wanted[1] = there ? 0 : dot(w, all);
         for (int i = 0; i < 2; ++i) {
-            clear_row(rows[i], wish.A.stride);
-            wish.b[wish.rows++] = weight * wanted[i];
+            clear_row(rows[i], level.A.stride);
+            level.b[level.rows++] = weight * wanted[i];
         }
         frames_.for_columns(task.frame, -1, f.p, [&](int iv, const Spatial<double>& s) {
             const V turning = s.ang + k * cross(d, s.lin);  // moving sideways turns the line of sight
@@ -264,7 +256,7 @@ class AccelerationRows {
     }
 
     // Rows of the user's own: what is missing, then in `more` the Jacobian and dJ/dt v.
-    void rows(const ControlTask& task, const Reference& r, Wish& wish, double* wanted) const {
+    void rows(const ControlTask& task, const Reference& r, Objective& level, double* wanted) const {
         const long n = task.rows, nv = model_.nv;
         const double* drift = r.more + n * nv;
         for (int k = 0; k < n; ++k) {
@@ -273,10 +265,10 @@ class AccelerationRows {
             for (long j = 0; j < nv; ++j) rate += J[j] * v_[j];
             wanted[k] = r.wanted(k, r.target[k], rate, drift[k]);
             if (r.weight[k] == 0) continue;
-            double* row = wish.A[wish.rows];
-            clear_row(row, wish.A.stride);
+            double* row = level.A[level.rows];
+            clear_row(row, level.A.stride);
             for (long j = 0; j < nv; ++j) row[j] = r.weight[k] * J[j];
-            wish.b[wish.rows++] = r.weight[k] * wanted[k];
+            level.b[level.rows++] = r.weight[k] * wanted[k];
         }
     }
 

@@ -3,7 +3,7 @@
 
 #include "kernels/frames.hpp"
 #include "kernels/manifold.hpp"
-#include "solver/hierarchy.hpp"
+#include "solver/objective.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -35,14 +35,16 @@ class Rows {
     Rows(const Model& model, const World<double>& world, const V& com, const double* q, double dt, bool full)
         : model_(model), world_(world), frames_(model, world), com_(com), q_(q), dt_(dt), full_(full) {}
 
-    // Adds a task's rows to its level; `error` takes the distance and the angle that are missing.
-    void append(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
+    // Adds a task's rows to its level; `error` takes the distance and the angle that are missing, `difference` is
+    // scratch memory of nv numbers.
+    void append(const Task& task, const double* target, const double* settings, Objective& level, double* error,
+                double* difference) const {
         error[0] = error[1] = 0;
         switch (task.kind) {
             case TaskKind::Pose: return pose(task, target, settings, level, error);
             case TaskKind::Point: return point(task, target, settings, level, error);
             case TaskKind::Com: return com(target, settings, level, error);
-            case TaskKind::Posture: return posture(target, settings, level, error);
+            case TaskKind::Posture: return posture(target, settings, level, error, difference);
             case TaskKind::Momentum: return momentum(target, settings, level);
             case TaskKind::Gaze: return gaze(task, target, settings, level, error);
             case TaskKind::Rows: return rows(task, target, settings, level, error);
@@ -54,13 +56,13 @@ class Rows {
     double gain_of(double setting) const { return full_ ? 1 : setting; }
 
     // Starts new rows, all zero, and returns the first.
-    static double* open(Level& level, long count) {
+    static double* open(Objective& level, long count) {
         double* first = level.A[level.rows];
         memset(first, 0, sizeof(double) * static_cast<std::size_t>(count * level.A.stride));
         return first;
     }
 
-    void pose(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
+    void pose(const Task& task, const double* target, const double* settings, Objective& level, double* error) const {
         const double *weight = settings, gain = gain_of(settings[6]);
         const Placement<double> f = frames_.place(task.frame, settings + 7), r = frames_.place(task.reference, nullptr);
         const V p = r.p + r.R * V{target[3], target[7], target[11]};
@@ -94,7 +96,7 @@ class Rows {
         frames_.for_columns(task.reference, task.frame, f.p, put(-1));
     }
 
-    void point(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
+    void point(const Task& task, const double* target, const double* settings, Objective& level, double* error) const {
         const double *weight = settings, gain = gain_of(settings[3]);
         const Placement<double> f = frames_.place(task.frame, settings + 4), r = frames_.place(task.reference, nullptr);
         const V d = vec(target) - tmul(r.R, f.p - r.p);
@@ -107,14 +109,15 @@ class Rows {
         frames_.for_columns(task.reference, task.frame, f.p, put(-1));
     }
 
-    void com(const double* target, const double* settings, Level& level, double* error) const {
+    void com(const double* target, const double* settings, Objective& level, double* error) const {
         double* rows[3];
         open_three(settings, gain_of(settings[3]), vec(target) - com_, level, rows, error);
         for_com_columns([&](int iv, const V& d) { add_three(rows, settings, 1, iv, d); });
     }
 
     // Three rows, as far as they have weight.
-    static void open_three(const double* weight, double gain, const V& d, Level& level, double** rows, double* error) {
+    static void open_three(const double* weight, double gain, const V& d, Objective& level, double** rows,
+                           double* error) {
         double* first = open(level, 3);
         const double e[3] = {d.x, d.y, d.z};
         long count = 0;
@@ -145,23 +148,24 @@ class Rows {
         }
     }
 
-    void posture(const double* target, const double* settings, Level& level, double* error) const {
+    void posture(const double* target, const double* settings, Objective& level, double* error,
+                 double* difference) const {
         const double gain = gain_of(settings[model_.nv]);
-        double* way = level.way;
-        for (const Body& b : model_.bodies) between(b, q_, target, way);
+        for (const Body& b : model_.bodies) between(b, q_, target, difference);
         double square = 0;
         for (int k = 0; k < model_.nv; ++k) {
             // several postures in one level: their weighted mean
             const double w = settings[k], before = level.scale[k], both = __builtin_sqrt(before * before + w * w);
             if (w == 0) continue;
-            level.offset[k] = (before * level.offset[k] + w * w * gain * way[k]) / both;
+            level.offset[k] = (before * level.offset[k] + w * w * gain * difference[k]) / both;
             level.scale[k] = both;
-            square += way[k] * way[k];
+            square += difference[k] * difference[k];
+            level.diagonal = true;
         }
         error[1] = __builtin_sqrt(square);
     }
 
-    void momentum(const double* target, const double* weight, Level& level) const {
+    void momentum(const double* target, const double* weight, Objective& level) const {
         double* first = open(level, 6);
         double* rows[6];
         long count = 0;
@@ -183,7 +187,7 @@ class Rows {
     }
 
     // Turns the frame until its axis points at the target: two rows, the rotation about the line of sight is free.
-    void gaze(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
+    void gaze(const Task& task, const double* target, const double* settings, Objective& level, double* error) const {
         const double weight = settings[0], gain = gain_of(settings[1]);
         const Placement<double> f = frames_.place(task.frame, nullptr);
         const V axis = f.R * vec(settings + 2), sight = vec(target) - world_.origin - f.p;
@@ -215,7 +219,7 @@ class Rows {
         return (1 / __builtin_sqrt(dot(u, u))) * u;
     }
 
-    void rows(const Task& task, const double* target, const double* settings, Level& level, double* error) const {
+    void rows(const Task& task, const double* target, const double* settings, Objective& level, double* error) const {
         const double gain = gain_of(settings[task.rows * model_.nv]);
         open(level, task.rows);
         double square = 0;
@@ -230,7 +234,7 @@ class Rows {
     }
 
     // Inequalities: rows x <= b.
-    void com_limit(const Task& task, const double* target, Level& level, double* error) const {
+    void com_limit(const Task& task, const double* target, Objective& level, double* error) const {
         open(level, task.rows);
         for (int k = 0; k < task.rows; ++k) {
             const V a = vec(target + 4 * k);
