@@ -1,4 +1,4 @@
-"""What goes wrong is said in one paragraph, with the right exit code, and leaves nothing half done."""
+"""Errors are one paragraph with the right exit code and leave no partial files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import pytest
 
 import kinodyn as kd
 import kinodyn.cli
-from kinodyn.cli.working import working
+from kinodyn.cli.progress import progress_bar
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
 
-WRONG_USE = [
+USAGE_ERRORS = [
     ("kinodyn fk pnda", "did you mean 'panda'"),
     ("kinodyn fk nowhere.urdf", "does not exist"),
     ("kinodyn fk panda --q 1,2", "q must be 7 numbers, got 2"),
@@ -35,14 +35,14 @@ WRONG_USE = [
     ("kinodyn fk panda --plot x.txt", "allowed are .png, .svg, .pdf"),
     ("kinodyn fk panda --speed 3", "No such option"),
     ("kinodyn nothing", "No such command"),
-    ("kinodyn ik panda", "where shall the frame go"),
+    ("kinodyn ik panda", "exactly one of --position"),
     ("kinodyn ik panda --position 1,2", "must be 3 numbers"),
-    ("kinodyn ik panda --position 1,2,3 --quaternion 1,1,1,1", "length 1"),
+    ("kinodyn ik panda --position 1,2,3 --quaternion 1,1,1,1", "norm 1"),
     ("kinodyn dynamics panda gravity --wrench panda_link8=0,0,1", "no effect on gravity"),
     ("kinodyn dynamics panda --wrench panda_link8", "FRAME=fx,fy,fz"),
-    ("kinodyn trajectory panda", "where to?"),
+    ("kinodyn trajectory panda", "final configuration is missing"),
     ("kinodyn trajectory panda --from ready --to random --duration 0.1", "too short"),
-    ("kinodyn identify panda", "give a recording"),
+    ("kinodyn identify panda", "a recording is needed"),
     ("kinodyn derive humanoid", "allowed are"),
     ("kinodyn walk --push 60", "such as 60@3.0"),
     ("kinodyn walk --push a@3", "must be numbers"),
@@ -51,14 +51,14 @@ WRONG_USE = [
     ("kinodyn walk --save x.json", "allowed are .npz, .parquet, .csv"),
     ("kinodyn walk --engine native", "'native' is not one of 'mujoco'. `kinodyn walk --help`"),
     ("kinodyn fk planar2r --q nan,1", "q[0] is not finite"),
-    ("kinodyn fk planar2r --q random:0", "draws nothing"),
-    ("kinodyn ik planar2r --targets-of random:0", "draws nothing"),
-    ("kinodyn fk planar2r --frame link1 --all", "give one of them"),
-    ("kinodyn jacobian planar2r --frame link1 --com", "do not go with it"),
+    ("kinodyn fk planar2r --q random:0", "draws no samples"),
+    ("kinodyn ik planar2r --targets-of random:0", "draws no samples"),
+    ("kinodyn fk planar2r --frame link1 --all", "exclude each other"),
+    ("kinodyn jacobian planar2r --frame link1 --com", "cannot be combined"),
     ("kinodyn ik ur5 --position 0.3,0.2,0.4 --all", "give --rpy or --quaternion"),
     ("kinodyn simulate planar2r --target random", "--control is none"),
-    ("kinodyn simulate planar2r --push-frame link1", "--push-frame says where a --push acts"),
-    ("kinodyn identify planar2r --excite --urdf x.urdf", "--excite fits nothing"),
+    ("kinodyn simulate planar2r --push-frame link1", "--push-frame needs a --push"),
+    ("kinodyn identify planar2r --excite --urdf x.urdf", "--excite does not fit"),
     ("kinodyn identify planar2r run.csv --urdf nowhere/x.urdf", "folder"),
     ("kinodyn view humanoid --recording walk.npz --export x.txt", "allowed are .html, .htm"),
     ("kinodyn bench planar2r --seconds 0", "greater than or equal to 0.0001"),
@@ -66,8 +66,8 @@ WRONG_USE = [
 ]
 
 
-@pytest.mark.parametrize(("line", "said"), WRONG_USE, ids=[line for line, _ in WRONG_USE])
-def test_wrong_use_is_told_in_one_paragraph(run: Run, line: str, said: str) -> None:
+@pytest.mark.parametrize(("line", "said"), USAGE_ERRORS, ids=[line for line, _ in USAGE_ERRORS])
+def test_a_usage_error_is_one_paragraph_and_exit_code_2(run: Run, line: str, said: str) -> None:
     done = run(line)
     assert done.code == 2 and done.out == ""
     assert said in done.err and "Traceback" not in done.err
@@ -86,70 +86,74 @@ FILES = [
 
 
 @pytest.mark.parametrize(("name", "content", "said"), FILES, ids=[name for name, _, _ in FILES])
-def test_a_file_that_is_wrong_is_told_where(run: Run, name: str, content: str, said: str) -> None:
+def test_the_error_for_an_invalid_file_says_where_it_is(run: Run, name: str, content: str, said: str) -> None:
     Path(name).write_text(content)
     done = run(f"kinodyn fk planar2r --q {name}")
-    assert done.code == 2 and said in done.err and "fault of kinodyn" not in done.err
+    assert done.code == 2 and said in done.err and "bug in kinodyn" not in done.err
 
 
 @pytest.mark.parametrize("row", ["0,0,0,0,0,0,0", "nan,0,0,0,0,0,1"])
-def test_a_target_that_is_no_pose_is_told_with_its_row(run: Run, row: str) -> None:
+def test_the_error_for_an_invalid_target_names_its_row(run: Run, row: str) -> None:
     Path("poses.csv").write_text(f"x,y,z,qx,qy,qz,qw\n0.3,0.2,0.1,0,0,0,1\n{row}\n")
     done = run("kinodyn ik ur5 --targets poses.csv")
-    assert done.code == 2 and "row 1 of poses.csv is no pose" in done.err
+    assert done.code == 2 and "row 1 of poses.csv is not a pose" in done.err
 
 
 @pytest.mark.parametrize("option", ["--out x.csv", "--plot x.png", "--report x.html"])
-def test_a_folder_where_one_may_not_write_is_told_before_the_work(
+def test_a_read_only_folder_is_reported_before_the_computation(
     run: Run, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: pytest.fail("the work began"))
+    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: pytest.fail("the computation started"))
     done = run(f"kinodyn fk panda {option}")
     assert done.code == 2 and "you may not write in" in done.err
 
 
-def test_a_folder_in_place_of_a_file_is_told_before_the_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: pytest.fail("the work began"))
+def test_a_folder_in_place_of_a_file_is_reported_before_the_computation(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: pytest.fail("the computation started"))
     Path("x.csv").mkdir()
     done = run("kinodyn fk panda --out x.csv")
     assert done.code == 2 and "it is a folder" in done.err
 
 
-def test_a_file_that_fails_takes_neither_the_answer_nor_the_others(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*given: object) -> None:
+def test_if_one_file_fails_the_result_is_printed_and_the_others_are_written(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disk_full(*given: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("kinodyn.cli.files.write_samples", full)
+    monkeypatch.setattr("kinodyn.cli.files.write_samples", disk_full)
     done = run("kinodyn fk planar2r --out x.csv --report x.html")
     assert done.code == 2 and "no space left" in done.err
     assert "planar2r: link2" in done.out and Path("x.html").stat().st_size > 0
 
 
-def test_nothing_typed_shows_the_help_and_is_no_error(run: Run) -> None:
+def test_no_arguments_show_the_help_without_an_error_message(run: Run) -> None:
     done = run("kinodyn")
     assert done.code == 2 and "Usage" in done.out and done.err == ""
 
 
-def test_a_program_gets_the_error_as_json(run: Run) -> None:
+def test_with_json_the_error_is_a_document_on_stdout(run: Run) -> None:
     done = run("kinodyn fk pnda --json")
     assert done.code == 2
     assert done.document["ok"] is False and "'panda'" in done.document["error"]
 
 
-def test_a_robot_that_cannot_walk_is_a_no_and_not_a_fault(run: Run) -> None:
+def test_a_robot_that_cannot_walk_is_exit_code_1(run: Run) -> None:
     done = run("kinodyn walk panda")
     assert done.code == 1 and "two are needed" in done.err
 
 
-def test_a_fault_of_ours_is_told_as_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_exception_is_reported_as_a_bug(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: 1 / 0)
     done = run("kinodyn fk panda")
     assert done.code == 70 and "ZeroDivisionError" in done.err and "Traceback" not in done.err
     assert "Traceback" in run("kinodyn fk panda --debug").err
 
 
-def test_a_description_that_is_doubtful_is_told_in_one_line(run: Run) -> None:
+def test_a_description_warning_is_one_line_and_an_error_with_strict(run: Run) -> None:
     Path("odd.urdf").write_text(
         "<robot name='odd'><link name='a'/><joint name='j' type='revolute'><parent link='a'/><child link='b'/>"
         "<limit effort='1' velocity='1' lower='-1' upper='1'/></joint><link name='b'><inertial><mass value='1'/>"
@@ -160,10 +164,10 @@ def test_a_description_that_is_doubtful_is_told_in_one_line(run: Run) -> None:
     assert [line[:8] for line in done.err.strip().splitlines()] == ["warning:"]
     assert run("kinodyn check odd.urdf").code == 0
     strict = run("kinodyn check odd.urdf --strict --json")
-    assert strict.code == 1 and strict.result["findings"][0]["level"] == "doubtful"
+    assert strict.code == 1 and strict.result["findings"][0]["level"] == "warning"
 
 
-def test_check_finds_the_line_of_an_error(run: Run) -> None:
+def test_check_reports_the_line_of_an_error(run: Run) -> None:
     Path("bad.urdf").write_text(
         "<robot name='bad'>\n<link name='a'/>\n<link name='b'/>\n"
         "<joint name='j' type='fixed'>\n<parent link='a'/>\n<child link='c'/>\n</joint></robot>"
@@ -174,39 +178,39 @@ def test_check_finds_the_line_of_an_error(run: Run) -> None:
     assert run("kinodyn fk bad.urdf").code == 2
 
 
-def test_the_first_interrupt_ends_the_work_and_the_handler_comes_back() -> None:
+def test_the_first_ctrl_c_stops_the_computation_and_the_handler_is_restored() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with working("something") as work:
-        assert work(1, 3)
+    with progress_bar("something") as progress:
+        assert progress(1, 3)
         signal.raise_signal(signal.SIGINT)
-        assert not work(2, 3)
+        assert not progress(2, 3)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_an_interrupted_ik_keeps_the_targets_that_are_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_ik_keeps_the_solved_targets(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     solve = kd.ik.solve
 
     def interrupted(*given: object, **more: object) -> object:
         signal.raise_signal(signal.SIGINT)
         return solve(*given, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("kinodyn.cli.commands.ik.PART", 4)
+    monkeypatch.setattr("kinodyn.cli.commands.ik.CHUNK", 4)
     monkeypatch.setattr(kd.ik, "solve", interrupted)
     done = run("kinodyn ik ur5 --targets-of random:10 --out part.npz --json")
     assert done.code == 130 and done.document["interrupted"] is True
     assert np.load("part.npz")["q"].shape == (4, 6)
 
 
-def test_an_interrupt_before_there_is_anything_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_before_there_is_a_result_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kd.kinematics, "poses", lambda *given, **more: signal.raise_signal(signal.SIGINT))
     done = run("kinodyn fk panda --json")
     assert done.code == 130 and done.document["interrupted"] is True and "nothing" not in done.out
-    assert "interrupted before there was anything to keep" in done.err
+    assert "interrupted before there was any result" in done.err
 
 
-def test_an_interrupted_bench_ends_at_once_with_whole_rows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_bench_stops_with_complete_rows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = iter(range(10_000_000))
     poses = kd.kinematics.com
 
@@ -220,7 +224,7 @@ def test_an_interrupted_bench_ends_at_once_with_whole_rows(run: Run, monkeypatch
     assert done.code == 130 and [row["function"] for row in done.result["rows"]] == ["poses of all frames", "jacobian"]
 
 
-def test_ctrl_c_in_a_process_of_its_own_keeps_the_recording(tmp_path: Path) -> None:
+def test_ctrl_c_in_a_subprocess_keeps_the_recording(tmp_path: Path) -> None:
     line = "-m kinodyn simulate planar2r --duration 1e5 --out kept.npz --json"
     with subprocess.Popen(
         [sys.executable, *line.split()], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -238,8 +242,8 @@ def test_ctrl_c_in_a_process_of_its_own_keeps_the_recording(tmp_path: Path) -> N
     assert recording.status == "interrupted" and len(recording) >= 1
 
 
-def test_ctrl_c_while_it_loads_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Impatient:
+def test_ctrl_c_during_import_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupting:
         @staticmethod
         def find_spec(name: str, path: object = None, target: object = None) -> None:
             if name == "kinodyn.cli.entry":
@@ -247,5 +251,5 @@ def test_ctrl_c_while_it_loads_ends_without_a_traceback(monkeypatch: pytest.Monk
 
     monkeypatch.delitem(sys.modules, "kinodyn.cli.entry", raising=False)
     monkeypatch.delattr(kinodyn.cli, "entry", raising=False)
-    monkeypatch.setattr(sys, "meta_path", [Impatient, *sys.meta_path])
+    monkeypatch.setattr(sys, "meta_path", [Interrupting, *sys.meta_path])
     assert kinodyn.cli.main(["info", "panda"]) == 130

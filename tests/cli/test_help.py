@@ -1,4 +1,4 @@
-"""Help teaches: every command has an example, and every example works as it stands."""
+"""Every command has an example in its help, and every example runs as shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinodyn.cli.command import EXAMPLES
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
 
-WANTED = {
+COMMANDS = {
     "info", "check", "fk", "ik", "jacobian", "dynamics", "trajectory", "workspace", "derive", "identify", "simulate",
     "push", "walk", "view", "bench", "robots",
 }  # fmt: skip
@@ -29,13 +29,13 @@ def record(path: str) -> None:
     kd.Recording.of(robot, [0.0, 0.1, 0.2], q, np.zeros((3, robot.nv)), np.zeros((3, robot.nv))).save(path)
 
 
-def test_every_capability_is_a_command_and_listed(run: Run) -> None:
+def test_every_capability_is_a_listed_command(run: Run) -> None:
     shown = run("kinodyn --help")
-    assert set(EXAMPLES) == WANTED
-    assert shown.code == 0 and all(re.search(rf"\b{name} ", shown.out) for name in WANTED)
+    assert set(EXAMPLES) == COMMANDS
+    assert shown.code == 0 and all(re.search(rf"\b{name} ", shown.out) for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", sorted(WANTED))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_shows_the_examples(run: Run, name: str) -> None:
     shown = run(f"kinodyn {name} --help")
     assert shown.code == 0 and EXAMPLES[name]
@@ -43,8 +43,8 @@ def test_help_shows_the_examples(run: Run, name: str) -> None:
         assert example in shown.out
 
 
-@pytest.mark.parametrize("name", sorted(WANTED))
-def test_the_examples_in_the_help_work(run: Run, name: str, outside: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_examples_in_the_help_run(run: Run, name: str, outside: dict[str, Any]) -> None:
     if name == "view":
         record("walk.npz")
     for example in EXAMPLES[name]:
@@ -54,7 +54,7 @@ def test_the_examples_in_the_help_work(run: Run, name: str, outside: dict[str, A
             assert Path(file).stat().st_size > 0
 
 
-def test_the_commands_on_the_page_work(run: Run, outside: dict[str, Any]) -> None:
+def test_the_commands_on_the_documentation_page_run(run: Run, outside: dict[str, Any]) -> None:
     lines = re.findall(r"^\$ (kinodyn .*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     known = {example for examples in EXAMPLES.values() for example in examples}
     assert len(lines) >= 15
@@ -69,7 +69,7 @@ def test_the_commands_on_the_page_work(run: Run, outside: dict[str, Any]) -> Non
             Path(file).write_text(done.out)
 
 
-def test_the_version_is_told(run: Run) -> None:
+def test_the_version_is_printed(run: Run) -> None:
     assert run("kinodyn --version").out.startswith(f"kinodyn {kd.__version__}")
 
 

@@ -1,4 +1,4 @@
-"""Tables fit the terminal: a number is never broken, and what does not fit is named."""
+"""Tables fit the terminal: no number is wrapped, and omitted columns are named."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from rich.console import Console
 
 import kinodyn as kd
-from kinodyn.cli.answer import Table
-from kinodyn.cli.keeping import _short
-from kinodyn.cli.show import rich_table
+from kinodyn.cli.output import _as_text
+from kinodyn.cli.result import Table
+from kinodyn.cli.terminal import rich_table
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
 
 
-def drawn(table: Table, width: int) -> list[str]:
+def render(table: Table, width: int) -> list[str]:
     console = Console(width=width, file=None, record=True, quiet=False)
     with console.capture() as capture:
         console.print(rich_table(table, width))
@@ -26,10 +26,10 @@ def drawn(table: Table, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_no_number_is_broken_and_no_line_is_too_long(width: int) -> None:
+def test_no_number_is_wrapped_and_no_line_is_too_long(width: int) -> None:
     values = np.random.default_rng(0).normal(size=(3, 7)) * 10.0 ** np.arange(-4, 3)
-    heads = ["joint", *(f"a_rather_long_name_of_joint{k}" for k in range(7))]
-    lines = drawn(Table("", heads, [(f"row{k}", *row) for k, row in enumerate(values)]), width)
+    headings = ["joint", *(f"a_rather_long_name_of_joint{k}" for k in range(7))]
+    lines = render(Table("", headings, [(f"row{k}", *row) for k, row in enumerate(values)]), width)
     rows = [line.split() for line in lines if line.lstrip().startswith("row")]
     assert len(rows) == 3 and all(len(line) <= width for line in lines)
     shown = np.array([[float(entry) for entry in row[1:]] for row in rows])
@@ -37,7 +37,7 @@ def test_no_number_is_broken_and_no_line_is_too_long(width: int) -> None:
     assert shown.shape[1] == 7 or any("more columns:" in line for line in lines)
 
 
-def test_a_table_of_eighty_columns_has_the_whole_jacobian(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_jacobian_fits_into_eighty_characters(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     out = run("kinodyn jacobian humanoid --q standing").out
     rows = re.findall(r"^  (left_\S+) +(.*)$", out, re.MULTILINE)
@@ -48,18 +48,18 @@ def test_a_table_of_eighty_columns_has_the_whole_jacobian(run: Run, monkeypatch:
     np.testing.assert_allclose(wrist, J[:, robot.joint("left_wrist_roll").v.start], rtol=6e-3)
 
 
-def test_all_names_of_robots_are_shown(run: Run) -> None:
+def test_all_robot_names_are_shown(run: Run) -> None:
     assert set(kd.robots()) <= set(run("kinodyn robots").out.split())
 
 
-def test_only_directions_that_count_make_the_manipulability(run: Run) -> None:
+def test_part_selects_the_directions_of_the_manipulability(run: Run) -> None:
     whole, part = (run(f"kinodyn jacobian planar2r --q 0.3,0.5 {option} --json") for option in ("", "--part 'x y'"))
     assert whole.result["manipulability"] == 0.0
     np.testing.assert_allclose(part.result["manipulability"], np.sin(0.5))
-    assert "--part chooses" in run("kinodyn jacobian planar2r").out
+    assert "--part selects" in run("kinodyn jacobian planar2r").out
 
 
-def test_a_report_shows_inputs_as_people_write_them() -> None:
-    assert _short(np.array([0.1, -2.0])) == "0.1, -2" and _short(np.eye(2)) == "1, 0; 0, 1"
-    assert _short(np.zeros((100, 7))) == "array of 100 x 7 numbers"
-    assert _short({"q": 0.25, "v": (1, 2)}) == "q = 0.25, v = 1, 2" and _short(None) is None
+def test_a_report_formats_inputs_readably() -> None:
+    assert _as_text(np.array([0.1, -2.0])) == "0.1, -2" and _as_text(np.eye(2)) == "1, 0; 0, 1"
+    assert _as_text(np.zeros((100, 7))) == "array of 100 x 7 numbers"
+    assert _as_text({"q": 0.25, "v": (1, 2)}) == "q = 0.25, v = 1, 2" and _as_text(None) is None

@@ -1,4 +1,4 @@
-"""`kinodyn walk`: its figures, its exit code, its report."""
+"""`kinodyn walk`: metrics, exit code, report."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.cli import rendering, walk_pictures
+from kinodyn.cli import rendering, walk_plots
 from kinodyn.cli.commands.walk import pushes
-from kinodyn.cli.figures import walk_tables
-from kinodyn.cli.pictures import stick_strip, sticks
+from kinodyn.cli.plotting import link_segments, plot_stick_figures
+from kinodyn.cli.walk_tables import walk_tables
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
 
 
-def test_pushes_are_read_as_the_help_says() -> None:
+def test_pushes_are_parsed_as_the_help_says() -> None:
     robot = kd.load("humanoid")
     forward, left, long = pushes(robot, ["60@3", "0,-60@2.5", "1,2,3@1+0.2"])
     base = robot.joints[0].child
@@ -29,39 +29,39 @@ def test_pushes_are_read_as_the_help_says() -> None:
     assert (long.force.tolist(), long.duration) == ([1, 2, 3], 0.2)
 
 
-def test_a_walk_that_falls_ends_with_code_1_and_keeps_everything(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk_pictures, "render", lambda robot, q: (None, "no screen"))
+def test_a_fall_is_exit_code_1_and_all_files_are_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk_plots, "render", lambda robot, q: (None, "no screen"))
     done = run("kinodyn walk --duration 2.6 --push 0,3000@0.6 --save fall.npz --report fall.html --json")
     assert done.code == 1 and done.result["walked"] is False and done.result["fallen"] > 0.6
     assert kd.Recording.load("fall.npz").status == "complete"
     assert len(re.findall("<img ", Path("fall.html").read_text())) == 4
 
 
-def test_the_table_has_every_figure_with_its_unit() -> None:
+def test_the_table_has_every_metric_with_its_unit() -> None:
     summary: dict[str, Any] = {"robot": "x", "walked": True, "fallen": None, "distance": 2.0, "least_margin": 0.01,
-                               "new_figure": 3.0, "torques": {"a": 0.5, "b": 0.9}}  # fmt: skip
-    figures, torque = walk_tables(summary)
-    assert figures.rows[0] == ("falls", 0, "") and walk_tables({"fallen": 3.0})[0].rows == [("fell at", 3.0, "s")]
-    assert figures.rows[1:] == [("distance", 2.0, "m"), ("ZMP margin, smallest", 10.0, "mm"), ("new figure", 3.0, "")]
+                               "new_metric": 3.0, "torques": {"a": 0.5, "b": 0.9}}  # fmt: skip
+    metrics, torque = walk_tables(summary)
+    assert metrics.rows[0] == ("falls", 0, "") and walk_tables({"fallen": 3.0})[0].rows == [("fell at", 3.0, "s")]
+    assert metrics.rows[1:] == [("distance", 2.0, "m"), ("ZMP margin, smallest", 10.0, "mm"), ("new metric", 3.0, "")]
     assert [row[0] for row in torque.rows] == ["b", "a"] and torque.rows[0][1] == pytest.approx(90.0)
 
 
-def test_sticks_join_the_joints_of_the_robot() -> None:
+def test_link_segments_connect_the_joints() -> None:
     robot = kd.load("planar2r")
-    lines = sticks(robot, np.array([0.0, np.pi / 2]))
+    lines = link_segments(robot, np.array([0.0, np.pi / 2]))
     ends = lines.reshape(-1, 3)
     assert np.linalg.norm(ends - [1.0, 0.0, 0.0], axis=1).min() < 1e-9
     assert np.linalg.norm(ends - [1.0, 1.0, 0.0], axis=1).min() < 1e-9
 
 
-def test_the_strip_of_sticks_can_always_be_drawn(tmp_path: Path) -> None:
+def test_stick_figures_need_no_renderer(tmp_path: Path) -> None:
     robot = kd.load("humanoid")
-    figure = stick_strip(robot, robot.random(3, seed=0), [0.0, 1.0, 2.0])
+    figure = plot_stick_figures(robot, robot.random(3, seed=0), [0.0, 1.0, 2.0])
     figure.savefig(tmp_path / "strip.png")
     assert len(figure.axes) == 3 and (tmp_path / "strip.png").stat().st_size > 3_000
 
 
-def test_a_renderer_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_renderer_reports_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def failed(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
         assert command[-1] == "kinodyn.cli.rendering" and settings["timeout"] > 0
         return subprocess.CompletedProcess(command, 1, b"", b"Traceback ...\nno OpenGL here\n")

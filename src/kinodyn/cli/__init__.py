@@ -1,4 +1,4 @@
-"""The command line: `kinodyn`. One file a command, in `commands/`; the rest is what they share."""
+"""The command line `kinodyn`: one file per command in `commands/`, the other modules are shared by them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,24 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `kinodyn` with arguments, those of the process unless given, and return the exit code."""
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows `kinodyn`; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit code: 0 success, 1 negative answer, 2 wrong usage, 70 internal error, 130 interrupted.
+    """
     try:
-        from kinodyn.cli import entry  # takes half a second, in which Ctrl-C must not show a traceback
+        from kinodyn.cli import entry  # takes half a second, during which Ctrl-C must not show a traceback
     except KeyboardInterrupt:
         return 130
     return entry.main(arguments)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

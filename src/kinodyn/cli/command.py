@@ -1,4 +1,4 @@
-"""The decorator that makes a function a command: it adds the options that all commands have and prints the answer."""
+"""The decorator that turns a function into a command: it adds the shared options and prints the result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import typer
 from rich.markup import escape
 
 from kinodyn.cli import options
-from kinodyn.cli.answer import Answer
 from kinodyn.cli.files import WRITTEN
-from kinodyn.cli.keeping import Kept, check_files, keep
+from kinodyn.cli.output import Destinations, check_files, emit
+from kinodyn.cli.result import CommandResult
+
+Command = Callable[..., CommandResult]
 
 app = typer.Typer(
     name="kinodyn",
@@ -22,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-EXAMPLES: dict[str, tuple[str, ...]] = {}  # of each command, as its help shows them
+EXAMPLES: dict[str, tuple[str, ...]] = {}  # command name -> the command lines that its help shows
 
 SHARED = {
     "out": (options.Out, None),
@@ -35,49 +37,68 @@ SHARED = {
 
 def command(
     name: str, *, examples: Sequence[str], without: Sequence[str] = (), out: Sequence[str] = WRITTEN
-) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
-    """Register a function that returns an Answer as `kinodyn NAME`.
+) -> Callable[[Command], Command]:
+    """Register a function that returns a `CommandResult` as `kinodyn NAME`.
 
-    `examples` are whole command lines, shown by --help; `without` are options of `SHARED` that make no sense for it;
-    `out` are the suffixes of files that it can write.
+    Parameters
+    ----------
+    name : str
+    examples : sequence of str
+        Complete command lines, shown by `--help` and run by the tests.
+    without : sequence of str
+        Keys of `SHARED` that this command does not offer.
+    out : sequence of str
+        Suffixes of the files that `--out` can write.
     """
-    added = {key: value for key, value in SHARED.items() if key not in without}
     EXAMPLES[name] = tuple(examples)
 
-    def register(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    def register(function: Command) -> Command:
         def run(**given: Any) -> None:
-            shared = {key: given.pop(key, None) for key in SHARED}
-            wanted = Kept(name, shared["out"], shared["plot"], shared["report"], bool(shared["json"]))
-            check_files(wanted, out)
-            try:
-                answer = function(**given)
-            except KeyboardInterrupt as stop:  # before there was anything to keep; typer would end without a word
-                raise typer.Abort() from stop
-            keep(answer, wanted)
-            if answer.then is not None:
-                with suppress(KeyboardInterrupt):
-                    answer.then()
-            raise typer.Exit(answer.exit_code)
+            _run(name, function, out, given)
 
-        hints = get_type_hints(function, include_extras=True)
-        own = [
-            parameter.replace(annotation=hints[key], kind=inspect.Parameter.KEYWORD_ONLY)
-            for key, parameter in inspect.signature(function).parameters.items()
-        ]
-        more = [
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            for key, (annotation, default) in added.items()
-        ]
-        run.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *more)}
+        parameters = [*_own(function), *_shared(without)]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         app.command(name, help=_help(function.__doc__ or "", examples))(run)
         return function
 
     return register
 
 
+def _run(name: str, function: Command, out: Sequence[str], given: dict[str, Any]) -> None:
+    """Check the output files, compute, print and write the result, and end with its exit code."""
+    shared = {key: given.pop(key, None) for key in SHARED}
+    destinations = Destinations(name, shared["out"], shared["plot"], shared["report"], bool(shared["json"]))
+    check_files(destinations, out)
+    try:
+        result = function(**given)
+    except KeyboardInterrupt as stop:  # there is no result yet; typer would end without a message
+        raise typer.Abort() from stop
+    emit(result, destinations)
+    if result.afterwards is not None:
+        with suppress(KeyboardInterrupt):
+            result.afterwards()
+    raise typer.Exit(result.exit_code)
+
+
+def _own(function: Command) -> list[inspect.Parameter]:
+    hints = get_type_hints(function, include_extras=True)
+    return [
+        parameter.replace(annotation=hints[key], kind=inspect.Parameter.KEYWORD_ONLY)
+        for key, parameter in inspect.signature(function).parameters.items()
+    ]
+
+
+def _shared(without: Sequence[str]) -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for key, (annotation, default) in SHARED.items()
+        if key not in without
+    ]
+
+
 def _help(text: str, examples: Sequence[str]) -> str:
-    """Put the examples below the text; lines after a \\b are not joined."""
+    """Append the examples to the text; typer does not join lines after a \\b."""
     paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
     lines = "\n".join(f"  {escape(example)}" for example in examples)
     heading = "Example" if len(examples) == 1 else "Examples"

@@ -1,7 +1,4 @@
-"""The way in: arguments, and what becomes of errors.
-
-Exit codes: 0 done, 1 the answer is no, 2 wrong use, 70 a fault of kinodyn, 130 interrupted.
-"""
+"""The entry point of the command line: parsing, and turning errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -14,40 +11,40 @@ from typing import Annotated, Any
 
 import typer
 
-from kinodyn.cli import commands, show
-from kinodyn.cli.answer import BUG, DONE, INTERRUPTED, NO, WRONG_USE
+from kinodyn.cli import commands, terminal
 from kinodyn.cli.command import app
+from kinodyn.cli.json_document import dump_json
 from kinodyn.cli.options import Debug, option
-from kinodyn.cli.plain import document
+from kinodyn.cli.result import INTERNAL_ERROR, INTERRUPTED, NEGATIVE, SUCCESS, USAGE_ERROR
 from kinodyn.errors import DescriptionError, DescriptionWarning, InputError, KinodynError, UnknownNameError
 
-BROKEN_PIPE = 141  # as the shell says of a program whose reader went away
+BROKEN_PIPE = 141  # 128 + SIGPIPE, as the shell reports it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `kinodyn` with arguments, those of the process unless given, and return the exit code."""
+    """Run `kinodyn` with arguments, by default those of the process, and return the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
         main(["--help"])
-        return WRONG_USE
+        return USAGE_ERROR
     program = typer.main.get_command(app)
     with warnings.catch_warnings():
         warnings.simplefilter("always", DescriptionWarning)
-        warnings.showwarning = _once()
+        warnings.showwarning = _show_each_warning_once()
         try:
             code = program.main(args=given, prog_name="kinodyn", standalone_mode=False)
-            return code if isinstance(code, int) else DONE
+            return code if isinstance(code, int) else SUCCESS
         except (KeyboardInterrupt, typer.Abort):
-            return _told(given, "interrupted before there was anything to keep", INTERRUPTED)
-        except SystemExit as end:  # completion of the shell ends like this
-            return end.code if isinstance(end.code, int) else DONE
+            return _fail(given, "interrupted before there was any result", INTERRUPTED)
+        except SystemExit as end:  # shell completion ends like this
+            return end.code if isinstance(end.code, int) else SUCCESS
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return BROKEN_PIPE
         except Exception as error:
             if "--debug" in given:
                 traceback.print_exc()
-            return _told(given, *_said(error))
+            return _fail(given, *_describe(error))
 
 
 def _version(wanted: bool) -> None:
@@ -61,51 +58,49 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _kinodyn(
     version: Annotated[
-        bool, option("print the version and stop", "--version", is_eager=True, callback=_version)
+        bool, option("print the version and exit", "--version", is_eager=True, callback=_version)
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Kinematics and dynamics of robots, humanoids above all: one command a capability.
+    """Kinematics and dynamics of robots, with a focus on humanoids: one command per capability.
 
-    A robot is a name (`kinodyn robots` lists them) or a file. Units are SI and radians.
-    Every command has --json for programs and --report for people.
+    ROBOT is a name (`kinodyn robots` lists them) or a URDF, MJCF or xacro file. Units are SI and radians.
+    Most commands have --json for programs and --report for an HTML page.
     """
 
 
-def _said(error: Exception) -> tuple[str, int]:
-    """Put an error into words, with its exit code."""
-    if hasattr(error, "format_message"):  # the parser's own
+def _describe(error: Exception) -> tuple[str, int]:
+    """Return the message and the exit code of an error."""
+    if hasattr(error, "format_message"):  # an error of the argument parser
         context = getattr(error, "ctx", None)
         more = f" `{context.command_path} --help` shows what is allowed." if context is not None else ""
-        said = error.format_message().replace("Value error, ", "").rstrip(".")
-        return f"{said}.{more}", WRONG_USE
-    if isinstance(error, InputError | UnknownNameError | DescriptionError):
-        return str(error), WRONG_USE
+        message = error.format_message().replace("Value error, ", "").rstrip(".")
+        return f"{message}.{more}", USAGE_ERROR
+    if isinstance(error, InputError | UnknownNameError | DescriptionError | OSError):
+        return str(error), USAGE_ERROR
     if isinstance(error, KinodynError):
-        return str(error), NO
-    if isinstance(error, OSError):
-        return str(error), WRONG_USE
-    return f"{type(error).__name__}: {error}. This is a fault of kinodyn; --debug shows where it is.", BUG
+        return str(error), NEGATIVE
+    return f"{type(error).__name__}: {error}. This is a bug in kinodyn; --debug shows the traceback.", INTERNAL_ERROR
 
 
-def _told(given: Sequence[str], text: str, code: int) -> int:
-    """Say it on stderr, and to programs that wait for JSON on stdout."""
-    show.error(text)
+def _fail(given: Sequence[str], message: str, code: int) -> int:
+    """Print an error message on stderr and, with `--json`, as a document on stdout."""
+    terminal.error(message)
     if "--json" in given:
-        print(document({"ok": False, "interrupted": code == INTERRUPTED, "error": text, "exit_code": code}))
+        print(dump_json({"ok": False, "interrupted": code == INTERRUPTED, "error": message, "exit_code": code}))
     return code
 
 
-def _once() -> Callable[..., None]:
-    """Show a warning as one line, and the same one only once."""
+def _show_each_warning_once() -> Callable[..., None]:
+    """Make a replacement for `warnings.showwarning` that prints each distinct warning as one line, once."""
     seen: set[str] = set()
 
-    def shown(message: Warning | str, *place: Any, **more: Any) -> None:
+    def show(message: Warning | str, *place: Any, **more: Any) -> None:
         if str(message) not in seen:
             seen.add(str(message))
-            show.warning(str(message))
+            terminal.warning(str(message))
 
-    return shown
+    return show
 
 
 __all__ = ["commands", "main"]

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, each spelled once."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rich.markup import escape
 
 
 def argument(text: str, **more: Any) -> Any:
-    """Describe an argument; its text may have units in brackets."""
+    """Declare a positional argument; the help text may contain units in brackets."""
     return typer.Argument(help=escape(text), **more)
 
 
 def option(text: str, *names: str, **more: Any) -> Any:
-    """Describe an option; its text may have units in brackets."""
+    """Declare an option; the help text may contain units in brackets."""
     return typer.Option(*names, help=escape(text), **more)
 
 
@@ -27,18 +27,14 @@ def _robot_names(incomplete: str) -> list[str]:
 
 RobotName: TypeAlias = Annotated[
     str,
-    argument(
-        "name of a robot (see `kinodyn robots`) or path of a URDF, MJCF or xacro file", autocompletion=_robot_names
-    ),
+    argument("robot name (see `kinodyn robots`) or path of a URDF, MJCF or xacro file", autocompletion=_robot_names),
 ]
-RobotOrHumanoid: TypeAlias = Annotated[
-    str, argument("name of a robot or path of its file", autocompletion=_robot_names)
-]
+RobotOrHumanoid: TypeAlias = Annotated[str, argument("robot name or path of its file", autocompletion=_robot_names)]
 Base: TypeAlias = Annotated[
-    Literal["fixed", "floating"] | None, option("bolted down or free; as the robot's file says unless given")
+    Literal["fixed", "floating"] | None, option("fixed or floating base; by default as the description says")
 ]
-Frame: TypeAlias = Annotated[str | None, option("name of a frame; the end of the robot unless given")]
-Seed: TypeAlias = Annotated[int, option("start of random numbers", min=0)]
+Frame: TypeAlias = Annotated[str | None, option("frame name; by default the first end effector, or the last frame")]
+Seed: TypeAlias = Annotated[int, option("seed of the random number generator", min=0)]
 
 Q_TEXT = (
     "configuration: numbers '0.1,0.2,...', pairs 'joint=0.1,...' (others neutral), a name such as 'neutral', "
@@ -47,11 +43,11 @@ Q_TEXT = (
 V_TEXT = "numbers, pairs 'joint=0.1,...' (others 0), 'zero', 'random' or 'random:100', or a file of rows"
 Q: TypeAlias = Annotated[str, option(Q_TEXT, "--q")]
 
-# What `command` adds to every command.
-Json: TypeAlias = Annotated[bool, option("print one JSON document on stdout instead of tables", "--json")]
+# Added to every command by the decorator `command`.
+Json: TypeAlias = Annotated[bool, option("print a JSON document on stdout instead of tables", "--json")]
 Out: TypeAlias = Annotated[Path | None, option("write the numbers to a .json, .csv, .npz or .parquet file")]
-Plot: TypeAlias = Annotated[Path | None, option("draw a picture: .png, .svg or .pdf")]
+Plot: TypeAlias = Annotated[Path | None, option("write a figure: .png, .svg or .pdf")]
 ReportFile: TypeAlias = Annotated[
-    Path | None, option("write an HTML report with inputs, figures and pictures", "--report")
+    Path | None, option("write an HTML report with inputs, tables and figures", "--report")
 ]
-Debug: TypeAlias = Annotated[bool, option("show the traceback of an error", "--debug")]
+Debug: TypeAlias = Annotated[bool, option("print the traceback of an error", "--debug")]

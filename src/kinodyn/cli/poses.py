@@ -1,4 +1,4 @@
-"""Poses as people write them: a place, and roll, pitch, yaw or a quaternion."""
+"""Poses on the command line: a position, and roll, pitch, yaw or a quaternion."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.cli import files, reading
+from kinodyn.cli import args, files
 from kinodyn.errors import InputError
 
-PLACE = ("x", "y", "z", "qx", "qy", "qz", "qw")
+POSE_COLUMNS = ("x", "y", "z", "qx", "qy", "qz", "qw")
 ANGLES = ("roll [rad]", "pitch [rad]", "yaw [rad]")
 
 
 def parts(T: Array) -> tuple[Array, Array, Array]:
-    """Split poses (..., 4, 4) into places (..., 3), quaternions x y z w (..., 4), and roll, pitch, yaw (..., 3)."""
+    """Split poses (..., 4, 4) into positions (..., 3), quaternions xyzw (..., 4) and roll, pitch, yaw (..., 3)."""
     from scipy.spatial.transform import Rotation
 
     batch = T.shape[:-2]
-    turned = Rotation.from_matrix(T[..., :3, :3].reshape(-1, 3, 3))
     R = T[..., :3, :3]
-    level = np.hypot(R[..., 0, 0], R[..., 1, 0])
-    locked = level < 1e-9  # looking straight up or down: yaw is given to roll
+    rotation = Rotation.from_matrix(R.reshape(-1, 3, 3))
+    cos_pitch = np.hypot(R[..., 0, 0], R[..., 1, 0])
+    locked = cos_pitch < 1e-9  # gimbal lock: the rotation is reported as roll, yaw is zero
     roll = np.where(locked, np.arctan2(-R[..., 1, 2], R[..., 1, 1]), np.arctan2(R[..., 2, 1], R[..., 2, 2]))
     yaw = np.where(locked, 0.0, np.arctan2(R[..., 1, 0], R[..., 0, 0]))
-    angles = np.stack([roll, np.arctan2(-R[..., 2, 0], level), yaw], axis=-1)
-    return T[..., :3, 3], turned.as_quat().reshape(*batch, 4), angles
+    angles = np.stack([roll, np.arctan2(-R[..., 2, 0], cos_pitch), yaw], axis=-1)
+    return T[..., :3, 3], rotation.as_quat().reshape(*batch, 4), angles
 
 
 def read_pose(position: str, rpy: str | None, quaternion: str | None) -> Array:
-    """Read one pose (4, 4) from texts of numbers; without an orientation it is not turned."""
+    """Parse one pose (4, 4); without an orientation the rotation is the identity."""
     from scipy.spatial.transform import Rotation
 
     if rpy is not None and quaternion is not None:
-        raise InputError("--rpy and --quaternion say the same; give one of them")
+        raise InputError("--rpy and --quaternion both give the orientation; use one of them")
     T = np.eye(4)
-    T[:3, 3] = reading.numbers(position, "--position", (3,))
+    T[:3, 3] = args.numbers(position, "--position", (3,))
     if rpy is not None:
-        T[:3, :3] = Rotation.from_euler("xyz", reading.numbers(rpy, "--rpy", (3,))).as_matrix()
+        T[:3, :3] = Rotation.from_euler("xyz", args.numbers(rpy, "--rpy", (3,))).as_matrix()
     if quaternion is not None:
-        given = reading.numbers(quaternion, "--quaternion", (4,))
+        given = args.numbers(quaternion, "--quaternion", (4,))
         if abs(np.linalg.norm(given) - 1.0) > 1e-3:
-            raise InputError(f"--quaternion must have length 1, got {np.linalg.norm(given):.4g}; order is x y z w")
+            raise InputError(f"--quaternion must have norm 1, got {np.linalg.norm(given):.4g}; the order is x y z w")
         T[:3, :3] = Rotation.from_quat(given).as_matrix()
     return T
 
 
 def read_poses(path: Path, frame: str) -> Array:
-    """Read poses (n, 4, 4) from a file: an array `T`, or columns x y z qx qy qz qw, also as `<frame>.x` and so on."""
+    """Read poses (n, 4, 4) from a file: an array `T`, or columns x y z qx qy qz qw, plain or as `<frame>.x`, ..."""
     from scipy.spatial.transform import Rotation
 
     columns = files.read_columns(path)
@@ -57,10 +57,11 @@ def read_poses(path: Path, frame: str) -> Array:
         T = np.asarray(whole, dtype=float).reshape(-1, 4, 4)
         _check_rows(path, T.reshape(-1, 16))
         return T
-    found = files.group(columns, frame, PLACE)
+    found = files.group(columns, frame, POSE_COLUMNS)
     if found is None or found.shape[-1] != 7:
         raise InputError(
-            f"{path} needs an array T (n, 4, 4) or columns {', '.join(PLACE)}; it has: {', '.join(list(columns)[:10])}"
+            f"{path} needs an array T (n, 4, 4) or columns {', '.join(POSE_COLUMNS)}; "
+            f"it has: {', '.join(list(columns)[:10])}"
         )
     found = found.reshape(-1, 7)
     _check_rows(path, found)
@@ -70,7 +71,7 @@ def read_poses(path: Path, frame: str) -> Array:
 
 
 def _check_rows(path: Path, rows: Array) -> None:
-    """Refuse a file without rows, and the first row that is no pose."""
+    """Raise InputError for a file without rows and for the first row that is not a pose."""
     if len(rows) == 0:
         raise InputError(f"{path} has no rows")
     bad = ~np.isfinite(rows).all(axis=1)
@@ -78,6 +79,6 @@ def _check_rows(path: Path, rows: Array) -> None:
         bad |= ~(np.abs(np.linalg.norm(rows[:, 3:], axis=1) - 1.0) < 1e-3)
     if bad.any():
         raise InputError(
-            f"row {int(bad.argmax())} of {path} is no pose: {rows[bad.argmax()].tolist()}; numbers must be finite and "
-            "quaternions have length 1"
+            f"row {int(bad.argmax())} of {path} is not a pose: {rows[bad.argmax()].tolist()}; "
+            "numbers must be finite and quaternions must have norm 1"
         )

@@ -1,7 +1,7 @@
-"""Pictures of a robot from MuJoCo's own renderer, without a screen.
+"""Render a robot offscreen with MuJoCo.
 
-MuJoCo chooses how to draw when it is first imported, and a graphics driver that fails can take its process with it:
-so the pictures are made in a process of their own. Where that does not work, None comes back, with the reason.
+MuJoCo selects its OpenGL backend at import, and a failing graphics driver can crash the process: images are therefore
+rendered in a subprocess. If that fails, `render` returns None and the reason.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from kinodyn.arrays import Array
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
 
-HEIGHT, WIDTH = 360, 240  # of a picture [pixels]
-PATIENCE = 60.0  # [s]
+HEIGHT, WIDTH = 360, 240  # of an image [pixels]
+RENDER_TIMEOUT = 60.0  # [s]
 
 
 def render(robot: Robot, q: Array) -> tuple[Any | None, str]:
-    """Draw configurations (n, nq): colours (n, height, width, 3) from 0 to 255, or None and why there are none."""
+    """Render configurations (n, nq): RGB images (n, height, width, 3) of uint8, or None and the reason."""
     environment = dict(os.environ)
     if sys.platform.startswith("linux"):
         environment.setdefault("MUJOCO_GL", "egl")
@@ -35,37 +35,37 @@ def render(robot: Robot, q: Array) -> tuple[Any | None, str]:
             input=pickle.dumps((robot, q)),
             capture_output=True,
             env=environment,
-            timeout=PATIENCE,
+            timeout=RENDER_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as cause:
         return None, str(cause)
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
-        return None, lines[-1] if lines else f"it ended with {done.returncode}"
+        return None, lines[-1] if lines else f"the renderer exited with code {done.returncode}"
     return np.load(io.BytesIO(done.stdout), allow_pickle=False), ""
 
 
-def _pictures(robot: Robot, q: Array) -> Any:
+def _render_images(robot: Robot, q: Array) -> Any:
     import mujoco as mj
 
     from kinodyn.model import convert
 
-    model = _stage(robot)
+    model = _build_model(robot)
     data, camera, converter = mj.MjData(model), mj.MjvCamera(), convert.mujoco(robot, model)
-    pictures = []
+    images = []
     with mj.Renderer(model, HEIGHT, WIDTH) as renderer:
         for row in q:
             data.qpos[:] = converter.q_to(row)
             mj.mj_forward(model, data)
-            _aim(camera, data)
+            _aim_camera(camera, data)
             renderer.update_scene(data, camera)
-            pictures.append(renderer.render().copy())
-    return np.array(pictures)
+            images.append(renderer.render().copy())
+    return np.array(images)
 
 
-def _stage(robot: Robot) -> Any:
-    """Make the model, with light, a bright floor and a sky, which simulations have no use for."""
+def _build_model(robot: Robot) -> Any:
+    """Build the model with a light, a bright floor and a sky, which simulations do not need."""
     import mujoco as mj
 
     from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
@@ -86,21 +86,21 @@ def _stage(robot: Robot) -> Any:
     planes = model.geom_type == mj.mjtGeom.mjGEOM_PLANE
     model.geom_rgba[planes, :3] = [0.85, 0.87, 0.9]
     plain = ~planes & (np.ptp(model.geom_rgba[:, :3], axis=1) < 1e-6)
-    model.geom_rgba[plain, :3] = [0.35, 0.55, 0.8]  # what has no colour of its own
+    model.geom_rgba[plain, :3] = [0.35, 0.55, 0.8]  # shapes without a colour of their own
     return model
 
 
-def _aim(camera: Any, data: Any) -> None:
-    """Look at the whole robot from its left, a little from before and above."""
-    places = data.xpos[1:]
-    low, high = places.min(axis=0), places.max(axis=0)
+def _aim_camera(camera: Any, data: Any) -> None:
+    """View the whole robot from its front left, slightly from above."""
+    positions = data.xpos[1:]
+    low, high = positions.min(axis=0), positions.max(axis=0)
     camera.lookat[:] = 0.5 * (low + high)
     camera.distance = 1.75 * max(float(np.linalg.norm(high - low)), 0.2)
     camera.azimuth, camera.elevation = -125.0, -12.0
 
 
 if __name__ == "__main__":
-    given = pickle.loads(sys.stdin.buffer.read())  # from `render` above, through a pipe of our own
+    given = pickle.loads(sys.stdin.buffer.read())  # written by `render` above
     with io.BytesIO() as stream:
-        np.save(stream, _pictures(*given))
+        np.save(stream, _render_images(*given))
         sys.stdout.buffer.write(stream.getvalue())

@@ -1,4 +1,4 @@
-"""One file a command; to add one, write its file and name it here. The order is that of `kinodyn --help`."""
+"""One file per command; a new command is a new file and its name here. The order is that of `kinodyn --help`."""
 
 # isort: off
 from kinodyn.cli.commands import walk, push, simulate, view  # noqa: F401

@@ -1,4 +1,4 @@
-"""kinodyn check: is this file a robot that can exist?"""
+"""kinodyn check: validate a robot description."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName, option
+from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import DescriptionError, DescriptionWarning
 
 if TYPE_CHECKING:
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 def check(
     robot: RobotName,
     base: Base = None,
-    strict: Annotated[bool, option("what is doubtful counts as wrong", "--strict")] = False,
-) -> Answer:
-    """Check a robot's file: names, tree, placements, limits, masses and inertias, and whether it can move.
+    strict: Annotated[bool, option("treat warnings as errors", "--strict")] = False,
+) -> CommandResult:
+    """Validate a robot description: names, tree, placements, limits, masses, inertias, forward dynamics.
 
-    Errors come with file, line and element. The exit code is 1 if there is one, or with --strict if anything is
-    doubtful.
+    Errors name file, line and element. The exit code is 1 if there is an error, with --strict also for a warning.
     """
     findings: list[dict[str, Any]] = []
     with warnings.catch_warnings(record=True) as caught:
@@ -35,20 +34,23 @@ def check(
         except DescriptionError as error:
             loaded = None
             findings.append({"level": "error", "text": str(error), "line": error.line, "element": error.element})
-    findings += [{"level": "doubtful", "text": str(one.message), "line": None, "element": None} for one in caught]
+    findings += [
+        {"level": "warning", "text": str(finding.message), "line": None, "element": None} for finding in caught
+    ]
     if loaded is not None:
-        findings += [{"level": level, "text": text, "line": None, "element": None} for level, text in _looks(loaded)]
-    bad = [one for one in findings if one["level"] == "error" or (strict and one["level"] == "doubtful")]
+        findings += [{"level": level, "text": text, "line": None, "element": None} for level, text in _inspect(loaded)]
+    levels = ("error", "warning") if strict else ("error",)
+    errors = [finding for finding in findings if finding["level"] in levels]
     name = robot if loaded is None else loaded.name
-    title = f"{name}: " + (f"{len(bad)} of {len(findings)} findings are wrong" if bad else "can be used")
-    rows = [(one["level"], one["text"]) for one in findings]
-    return Answer(
+    title = f"{name}: " + (f"{len(errors)} of {len(findings)} findings are errors" if errors else "valid")
+    rows = [(finding["level"], finding["text"]) for finding in findings]
+    return CommandResult(
         title,
         {"usable": loaded is not None, "findings": findings},
         {"robot": robot, "base": base, "strict": strict},
         [Table("", ("level", "finding"), rows)] if rows else [],
         samples={"level": np.array([row[0] for row in rows]), "text": np.array([row[1] for row in rows])},
-        good=not bad,
+        ok=not errors,
     )
 
 
@@ -58,8 +60,8 @@ def _load(name: str, base: Any) -> Robot:
     return kd.load(name, base=base)
 
 
-def _looks(robot: Robot) -> list[tuple[str, str]]:
-    """Look at a robot that loads: what would surprise whoever computes with it."""
+def _inspect(robot: Robot) -> list[tuple[str, str]]:
+    """Check a robot that loads for what still limits its use."""
     from kinodyn import dynamics, kinematics
     from kinodyn.errors import SingularError
     from kinodyn.kinematics import validation
@@ -73,11 +75,11 @@ def _looks(robot: Robot) -> list[tuple[str, str]]:
     try:
         dynamics.forward(robot, q, np.zeros(robot.nv), np.zeros(robot.nv))
     except SingularError as error:
-        found.append(("doubtful", f"forward dynamics is not possible: {error}"))
-    loose = [joint.name for joint in robot.joints if joint.kind == "revolute" and joint.mimic is None]
-    without = [name for name in loose if not np.isfinite(robot.limits.effort[robot.joint(name).v]).all()]
+        found.append(("warning", f"forward dynamics is not possible: {error}"))
+    revolute = [joint.name for joint in robot.joints if joint.kind == "revolute" and joint.mimic is None]
+    without = [name for name in revolute if not np.isfinite(robot.limits.effort[robot.joint(name).v]).all()]
     if without:
         found.append(("note", f"{len(without)} joints have no torque limit: {', '.join(without[:4])}"))
     if not robot.configurations:
-        found.append(("note", "the description names no configuration; 'neutral' and 'random' can be used"))
+        found.append(("note", "the description has no named configuration; 'neutral' and 'random' always exist"))
     return found

@@ -1,15 +1,15 @@
-"""kinodyn derive: the equation of motion in symbols."""
+"""kinodyn derive: symbolic equations of motion."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from kinodyn.cli import reading
-from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli import args
 from kinodyn.cli.command import command
 from kinodyn.cli.files import write_whole
 from kinodyn.cli.options import RobotName, option
+from kinodyn.cli.result import CommandResult, Table
 
 Format = Literal["text", "latex", "python"]
 
@@ -26,18 +26,20 @@ Format = Literal["text", "latex", "python"]
 )
 def derive(
     robot: RobotName,
-    parameters: Annotated[Literal["numbers", "symbols"], option("the robot's numbers, or names for them")] = "numbers",
-    form: Annotated[Format, option("how to print it", "--format")] = "text",
-    up_to: Annotated[list[str] | None, option("leave out what is behind this joint, repeatable")] = None,
-) -> Answer:
-    """Derive Lagrange's equations of a robot in symbols: energies, M, C, D and g of M qdd + C qd + D qd + g = tau.
+    parameters: Annotated[
+        Literal["numbers", "symbols"], option("use the robot's numerical parameters, or symbols for them")
+    ] = "numbers",
+    form: Annotated[Format, option("output format", "--format")] = "text",
+    up_to: Annotated[list[str] | None, option("remove everything beyond this joint, repeatable")] = None,
+) -> CommandResult:
+    """Derive Lagrange's equations symbolically: energies, M, C, D and g of M qdd + C qd + D qd + g = tau.
 
-    For up to six coordinates on a fixed base; --up-to cuts a larger robot. Files: .txt, .tex, and .py with a function
-    tau(q, qd, qdd).
+    For up to six coordinates on a fixed base; --up-to truncates a larger robot. Files: .txt, .tex, and .py with a
+    function tau(q, qd, qdd).
     """
     from kinodyn import derivation
 
-    loaded = reading.load(robot)
+    loaded = args.load(robot)
     if up_to:
         loaded = derivation.cut(loaded, *up_to)
     model = derivation.lagrange(loaded, parameters=parameters)
@@ -47,11 +49,11 @@ def derive(
         return lambda path: write_whole(Path(path), (texts[name] + "\n").encode())
 
     rows = [(name, value) for name, value in model.parameters.items()]
-    return Answer(
+    return CommandResult(
         f"{loaded.name}: {len(model.q)} coordinates, {', '.join(model.joint_names)}",
         {"joints": model.joint_names, "parameters": dict(model.parameters), **texts},
         {"robot": robot, "parameters": parameters, "up_to": up_to or []},
         [Table("parameters", ("symbol", "value"), rows, 100)] if rows else [],
         text=texts[form],
-        savers={".txt": saver("text"), ".tex": saver("latex"), ".py": saver("python")},
+        writers={".txt": saver("text"), ".tex": saver("latex"), ".py": saver("python")},
     )

@@ -1,4 +1,4 @@
-"""kinodyn identify: masses, inertias and friction from a recording."""
+"""kinodyn identify: inertial parameters and friction from a recording."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from kinodyn.cli import reading, show
-from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli import args, terminal
 from kinodyn.cli.command import command
 from kinodyn.cli.files import check_target
 from kinodyn.cli.options import Base, RobotName, Seed, argument, option
-from kinodyn.cli.working import working
+from kinodyn.cli.progress import progress_bar
+from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,61 +31,67 @@ def identify(
     data: Annotated[
         Path | None, argument("recording: .csv, .npz or .parquet with time, q.<joint>, tau.<joint>")
     ] = None,
-    excite: Annotated[bool, option("make an exciting motion and its recording instead", "--excite")] = False,
-    method: Annotated[Literal["consistent", "weighted", "ordinary"], option("how to fit")] = "consistent",
+    excite: Annotated[
+        bool, option("design an exciting trajectory and simulate its recording instead", "--excite")
+    ] = False,
+    method: Annotated[Literal["consistent", "weighted", "ordinary"], option("least-squares method")] = "consistent",
     term: Annotated[
         list[str] | None,
-        option("fitted besides inertias: viscous, coulomb, armature, offset; repeatable; the first two unless given"),
+        option(
+            "parameters besides inertias: viscous, coulomb, armature, offset; repeatable; default: viscous, coulomb"
+        ),
     ] = None,
-    held_out: Annotated[float, option("share of the samples, at the end, to judge by", min=0.0, max=0.9)] = 0.25,
+    held_out: Annotated[
+        float, option("fraction of the samples, at the end, reserved for validation", min=0.0, max=0.9)
+    ] = 0.25,
     cutoff: Annotated[float | None, option("low-pass filter for raw recordings [Hz]")] = None,
-    prior_spread: Annotated[float, option("how far the robot's numbers may be off, as a share")] = 1.0,
-    urdf: Annotated[Path | None, option("write the robot that was found")] = None,
-    period: Annotated[float, option("of the exciting motion [s]")] = 5.0,
-    margin: Annotated[float, option("share of each limit that it uses")] = 0.9,
-    rate: Annotated[float, option("samples per second of its recording")] = 100.0,
-    noise: Annotated[float, option("on its torques, as a share")] = 0.01,
+    prior_spread: Annotated[float, option("relative standard deviation of the prior parameters")] = 1.0,
+    urdf: Annotated[Path | None, option("write the identified robot to this file")] = None,
+    period: Annotated[float, option("of the exciting trajectory [s]")] = 5.0,
+    margin: Annotated[float, option("fraction of each limit that it may use")] = 0.9,
+    rate: Annotated[float, option("sampling rate of its recording [Hz]")] = 100.0,
+    noise: Annotated[float, option("standard deviation of its torques, relative to their rms")] = 0.01,
     base: Base = None,
     seed: Seed = 0,
-) -> Answer:
-    """Find the masses, inertias and friction of a robot from a recording of its motion and torques.
+) -> CommandResult:
+    """Identify masses, inertias and friction of a robot from a recording of its motion and torques.
 
-    The fit is judged on samples that it has not seen. With --excite: find a motion that tells the parameters well and
-    write its recording with --out, computed from the robot's own numbers, to try the way before the real robot moves.
+    The fit is validated on held-out samples. With --excite: design an exciting trajectory and write a simulated
+    recording of it with --out, to try the procedure before the real robot moves.
     """
     check_target(urdf, (".urdf", ".xml"))
     if excite and urdf is not None:
-        raise InputError("--excite fits nothing that --urdf could hold; fit the recording that it makes")
-    loaded = reading.load(robot, base)
+        raise InputError("--excite does not fit a robot that --urdf could write; fit the recording that it writes")
+    loaded = args.load(robot, base)
     terms = tuple(term or ("viscous", "coulomb"))
     if excite:
         if data is not None:
-            raise InputError("--excite makes a recording and takes none; leave the file out")
+            raise InputError("--excite writes a recording and reads none; leave the file out")
         return _excite(loaded, period, margin, rate, noise, terms, seed)
     if data is None:
-        raise InputError("give a recording, such as run.csv; --excite --out run.csv makes one to try")
+        raise InputError("a recording is needed, such as run.csv; --excite --out run.csv simulates one")
     return _fit(loaded, data, cutoff, urdf, method=method, terms=terms, held_out=held_out, prior_spread=prior_spread)
 
 
 def _excite(
     robot: Robot, period: float, margin: float, rate: float, noise: float, terms: tuple[str, ...], seed: int
-) -> Answer:
+) -> CommandResult:
     from kinodyn import identification as ident
 
-    with working("exciting motion") as work:
+    with progress_bar("exciting trajectory") as progress:
         motion = ident.exciting_trajectory(
-            robot, period=period, margin=margin, starts=20, iterations=5, terms=terms, seed=seed, progress=work
+            robot, period=period, margin=margin, starts=20, iterations=5, terms=terms, seed=seed, progress=progress
         )
     time = motion.times(rate)
     data = ident.simulate(robot, time, *motion(time), noise=noise, seed=seed)
     figures = [
         ("condition number", motion.condition),
-        ("largest torque, share of its limit", motion.effort),
+        ("largest torque, fraction of its limit", motion.effort),
         ("status", motion.status),
         ("samples", len(time)),
     ]
-    return Answer(
-        f"{robot.name}: an exciting motion of {period:g} s, {motion.status}",
+    return CommandResult(
+        f"{robot.name}: exciting trajectory of {period:g} s, {motion.status}",
         {
             "condition": motion.condition,
             "effort": motion.effort,
@@ -103,15 +109,15 @@ def _excite(
             "terms": terms,
             "seed": seed,
         },
-        [Table("", ("figure", "value"), figures)],
-        savers=dict.fromkeys((".csv", ".npz", ".parquet"), data.save),
-        pictures={"Motion": lambda: _motion_picture(robot, time, np.asarray(data.q))},
-        good=motion.success,
-        interrupted=work.interrupted,
+        [Table("", ("quantity", "value"), figures)],
+        writers=dict.fromkeys((".csv", ".npz", ".parquet"), data.save),
+        figures={"Motion": lambda: _motion_picture(robot, time, np.asarray(data.q))},
+        ok=motion.success,
+        interrupted=progress.interrupted,
     )
 
 
-def _fit(robot: Robot, file: Path, cutoff: float | None, urdf: Path | None, **settings: Any) -> Answer:
+def _fit(robot: Robot, file: Path, cutoff: float | None, urdf: Path | None, **settings: Any) -> CommandResult:
     import kinodyn as kd
     from kinodyn import identification as ident
 
@@ -121,14 +127,13 @@ def _fit(robot: Robot, file: Path, cutoff: float | None, urdf: Path | None, **se
     result = ident.fit(robot, data, **settings)
     if urdf is not None:
         kd.write_urdf(result.robot.description, urdf)
-        show.say(f"written: {urdf}", "dim")
+        terminal.say(f"written: {urdf}", "dim")
     before, after = result.prior_residuals(), result.residuals()
     torques = list(zip(result.labels(), before.tolist(), after.tolist(), result.noise.tolist(), strict=True))
     values = list(
         zip(result.names, result.before.tolist(), result.after.tolist(), result.standard_errors.tolist(), strict=True)
     )
-    good = result.status == "converged"
-    return Answer(
+    return CommandResult(
         f"{robot.name}: {result.method} fit {result.status}, rank {result.rank} of {result.base.rank}",
         {
             "status": result.status,
@@ -155,9 +160,11 @@ def _fit(robot: Robot, file: Path, cutoff: float | None, urdf: Path | None, **se
             "after": result.after,
             "standard_error": result.standard_errors,
         },
-        pictures={"Torques": result.plot},
-        notes=[f"not told by these data: {', '.join(result.unidentified[:6])}"] if result.unidentified else [],
-        good=good,
+        figures={"Torques": result.plot},
+        notes=[f"not identifiable from these data: {', '.join(result.unidentified[:6])}"]
+        if result.unidentified
+        else [],
+        ok=result.status == "converged",
     )
 
 

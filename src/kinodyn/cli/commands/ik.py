@@ -1,4 +1,4 @@
-"""kinodyn ik: which configuration brings a frame to a pose."""
+"""kinodyn ik: inverse kinematics."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.cli import reading
-from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli import args
+from kinodyn.cli.args import labels
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
-from kinodyn.cli.pictures import robot_picture
+from kinodyn.cli.plotting import plot_robot
 from kinodyn.cli.poses import read_pose, read_poses
-from kinodyn.cli.reading import labels
-from kinodyn.cli.working import working
+from kinodyn.cli.progress import progress_bar
+from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
 
-PART = 500  # targets in one call, between which one can interrupt
-SHOWN = 100  # solutions in a table
+CHUNK = 500  # targets per call; Ctrl-C takes effect between calls
+MAX_SOLUTIONS = 100  # in a table
 
 
 @command(
@@ -36,32 +36,34 @@ SHOWN = 100  # solutions in a table
 def ik(
     robot: RobotName,
     frame: Frame = None,
-    position: Annotated[str | None, option("where to: 'x,y,z' [m]")] = None,
-    rpy: Annotated[str | None, option("turned by 'roll,pitch,yaw' about the world's axes [rad]")] = None,
-    quaternion: Annotated[str | None, option("turned by 'x,y,z,w', instead of --rpy")] = None,
+    position: Annotated[str | None, option("target position 'x,y,z' [m]")] = None,
+    rpy: Annotated[str | None, option("target orientation 'roll,pitch,yaw' about the world axes [rad]")] = None,
+    quaternion: Annotated[str | None, option("target orientation as quaternion 'x,y,z,w', instead of --rpy")] = None,
     targets: Annotated[
-        Path | None, option("file of many targets: an array T (n, 4, 4), or columns x y z qx qy qz qw")
+        Path | None, option("file of targets: an array T (n, 4, 4), or columns x y z qx qy qz qw")
     ] = None,
-    targets_of: Annotated[str | None, option("the poses that the frame has at these configurations")] = None,
-    q0: Annotated[str | None, option("where to start, as --q of fk; the middle of the limits unless given")] = None,
-    every: Annotated[bool, option("all solutions in closed form, for arms that have one", "--all")] = False,
+    targets_of: Annotated[str | None, option("use the poses of the frame at these configurations as targets")] = None,
+    q0: Annotated[str | None, option("initial guess, as --q of fk; by default the middle of the limits")] = None,
+    every: Annotated[bool, option("all analytic solutions, for arms that have them", "--all")] = False,
     method: Annotated[
         Literal["auto", "lm", "dls", "pinv", "newton", "transpose", "optimise"], option("of the numeric solver")
     ] = "auto",
-    prefer: Annotated[Literal["nearest", "manipulability"] | None, option("which of several solutions")] = None,
+    prefer: Annotated[
+        Literal["nearest", "manipulability"] | None, option("how to choose among several solutions")
+    ] = None,
     tolerance: Annotated[float, option("[m] and [rad]")] = 1e-6,
     base: Base = None,
     seed: Seed = 0,
-) -> Answer:
-    """Inverse kinematics: configurations, within joint limits, that bring a frame to a pose, or to many.
+) -> CommandResult:
+    """Solve inverse kinematics: configurations within joint limits that bring a frame to one or many poses.
 
-    Without --rpy or --quaternion the orientation is free, but for --all. A target that cannot be reached is an answer:
-    it comes with the nearest configuration, and the exit code is 1.
+    Without --rpy or --quaternion the orientation is free, except with --all. For a target that cannot be reached the
+    nearest configuration is returned, and the exit code is 1.
     """
-    loaded = reading.load(robot, base)
-    name = reading.end_frame(loaded, frame)
+    loaded = args.load(robot, base)
+    name = args.end_frame(loaded, frame)
     T = _targets(loaded, name, (position, rpy, quaternion), targets, targets_of, seed)
-    start = None if q0 is None else reading.configurations(loaded, q0, seed=seed, what="q0")
+    start = None if q0 is None else args.configurations(loaded, q0, seed=seed, what="q0")
     free = position is not None and rpy is None and quaternion is None
     inputs = {
         "robot": robot,
@@ -75,7 +77,7 @@ def ik(
         "seed": seed,
     }
     if every:
-        return _branches(loaded, name, T, start, free, inputs)
+        return _analytic(loaded, name, T, start, free, inputs)
     settings = {"position_only": free, "method": method, "prefer": prefer, "tolerance": tolerance, "seed": seed}
     return _numeric(loaded, name, T, start, settings, inputs)
 
@@ -90,28 +92,28 @@ def _targets(
 ) -> Array:
     from kinodyn import kinematics
 
-    if sum(way is not None for way in (given[0], file, configurations)) != 1:
-        raise InputError("give one of --position, --targets and --targets-of: where shall the frame go?")
+    if sum(source is not None for source in (given[0], file, configurations)) != 1:
+        raise InputError("no unique target: give exactly one of --position, --targets and --targets-of")
     if given[0] is not None:
         return read_pose(given[0], given[1], given[2])
     if given[1] is not None or given[2] is not None:
-        raise InputError("--rpy and --quaternion go with --position")
+        raise InputError("--rpy and --quaternion need --position")
     if file is not None:
         return read_poses(file, frame)
-    return kinematics.pose(robot, reading.configurations(robot, configurations or "", seed=seed), frame)
+    return kinematics.pose(robot, args.configurations(robot, configurations or "", seed=seed), frame)
 
 
 def _numeric(
     robot: Robot, frame: str, T: Array, start: Array | None, settings: dict[str, Any], inputs: dict[str, Any]
-) -> Answer:
+) -> CommandResult:
     from kinodyn import ik as solver
 
     many = T.reshape(-1, 4, 4)
     found: list[Any] = []
-    with working("inverse kinematics") as work:
-        for begin in range(0, len(many), PART):
-            found.append(solver.solve(robot, {frame: many[begin : begin + PART]}, start, **settings))
-            if not work(min(begin + PART, len(many)), len(many)):
+    with progress_bar("inverse kinematics") as progress:
+        for begin in range(0, len(many), CHUNK):
+            found.append(solver.solve(robot, {frame: many[begin : begin + CHUNK]}, start, **settings))
+            if not progress(min(begin + CHUNK, len(many)), len(many)):
                 break
     q, success, status, residual = (
         np.concatenate([np.asarray(getattr(part, key)) for part in found])
@@ -127,7 +129,7 @@ def _numeric(
     )
     names = labels(robot).q
     tables = [_one(names, q[0], residual[0], settings["position_only"])] if T.ndim == 2 else [_many(status, residual)]
-    return Answer(
+    return CommandResult(
         title,
         {
             "q": q if T.ndim > 2 else q[0],
@@ -142,16 +144,16 @@ def _numeric(
         tables,
         samples={"q": q, "success": success, "status": status, "distance": residual[:, 0], "angle": residual[:, 1]},
         columns={"q": names},
-        pictures={"The robot": lambda: robot_picture(robot, q[0], [frame])},
-        good=reached == len(many),
+        figures={"Robot": lambda: plot_robot(robot, q[0], [frame])},
+        ok=reached == len(many),
         interrupted=len(q) < len(many),
     )
 
 
 def _one(names: tuple[str, ...], q: Array, residual: Array, free: bool) -> Table:
     rows: list[tuple[str, float]] = [*zip(names, q.tolist(), strict=True)]
-    rows += [("distance left [m]", float(residual[0]))]
-    rows += [] if free else [("angle left [rad]", float(residual[1]))]
+    rows += [("position error [m]", float(residual[0]))]
+    rows += [] if free else [("orientation error [rad]", float(residual[1]))]
     return Table("", ("joint", "q [rad, m]"), rows, 100)
 
 
@@ -161,27 +163,29 @@ def _many(status: Any, residual: Array) -> Table:
         (str(kind), int(count), float(residual[status == kind, 0].max()), float(residual[status == kind, 1].max()))
         for kind, count in zip(kinds, counts, strict=True)
     ]
-    return Table("", ("status", "targets", "largest distance [m]", "largest angle [rad]"), rows)
+    return Table("", ("status", "targets", "largest position error [m]", "largest orientation error [rad]"), rows)
 
 
-def _branches(robot: Robot, frame: str, T: Array, start: Array | None, free: bool, inputs: dict[str, Any]) -> Answer:
+def _analytic(
+    robot: Robot, frame: str, T: Array, start: Array | None, free: bool, inputs: dict[str, Any]
+) -> CommandResult:
     from kinodyn import ik as solver
 
     found = solver.analytic(robot, T, frame, q0=start)
     if free and found.family != "planar 2R":
-        raise InputError(f"--all needs the orientation of a {found.family} arm too; give --rpy or --quaternion")
+        raise InputError(f"--all needs an orientation for a {found.family} arm; give --rpy or --quaternion")
     names = labels(robot).q
     valid = np.asarray(found.valid)
     target, _ = np.nonzero(valid.reshape(-1, valid.shape[-1]))
     q = found.q[valid]
-    rows = [(int(k), *row) for k, row in zip(target[:SHOWN], q[:SHOWN], strict=True)]
-    return Answer(
-        f"{robot.name}: {len(q)} solutions in closed form ({found.family})",
+    rows = [(int(k), *row) for k, row in zip(target[:MAX_SOLUTIONS], q[:MAX_SOLUTIONS], strict=True)]
+    return CommandResult(
+        f"{robot.name}: {len(q)} analytic solutions ({found.family})",
         {"q": q, "names": names, "target": target, "family": found.family, "status": found.status},
         inputs,
         [Table("", ("target", *names), rows, total=len(q))],
         samples={"target": target, "q": q},
         columns={"q": names},
-        pictures={"The first": lambda: robot_picture(robot, q[0], [frame])} if len(q) else {},
-        good=bool(valid.any(axis=-1).all()),
+        figures={"First solution": lambda: plot_robot(robot, q[0], [frame])} if len(q) else {},
+        ok=bool(valid.any(axis=-1).all()),
     )

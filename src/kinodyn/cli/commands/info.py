@@ -1,4 +1,4 @@
-"""kinodyn info: what a robot is."""
+"""kinodyn info: properties of a robot."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinodyn.cli import reading
-from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli import args
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotName
+from kinodyn.cli.result import CommandResult, Table
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
 
 
 @command("info", examples=["kinodyn info humanoid", "kinodyn info panda --base floating --json"], without=("plot",))
-def info(robot: RobotName, base: Base = None) -> Answer:
-    """Show what a robot is: sizes, mass, joints with their limits, frames, named configurations."""
-    loaded = reading.load(robot, base)
+def info(robot: RobotName, base: Base = None) -> CommandResult:
+    """Show the properties of a robot: dimensions, mass, joints with limits, frames, named configurations."""
+    loaded = args.load(robot, base)
     joints = [_joint(loaded, k) for k in range(len(loaded.joints))]
     result = {
         "name": loaded.name,
@@ -43,9 +43,9 @@ def info(robot: RobotName, base: Base = None) -> Answer:
         ("mass [kg]", loaded.mass),
         ("links, frames", f"{len(loaded.description.links)}, {len(loaded.frame_names)}"),
         ("configurations", ", ".join(loaded.configurations) or "none"),
-        ("frames", _some(loaded.frame_names)),
+        ("frames", _first(loaded.frame_names)),
     ]
-    return Answer(
+    return CommandResult(
         f"{loaded.name}: {len(joints)} moving joint{'s' * (len(joints) != 1)}, {loaded.mass:.4g} kg",
         result,
         {"robot": robot, "base": base},
@@ -56,20 +56,20 @@ def info(robot: RobotName, base: Base = None) -> Answer:
 
 def _joint(robot: Robot, k: int) -> dict[str, Any]:
     joint = robot.joints[k]
-    said = next(other for other in robot.description.joints if other.name == joint.name)
+    described = next(other for other in robot.description.joints if other.name == joint.name)
     return {
         "name": joint.name,
         "kind": joint.kind if joint.mimic is None else f"{joint.kind}, follows {joint.mimic.joint}",
         "parent": joint.parent,
         "child": joint.child,
-        "lower": said.lower,
-        "upper": said.upper,
-        "velocity": said.velocity,
-        "effort": said.effort,
+        "lower": described.lower,
+        "upper": described.upper,
+        "velocity": described.velocity,
+        "effort": described.effort,
         "q": [joint.q.start, joint.q.stop],
         "v": [joint.v.start, joint.v.stop],
     }
 
 
-def _some(names: tuple[str, ...], most: int = 12) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _first(names: tuple[str, ...], count: int = 12) -> str:
+    return ", ".join(names[:count]) + (f" and {len(names) - count} more" if len(names) > count else "")

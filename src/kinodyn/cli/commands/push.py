@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from kinodyn.cli.answer import Answer, Table
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, RobotOrHumanoid, option
+from kinodyn.cli.result import CommandResult, Table
 
 
 @command("push", examples=["kinodyn push humanoid --directions 2 --resolution 0.5 --plot pushes.png"])
@@ -20,7 +20,7 @@ def push(
     resolution: Annotated[float, option("of the search, as a share of the bound", min=0.01, max=1.0)] = 0.05,
     processes: Annotated[int | None, option("simulations at once; by default one for each core", min=1)] = None,
     base: Base = None,
-) -> Answer:
+) -> CommandResult:
     """Push a robot, standing or walking, ever harder in MuJoCo and map the impulses [N s] that it survives.
 
     Beside them stands the bound of the linear inverted pendulum: what no controller of its feet alone can exceed.
@@ -36,7 +36,7 @@ def push(
     found = kd.walking.push_map(loaded, directions, processes=processes, progress=True, **how)
     survived, bound = found.survived, found.bound
     rows = np.column_stack([np.degrees(found.directions), survived, bound, found.ratio]).tolist()
-    return Answer(
+    return CommandResult(
         f"{loaded.name}: survives {survived.min():.3g} to {survived.max():.3g} N s",
         found.summary(),
         {"robot": robot, "directions": directions, **how},
@@ -48,6 +48,6 @@ def push(
             )
         ],
         samples={"direction": found.directions, "survived": survived, "bound": bound},
-        pictures={"Impulses survived": lambda: found.plot(None)},
+        figures={"Impulses survived": lambda: found.plot(None)},
         interrupted=found.interrupted,
     )

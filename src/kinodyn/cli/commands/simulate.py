@@ -1,4 +1,4 @@
-"""kinodyn simulate: a robot over time, in kinodyn's own engine or in MuJoCo."""
+"""kinodyn simulate: simulate a robot with the native engine or MuJoCo."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from kinodyn.cli import reading, show
-from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli import args, terminal
 from kinodyn.cli.command import command
 from kinodyn.cli.commands.walk import pushes, read_noise
+from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Q_TEXT, V_TEXT, Base, RobotName, Seed, option
-from kinodyn.cli.viewing import open_viewer
+from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
     from kinodyn.recording import Recording
 
-LARGEST = "largest velocity [rad/s, m/s] and torque [N m, N]"
+PEAKS = "largest velocity [rad/s, m/s] and torque [N m, N]"
 Control = Literal["none", "hold", "pd", "computed-torque"]
 
 
@@ -33,48 +33,54 @@ Control = Literal["none", "hold", "pd", "computed-torque"]
 def simulate(
     robot: RobotName,
     duration: Annotated[float, option("[s]")] = 5.0,
-    q0: Annotated[str, option(f"start: {Q_TEXT}")] = "neutral",
-    v0: Annotated[str, option(f"velocity at the start: {V_TEXT}")] = "zero",
-    engine: Annotated[Literal["native", "mujoco"], option("kinodyn's own, without contacts, or MuJoCo")] = "native",
-    control: Annotated[Control, option("no torques; carry the weight and damp; go to --target")] = "none",
-    target: Annotated[str | None, option("where pd and computed-torque go; the start unless given")] = None,
-    frequency: Annotated[float, option("how stiff the control is [rad/s]")] = 8.0,
-    dt: Annotated[float, option("step of the physics [s]")] = 1e-3,
-    record_dt: Annotated[float, option("time between rows [s]")] = 1e-2,
+    q0: Annotated[str, option(f"initial {Q_TEXT}")] = "neutral",
+    v0: Annotated[str, option(f"initial velocity: {V_TEXT}")] = "zero",
+    engine: Annotated[Literal["native", "mujoco"], option("native engine without contacts, or MuJoCo")] = "native",
+    control: Annotated[
+        Control, option("none: no torques; hold: gravity compensation and damping; others: move to --target")
+    ] = "none",
+    target: Annotated[
+        str | None, option("target configuration of pd and computed-torque; by default the initial one")
+    ] = None,
+    frequency: Annotated[float, option("natural frequency of the controller [rad/s]")] = 8.0,
+    dt: Annotated[float, option("time step of the integration [s]")] = 1e-3,
+    record_dt: Annotated[float, option("time between recorded rows [s]")] = 1e-2,
     integrator: Annotated[str | None, option("native: semi-implicit, rk4; mujoco: euler, implicitfast, ...")] = None,
-    push: Annotated[list[str] | None, option("F@T as in walk, on the frame --push-frame", metavar="F@T")] = None,
-    push_frame: Annotated[str | None, option("where pushes act; the robot's end unless given")] = None,
-    noise: Annotated[str | None, option("of measured q and v: 'Q' or 'Q,V'")] = None,
+    push: Annotated[list[str] | None, option("push F@T as in `kinodyn walk`, at --push-frame", metavar="F@T")] = None,
+    push_frame: Annotated[
+        str | None, option("frame where pushes act; by default the first end effector, or the last frame")
+    ] = None,
+    noise: Annotated[str | None, option("standard deviation of the measured q and v: 'Q' or 'Q,V'")] = None,
     base: Base = None,
     seed: Seed = 0,
-    view: Annotated[bool, option("show it in the viewer when it is done", "--view")] = False,
-) -> Answer:
-    """Simulate a robot and record it: time, q, velocity, torques, contact forces.
+    view: Annotated[bool, option("open the recording in the viewer afterwards", "--view")] = False,
+) -> CommandResult:
+    """Simulate a robot and record time, q, velocity, torques and contact forces.
 
-    Recordings (.npz, .parquet) can be read by `kinodyn view --recording` and `kinodyn identify`. Ctrl-C keeps what was
-    recorded. The exit code is 1 if the simulation diverges.
+    Recordings (.npz, .parquet) can be read by `kinodyn view --recording` and `kinodyn identify`. Ctrl-C keeps what is
+    recorded so far. The exit code is 1 if the simulation diverges.
     """
     from kinodyn import sim
 
     if target is not None and control not in ("pd", "computed-torque"):
-        raise InputError(f"--target is where --control pd or computed-torque goes; --control is {control}")
+        raise InputError(f"--target needs --control pd or computed-torque; --control is {control}")
     if push_frame is not None and not push:
-        raise InputError("--push-frame says where a --push acts; give one, such as --push 20@1")
-    loaded = reading.load(robot, base)
-    start = _single(reading.configurations(loaded, q0, seed=seed, what="q0"), "--q0")
-    goal = start if target is None else _single(reading.configurations(loaded, target, seed=seed + 1), "--target")
+        raise InputError("--push-frame needs a --push, such as --push 20@1")
+    loaded = args.load(robot, base)
+    start = _single(args.configurations(loaded, q0, seed=seed, what="q0"), "--q0")
+    goal = start if target is None else _single(args.configurations(loaded, target, seed=seed + 1), "--target")
     options: dict[str, Any] = {} if integrator is None else {"integrator": integrator}
-    show.say(f"{loaded.name}: simulating", "dim")
+    terminal.say(f"{loaded.name}: simulating", "dim")
     recording = sim.simulate(
         loaded,
         _controller(loaded, control, goal, frequency),
         duration,
         q0=start,
-        v0=reading.vectors(loaded, v0, seed=seed, what="v0"),
+        v0=args.vectors(loaded, v0, seed=seed, what="v0"),
         engine=engine,
         dt=dt,
         record_dt=record_dt,
-        pushes=pushes(loaded, push or [], reading.end_frame(loaded, push_frame)),
+        pushes=pushes(loaded, push or [], args.end_frame(loaded, push_frame)),
         noise=None if noise is None else read_noise(noise),
         seed=seed,
         progress=True,
@@ -82,13 +88,13 @@ def simulate(
     )
     inputs = {"robot": robot, "duration": duration, "q0": start, "engine": engine, "control": control, "dt": dt}
     inputs |= {"target": goal, "push": push or [], "seed": seed}
-    answer = _answer(loaded, recording, inputs)
+    result = _result(loaded, recording, inputs)
     if view:
-        answer.then = lambda: open_viewer(loaded, recording=recording)
-    return answer
+        result.afterwards = lambda: open_viewer(loaded, recording=recording)
+    return result
 
 
-def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answer:
+def _result(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> CommandResult:
     from kinodyn import dynamics
 
     energy = dynamics.kinetic_energy(robot, recording.q, recording.v) + dynamics.potential_energy(robot, recording.q)
@@ -114,7 +120,7 @@ def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answe
     shown = [
         (name.replace("_", " ") + units.get(name, ""), value) for name, value in figures.items() if value is not None
     ]
-    return Answer(
+    return CommandResult(
         f"{robot.name}: {recording.duration:.4g} s simulated, {recording.status}",
         {
             **figures,
@@ -127,10 +133,10 @@ def _answer(robot: Robot, recording: Recording, inputs: dict[str, Any]) -> Answe
             "tau": recording.tau,
         },
         inputs,
-        [Table("", ("figure", "value"), shown), Table(LARGEST, ("joint", "velocity", "torque", "limit"), rows, 60)],
-        savers=dict.fromkeys((".npz", ".csv", ".parquet"), recording.save),
-        pictures={"Over time": lambda: recording.plot(*(("q",) if robot.nv > 10 else ("q", "v", "tau")))},
-        good=recording.status == "complete",
+        [Table("", ("quantity", "value"), shown), Table(PEAKS, ("joint", "velocity", "torque", "limit"), rows, 60)],
+        writers=dict.fromkeys((".npz", ".csv", ".parquet"), recording.save),
+        figures={"Over time": lambda: recording.plot(*(("q",) if robot.nv > 10 else ("q", "v", "tau")))},
+        ok=recording.status == "complete",
         interrupted=recording.status == "interrupted",
     )
 
@@ -143,7 +149,9 @@ def _controller(robot: Robot, control: str, goal: Any, frequency: float) -> Any:
         return None
     if control == "hold":
         if robot.base == "floating":
-            raise InputError("--control hold carries the weight at the base too; take pd for a floating base")
+            raise InputError(
+                "--control hold compensates gravity at the base too, which has no motor; use pd for a floating base"
+            )
         damping = 2.0 * controllers.joint_inertia(robot, goal)
         return lambda t, state: dynamics.gravity(robot, state.q) - damping * state.v
     gains = controllers.Gains.from_frequency(frequency)

@@ -1,16 +1,16 @@
-"""kinodyn view: the robot in the browser."""
+"""kinodyn view: show a robot in the browser."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kinodyn.cli import reading
-from kinodyn.cli.answer import Answer
+from kinodyn.cli import args
 from kinodyn.cli.command import command
 from kinodyn.cli.files import check_target
+from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotName, option
-from kinodyn.cli.viewing import open_viewer
+from kinodyn.cli.result import CommandResult
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,33 +27,35 @@ def view(
     robot: RobotName,
     recording: Annotated[
         list[Path] | None,
-        option("play this: .npz, .parquet or .csv, as walk --save writes it; repeatable, they stand side by side"),
+        option("recording to play: .npz, .parquet or .csv, as written by walk --save; repeatable, shown side by side"),
     ] = None,
     host: Annotated[
-        str, option("address to listen at; others than this machine can see it if you say so")
+        str, option("address to listen on; with another than 127.0.0.1, other machines can connect")
     ] = "127.0.0.1",
-    export: Annotated[Path | None, option("write the recording to this HTML file instead; it opens offline")] = None,
-    port: Annotated[int | None, option("a free one unless given", min=1, max=65535)] = None,
+    export: Annotated[Path | None, option("write the recording to a self-contained HTML file instead")] = None,
+    port: Annotated[int | None, option("port to listen on; by default a free one", min=1, max=65535)] = None,
     base: Base = None,
-) -> Answer:
-    """Show a robot in the browser: sliders, draggable hands and feet, playback of recordings. Ctrl-C ends it."""
+) -> CommandResult:
+    """Show a robot in the browser: joint sliders, draggable hands and feet, playback of recordings. Ctrl-C stops it."""
     from kinodyn.recording import Recording
 
     check_target(export, (".html", ".htm"))
-    loaded = reading.load(robot, base)
-    played = {str(path): Recording.load(path) for path in recording} if recording else None
-    settings: dict[str, Any] = {"host": host, "port": port, "recording": played}
+    loaded = args.load(robot, base)
+    recordings = {str(path): Recording.load(path) for path in recording} if recording else None
+    settings: dict[str, Any] = {"host": host, "port": port, "recording": recordings}
     if export is not None:
-        return _exported(loaded, played, export)
+        return _export(loaded, recordings, export)
     given = {name: value for name, value in settings.items() if value is not None}
-    return Answer(f"{loaded.name}: Ctrl-C ends the viewer", {}, then=lambda: open_viewer(loaded, **given))
+    return CommandResult(
+        f"{loaded.name}: Ctrl-C closes the viewer", {}, afterwards=lambda: open_viewer(loaded, **given)
+    )
 
 
-def _exported(robot: Robot, recordings: dict[str, Recording] | None, path: Path) -> Answer:
+def _export(robot: Robot, recordings: dict[str, Recording] | None, path: Path) -> CommandResult:
     from kinodyn.viewer import export_html
 
     if recordings is None:
-        raise InputError("--export needs a --recording to write")
+        raise InputError("--export needs a --recording")
     export_html(robot, recordings, path)
     longest = max(recording.duration for recording in recordings.values())
-    return Answer(f"{robot.name}: {longest:.3g} s in {path}", {})
+    return CommandResult(f"{robot.name}: {longest:.3g} s in {path}", {})

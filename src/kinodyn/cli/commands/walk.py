@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kinodyn.cli import reading, show, walk_pictures
-from kinodyn.cli.answer import Answer
+from kinodyn.cli import args, terminal, walk_plots
 from kinodyn.cli.command import command
-from kinodyn.cli.figures import walk_tables
 from kinodyn.cli.files import check_target
+from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
-from kinodyn.cli.viewing import open_viewer
+from kinodyn.cli.result import CommandResult
+from kinodyn.cli.walk_tables import walk_tables
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def walk(
     base: Base = None,
     save: Annotated[Path | None, option("keep the recording: .npz, .parquet or .csv")] = None,
     view: Annotated[bool, option("show it in the viewer when it is done", "--view")] = False,
-) -> Answer:
+) -> CommandResult:
     """Let a humanoid walk in MuJoCo, moved by its torques alone, and say how well it went.
 
     Feet, legs, stance, step lengths and gains are measured on the robot; nothing is tuned for it. The exit code is 0
@@ -83,32 +83,32 @@ def walk(
         "noise": None if noise is None else read_noise(noise),
     }
     given = {name: value for name, value in settings.items() if value is not None}
-    show.say(f"{loaded.name}: planning and simulating", "dim")
+    terminal.say(f"{loaded.name}: planning and simulating", "dim")
     result = kd.walking.walk(loaded, velocity, pushes=pushes(loaded, push or []), seed=seed, progress=True, **given)
     if save is not None:
         result.recording.save(save)
-        show.say(f"written: {save}", "dim")
+        terminal.say(f"written: {save}", "dim")
     summary = result.summary()
     inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or [], **given}
-    answer = _answer(result, summary, inputs)
+    command_result = _result(result, summary, inputs)
     if view:
-        answer.then = lambda: open_viewer(loaded, recording=result.recording)
-    return answer
+        command_result.afterwards = lambda: open_viewer(loaded, recording=result.recording)
+    return command_result
 
 
-def _answer(result: WalkResult, summary: dict[str, Any], inputs: dict[str, Any]) -> Answer:
-    return Answer(
+def _result(result: WalkResult, summary: dict[str, Any], inputs: dict[str, Any]) -> CommandResult:
+    return CommandResult(
         _title(result, summary),
         summary,
         inputs,
         walk_tables(summary),
-        pictures={
+        figures={
             "From above and over time": result.plot,
-            "The robot": lambda: walk_pictures.strip(result),
-            "Margins": lambda: walk_pictures.margins(result),
-            "Torques": lambda: walk_pictures.torques(result),
+            "The robot": lambda: walk_plots.strip(result),
+            "Margins": lambda: walk_plots.margins(result),
+            "Torques": lambda: walk_plots.torques(result),
         },
-        good=bool(result.walked),
+        ok=bool(result.walked),
         interrupted=result.recording.status == "interrupted",
     )
 
@@ -122,9 +122,9 @@ def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Pus
         match = _PUSH.match(text)
         if match is None:
             raise InputError(f"--push {text!r} must be newtons@seconds, such as 60@3.0, 0,60@3.0 or 60@3.0+0.2")
-        force = reading.numbers(match["force"], "the force of --push", (1, 2, 3))
-        start = reading.numbers(match["start"], "the time of --push", (1,))[0]
-        lasts = reading.numbers(match["lasts"], "the duration of --push", (1,))[0] if match["lasts"] else PUSH_LASTS
+        force = args.numbers(match["force"], "the force of --push", (1, 2, 3))
+        start = args.numbers(match["start"], "the time of --push", (1,))[0]
+        lasts = args.numbers(match["lasts"], "the duration of --push", (1,))[0] if match["lasts"] else PUSH_LASTS
         whole = [*force, *[0.0] * (3 - len(force))]
         found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(lasts)))
     return found
@@ -138,7 +138,7 @@ def _turn(turn: float | None, turn_deg: float | None) -> float:
 
 def read_noise(text: str) -> dict[str, float]:
     """Read standard deviations of q and v."""
-    found = reading.numbers(text, "--noise", (1, 2))
+    found = args.numbers(text, "--noise", (1, 2))
     return dict(zip(("q", "v"), map(float, found), strict=False))
 
 

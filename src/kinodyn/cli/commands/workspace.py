@@ -1,14 +1,14 @@
-"""kinodyn workspace: where a frame can get."""
+"""kinodyn workspace: reachable positions of a frame."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kinodyn.cli import reading
-from kinodyn.cli.answer import Answer, Table
+from kinodyn.cli import args
 from kinodyn.cli.command import command
 from kinodyn.cli.options import Base, Frame, RobotName, Seed, option
-from kinodyn.cli.working import working
+from kinodyn.cli.progress import progress_bar
+from kinodyn.cli.result import CommandResult, Table
 
 if TYPE_CHECKING:
     from kinodyn.kinematics.workspaces import Workspace
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 def workspace(
     robot: RobotName,
     frame: Frame = None,
-    samples: Annotated[int, option("configurations to try", min=1)] = 2**18,
-    resolution: Annotated[float | None, option("edge of a voxel [m]; a sixteenth of the reach unless given")] = None,
-    joint: Annotated[list[str] | None, option("joints that move, repeatable; all below the frame unless given")] = None,
-    q0: Annotated[str, option("where the other joints stand, as --q of fk")] = "neutral",
+    samples: Annotated[int, option("number of configurations", min=1)] = 2**18,
+    resolution: Annotated[float | None, option("edge of a voxel [m]; by default a sixteenth of the reach")] = None,
+    joint: Annotated[list[str] | None, option("joints to vary, repeatable; by default all that move the frame")] = None,
+    q0: Annotated[str, option("configuration of the other joints, as --q of fk")] = "neutral",
     base: Base = None,
     seed: Seed = 0,
-) -> Answer:
-    """Map where a frame can get, by configurations spread evenly within the joint limits.
+) -> CommandResult:
+    """Map the reachable positions of a frame by sampling configurations evenly within the joint limits.
 
-    Gives reach, volume and voids; an NPZ file holds the whole map (`Workspace.load` reads it), other files the points.
-    Ctrl-C ends it with the samples that are done.
+    Reports reach, volume and voids; --out writes the whole map to NPZ (read it with `Workspace.load`), or the points.
+    Ctrl-C stops it and keeps the samples so far.
     """
     from kinodyn import kinematics
 
-    loaded = reading.load(robot, base)
-    name = reading.end_frame(loaded, frame)
-    held = reading.configurations(loaded, q0, seed=seed, what="q0")
-    with working("sampling") as work:
+    loaded = args.load(robot, base)
+    name = args.end_frame(loaded, frame)
+    q_rest = args.configurations(loaded, q0, seed=seed, what="q0")
+    with progress_bar("sampling") as progress:
         space = kinematics.workspace(
-            loaded, name, samples=samples, resolution=resolution, joints=joint, q0=held, seed=seed, progress=work
+            loaded, name, samples=samples, resolution=resolution, joints=joint, q0=q_rest, seed=seed, progress=progress
         )
     unit = {1: "m", 2: "m^2", 3: "m^3"}.get(space.dimension, "")
     points = space.points()
-    figures = {
+    properties = {
         "max_reach": space.max_reach,
         "volume": space.volume,
         "dimension": space.dimension,
@@ -58,31 +58,31 @@ def workspace(
         "samples": space.samples,
     }
     units = {"max_reach": "m", "volume": unit, "resolution": "m"}
-    rows = [(key.replace("_", " "), value, units.get(key, "")) for key, value in figures.items()]
-    return Answer(
+    rows = [(key.replace("_", " "), value, units.get(key, "")) for key, value in properties.items()]
+    return CommandResult(
         f"{loaded.name}: {name} reaches {space.max_reach:.4g} m",
         {
-            **figures,
+            **properties,
             "centre": space.centre,
             "q_max_reach": space.q_max_reach,
             "lower": points.min(axis=0),
             "upper": points.max(axis=0),
         },
         {"robot": robot, "frame": name, "samples": samples, "joints": joint, "q0": q0, "seed": seed},
-        [Table("", ("figure", "value", "unit"), rows)],
+        [Table("", ("quantity", "value", "unit"), rows)],
         samples={
             "point": points,
             "share": space.probability[space.reachable],
             "dexterity": space.dexterity[space.reachable],
         },
         columns={"point": ("x", "y", "z")},
-        pictures={"Where it gets": lambda: _picture(space)},
-        interrupted=work.interrupted,
-        savers={".npz": space.save},
+        figures={"Workspace": lambda: _plot(space)},
+        interrupted=progress.interrupted,
+        writers={".npz": space.save},
     )
 
 
-def _picture(space: Workspace) -> Any:
+def _plot(space: Workspace) -> Any:
     from matplotlib.figure import Figure
 
     flat = space.dimension < 3

@@ -1,4 +1,4 @@
-"""Values that JSON has: no arrays, no NaN."""
+"""Write values as JSON: arrays as lists, non-finite numbers as null."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 
-def plain(value: Any) -> Any:
-    """Turn a value into what JSON has: arrays into lists, numbers that are not finite into null."""
+def to_jsonable(value: Any) -> Any:
+    """Convert a value to the types that JSON has."""
     if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): to_jsonable(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return to_jsonable(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [to_jsonable(part) for part in value]
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int | np.integer):
@@ -32,16 +32,16 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def document(value: Any) -> str:
-    """Write one JSON document: a line for each entry, lists of numbers on one line."""
-    return _written(plain(value), "")
+def dump_json(value: Any) -> str:
+    """Write one JSON document: one line per entry, lists of numbers on one line."""
+    return _dump(to_jsonable(value), "")
 
 
-def _written(value: Any, margin: str) -> str:
+def _dump(value: Any, margin: str) -> str:
     deeper = margin + "  "
     if isinstance(value, dict) and value:
-        lines = [f"{deeper}{json.dumps(name)}: {_written(part, deeper)}" for name, part in value.items()]
+        lines = [f"{deeper}{json.dumps(name)}: {_dump(part, deeper)}" for name, part in value.items()]
         return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
     if isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
-        return "[\n" + ",\n".join(deeper + _written(part, deeper) for part in value) + f"\n{margin}]"
+        return "[\n" + ",\n".join(deeper + _dump(part, deeper) for part in value) + f"\n{margin}]"
     return json.dumps(value, allow_nan=False, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What commands answer is what the library computes, in JSON and in files."""
+"""Commands return what the library computes, in JSON and in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinodyn.cli.files import group, read_columns
 Run = Callable[[str], Any]  # the fixture of conftest.py
 
 
-def test_fk_gives_the_poses_of_the_library(run: Run) -> None:
+def test_fk_returns_the_poses_of_the_library(run: Run) -> None:
     robot = kd.load("panda")
     found = run("kinodyn fk panda --q random:5 --seed 3 --frame panda_link8 --json").result
     q = robot.random(5, seed=3)
@@ -27,7 +27,7 @@ def test_fk_gives_the_poses_of_the_library(run: Run) -> None:
     np.testing.assert_allclose(found["com"], kd.kinematics.com(robot, q))
 
 
-def test_roll_pitch_yaw_turn_back_into_the_rotation_also_at_gimbal_lock() -> None:
+def test_roll_pitch_yaw_reproduce_the_rotation_even_at_gimbal_lock() -> None:
     from scipy.spatial.transform import Rotation
 
     from kinodyn.cli.poses import parts
@@ -52,7 +52,7 @@ def test_rows_written_by_one_command_are_read_by_another(run: Run, suffix: str) 
     np.testing.assert_allclose(tau, kd.dynamics.inverse(robot, q, v, 0 * v), atol=1e-12)
 
 
-def test_the_file_json_and_the_printed_json_are_the_same(run: Run) -> None:
+def test_the_json_file_equals_the_printed_json(run: Run) -> None:
     printed = run("kinodyn jacobian panda --q ready --json --out one.json")
     assert printed.document == json.loads(Path("one.json").read_text())
     np.testing.assert_array_equal(
@@ -66,7 +66,7 @@ def test_the_file_json_and_the_printed_json_are_the_same(run: Run) -> None:
     [("inverse", "tau"), ("forward", "a"), ("mass-matrix", "M"), ("coriolis", "C"), ("gravity", "g"), ("bias", "bias"),
      ("momentum", "momentum"), ("regressor", "Y"), ("energy", "kinetic")],
 )  # fmt: skip
-def test_dynamics_gives_what_the_library_computes(run: Run, quantity: str, key: str) -> None:
+def test_dynamics_returns_what_the_library_computes(run: Run, quantity: str, key: str) -> None:
     document = run(f"kinodyn dynamics ur5 {quantity} --q random --v random --a random --tau random --json").document
     robot = kd.load("ur5")
     q, v, a, tau = (np.array(document["inputs"][name]) for name in ("q", "v", "a", "tau"))
@@ -81,7 +81,7 @@ def test_dynamics_gives_what_the_library_computes(run: Run, quantity: str, key: 
     np.testing.assert_allclose(document["result"][key], wanted[key](), atol=1e-12)
 
 
-def test_a_wrench_acts_where_it_is_said_to(run: Run) -> None:
+def test_a_wrench_acts_on_the_given_frame(run: Run) -> None:
     line = "kinodyn dynamics panda --q ready --json --wrench panda_link8="
     with_load, without = run(f"{line}0,0,-10").result["tau"], run(f"{line}0,0,0").result["tau"]
     robot = kd.load("panda")
@@ -89,7 +89,7 @@ def test_a_wrench_acts_where_it_is_said_to(run: Run) -> None:
     np.testing.assert_allclose(np.subtract(with_load, without), -J.T @ [0, 0, -10, 0, 0, 0], atol=1e-12)
 
 
-def test_ik_reaches_and_says_so_and_says_when_not(run: Run) -> None:
+def test_ik_reports_whether_the_target_is_reached(run: Run) -> None:
     good = run("kinodyn ik panda --position 0.4,0.1,0.5 --quaternion 1,0,0,0 --json")
     robot = kd.load("panda")
     T = kd.kinematics.pose(robot, good.result["q"], "panda_hand_tcp")
@@ -101,7 +101,7 @@ def test_ik_reaches_and_says_so_and_says_when_not(run: Run) -> None:
     assert "does not reach" in run("kinodyn ik panda --position 4,0,0").out
 
 
-def test_every_branch_of_the_closed_form_reaches_the_target(run: Run) -> None:
+def test_every_analytic_solution_reaches_the_target(run: Run) -> None:
     document = run("kinodyn ik ur5 --targets-of random --seed 4 --all --json").document
     robot = kd.load("ur5")
     q, T = np.array(document["result"]["q"]), np.array(document["inputs"]["T"])
@@ -125,25 +125,25 @@ def test_a_trajectory_goes_from_rest_to_rest_within_limits(run: Run, kind: str) 
     assert done.code == 0 and found["ok"] and (np.abs(found["v"]) <= robot.limits.velocity + 1e-9).all()
 
 
-def test_a_trajectory_that_leaves_the_limits_is_no_success(run: Run) -> None:
+def test_a_trajectory_beyond_the_limits_is_exit_code_1(run: Run) -> None:
     done = run("kinodyn trajectory panda --from ready --to 0,0,0,1,0,0,0")
     assert done.code == 1 and "panda_joint4" in done.out
 
 
-def test_identification_finds_the_robot_that_made_the_recording(run: Run) -> None:
+def test_identification_recovers_the_simulated_robot(run: Run) -> None:
     run("kinodyn identify planar2r --excite --out run.npz --noise 0")
     done = run("kinodyn identify planar2r run.npz --json")
     assert done.code == 0 and max(done.result["residual_after"]) < 1e-3
 
 
-def test_a_simulation_is_that_of_the_library(run: Run) -> None:
+def test_simulate_equals_the_simulation_of_the_library(run: Run) -> None:
     assert run("kinodyn simulate planar2r --q0 0.5,0.2 --duration 0.5 --out run.npz --integrator rk4").code == 0
     recording = kd.Recording.load("run.npz")
     same = kd.sim.simulate(kd.load("planar2r"), None, 0.5, q0=[0.5, 0.2], record_dt=0.01, integrator="rk4")
     np.testing.assert_array_equal(recording.q, same.q)
 
 
-def test_derived_code_gives_the_torques_of_the_engine(run: Run) -> None:
+def test_derived_code_computes_the_torques_of_the_engine(run: Run) -> None:
     assert run("kinodyn derive planar2r --out torques.py").code == 0
     namespace: dict[str, object] = {}
     exec(Path("torques.py").read_text(), namespace)
@@ -160,7 +160,7 @@ def test_workspace_saves_a_map_that_loads(run: Run) -> None:
     assert Workspace.load("map.npz").max_reach == done.result["max_reach"] == pytest.approx(2.0)
 
 
-def test_info_tells_limits_and_null_where_there_is_none(run: Run) -> None:
+def test_info_lists_limits_and_null_where_there_is_none(run: Run) -> None:
     joints = run("kinodyn info humanoid --json").result["joints"]
     assert joints[0]["kind"] == "floating" and joints[0]["lower"] is None
     robot = kd.load("humanoid")
@@ -178,14 +178,14 @@ def test_push_maps_what_a_robot_survives(run: Run) -> None:
     assert Path("pushes.png").stat().st_size > 10_000
 
 
-def test_view_opens_a_page_of_this_machine_until_ctrl_c(run: Run, outside: dict[str, object]) -> None:
+def test_view_serves_a_local_page_until_ctrl_c(run: Run, outside: dict[str, object]) -> None:
     assert run("kinodyn view panda --port 18123").code == 0
     assert outside["url"] == "http://127.0.0.1:18123" and outside["status"] == 200 and outside["mode"] == "pose"
     with pytest.raises(OSError):
         socket.create_connection(("127.0.0.1", 18123), timeout=1)
 
 
-def test_view_plays_a_recording_and_writes_it_to_one_file(run: Run, outside: dict[str, object]) -> None:
+def test_view_plays_a_recording_and_exports_it_to_one_file(run: Run, outside: dict[str, object]) -> None:
     assert run("kinodyn simulate planar2r --duration 0.2 --out fall.npz").code == 0
     assert run("kinodyn view planar2r --recording fall.npz").code == 0 and outside["mode"] == "play"
     assert run("kinodyn view planar2r --recording fall.npz --export fall.html").code == 0
@@ -196,7 +196,7 @@ def test_view_plays_a_recording_and_writes_it_to_one_file(run: Run, outside: dic
     assert outside["names"] == ["fall.npz", "again.npz"]
 
 
-def test_a_viewer_opens_after_the_answer_and_ctrl_c_ends_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_viewer_opens_after_the_result_and_ctrl_c_closes_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(robot: kd.Robot, **settings: Any) -> None:
         raise KeyboardInterrupt
 

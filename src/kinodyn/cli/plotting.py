@@ -1,4 +1,4 @@
-"""Pictures that commands draw: the robot as sticks, curves, matrices. Matplotlib is imported when one is drawn."""
+"""Figures of the commands: stick figures, matrices, bar charts. Matplotlib is imported on first use."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from kinodyn.arrays import Array
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
 
+MAX_AXES = 40  # frames whose axes are drawn
 
-def sticks(robot: Robot, q: Array) -> Array:
-    """Find the lines (n, 2, 3) from each joint to the next at a configuration (nq,) [m]."""
+
+def link_segments(robot: Robot, q: Array) -> Array:
+    """Return line segments (n, 2, 3) [m] from each joint to the next at a configuration (nq,)."""
     from kinodyn import kinematics
 
     places = dict(zip(robot.frame_names, kinematics.poses(robot, q)[:, :3, 3], strict=True))
@@ -24,19 +26,19 @@ def sticks(robot: Robot, q: Array) -> Array:
     return np.array([[places[a], places[b]] for a, b in (*links, *frames)]).reshape(-1, 2, 3)
 
 
-def robot_picture(robot: Robot, q: Array, frames: Sequence[str] = ()) -> Any:
-    """Draw a robot as sticks in space, with the axes of some frames."""
+def plot_robot(robot: Robot, q: Array, frames: Sequence[str] = ()) -> Any:
+    """Draw a robot as a stick figure in 3D, with the axes of some frames."""
     from matplotlib.figure import Figure
 
     from kinodyn import kinematics
 
     figure = Figure(figsize=(6.0, 6.0), layout="constrained")
     axes = figure.add_subplot(projection="3d")
-    lines = sticks(robot, q)
+    lines = link_segments(robot, q)
     for line in lines:
         axes.plot(*line.T, "-o", color="0.35", lw=2.5, ms=3)
     size = 0.12 * max(float(np.ptp(lines.reshape(-1, 3), axis=0).max()), 0.1)
-    for frame in frames[:40]:
+    for frame in frames[:MAX_AXES]:
         T = kinematics.pose(robot, q, frame)
         for k, colour in enumerate(("tab:red", "tab:green", "tab:blue")):
             axes.plot(*np.stack([T[:3, 3], T[:3, 3] + size * T[:3, k]]).T, color=colour, lw=2)
@@ -47,15 +49,15 @@ def robot_picture(robot: Robot, q: Array, frames: Sequence[str] = ()) -> Any:
     return figure
 
 
-def stick_strip(robot: Robot, q: Array, times: Sequence[float], *, turn: float = 0.0) -> Any:
-    """Draw several configurations (n, nq) side by side as sticks, seen from the side, the ground below."""
+def plot_stick_figures(robot: Robot, q: Array, times: Sequence[float], *, turn: float = 0.0) -> Any:
+    """Draw configurations (n, nq) side by side as stick figures, seen from the side."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1.7 * len(q), 3.4), layout="constrained")
     panels = figure.subplots(1, len(q), sharex=True, sharey=True, squeeze=False)[0]
     forward = np.array([np.cos(turn), np.sin(turn), 0.0])
     for panel, row, t in zip(panels, q, times, strict=True):
-        lines = sticks(robot, row)
+        lines = link_segments(robot, row)
         along = lines @ forward - (lines @ forward).mean()
         order = np.argsort(lines.mean(axis=1) @ np.array([-forward[1], forward[0], 0.0]))[::-1]
         for k in order:
@@ -66,8 +68,8 @@ def stick_strip(robot: Robot, q: Array, times: Sequence[float], *, turn: float =
     return figure
 
 
-def matrix_picture(title: str, values: Array, rows: Sequence[str], columns: Sequence[str]) -> Any:
-    """Draw a matrix as coloured squares."""
+def plot_matrix(title: str, values: Array, rows: Sequence[str], columns: Sequence[str]) -> Any:
+    """Draw a matrix as coloured cells."""
     from matplotlib.figure import Figure
 
     size = (1.5 + 0.3 * values.shape[1], 1.2 + 0.3 * values.shape[0])
@@ -82,8 +84,8 @@ def matrix_picture(title: str, values: Array, rows: Sequence[str], columns: Sequ
     return figure
 
 
-def bars(title: str, names: Sequence[str], values: Array, unit: str) -> Any:
-    """Draw a bar for each name."""
+def plot_bars(title: str, names: Sequence[str], values: Array, unit: str) -> Any:
+    """Draw a horizontal bar chart."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 1.2 + 0.25 * len(names)), layout="constrained")
@@ -93,19 +95,4 @@ def bars(title: str, names: Sequence[str], values: Array, unit: str) -> Any:
     axes.invert_yaxis()
     axes.set(title=title, xlabel=unit)
     axes.grid(axis="x", alpha=0.3)
-    return figure
-
-
-def curves(title: str, columns: Sequence[str], values: Array, ylabel: str) -> Any:
-    """Draw each column of (n, k) over its rows."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 4.0), layout="constrained")
-    axes = figure.add_subplot()
-    for name, column in zip(columns, values.T, strict=True):
-        axes.plot(column, lw=1, label=name)
-    axes.set(title=title, xlabel="row", ylabel=ylabel)
-    axes.grid(alpha=0.3)
-    if len(columns) <= 12:
-        axes.legend(fontsize="small")
     return figure

@@ -1,4 +1,4 @@
-"""Pictures of a walk for its report: margins, torques, and a strip of the robot itself."""
+"""Figures of a walk for its report: ZMP margins, torques, and images of the robot."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.cli.pictures import stick_strip
+from kinodyn.cli.plotting import plot_stick_figures
 from kinodyn.cli.rendering import render
 
 if TYPE_CHECKING:
     from kinodyn.walking import WalkResult
 
-PICTURES = 7  # in the strip
-STEP = 10  # rows between two points of a curve
+IMAGES = 7  # in the strip
+ROW_STRIDE = 10  # rows of the recording between two points of a curve
 
 
 def margins(result: WalkResult) -> Any:
-    """Draw how far inside the standing feet the measured zero moment point is, over time."""
+    """Plot over time how far the measured ZMP is inside the support polygon."""
     from matplotlib.figure import Figure
 
     time, values = zmp_margins(result)
@@ -26,33 +26,33 @@ def margins(result: WalkResult) -> Any:
     axes = figure.add_subplot()
     axes.plot(time, 1e3 * values, lw=1)
     axes.axhline(0.0, color="tab:red", lw=1)
-    axes.set(xlabel="time [s]", ylabel="margin [mm]", title="Zero moment point inside the feet that stand")
+    axes.set(xlabel="time [s]", ylabel="margin [mm]", title="Distance of the ZMP from the edge of the support polygon")
     axes.grid(alpha=0.3)
     return figure
 
 
 def zmp_margins(result: WalkResult) -> tuple[Array, Array]:
-    """Measure the margins: times (n,) [s] at which a foot bears weight, and distances (n,) from the edge [m]."""
+    """Return times (n,) [s] at which a foot bears weight, and distances (n,) [m] of the ZMP from the polygon's edge."""
     from kinodyn.balance import margin, support_polygon, zmp_from_wrenches
 
     body, recording = result.body, result.recording
     robot, feet = body.robot, list(body.feet.values())
     weight = robot.mass * float(np.linalg.norm(robot.gravity))
     stance = np.asarray(recording.signals["stance"]) > 0
-    rows = np.arange(STEP, len(recording), STEP)
-    pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * weight
-    rows = rows[pressed & stance[rows].any(axis=1)]
+    rows = np.arange(ROW_STRIDE, len(recording), ROW_STRIDE)
+    loaded = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * weight
+    rows = rows[loaded & stance[rows].any(axis=1)]
     wrenches = {foot.frame: recording.forces[foot.frame][rows] for foot in feet}
     points = zmp_from_wrenches(robot, recording.q[rows], wrenches)
     found = []
     for k, point in zip(rows, points, strict=True):
-        standing = [foot for foot, on in zip(feet, stance[k], strict=True) if on]
-        found.append(float(margin(support_polygon(robot, recording.q[k], standing), point[:2])))
+        in_stance = [foot for foot, on in zip(feet, stance[k], strict=True) if on]
+        found.append(float(margin(support_polygon(robot, recording.q[k], in_stance), point[:2])))
     return recording.time[rows], np.array(found)
 
 
 def torques(result: WalkResult) -> Any:
-    """Draw each joint's torque as a share of its limit, over time, as colours."""
+    """Plot each joint's torque as a share of its limit over time, as a heat map."""
     from matplotlib.figure import Figure
 
     recording, robot = result.recording, result.body.robot
@@ -64,30 +64,30 @@ def torques(result: WalkResult) -> Any:
     span = (recording.time[0], recording.time[-1], len(names) - 0.5, -0.5)
     image = axes.imshow(100.0 * shares.T, aspect="auto", extent=span, vmin=0.0, vmax=100.0, cmap="magma_r")
     axes.set_yticks(range(len(names)), names, fontsize="x-small")
-    axes.set(xlabel="time [s]", title="Torque against its limit")
+    axes.set(xlabel="time [s]", title="Torque as a share of its limit")
     figure.colorbar(image, ax=axes, label="% of limit")
     return figure
 
 
 def strip(result: WalkResult) -> Any:
-    """Draw the robot at several times side by side: by MuJoCo's renderer, or as sticks where that does not work."""
+    """Show the robot at several times side by side: rendered by MuJoCo, or as stick figures where that fails."""
     recording, robot = result.recording, result.body.robot
-    rows = np.linspace(0, len(recording) - 1, min(PICTURES, len(recording))).round().astype(int)
+    rows = np.linspace(0, len(recording) - 1, min(IMAGES, len(recording))).round().astype(int)
     q, times = recording.q[rows], recording.time[rows].tolist()
-    pictures, reason = render(robot, q)
-    if pictures is None:
-        figure = stick_strip(robot, q, times)
-        figure.suptitle(f"sticks, as MuJoCo cannot draw here: {reason}"[:110], fontsize="x-small")
+    images, reason = render(robot, q)
+    if images is None:
+        figure = plot_stick_figures(robot, q, times)
+        figure.suptitle(f"stick figures, because MuJoCo cannot render here: {reason}"[:110], fontsize="x-small")
         return figure
-    return _photographs(pictures, times)
+    return _image_strip(images, times)
 
 
-def _photographs(pictures: Any, times: list[float]) -> Any:
+def _image_strip(images: Any, times: list[float]) -> Any:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(1.5 * len(pictures), 2.6), layout="constrained")
-    for panel, picture, t in zip(figure.subplots(1, len(pictures), squeeze=False)[0], pictures, times, strict=True):
-        panel.imshow(picture)
+    figure = Figure(figsize=(1.5 * len(images), 2.6), layout="constrained")
+    for panel, image, t in zip(figure.subplots(1, len(images), squeeze=False)[0], images, times, strict=True):
+        panel.imshow(image)
         panel.set_title(f"{t:.2f} s", fontsize="small")
         panel.axis("off")
     return figure

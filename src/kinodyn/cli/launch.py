@@ -1,4 +1,4 @@
-"""The door to the viewer, which is imported only when something is to be seen."""
+"""Open the viewer from a command; it is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def open_viewer(robot: Robot, **settings: Any) -> None:
-    """Show a robot, or a recording of it, in the browser, until somebody ends it."""
+    """Show a robot, or a recording of it, in the browser until the viewer is closed or Ctrl-C is pressed."""
     from kinodyn.viewer import view
 
     with view(robot, **settings) as viewer:

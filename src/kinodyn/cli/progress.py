@@ -1,4 +1,4 @@
-"""Long work: a bar with the time left, and Ctrl-C that ends the work but keeps what is done."""
+"""A progress bar for long computations; the first Ctrl-C stops the computation and keeps what is done."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from types import FrameType
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from kinodyn.cli import show
+from kinodyn.cli import terminal
 
 
-class Work:
-    """Tells how far the work is, and hears whether it shall go on."""
+class ProgressBar:
+    """Shows how much is done; `interrupted` is True once Ctrl-C was pressed."""
 
-    def __init__(self, bar: Progress, what: str) -> None:
-        self._bar, self._task = bar, bar.add_task(what, total=None)
+    def __init__(self, bar: Progress, description: str) -> None:
+        self._bar, self._task = bar, bar.add_task(description, total=None)
         self.interrupted = False
 
     def __call__(self, done: int, total: int) -> bool:
-        """Show that `done` parts of `total` are ready; False once Ctrl-C was pressed."""
+        """Show that `done` of `total` parts are done; return False if the computation should stop."""
         self._bar.update(self._task, completed=done, total=total)
         return not self.interrupted
 
 
 @contextmanager
-def working(what: str) -> Iterator[Work]:
-    """Show a bar on stderr, if that is a terminal, and catch the first Ctrl-C; a second one ends at once."""
-    console = show.messages()
+def progress_bar(description: str) -> Iterator[ProgressBar]:
+    """Show a bar on stderr, if it is a terminal, and catch the first Ctrl-C; a second one stops at once."""
+    console = terminal.messages()
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -36,19 +36,19 @@ def working(what: str) -> Iterator[Work]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        work = Work(bar, what)
+        progress = ProgressBar(bar, description)
 
         def stop(number: int, frame: FrameType | None) -> None:
-            if work.interrupted:
+            if progress.interrupted:
                 raise KeyboardInterrupt
-            work.interrupted = True
+            progress.interrupted = True
 
         try:
             before = signal.signal(signal.SIGINT, stop)
-        except ValueError:  # not in the main thread, where no Ctrl-C arrives
-            yield work
+        except ValueError:  # not in the main thread, which alone receives Ctrl-C
+            yield progress
             return
         try:
-            yield work
+            yield progress
         finally:
             signal.signal(signal.SIGINT, before)

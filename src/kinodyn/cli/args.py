@@ -1,4 +1,4 @@
-"""From what people type to robots, configurations and vectors."""
+"""Parse arguments: robots, configurations, vectors, frames."""
 
 from __future__ import annotations
 
@@ -21,55 +21,55 @@ _RANDOM = re.compile(r"random(?::(\d+))?$")
 
 
 def load(name: str, base: Literal["fixed", "floating"] | None = None) -> Robot:
-    """Load a robot by name or file."""
+    """Load a robot by name or from a file."""
     import kinodyn as kd
 
     return kd.load(name, base=base)
 
 
 def labels(robot: Robot) -> Labels:
-    """Name the entries of q and v."""
+    """Return the names of the entries of q and v."""
     from kinodyn.identification import columns
 
     return columns.labels(robot)
 
 
 def configurations(robot: Robot, text: str, *, seed: int = 0, what: str = "q") -> Array:
-    """Read configurations: (nq,), or (n, nq) for `random:n` and files."""
+    """Parse configurations: (nq,), or (n, nq) for `random:n` and files."""
     names = labels(robot).q
-    drawn = _drawn(text, what)
-    if drawn is not None:
-        return robot.random(drawn or None, seed=seed)
+    count = _random_count(text, what)
+    if count is not None:
+        return robot.random(count or None, seed=seed)
     if text in ("neutral", "zero"):
         return robot.neutral()
     if text in robot.configurations:
         return robot.configuration(text)
     if _is_file(text):
-        return _rows(Path(text), "q", names)
+        return _read_rows(Path(text), "q", names)
     if "=" in text:
-        return _paired(text, names, robot.neutral(), what)
+        return _parse_pairs(text, names, robot.neutral(), what)
     known = ["neutral", "random", *robot.configurations]
-    return _listed(text, names, what, known, "configuration")
+    return _parse_list(text, names, what, known, "configuration")
 
 
 def vectors(robot: Robot, text: str, *, seed: int = 0, what: str = "v") -> Array:
-    """Read velocities, accelerations or forces: (nv,), or (n, nv) for `random:n` and files."""
+    """Parse velocities, accelerations or joint forces: (nv,), or (n, nv) for `random:n` and files."""
     names = labels(robot).v
-    drawn = _drawn(text, what)
-    if drawn is not None:
-        shape = (drawn, robot.nv) if drawn else (robot.nv,)
+    count = _random_count(text, what)
+    if count is not None:
+        shape = (count, robot.nv) if count else (robot.nv,)
         return np.random.default_rng(seed).uniform(-1.0, 1.0, shape)
     if text == "zero":
         return np.zeros(robot.nv)
     if _is_file(text):
-        return _rows(Path(text), what, names)
+        return _read_rows(Path(text), what, names)
     if "=" in text:
-        return _paired(text, names, np.zeros(robot.nv), what)
-    return _listed(text, names, what, ["zero", "random"], "vector")
+        return _parse_pairs(text, names, np.zeros(robot.nv), what)
+    return _parse_list(text, names, what, ["zero", "random"], "vector")
 
 
 def numbers(text: str, what: str, allowed: Sequence[int]) -> Array:
-    """Read numbers between commas or blanks, as many as allowed."""
+    """Parse numbers separated by commas or blanks; `allowed` lists the accepted counts."""
     try:
         found = np.array([float(part) for part in re.split(r"[,\s]+", text.strip()) if part])
     except ValueError as cause:
@@ -80,7 +80,7 @@ def numbers(text: str, what: str, allowed: Sequence[int]) -> Array:
 
 
 def end_frame(robot: Robot, frame: str | None) -> str:
-    """Check the name of a frame; without one take the last frame of the robot: the end of an arm."""
+    """Check a frame name; the default is the first end effector, or the last frame of the robot."""
     if frame is None:
         ends = list(robot.description.end_effectors.values())
         return ends[0] if ends else robot.frame_names[-1]
@@ -89,17 +89,17 @@ def end_frame(robot: Robot, frame: str | None) -> str:
 
 
 def frames(robot: Robot, names: Sequence[str] | None) -> list[str]:
-    """Check the names of frames; without any take the end of the robot."""
+    """Check frame names; the default is the end frame."""
     return [end_frame(robot, name) for name in names] if names else [end_frame(robot, None)]
 
 
-def _drawn(text: str, what: str) -> int | None:
-    """Read `random` as 0, `random:n` as n, anything else as None."""
+def _random_count(text: str, what: str) -> int | None:
+    """Parse `random` as 0, `random:n` as n, anything else as None."""
     match = _RANDOM.match(text)
     if match is None or match[1] is None:
         return None if match is None else 0
     if int(match[1]) < 1:
-        raise InputError(f"{what} {text!r} draws nothing; give a number from 1 on, such as random:100")
+        raise InputError(f"{what} {text!r} draws no samples; give a count of at least 1, such as random:100")
     return int(match[1])
 
 
@@ -107,7 +107,7 @@ def _is_file(text: str) -> bool:
     return Path(text).suffix.lower() in files.WRITTEN
 
 
-def _rows(path: Path, what: str, names: Sequence[str]) -> Array:
+def _read_rows(path: Path, what: str, names: Sequence[str]) -> Array:
     columns = files.read_columns(path)
     found = files.group(columns, what, names)
     if found is None:
@@ -122,7 +122,7 @@ def _rows(path: Path, what: str, names: Sequence[str]) -> Array:
     return found
 
 
-def _paired(text: str, names: Sequence[str], start: Array, what: str) -> Array:
+def _parse_pairs(text: str, names: Sequence[str], start: Array, what: str) -> Array:
     for part in re.split(r"[,\s]+", text.strip()):
         name, _, value = part.partition("=")
         if name not in names:
@@ -134,7 +134,7 @@ def _paired(text: str, names: Sequence[str], start: Array, what: str) -> Array:
     return start
 
 
-def _listed(text: str, names: Sequence[str], what: str, known: Sequence[str], kind: str) -> Array:
+def _parse_list(text: str, names: Sequence[str], what: str, known: Sequence[str], kind: str) -> Array:
     if re.match(r"(?![+-]?(nan|inf)\b)[A-Za-z_]", text, re.IGNORECASE):
         raise unknown_name(kind, text, known)
     try:
