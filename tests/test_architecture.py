@@ -13,7 +13,7 @@ PACKAGE = ROOT / "src" / "kinodyn"
 
 # Each may import what stands above it, and its own neighbours in the line.
 ORDER = (
-    ("errors", "_core", "threads", "arrays", "checks"),
+    ("errors", "_core", "threads", "arrays", "checks", "layouts"),
     ("spatial",),
     ("description",),
     ("model", "qp"),

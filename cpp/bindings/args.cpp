@@ -119,11 +119,13 @@ int frame_from(const CompiledRobot& robot, nb::handle frame) {
 
 int reference_from(nb::handle text) {
     if (PyUnicode_Check(text.ptr())) {
-        const char* const names[] = {"aligned", "local", "world"};
-        for (int i = 0; i < 3; ++i)
-            if (PyUnicode_CompareWithASCIIString(text.ptr(), names[i]) == 0) return i;
+        const auto is = [&](const char* name) { return PyUnicode_CompareWithASCIIString(text.ptr(), name) == 0; };
+        if (is("local_world_aligned") || is("aligned")) return 0;
+        if (is("local")) return 1;
+        if (is("world")) return 2;
     }
-    raise_input_error("reference must be 'aligned', 'local' or 'world', got " + std::string(nb::repr(text).c_str()));
+    raise_input_error("reference must be 'local_world_aligned' (short: 'aligned'), 'local' or 'world', got " +
+                      std::string(nb::repr(text).c_str()));
 }
 
 Door::Door(nb::handle robot) : robot_(robot_from(robot)) { call_.model = &robot_.model; }

@@ -20,7 +20,7 @@ const CompiledRobot& robot_from(nanobind::handle object);
 // Index of a frame given by name or number.
 int frame_from(const CompiledRobot& robot, nanobind::handle frame);
 
-// 0 aligned, 1 local, 2 world
+// 0 local_world_aligned, 1 local, 2 world
 int reference_from(nanobind::handle text);
 
 // A list of indices that needs no memory of its own while it is short, as most are: calls on one state are short too.

@@ -10,6 +10,7 @@
 #include "bindings/control.hpp"
 #include "bindings/id_qp.hpp"
 #include "bindings/ik.hpp"
+#include "bindings/layouts.hpp"
 #include "bindings/whole_body.hpp"
 #include "core/dispatch.hpp"
 #include "core/pool.hpp"
@@ -348,6 +349,7 @@ NB_MODULE(_core, m) {
     import_numpy();
     refuse_unknown_settings();
     nb::set_leak_warnings(false);  // robots kept in module globals are no leak
+    bind_layouts(m);
     bind_robot(m);
     define(m, "pose", &pose);
     define(m, "poses", &poses);

@@ -7,45 +7,21 @@
 #include <cmath>
 #include <cstring>
 
+#include "bindings/layouts.hpp"
+
 namespace nb = nanobind;
 
 namespace kinodyn {
 
 namespace {
 
-using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Integers = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// Columns of the tables that robot.py lays out.
-constexpr std::size_t body_integers = 4;  // kind, parent, iq, iv
-constexpr std::size_t body_numbers = 36;  // scale, offset, R 9, p 3, axis 3, mass, h 3, I 6, R_link 9
-constexpr std::size_t frame_numbers = 12;
 
 bool is_identity(const double* R) {
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int i = 0; i < 9; ++i)
         if (R[i] != identity[i]) return false;
     return true;
-}
-
-Body make_body(const std::int64_t* n, const double* x) {
-    Body b{};
-    b.kind = static_cast<Kind>(n[0]);
-    b.parent = static_cast<int>(n[1]);
-    b.iq = static_cast<int>(n[2]);
-    b.iv = static_cast<int>(n[3]);
-    b.scale = x[0];
-    b.offset = x[1];
-    std::memcpy(b.R, x + 2, sizeof b.R);
-    std::memcpy(b.p, x + 11, sizeof b.p);
-    std::memcpy(b.axis, x + 14, sizeof b.axis);
-    b.mass = x[17];
-    std::memcpy(b.h, x + 18, sizeof b.h);
-    std::memcpy(b.I, x + 21, sizeof b.I);
-    std::memcpy(b.R_link, x + 27, sizeof b.R_link);
-    b.aligned = is_identity(b.R);
-    return b;
 }
 
 // Columns in body order, and for each degree of freedom the one before it on the way to the root.
@@ -111,45 +87,55 @@ void bound_inertia(Model& m) {
     }
 }
 
-void construct(CompiledRobot* self, int nq, int nv, const Integers& body_n, const Table& body_x,
-               const std::vector<std::string>& frame_names, const Integers& frame_n, const Table& frame_x,
-               const Numbers& armature, const Numbers& damping, const Numbers& gravity,
-               const std::vector<std::string>& dof_joint, const std::vector<std::string>& dof_link,
-               const std::vector<int>& parameter_bodies) {
-    if (body_n.shape(1) != body_integers || body_x.shape(1) != body_numbers || frame_x.shape(1) != frame_numbers ||
-        body_n.shape(0) != body_x.shape(0) || frame_n.shape(0) != frame_x.shape(0) ||
-        frame_names.size() != frame_x.shape(0) || armature.shape(0) != static_cast<std::size_t>(nv) ||
-        damping.shape(0) != static_cast<std::size_t>(nv) || gravity.shape(0) != 3)
-        throw nb::value_error("tables of the wrong size");
+void add_bodies(CompiledRobot& robot, const Table<BodyRecord>& bodies) {
+    Model& m = robot.model;
+    for (const BodyRecord& record : bodies) {
+        const int index = static_cast<int>(m.bodies.size());
+        if (record.parent >= index || record.iq < 0 || record.iq + coordinates(record.kind) > m.nq || record.iv < 0 ||
+            record.iv + dofs(record.kind) > m.nv)
+            throw nb::value_error("a body's indices are out of range");
+        Body body{};
+        static_cast<BodyRecord&>(body) = record;
+        body.aligned = is_identity(body.R);
+        m.bodies.push_back(body);
+        robot.all_bodies.push_back(index);
+    }
+}
+
+void add_frames(CompiledRobot& robot, const std::vector<std::string>& names, const Table<FrameRecord>& frames) {
+    if (names.size() != frames.size()) throw nb::value_error("as many frame names as frames are needed");
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        FixedFrame frame{};
+        static_cast<FrameRecord&>(frame) = frames[i];
+        if (frame.body >= static_cast<int>(robot.model.bodies.size()))
+            throw nb::value_error("a frame's body is out of range");
+        frame.aligned = is_identity(frame.R);
+        robot.model.frames.push_back(frame);
+        robot.all_frames.push_back(static_cast<int>(i));
+        robot.frame_index[names[i].c_str()] = i;
+    }
+}
+
+void construct(CompiledRobot* self, int nq, int nv, nb::handle bodies, nb::handle frames,
+               const std::vector<std::string>& frame_names, const Numbers& armature, const Numbers& damping,
+               const Numbers& gravity, const std::vector<std::string>& dof_joints,
+               const std::vector<std::string>& dof_links, const std::vector<int>& parameter_bodies) {
+    const Table<BodyRecord> body_table("bodies", bodies);
+    const Table<FrameRecord> frame_table("frames", frames);
+    const auto size = static_cast<std::size_t>(nv);
+    if (armature.shape(0) != size || damping.shape(0) != size || gravity.shape(0) != 3)
+        throw nb::value_error("armature and damping must have nv numbers, gravity three");
     new (self) CompiledRobot;
     Model& m = self->model;
     m.nq = nq;
     m.nv = nv;
-    for (std::size_t i = 0; i < body_n.shape(0); ++i) {
-        const Body b = make_body(body_n.data() + i * body_integers, body_x.data() + i * body_numbers);
-        if (b.parent >= static_cast<int>(i) || b.iq < 0 || b.iq + coordinates(b.kind) > nq || b.iv < 0 ||
-            b.iv + dofs(b.kind) > nv)
-            throw nb::value_error("a body's indices are out of range");
-        m.bodies.push_back(b);
-        self->all_bodies.push_back(static_cast<int>(i));
-    }
-    for (std::size_t i = 0; i < frame_names.size(); ++i) {
-        FixedFrame f{};
-        const double* x = frame_x.data() + i * frame_numbers;
-        f.body = static_cast<int>(frame_n.data()[i]);
-        if (f.body >= static_cast<int>(m.bodies.size())) throw nb::value_error("a frame's body is out of range");
-        std::memcpy(f.R, x, sizeof f.R);
-        std::memcpy(f.p, x + 9, sizeof f.p);
-        f.aligned = is_identity(f.R);
-        m.frames.push_back(f);
-        self->all_frames.push_back(static_cast<int>(i));
-        self->frame_index[frame_names[i].c_str()] = i;
-    }
+    add_bodies(*self, body_table);
+    add_frames(*self, frame_names, frame_table);
     m.armature.assign(armature.data(), armature.data() + nv);
     m.damping.assign(damping.data(), damping.data() + nv);
     std::memcpy(m.gravity, gravity.data(), sizeof m.gravity);
-    self->dof_joint = dof_joint;
-    self->dof_link = dof_link;
+    self->dof_joint = dof_joints;
+    self->dof_link = dof_links;
     self->parameter_bodies = parameter_bodies;
     index_columns(m);
     bound_inertia(m);
@@ -158,11 +144,11 @@ void construct(CompiledRobot* self, int nq, int nv, const Integers& body_n, cons
 }  // namespace
 
 void bind_robot(nb::module_& m) {
+    export_layouts<BodyRecord, FrameRecord>();
     nb::class_<CompiledRobot>(m, "CompiledRobot", nb::dynamic_attr())
-        .def("__init__", &construct, nb::arg("nq"), nb::arg("nv"), nb::arg("body_integers"), nb::arg("body_numbers"),
-             nb::arg("frame_names"), nb::arg("frame_bodies"), nb::arg("frame_numbers"), nb::arg("armature"),
-             nb::arg("damping"), nb::arg("gravity"), nb::arg("dof_joints"), nb::arg("dof_links"),
-             nb::arg("parameter_bodies"));
+        .def("__init__", &construct, nb::kw_only(), nb::arg("nq"), nb::arg("nv"), nb::arg("bodies"), nb::arg("frames"),
+             nb::arg("frame_names"), nb::arg("armature"), nb::arg("damping"), nb::arg("gravity"), nb::arg("dof_joints"),
+             nb::arg("dof_links"), nb::arg("parameter_bodies"));
 }
 
 }  // namespace kinodyn

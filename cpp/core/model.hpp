@@ -4,23 +4,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/layout.hpp"
+
 namespace kinodyn {
 
 // RevoluteX, Y and Z turn about a coordinate axis of a frame that is parallel to the parent's at angle zero, so that
 // most of the rotation matrix is zeros and ones. RevoluteAny turns about z of an arbitrarily placed frame.
-enum class Kind : std::uint8_t { RevoluteX, RevoluteY, RevoluteZ, RevoluteAny, Prismatic, Ball, Free };
+enum class Kind : std::int32_t { RevoluteX, RevoluteY, RevoluteZ, RevoluteAny, Prismatic, Ball, Free };
 
 constexpr int dofs(Kind kind) { return kind == Kind::Free ? 6 : kind == Kind::Ball ? 3 : 1; }
 constexpr int coordinates(Kind kind) { return kind == Kind::Free ? 7 : kind == Kind::Ball ? 4 : 1; }
 
-// One moving body and the joint that carries it. The joint's position is scale * q[iq] + offset, its rate
-// scale * v[iv]: this serves negative axes and mimic joints, which share iq and iv with the joint they follow.
-struct Body {
+// One moving body and the joint that carries it, as Python describes it. The joint's position is scale * q[iq] +
+// offset, its rate scale * v[iv]: this serves negative axes and mimic joints, which share iq and iv with the joint they
+// follow.
+struct BodyRecord {
     Kind kind;
-    bool aligned;  // R is the identity
-    int parent;    // -1 is the world
-    int iq, iv;
-    int column;  // first of its columns: one per degree of freedom, those of mimic joints included
+    std::int32_t parent;  // -1 is the world
+    std::int32_t iq, iv;
     double scale, offset;
     double R[9];     // parent to body at position zero, row major; identity for RevoluteX, Y, Z
     double p[3];     // origin of the body in the parent
@@ -31,11 +32,41 @@ struct Body {
     double R_link[9];  // body frame axes to those of the link that the user knows: v_link = R_link^T v_body
 };
 
-// A named frame, fixed in a body.
-struct FixedFrame {
-    int body;      // -1: fixed in the world
+template <>
+struct Layout<BodyRecord> {
+    static constexpr const char* name = "body";
+    static constexpr auto fields() {
+        using B = BodyRecord;
+        return std::make_tuple(field("kind", &B::kind), field("parent", &B::parent), field("iq", &B::iq),
+                               field("iv", &B::iv), field("scale", &B::scale), field("offset", &B::offset),
+                               field<3, 3>("R", &B::R), field("p", &B::p), field("axis", &B::axis),
+                               field("mass", &B::mass), field("h", &B::h), field("I", &B::I),
+                               field<3, 3>("R_link", &B::R_link));
+    }
+};
+
+struct Body : BodyRecord {
     bool aligned;  // R is the identity
+    int column;    // first of its columns: one per degree of freedom, those of mimic joints included
+};
+
+// A named frame, fixed in a body, as Python describes it.
+struct FrameRecord {
     double R[9], p[3];
+    std::int32_t body;  // -1: fixed in the world
+};
+
+template <>
+struct Layout<FrameRecord> {
+    static constexpr const char* name = "frame";
+    static constexpr auto fields() {
+        return std::make_tuple(field<3, 3>("R", &FrameRecord::R), field("p", &FrameRecord::p),
+                               field("body", &FrameRecord::body));
+    }
+};
+
+struct FixedFrame : FrameRecord {
+    bool aligned;  // R is the identity
 };
 
 struct Model {

@@ -1,5 +1,7 @@
 """Types of the compiled core. Arguments are positional; the modules that call it name and document them."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,13 +13,12 @@ Triple = tuple[Array, Array, Array]
 class CompiledRobot:
     def __init__(
         self,
+        *,
         nq: int,
         nv: int,
-        body_integers: NDArray[np.int64],
-        body_numbers: Array,
+        bodies: np.ndarray,
+        frames: np.ndarray,
         frame_names: list[str],
-        frame_bodies: NDArray[np.int64],
-        frame_numbers: Array,
         armature: Array,
         damping: Array,
         gravity: Array,
@@ -218,6 +219,7 @@ def frame_control(
     mode: int,
     /,
 ) -> tuple[Array, Array, Array, Array, Array]: ...
+def layouts() -> dict[str, dict[str, Any] | list[tuple[str, str, tuple[int | str, ...]]]]: ...
 def frame_index(robot: Robot, frame: str | int, /) -> int: ...
 def threads() -> int: ...
 def set_threads(count: int, /) -> None: ...

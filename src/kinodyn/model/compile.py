@@ -14,6 +14,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description, Inertia, Joint, Mimic
+from kinodyn.layouts import layout
 
 # as in cpp/core/model.hpp
 REVOLUTE_X, REVOLUTE_Y, REVOLUTE_Z, REVOLUTE_ANY, PRISMATIC, BALL, FREE = range(7)
@@ -22,6 +23,8 @@ COORDINATES = {"revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "bal
 DOFS = {**COORDINATES, "ball": 3, "floating": 6}
 
 ROUNDING = 1e-15
+
+LOWER_TRIANGLE = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # of an inertia: xx xy yy xz yz zz
 
 
 @dataclass(frozen=True)
@@ -242,21 +245,24 @@ def _snap(R: Array) -> Array:
     return np.where(np.abs(R - whole) <= ROUNDING, whole, R)
 
 
-def body_tables(bodies: list[Body]) -> tuple[np.ndarray, np.ndarray]:
-    """Write the bodies as the core reads them: integers (n, 4) and numbers (n, 36)."""
-    integers = np.array([[b.kind, b.parent, b.iq, b.iv] for b in bodies], dtype=np.int64).reshape(-1, 4)
-    numbers = np.zeros((len(bodies), 36))
-    for row, b in zip(numbers, bodies, strict=True):
-        moment_of_inertia = b.inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
-        row[:2] = b.scale, b.offset
-        row[2:11] = b.R.ravel()
-        row[11:14] = b.p
-        row[14:17] = b.axis
-        row[17] = b.mass
-        row[18:21] = b.moment
-        row[21:27] = moment_of_inertia
-        row[27:36] = b.R_body_link.ravel()
-    return integers, numbers
+def body_table(bodies: list[Body]) -> np.ndarray:
+    """Write the bodies as the core reads them."""
+    table = np.zeros(len(bodies), dtype=layout("body"))
+    for row, body in zip(table, bodies, strict=True):
+        row["kind"], row["parent"], row["iq"], row["iv"] = body.kind, body.parent, body.iq, body.iv
+        row["scale"], row["offset"] = body.scale, body.offset
+        row["R"], row["p"], row["axis"] = body.R, body.p, body.axis
+        row["mass"], row["h"], row["I"] = body.mass, body.moment, body.inertia[LOWER_TRIANGLE]
+        row["R_link"] = body.R_body_link
+    return table
+
+
+def frame_table(places: list[Place]) -> np.ndarray:
+    """Write the frames as the core reads them."""
+    table = np.zeros(len(places), dtype=layout("frame"))
+    for row, place in zip(table, places, strict=True):
+        row["body"], row["R"], row["p"] = place.body, place.R, place.p
+    return table
 
 
 def inertial_parameters(bodies: list[Body]) -> Array:
@@ -267,6 +273,5 @@ def inertial_parameters(bodies: list[Body]) -> Array:
             continue
         R = b.R_body_link
         inertia = R.T @ b.inertia @ R
-        six = inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
-        rows.append(np.concatenate([[b.mass], R.T @ b.moment, six]))
+        rows.append(np.concatenate([[b.mass], R.T @ b.moment, inertia[LOWER_TRIANGLE]]))
     return np.concatenate(rows) if rows else np.zeros(0)

@@ -20,8 +20,9 @@ from kinodyn.model.compile import (
     DOFS,
     JointInfo,
     Tree,
-    body_tables,
+    body_table,
     compile_tree,
+    frame_table,
     inertial_parameters,
     link_order,
 )
@@ -103,22 +104,18 @@ class Robot(_core.CompiledRobot):
             "damping": damping,
             **chosen,
         }
-        integers, numbers = body_tables(tree.bodies)
-        places = [tree.places[name] for name in frame_names]
         super().__init__(
-            tree.nq,
-            tree.nv,
-            integers,
-            numbers,
-            list(frame_names),
-            np.array([[place.body] for place in places], dtype=np.int64),
-            np.array([np.concatenate([place.R.ravel(), place.p]) for place in places]),
-            own["armature"],
-            own["damping"],
-            own["gravity"],
-            [joint.name for joint in tree.dof_joint],
-            [joint.child for joint in tree.dof_joint],
-            [i for i, body in enumerate(tree.bodies) if not body.virtual],
+            nq=tree.nq,
+            nv=tree.nv,
+            bodies=body_table(tree.bodies),
+            frames=frame_table([tree.places[name] for name in frame_names]),
+            frame_names=list(frame_names),
+            armature=own["armature"],
+            damping=own["damping"],
+            gravity=own["gravity"],
+            dof_joints=[joint.name for joint in tree.dof_joint],
+            dof_links=[joint.child for joint in tree.dof_joint],
+            parameter_bodies=[i for i, body in enumerate(tree.bodies) if not body.virtual],
         )
         first = tree.joints[0] if tree.joints else None
         floating = first is not None and first.kind == "floating" and first.parent == links[0]

@@ -1,0 +1,47 @@
+// Layouts as Python sees them, and tables of records that Python passes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "core/layout.hpp"
+
+namespace kinodyn {
+
+// Makes a layout known to Python under its name.
+void add_layout(const LayoutInfo& info);
+
+template <class... Records>
+void export_layouts() {
+    (add_layout(describe<Records>()), ...);
+}
+template <class... Views>
+void export_block_layouts() {
+    (add_layout(describe_block<Views>()), ...);
+}
+
+struct TableMemory {
+    nanobind::object owner;
+    const void* data;
+    std::size_t size;
+};
+// The memory of a one-dimensional array of records; raises unless its dtype is the layout's.
+TableMemory table_memory(const char* name, nanobind::handle array, const char* layout);
+
+// Records that Python has filled, kept alive while the table lives.
+template <class Record>
+class Table {
+  public:
+    Table(const char* name, nanobind::handle array) : memory_(table_memory(name, array, Layout<Record>::name)) {}
+    const Record* begin() const { return static_cast<const Record*>(memory_.data); }
+    const Record* end() const { return begin() + memory_.size; }
+    const Record& operator[](std::size_t i) const { return begin()[i]; }
+    std::size_t size() const { return memory_.size; }
+
+  private:
+    TableMemory memory_;
+};
+
+// Adds `layouts` to the module.
+void bind_layouts(nanobind::module_& m);
+
+}  // namespace kinodyn

@@ -1,0 +1,62 @@
+"""Structures shared with the compiled core, as NumPy dtypes. Their fields are declared once, in C++ (core/layout.hpp).
+
+A *record* has a fixed size; the core takes tables of them: `np.zeros(n, dtype=layout("body"))`. A *block* is a row of
+float64 numbers that broadcasts over batch axes like any other argument; `named_view` shows its fields by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+
+import numpy as np
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+
+
+@cache
+def layout(name: str, **sizes: int) -> np.dtype[np.void]:
+    """Return the dtype of a structure of the core.
+
+    Parameters
+    ----------
+    name
+        Name of the layout, such as "body".
+    **sizes
+        Dimensions that the core knows only at run time, by name; records have none.
+
+    Examples
+    --------
+    >>> table = np.zeros(2, dtype=layout("frame"))
+    >>> table["R"].shape
+    (2, 3, 3)
+    """
+    fields = _core.layouts()[name]
+    dimensions = [] if isinstance(fields, dict) else [size for *_, shape in fields for size in shape]
+    needed = {size for size in dimensions if isinstance(size, str)}
+    if set(sizes) != needed:
+        raise InputError(f"layout {name!r} takes {_listed(needed)}, got {_listed(sizes)}")
+    if isinstance(fields, dict):
+        return np.dtype(fields)  # type: ignore[call-overload,no-any-return]
+    return np.dtype(
+        [
+            (field, form, tuple(size if isinstance(size, int) else sizes[size] for size in shape))
+            for field, form, shape in fields
+        ]
+    )
+
+
+def _listed(sizes: Collection[str]) -> str:
+    return f"the sizes {', '.join(sorted(sizes))}" if sizes else "no sizes"
+
+
+def block_size(dtype: np.dtype[np.void]) -> int:
+    """Return how many float64 numbers a structure of numbers takes."""
+    return dtype.itemsize // np.dtype(float).itemsize
+
+
+def named_view(numbers: Array, dtype: np.dtype[np.void]) -> np.ndarray:
+    """View rows of numbers `(..., size)` as structures `(...)` with named fields, without a copy."""
+    return numbers.view(dtype)[..., 0]
