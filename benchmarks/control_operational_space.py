@@ -90,7 +90,7 @@ def agrees(law: OperationalSpaceControl, q: Array, v: Array) -> float:
         a0 = law.posture.stiffness * (HOME - place) - law.posture.damping * rate
         tau0 = kd.dynamics.inverse(robot, place, rate, a0)
         book = space.J.T @ (space.Lambda @ y + space.mu + space.p) + space.N.T @ tau0
-        worst = max(worst, float(np.abs(law.signals["tau_wanted"] - book).max()))
+        worst = max(worst, float(np.abs(law.signals["tau_desired"] - book).max()))
     if worst > 1e-8:
         raise SystemExit(f"torques are {worst:.1e} N m off from the formula of the book")
     return worst

@@ -1,4 +1,4 @@
-"""What tests of controllers share: robots of several kinds, and a motion to follow."""
+"""Robots, configurations and motions that the tests of controllers share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import kinodyn as kd
 from kinodyn.arrays import Array
 
-PLACES = {
+CONFIGURATIONS = {
     "panda": [0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5],
     "ur5": [0.2, -1.2, 1.4, -1.0, 1.1, 0.3],
     "puma560": [0.1, 0.8, -2.5, 0.2, 0.7, -0.4],
@@ -47,27 +47,27 @@ def loaded(name: str) -> tuple[kd.Robot, Array]:
         human = kd.load("humanoid")
         standing = human.configuration("standing")
         arm = kd.identification.sub_robot(human, human.description.chains["left_arm"], standing)
-        return arm, np.array([0.2, 0.35, 0.2, -1.1, 0.2, 0.2, 0.2])  # the elbow bent
+        return arm, np.array([0.2, 0.35, 0.2, -1.1, 0.2, 0.2, 0.2])  # elbow bent
     if name == "humanoid":
         human = kd.load("humanoid")
         return human, human.configuration("standing")
-    return kd.load(name), np.array(PLACES[name])
+    return kd.load(name), np.array(CONFIGURATIONS[name])
 
 
-@pytest.fixture(params=[*PLACES, "humanoid arm"])
+@pytest.fixture(params=[*CONFIGURATIONS, "humanoid arm"])
 def arm(request: pytest.FixtureRequest) -> tuple[kd.Robot, Array, str, str]:
-    """Give each arm in turn: robot, configuration, frame, the part of it that the arm can move."""
+    """Return each arm in turn: robot, configuration, frame, and the rows that the arm can move."""
     robot, q = loaded(request.param)
     return robot, q, *FRAMES[request.param]
 
 
 @pytest.fixture
 def load() -> Callable[[str], tuple[kd.Robot, Array]]:
-    """Give the function that loads a robot and a configuration by name."""
+    """Return the function that loads a robot and a configuration by name."""
     return loaded
 
 
 @pytest.fixture
 def sine() -> type[Sine]:
-    """Give the class of motions to follow."""
+    """Return the class of sinusoidal motions."""
     return Sine

@@ -1,4 +1,4 @@
-"""Cartesian impedance: the stiffness asked for, along the axes asked for, with or without another inertia."""
+"""Cartesian impedance: the given stiffness along the given axes, with and without inertia shaping."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SIX = np.array([800.0, 600.0, 900.0, 40.0, 50.0, 60.0])
 
 
 def pushed(robot: kd.Robot, controller: object, q: np.ndarray, frame: str, wrench: np.ndarray) -> kd.Recording:
-    """Push a frame by a constant wrench until nothing moves any more."""
+    """Push a frame by a constant wrench until it has settled."""
     push = kd.sim.Push(frame, wrench, duration=100.0)
     return kd.sim.simulate(robot, controller, 3.5, q0=q, pushes=[push], control_dt=2e-3, **FREE)
 
 
-def test_a_wrench_displaces_the_frame_by_the_stiffness_asked_for(arm: tuple) -> None:
+def test_a_wrench_displaces_the_frame_by_the_given_stiffness(arm: tuple) -> None:
     robot, q, frame, part = arm
-    robot = robot.replace(armature=0.1)  # with hardly any inertia about a wrist's axis, 1 kHz is too slow for springs
+    robot = robot.replace(armature=0.1)  # without armature the wrist axis is so light that 1 kHz cannot damp its spring
     rows = part_rows(part)
     inertia = kd.control.operational_space(robot, q, np.zeros(robot.nv), frame, part=part).Lambda
     K = 15.0**2 * inertia  # a full matrix, as fast in all directions
@@ -35,13 +35,13 @@ def test_a_wrench_displaces_the_frame_by_the_stiffness_asked_for(arm: tuple) -> 
     recording = pushed(robot, controller, q, frame, wrench)
     reached = kd.kinematics.pose(robot, recording.q[-1], frame)
     phi = kd.spatial.log3(reached[:3, :3] @ T[:3, :3].T)
-    answer = K @ np.r_[reached[:3, 3] - T[:3, 3], phi][rows]
-    felt = wrench.copy()
-    felt[3:] = kd.spatial.left_jacobian(-phi) @ wrench[3:]  # moments of large turns come from a potential
-    np.testing.assert_allclose(answer, felt[rows], rtol=1e-6, atol=1e-6 * np.abs(answer).max())
+    elastic = K @ np.r_[reached[:3, 3] - T[:3, 3], phi][rows]
+    expected = wrench.copy()
+    expected[3:] = kd.spatial.left_jacobian(-phi) @ wrench[3:]  # moments of large rotations derive from a potential
+    np.testing.assert_allclose(elastic, expected[rows], rtol=1e-6, atol=1e-6 * np.abs(elastic).max())
 
 
-def test_stiffness_turns_with_the_target(load: Callable) -> None:
+def test_stiffness_rotates_with_the_target(load: Callable) -> None:
     robot, q = load("panda")
     T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
     controller = CartesianImpedance(robot, "panda_hand_tcp", T, SIX, axes="target", torque_limits=np.inf)
@@ -51,7 +51,7 @@ def test_stiffness_turns_with_the_target(load: Callable) -> None:
     np.testing.assert_allclose(T[:3, :3].T @ moved, force / SIX[:3], rtol=1e-6)
 
 
-def test_a_frame_of_another_inertia_answers_a_force_like_it(arm: tuple) -> None:
+def test_a_shaped_inertia_responds_to_a_force_as_that_inertia(arm: tuple) -> None:
     robot, q, frame, part = arm
     rows = part_rows(part)
     k = len(rows)
@@ -80,7 +80,7 @@ def test_a_frame_of_another_inertia_answers_a_force_like_it(arm: tuple) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "scara"])
-def test_another_inertia_leaves_the_stiffness_as_asked_for(name: str, load: Callable) -> None:
+def test_shaping_the_inertia_keeps_the_given_stiffness(name: str, load: Callable) -> None:
     robot, q = load(name)
     frame, part = {"panda": ("panda_hand_tcp", "all"), "scara": ("link4", "x y z rz")}[name]
     rows = part_rows(part)
@@ -125,14 +125,14 @@ def test_the_wrench_of_the_springs_is_the_gradient_of_their_energy() -> None:
         step = np.zeros(6)
         step[i] = h
         energy = []
-        for sign in (1.0, -1.0):  # the target stays, the frame moves by a small turn in world axes
-            turned = kd.spatial.exp3(error[3:]) @ kd.spatial.exp3(-sign * step[3:])
-            moved = np.r_[error[:3] - sign * step[:3], kd.spatial.log3(turned)]
+        for sign in (1.0, -1.0):  # the frame moves by a small rotation in world axes
+            R_error = kd.spatial.exp3(error[3:]) @ kd.spatial.exp3(-sign * step[3:])
+            moved = np.r_[error[:3] - sign * step[:3], kd.spatial.log3(R_error)]
             energy.append(spring.energy(moved, R))
         np.testing.assert_allclose((energy[0] - energy[1]) / (2 * h), -wrench[i], rtol=1e-6)
 
 
-def test_a_moving_target_is_followed_without_an_outside_force(load: Callable) -> None:
+def test_a_moving_target_is_followed_without_external_force(load: Callable) -> None:
     robot, q = load("ur5")
     T0 = kd.kinematics.pose(robot, q, "wrist_3_link")
 
@@ -151,7 +151,7 @@ def test_a_moving_target_is_followed_without_an_outside_force(load: Callable) ->
     assert np.abs(recording.signals["error"]).max() < 1e-3
 
 
-def test_a_humanoid_arm_on_a_free_base_pulls_as_if_the_base_were_held(load: Callable) -> None:
+def test_a_floating_base_is_taken_to_be_fixed(load: Callable) -> None:
     robot, q = load("humanoid")
     q = q.copy()
     held = kd.load("humanoid", base="fixed")
@@ -160,7 +160,9 @@ def test_a_humanoid_arm_on_a_free_base_pulls_as_if_the_base_were_held(load: Call
     T = kd.kinematics.pose(robot, q, "left_palm").copy()
     T[:3, 3] += [0.05, 0.0, 0.02]
     free = CartesianImpedance(robot, "left_palm", T, SIX)(0.0, kd.State(robot, q, v))
-    shifted = kd.kinematics.pose(held, q[7:], "left_palm").copy()  # the base stands upright: its axes are the world's
+    shifted = kd.kinematics.pose(
+        held, q[7:], "left_palm"
+    ).copy()  # the base is upright, along the world axes
     shifted[:3, 3] += [0.05, 0.0, 0.02]
     fixed = CartesianImpedance(held, "left_palm", shifted, SIX)(0.0, kd.State(held, q[7:], v[6:]))
     np.testing.assert_allclose(free[6:], fixed, atol=1e-8)
@@ -176,7 +178,7 @@ def test_a_humanoid_arm_on_a_free_base_pulls_as_if_the_base_were_held(load: Call
         ({"stiffness": SIX, "damping_ratio": -1.0}, "damping_ratio"),
         ({"stiffness": SIX, "axes": "hand"}, "axes"),
         ({"stiffness": SIX[:2], "axes": "target", "part": "x y"}, "axes"),
-        ({"stiffness": SIX, "inertia": SIX}, "belong together"),
+        ({"stiffness": SIX, "inertia": SIX}, "go together"),
         ({"stiffness": SIX, "inertia": 0 * SIX, "external": lambda t, state: SIX}, "positive definite"),
         ({"stiffness": SIX, "inertia": SIX, "external": SIX}, "function"),
     ],

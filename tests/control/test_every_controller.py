@@ -1,4 +1,4 @@
-"""What every controller keeps to: torque limits, one protocol, batches, and errors that say what is wrong."""
+"""What all controllers share: the protocol, torque limits, batches and error messages."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LAWS = {
 
 @pytest.fixture(params=list(LAWS))
 def made(request: pytest.FixtureRequest, load: Callable) -> tuple:
-    """Give a way to make each controller for the panda, states (3, 7) of it, and targets for them."""
+    """Return a factory for each controller of the panda, states (3, 7) and targets."""
     robot, q = load("panda")
     rng = np.random.default_rng(0)
     target = q + rng.uniform(-0.3, 0.3, size=(3, 7))
@@ -63,20 +63,20 @@ def made(request: pytest.FixtureRequest, load: Callable) -> tuple:
     return LAWS[request.param], robot, state, target, kd.kinematics.pose(robot, target, TCP)
 
 
-def test_it_keeps_the_protocol_and_the_effort_limits_of_the_robot(made: tuple) -> None:
+def test_it_implements_the_protocol_within_the_effort_limits_of_the_robot(made: tuple) -> None:
     make, robot, (q, v), target, T = made
     controller = make(robot, target, T)
     assert isinstance(controller, Controller)
-    wanted = 0.0
+    desired = 0.0
     for t in (0.0, 0.001):
         tau = controller(t, kd.State(robot, q, 3.0 * v))
         assert (np.abs(tau) <= robot.limits.effort).all()
         np.testing.assert_array_equal(
-            tau, np.clip(controller.signals["tau_wanted"], -robot.limits.effort, robot.limits.effort)
+            tau, np.clip(controller.signals["tau_desired"], -robot.limits.effort, robot.limits.effort)
         )
-        np.testing.assert_array_equal(controller.signals["saturated"], tau != controller.signals["tau_wanted"])
-        wanted = np.abs(controller.signals["tau_wanted"] / robot.limits.effort).max()
-    assert wanted > 1.0  # else there was nothing to limit
+        np.testing.assert_array_equal(controller.signals["saturated"], tau != controller.signals["tau_desired"])
+        desired = np.abs(controller.signals["tau_desired"] / robot.limits.effort).max()
+    assert desired > 1.0  # otherwise the limits were not tested
 
 
 def test_given_torque_limits_hold(made: tuple) -> None:
@@ -114,11 +114,11 @@ def test_simulate_records_its_signals(made: tuple) -> None:
     make, robot, (q, _), target, T = made
     controller = make(robot, target, T)
     recording = kd.sim.simulate(robot, controller, 0.02, q0=q, control_dt=2e-3)
-    assert {"tau_wanted", "saturated", "error"} <= set(recording.signals)
+    assert {"tau_desired", "saturated", "error"} <= set(recording.signals)
     assert recording.signals["saturated"].shape == recording.tau.shape
 
 
-def test_nan_states_other_robots_and_endless_times_raise(made: tuple) -> None:
+def test_nan_states_other_robots_and_infinite_times_raise(made: tuple) -> None:
     make, robot, (q, v), target, T = made
     controller = make(robot, target, T)
     state = kd.State(robot, q, v)

@@ -1,4 +1,4 @@
-"""Gains by frequency or given, and references that are constant or move."""
+"""Gains from a frequency or given, and constant and moving references."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_wrong_gains_raise(make: Callable, words: str, load: Callable) -> None:
         make(load)
 
 
-def test_a_moving_reference_is_asked_for_all_three_orders(load: Callable, sine: type) -> None:
+def test_a_moving_reference_is_evaluated_at_all_three_orders(load: Callable, sine: type) -> None:
     robot, q = load("ur5")
     motion = sine(q, 0.2, 3.0)
     for got, order in zip(JointReference(robot, motion).at(0.7), (0, 1, 2), strict=True):
@@ -63,13 +63,13 @@ def test_a_reference_of_the_wrong_size_or_with_nan_raises(load: Callable, sine: 
     with pytest.raises(kd.InputError, match="not finite"):
         JointReference(robot, sine(q, np.nan, 3.0)).at(1.0)
     with pytest.raises(kd.InputError, match="orientation"):
-        FrameReference([0.0, 0.0, 1.0], turning=True)
+        FrameReference([0.0, 0.0, 1.0], needs_orientation=True)
     with pytest.raises(kd.InputError, match="orthonormal"):
-        FrameReference(np.diag([2.0, 2.0, 2.0, 1.0]), turning=True)
+        FrameReference(np.diag([2.0, 2.0, 2.0, 1.0]), needs_orientation=True)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-5, 0.3, 2.0, 3.1, np.pi - 1e-9, np.pi])
-def test_the_way_to_a_target_is_that_of_the_logarithm(angle: float) -> None:
+def test_the_rotation_error_is_the_logarithm(angle: float) -> None:
     axis = np.array([0.48, -0.6, 0.64])
     T = kd.spatial.pose([1.0, 2.0, 3.0], kd.spatial.rot_x(0.7))
     R = kd.spatial.exp3(angle * axis)

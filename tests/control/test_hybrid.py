@@ -27,20 +27,20 @@ class Wall:
         return {FRAME: np.concatenate([size[..., None] * self.normal, np.zeros((*size.shape, 3))], axis=-1)}, None
 
 
-def along(T0: np.ndarray, way: np.ndarray) -> Callable:
-    """Move a pose by way * (1 - cos(2 t)) / 2."""
+def along(T0: np.ndarray, displacement: np.ndarray) -> Callable:
+    """Move a pose by displacement * (1 - cos(2 t)) / 2."""
 
     def motion(t: float, order: int = 0) -> np.ndarray:
         shape = (0.5 * (1 - np.cos(2 * t)), np.sin(2 * t), 2 * np.cos(2 * t))[order]
         if order == 0:
-            return kd.spatial.pose(T0[:3, 3] + way * shape, T0[:3, :3])
-        return np.r_[way * shape, 0.0, 0.0, 0.0]
+            return kd.spatial.pose(T0[:3, 3] + displacement * shape, T0[:3, :3])
+        return np.r_[displacement * shape, 0.0, 0.0, 0.0]
 
     return motion
 
 
 @pytest.mark.parametrize("axes", ["rotation", "frame"])
-def test_ten_newtons_are_held_on_a_slanted_wall_while_moving_along_it(axes: str, load: Callable) -> None:
+def test_ten_newtons_are_kept_on_a_slanted_wall_while_moving_along_it(axes: str, load: Callable) -> None:
     robot, q = load("panda")
     T0 = kd.kinematics.pose(robot, q, FRAME)
     R = kd.spatial.rot_y(2.6) if axes != "frame" else T0[:3, :3]  # z of the axes points into the wall
@@ -66,7 +66,7 @@ def test_ten_newtons_are_held_on_a_slanted_wall_while_moving_along_it(axes: str,
     assert np.ptp(path @ sideways) > 0.19
 
 
-def test_directions_of_motion_and_of_force_do_not_disturb_each_other(load: Callable) -> None:
+def test_motion_and_force_directions_are_decoupled(load: Callable) -> None:
     robot, q = load("panda")
     v = np.linspace(-0.4, 0.4, 7)
     T0 = kd.kinematics.pose(robot, q, FRAME)
@@ -79,7 +79,7 @@ def test_directions_of_motion_and_of_force_do_not_disturb_each_other(load: Calla
             T0,
             wrench=np.full(6, push),
             selection=S,
-            measured=lambda t, state, push=push: -np.diag(S) * push,  # the wall gives way to nothing
+            measured=lambda t, state, push=push: -np.diag(S) * push,  # a rigid wall
             gains=Gains.from_frequency(20.0),
             torque_limits=np.inf,
         )
@@ -92,7 +92,7 @@ def test_directions_of_motion_and_of_force_do_not_disturb_each_other(load: Calla
     np.testing.assert_allclose(accelerations[0], expected, atol=1e-9)
 
 
-def test_without_a_wall_the_hand_moves_slowly_towards_where_it_should_be(load: Callable) -> None:
+def test_without_a_wall_the_hand_drifts_slowly_along_the_force(load: Callable) -> None:
     robot, q = load("panda")
     T0 = kd.kinematics.pose(robot, q, FRAME)
     controller = HybridForceMotion(

@@ -1,4 +1,4 @@
-"""PD, impedance and computed torque do what the textbooks say."""
+"""PD, impedance and computed torque control against their textbook responses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def second_order(t: Array, frequency: float, ratio: float) -> Array:
 
 
 @pytest.mark.parametrize("ratio", [0.3, 0.7])
-def test_computed_torque_gives_the_second_order_response_asked_for(arm: tuple, ratio: float) -> None:
+def test_computed_torque_gives_the_given_second_order_response(arm: tuple, ratio: float) -> None:
     robot, q, *_ = arm
     controller = ComputedTorque(robot, q, Gains.from_frequency(8.0, damping_ratio=ratio), torque_limits=np.inf)
     recording = kd.sim.simulate(robot, controller, 0.8, q0=q - 0.1, **FREE)
@@ -34,7 +34,7 @@ def test_computed_torque_gives_the_second_order_response_asked_for(arm: tuple, r
     assert np.abs(recording.signals["error"] - expected[:, None]).max() < 0.01 * 0.1
 
 
-def test_computed_torque_moves_the_joints_of_a_flying_robot_alike(load: Callable) -> None:
+def test_computed_torque_gives_the_same_response_in_free_flight(load: Callable) -> None:
     robot, q = load("humanoid")
     start = robot.integrate(q, np.r_[np.zeros(6), np.full(robot.nv - 6, -0.1)])
     spin = np.r_[0.3, -0.2, 1.0, 0.5, -0.4, 0.3, np.zeros(robot.nv - 6)]
@@ -67,7 +67,7 @@ def test_pd_with_gravity_comes_to_rest_at_the_target(arm: tuple) -> None:
 
 
 @pytest.mark.parametrize("law", [PDGravity, ComputedTorque])
-def test_ball_and_planar_joints_and_followers_are_led_home_too(law: type, every_kind: kd.Robot) -> None:
+def test_ball_planar_and_mimic_joints_converge_too(law: type, every_kind: kd.Robot) -> None:
     robot, q = every_kind, every_kind.neutral()
     controller = law(robot, q, Gains.from_frequency(6.0), torque_limits=np.inf)
     start = robot.integrate(q, np.linspace(-0.2, 0.2, robot.nv))
@@ -78,7 +78,7 @@ def test_ball_and_planar_joints_and_followers_are_led_home_too(law: type, every_
     assert np.abs(recording.signals["error"][-1]).max() < 0.02
 
 
-def test_pd_holds_the_joints_of_a_robot_on_a_held_base_against_gravity(load: Callable) -> None:
+def test_pd_compensates_gravity_of_a_floating_base_as_if_it_were_fixed(load: Callable) -> None:
     robot, q = load("humanoid")
     tau = PDGravity(robot, q, Gains.from_frequency(8.0))(0.0, kd.State(robot, q))
     held = kd.load("humanoid", base="fixed")
@@ -86,7 +86,7 @@ def test_pd_holds_the_joints_of_a_robot_on_a_held_base_against_gravity(load: Cal
     assert not tau[:6].any()
 
 
-def test_integral_action_removes_the_error_that_a_wrong_mass_leaves(load: Callable) -> None:
+def test_integral_action_removes_the_error_of_a_wrong_mass(load: Callable) -> None:
     robot, q = load("ur5")
     true = heavier(robot, 1.1)
     gains = Gains.from_frequency(12.0)
@@ -117,19 +117,19 @@ def test_anti_windup_limits_the_overshoot_of_a_saturated_joint(load: Callable) -
     assert overshoot[True] < 0.5 * overshoot[False]
 
 
-def test_reset_forgets_the_integral_and_time_may_not_run_back(load: Callable) -> None:
+def test_reset_clears_the_integral_and_time_must_not_go_back(load: Callable) -> None:
     robot, q = load("ur5")
     controller = JointImpedance(robot, q, Gains(100.0, 10.0), integral=50.0)
     state = kd.State(robot, q - 0.1)
     first = controller(0.0, state)
     assert not np.allclose(controller(1.0, state), controller(2.0, state))
-    with pytest.raises(kd.InputError, match="ran back"):
+    with pytest.raises(kd.InputError, match="went back"):
         controller(0.5, state)
     controller.reset()
     np.testing.assert_array_equal(controller(0.0, state), first)
 
 
-def test_joint_impedance_gives_the_stiffness_asked_for(arm: tuple) -> None:
+def test_joint_impedance_has_the_given_stiffness(arm: tuple) -> None:
     robot, q, *_ = arm
     robot = robot.replace(damping=0.0)
     push = np.linspace(1.0, 2.0, robot.nv) * 0.02 * np.diag(kd.dynamics.mass_matrix(robot, q))
@@ -147,7 +147,7 @@ def test_joint_impedance_follows_a_motion_and_keeps_its_stiffness_about_it(arm: 
     assert np.abs(recording.signals["error"]).max() < 2e-3
 
 
-def test_shaped_inertia_answers_a_force_like_that_inertia(load: Callable) -> None:
+def test_joints_of_a_shaped_inertia_respond_as_that_inertia(load: Callable) -> None:
     robot, q = load("ur5")
     inertia, tau_ext = np.linspace(2.0, 0.5, 6), np.linspace(4.0, -1.0, 6)
     controller = JointImpedance(robot, q, Gains(40.0, 3.0), inertia=inertia, external=tau_ext, torque_limits=np.inf)
@@ -155,7 +155,7 @@ def test_shaped_inertia_answers_a_force_like_that_inertia(load: Callable) -> Non
     tau = controller(0.0, kd.State(robot, q, v))
     a = kd.dynamics.forward(robot, q, v, tau + tau_ext)
     np.testing.assert_allclose(inertia * a + 3.0 * v, tau_ext, atol=1e-9)
-    with pytest.raises(kd.InputError, match="belong together"):
+    with pytest.raises(kd.InputError, match="go together"):
         JointImpedance(robot, q, Gains(40.0, 3.0), inertia=inertia)
 
 

@@ -1,4 +1,4 @@
-"""Lyapunov functions fall, but for the error of integration, which shrinks with the step of time."""
+"""Lyapunov functions decrease, up to the integration error, which shrinks with the time step."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FRAMES = {"panda": ("panda_hand_tcp", "all"), "puma560": ("link6", "all"), "scar
 LINKS = {"panda": "panda_link7", "puma560": "link6", "scara": "link4"}
 
 
-def turned(robot: kd.Robot, q: np.ndarray, frame: str, part: str) -> np.ndarray:
-    """Give a pose of the frame that is a good way off."""
+def distant_pose(robot: kd.Robot, q: np.ndarray, frame: str, part: str) -> np.ndarray:
+    """Return a pose of the frame far from the current one."""
     return kd.kinematics.pose(robot, q + 0.25, frame)
 
 
@@ -45,18 +45,18 @@ LAWS: dict[str, Callable] = {
     "joint impedance": lambda robot, q, frame, part, motion: JointImpedance(robot, motion, GAINS, torque_limits=np.inf),
     "computed torque": lambda robot, q, frame, part, motion: ComputedTorque(robot, motion, GAINS, torque_limits=np.inf),
     "task space": lambda robot, q, frame, part, motion: TaskSpaceControl(
-        robot, frame, turned(robot, q, frame, part), GAINS, part=part, torque_limits=np.inf
+        robot, frame, distant_pose(robot, q, frame, part), GAINS, part=part, torque_limits=np.inf
     ),
     "operational space": lambda robot, q, frame, part, motion: OperationalSpaceControl(
-        robot, frame, turned(robot, q, frame, part), GAINS, part=part, torque_limits=np.inf
+        robot, frame, distant_pose(robot, q, frame, part), GAINS, part=part, torque_limits=np.inf
     ),
     "cartesian impedance": lambda robot, q, frame, part, motion: CartesianImpedance(
-        robot, frame, turned(robot, q, frame, part), stiffness(part), part=part, torque_limits=np.inf
+        robot, frame, distant_pose(robot, q, frame, part), stiffness(part), part=part, torque_limits=np.inf
     ),
     "shaped impedance": lambda robot, q, frame, part, motion: CartesianImpedance(
         robot,
         frame,
-        turned(robot, q, frame, part),
+        distant_pose(robot, q, frame, part),
         stiffness(part),
         inertia=0.01 * stiffness(part),
         external=lambda t, state: np.zeros(6),
@@ -90,7 +90,7 @@ def run(robot: kd.Robot, controller: object, q: np.ndarray, dt: float, truth: kd
 
 @pytest.mark.parametrize("name", list(FRAMES))
 @pytest.mark.parametrize("law", list(LAWS))
-def test_it_falls_and_its_rate_is_the_one_told(law: str, name: str, load: Callable, sine: type) -> None:
+def test_the_lyapunov_function_falls_at_the_reported_rate(law: str, name: str, load: Callable, sine: type) -> None:
     robot, q = load(name)
     robot = robot.replace(armature=robot.armature + 0.1)
     misses = []
@@ -105,7 +105,7 @@ def test_it_falls_and_its_rate_is_the_one_told(law: str, name: str, load: Callab
 
 
 @pytest.mark.parametrize("name", list(FRAMES))
-def test_adaptation_lowers_energy_and_ignorance_together(name: str, load: Callable, sine: type) -> None:
+def test_adaptation_lowers_energy_plus_parameter_error(name: str, load: Callable, sine: type) -> None:
     robot, q = load(name)
     robot = robot.replace(armature=robot.armature + 0.1)
     parameters = robot.inertial_parameters.copy()
@@ -129,7 +129,7 @@ def test_adaptation_lowers_energy_and_ignorance_together(name: str, load: Callab
 
 
 @pytest.mark.parametrize("name", list(FRAMES))
-def test_outside_the_layer_robust_control_loses_energy_as_fast_as_it_says(
+def test_outside_the_layer_robust_control_loses_energy_at_the_reported_rate(
     name: str, load: Callable, sine: type
 ) -> None:
     robot, q = load(name)

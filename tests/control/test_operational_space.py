@@ -61,7 +61,7 @@ def test_the_quantities_obey_their_definitions_over_batches(arm: tuple) -> None:
         np.testing.assert_allclose(getattr(space, name)[1, 4] / scale, value / scale, atol=1e-8)
 
 
-def test_gravity_of_a_frame_is_the_force_that_holds_it(arm: tuple) -> None:
+def test_gravity_of_a_frame_is_the_force_that_balances_it(arm: tuple) -> None:
     robot, q, frame, part = arm
     space = operational_space(robot, q, np.zeros(robot.nv), frame, part=part)
     np.testing.assert_allclose(space.mu, 0.0, atol=1e-9)
@@ -77,12 +77,12 @@ def test_the_frame_accelerates_as_the_error_dynamics_say(arm: tuple, law: type) 
     controller = law(robot, frame, T, gains, part=part, posture=q - 0.3, torque_limits=np.inf)
     tau = controller(0.0, kd.State(robot, q, v))
     signals = controller.signals
-    wanted = 25.0 * signals["error"] + 6.0 * signals["error_rate"]
+    desired = 25.0 * signals["error"] + 6.0 * signals["error_rate"]
     assert not signals["damped"]
-    np.testing.assert_allclose(frame_acceleration(robot, q, v, tau, frame, part), wanted, atol=1e-9)
+    np.testing.assert_allclose(frame_acceleration(robot, q, v, tau, frame, part), desired, atol=1e-9)
 
 
-def test_the_fast_formula_is_the_one_of_the_book(arm: tuple) -> None:
+def test_torques_of_the_core_are_those_of_the_textbook_formula(arm: tuple) -> None:
     robot, q, frame, part = arm
     v = np.linspace(-0.5, 0.5, robot.nv)
     T = kd.kinematics.pose(robot, q + 0.1, frame)
@@ -96,11 +96,11 @@ def test_the_fast_formula_is_the_one_of_the_book(arm: tuple) -> None:
     a0 = 9.0 * (posture - q) - 2.0 * v
     tau0 = kd.dynamics.inverse(robot, q, v, a0)
     expected = space.J.T @ (space.Lambda @ y + space.mu + space.p) + space.N.T @ tau0
-    np.testing.assert_allclose(controller.signals["tau_wanted"], expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(controller.signals["tau_desired"], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("max_mass", [100.0, 1.0, 0.01])
-def test_the_fast_formula_is_damped_like_the_one_of_the_book(load: Callable, max_mass: float) -> None:
+def test_the_core_damps_singularities_like_the_textbook_formula(load: Callable, max_mass: float) -> None:
     robot, bent = load("panda")
     q = np.array([0.0, 1e-4, 0.02, 1.0])[:, None] * bent  # stretched, then less and less
     v = np.random.default_rng(0).normal(size=(4, 7))
@@ -117,19 +117,21 @@ def test_the_fast_formula_is_damped_like_the_one_of_the_book(load: Callable, max
     np.testing.assert_allclose(tau, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("smallest", [0.01, 0.1, 1.0])
-def test_joint_accelerations_are_those_of_the_damped_pseudo_inverse(load: Callable, smallest: float) -> None:
+@pytest.mark.parametrize("min_singular_value", [0.01, 0.1, 1.0])
+def test_joint_accelerations_are_those_of_the_damped_pseudo_inverse(load: Callable, min_singular_value: float) -> None:
     robot, q = load("panda")
     v = np.linspace(-0.5, 0.5, 7)
     frame, scale = "panda_hand_tcp", np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # a radian counts as 0.1 m
     for place in (q, 1e-3 + np.zeros(7)):
         T = kd.kinematics.pose(robot, place + 0.1, frame)
-        controller = TaskSpaceControl(robot, frame, T, Gains(25.0, 6.0), smallest=smallest, torque_limits=np.inf)
+        controller = TaskSpaceControl(
+            robot, frame, T, Gains(25.0, 6.0), min_singular_value=min_singular_value, torque_limits=np.inf
+        )
         tau = controller(0.0, kd.State(robot, place, v))
         U, values, Vt = np.linalg.svd(scale[:, None] * kd.kinematics.jacobian(robot, place, frame))
-        small = values < smallest
+        small = values < min_singular_value
         assert controller.signals["damped"] == small.any()
-        kept = np.where(small, values**3 / smallest**4, 1.0 / values)
+        kept = np.where(small, values**3 / min_singular_value**4, 1.0 / values)
         y = 25.0 * controller.signals["error"] + 6.0 * controller.signals["error_rate"]
         a0 = -controller.posture.damping * v
         missing = y - kd.kinematics.acceleration(robot, place, v, a0, frame)
@@ -138,7 +140,7 @@ def test_joint_accelerations_are_those_of_the_damped_pseudo_inverse(load: Callab
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1.0, 3.1, np.pi - 1e-7])
-def test_the_error_is_the_way_to_the_target_however_far_it_turned(load: Callable, angle: float) -> None:
+def test_the_error_is_right_at_any_rotation_angle(load: Callable, angle: float) -> None:
     robot, q = load("ur5")
     here, axis = kd.kinematics.pose(robot, q, "wrist_3_link"), np.array([2.0, -1.0, 2.0]) / 3.0
     target = here.copy()
@@ -178,7 +180,7 @@ def test_the_hand_reaches_its_pose_and_the_elbow_its_posture(law: type, load: Ca
     assert final[0][2] - final[1][2] > 0.2
 
 
-def test_a_flying_robot_moves_its_hand_in_the_world(load: Callable) -> None:
+def test_a_robot_in_free_flight_moves_its_hand_in_the_world(load: Callable) -> None:
     robot, q = load("humanoid")
     v = np.random.default_rng(0).normal(size=robot.nv)
     T = kd.kinematics.pose(robot, q, "left_palm").copy()
@@ -187,23 +189,23 @@ def test_a_flying_robot_moves_its_hand_in_the_world(load: Callable) -> None:
         robot, "left_palm", T, Gains(25.0, 6.0), posture=robot.integrate(q, 0.1 * v), torque_limits=np.inf
     )
     tau = controller(0.0, kd.State(robot, q, v))
-    wanted = 25.0 * controller.signals["error"] + 6.0 * controller.signals["error_rate"]
+    desired = 25.0 * controller.signals["error"] + 6.0 * controller.signals["error_rate"]
     assert not tau[:6].any()
-    np.testing.assert_allclose(frame_acceleration(robot, q, v, tau, "left_palm", "all"), wanted, atol=1e-8)
+    np.testing.assert_allclose(frame_acceleration(robot, q, v, tau, "left_palm", "all"), desired, atol=1e-8)
     space = operational_space(robot, q, v, "left_palm")
     assert space.N.shape == (robot.nv - 6, robot.nv - 6)
     a0 = (0.1 * controller.posture.stiffness - controller.posture.damping) * v[6:]
     a = kd.dynamics.forward(robot, q, v, tau)[6:]
-    np.testing.assert_allclose(space.N @ (a - a0), 0.0, atol=1e-8)  # where the hand is free, joints do as they like
+    np.testing.assert_allclose(space.N @ (a - a0), 0.0, atol=1e-8)  # the posture acts in the null space
     still = np.r_[np.zeros(6), space.J.T @ (space.mu + space.p)]
     np.testing.assert_allclose(frame_acceleration(robot, q, v, still, "left_palm", "all"), 0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize(
     ("law", "name", "damped", "undamped"),
-    [(OperationalSpaceControl, "max_mass", 100.0, 1e9), (TaskSpaceControl, "smallest", 0.03, 1e-6)],
+    [(OperationalSpaceControl, "max_mass", 100.0, 1e9), (TaskSpaceControl, "min_singular_value", 0.03, 1e-6)],
 )
-def test_a_target_beyond_reach_stretches_the_arm_and_only_damping_keeps_it_calm(
+def test_an_unreachable_target_stretches_the_arm_and_damping_keeps_it_stable(
     law: type, name: str, damped: float, undamped: float, load: Callable
 ) -> None:
     robot, _ = load("planar2r")
@@ -214,14 +216,14 @@ def test_a_target_beyond_reach_stretches_the_arm_and_only_damping_keeps_it_calm(
     for threshold in (damped, undamped):
         controller = law(robot, "link2", T, Gains.from_frequency(10.0), part="x y", **{name: threshold})
         runs.append(kd.sim.simulate(robot, controller, 2.5, q0=[0.3, 0.4], integrator="rk4"))
-    calm, wild = runs
-    assert calm.status == "complete" and calm.signals["damped"][-1]
-    np.testing.assert_allclose(calm.q[-1], stretched, atol=0.01)
-    assert np.abs(calm.v[-100:]).max() < 0.01
-    assert wild.status == "diverged" or np.abs(wild.v).max() > 10 * np.abs(calm.v).max()
+    stable, wild = runs
+    assert stable.status == "complete" and stable.signals["damped"][-1]
+    np.testing.assert_allclose(stable.q[-1], stretched, atol=0.01)
+    assert np.abs(stable.v[-100:]).max() < 0.01
+    assert wild.status == "diverged" or np.abs(wild.v).max() > 10 * np.abs(stable.v).max()
 
 
-def test_a_lost_direction_weighs_no_more_than_asked_for(load: Callable) -> None:
+def test_the_inertia_of_a_singular_direction_is_bounded(load: Callable) -> None:
     robot, _ = load("planar2r")
     space = operational_space(robot, [[0.3, 0.0], [0.3, 1e-4], [0.3, 0.9]], np.zeros(2), "link2", part="x y")
     assert space.damped.tolist() == [True, True, False]
@@ -243,15 +245,15 @@ def test_unknown_frames_parts_and_postures_raise(load: Callable) -> None:
     with pytest.raises(kd.UnknownNameError, match="panda_hand_tcp"):
         OperationalSpaceControl(robot, "panda_hand_tpc", np.eye(4), gains)
     with pytest.raises(kd.UnknownNameError, match="frame"):
-        operational_space(robot, q, 0 * q, "hand of glory")
+        operational_space(robot, q, 0 * q, "no_such_frame")
     with pytest.raises(kd.InputError, match="part"):
         OperationalSpaceControl(robot, "panda_link8", np.eye(4), gains, part="up")
     with pytest.raises(kd.InputError, match="shape"):
         OperationalSpaceControl(robot, "panda_link8", np.eye(4), gains, posture=q[:3])
     with pytest.raises(kd.InputError, match="max_mass"):
         operational_space(robot, q, 0 * q, "panda_link8", max_mass=0.0)
-    with pytest.raises(kd.InputError, match="smallest"):
-        TaskSpaceControl(robot, "panda_link8", np.eye(4), gains, smallest=-1.0)
+    with pytest.raises(kd.InputError, match="min_singular_value"):
+        TaskSpaceControl(robot, "panda_link8", np.eye(4), gains, min_singular_value=-1.0)
     with pytest.raises(kd.InputError, match="damping of part"):
         OperationalSpaceControl(robot, "panda_link8", np.eye(4), Gains(1.0, np.ones(6)), part="linear")
 

@@ -1,4 +1,4 @@
-"""Adaptive and robust control carry a load that nobody told them of."""
+"""Adaptive and robust control with an unknown payload."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_adaptive_and_robust_control_follow_where_pd_cannot(case: tuple) -> None
     assert worst["robust"] < 0.1 * worst["pd"]
 
 
-def test_parameters_stay_within_what_the_load_can_be(case: tuple) -> None:
+def test_parameters_stay_within_the_bounds_of_the_payload(case: tuple) -> None:
     robot, _, payload, motion = case
     eager = AdaptiveControl(robot, motion, Gains.from_frequency(8.0), payload, rate=100.0, torque_limits=np.inf)
     recording = follow(case, eager)
@@ -69,7 +69,7 @@ def test_parameters_stay_within_what_the_load_can_be(case: tuple) -> None:
     assert (parameters.min(axis=0) == lower).any() or (parameters.max(axis=0) == upper).any()
 
 
-def test_a_leak_forgets_what_is_not_needed(load: Callable) -> None:
+def test_a_leak_lets_unexcited_parameters_decay(load: Callable) -> None:
     robot, q = load("panda")
     payload = Payload("panda_link7", 3.0, 0.2)
     state = kd.State(robot, q)
@@ -107,7 +107,7 @@ def test_a_sum_of_regressors_gives_the_coriolis_forces_of_two_velocities(load: C
     assert Y.shape == (7, 10)
 
 
-def test_the_bound_of_the_sliding_term_covers_every_load_that_is_possible(load: Callable) -> None:
+def test_the_bound_of_the_sliding_term_covers_every_possible_payload(load: Callable) -> None:
     robot, q = load("panda")
     controller = RobustControl(robot, q + 0.1, Gains.from_frequency(8.0), Payload("panda_link7", 3.0, 0.2))
     rng = np.random.default_rng(0)
@@ -117,15 +117,15 @@ def test_the_bound_of_the_sliding_term_covers_every_load_that_is_possible(load: 
         controller(0.0, state)
         _, _, v_r, a_r = controller.errors(0.0, state)
         Y = controller.model(state, v_r, a_r)[1]
-        mass, way = rng.uniform(0.0, 3.0), rng.normal(size=3)
-        com = 0.15 * rng.uniform() * way / np.linalg.norm(way)
+        mass, direction = rng.uniform(0.0, 3.0), rng.normal(size=3)
+        com = 0.15 * rng.uniform() * direction / np.linalg.norm(direction)
         true = loaded_with(robot, "panda_link7", mass, com)
         pi = (true.inertial_parameters - robot.inertial_parameters).reshape(-1, 10)[-1]
         assert (np.abs(Y @ (pi - controller._middle)) <= controller.signals["bound"] + 1e-12).all()
 
 
 @pytest.mark.parametrize("law", [AdaptiveControl, RobustControl])
-def test_loads_and_robots_that_do_not_fit_raise(law: type, load: Callable) -> None:
+def test_invalid_payloads_and_robots_raise(law: type, load: Callable) -> None:
     robot, q = load("panda")
     gains = Gains.from_frequency(8.0)
     with pytest.raises(kd.UnknownNameError, match="panda_link7"):

@@ -1,4 +1,4 @@
-"""Adaptive control: the load is learnt while it is moved."""
+"""Adaptive control: estimate the parameters of a payload while moving it."""
 
 from __future__ import annotations
 
@@ -7,46 +7,50 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.control.checks import nonnegative
+from kinodyn.control.controller import Clock, Signals
+from kinodyn.control.equations import apply, transposed
 from kinodyn.control.gains import Gains
-from kinodyn.control.payload import Payload, SlidingLoop
-from kinodyn.control.plant import apply, transposed
-from kinodyn.control.protocol import Clock, Signals
+from kinodyn.control.payload import Payload, SlidingController
 from kinodyn.control.references import JointTarget
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
-class AdaptiveControl(SlidingLoop):
-    """Follow a motion with an unknown load, whose ten parameters are adapted so that the errors go to zero.
+class AdaptiveControl(SlidingController):
+    """Follow a motion with an unknown payload, adapting its ten inertial parameters so that the error goes to zero.
 
-    tau = M a_r + C v_r + g + Y pi + D s, pi' = G Y^T s - leak pi, pi kept within the bounds of the payload
-    (J.-J. E. Slotine and W. Li, "On the adaptive control of robot manipulators", 1987; projection: Slotine and Li,
-    "Applied Nonlinear Control", 1991, section 8.2). The errors go to zero whether or not pi goes to the truth; that it
-    does only if the motion shows every parameter.
+    tau = M a_r + C v_r + g + Y pi + D s, pi' = G Y^T s - leak pi, with pi kept within the bounds of the payload. The
+    error goes to zero whether or not pi converges to the true parameters; pi does only if the motion excites all of
+    them.
 
-    Signals: "error", "s" (..., nv), "parameters" (..., 10): mass, mass * com, inertia of the load, about the link's
-    origin; "lyapunov_rate" [W], and with `truth` "lyapunov" [J]: s^T M s / 2 and the distance of pi from the truth.
-    With a leak, or on a motor's limit, it may rise.
+    Signals: "error", "s" (..., nv), "parameters" (..., 10): mass, mass * CoM, inertia of the payload about the link's
+    origin; "lyapunov_rate" [W], and with `truth` "lyapunov" [J]: s^T M s / 2 plus the weighted parameter error. With a
+    leak, or while a torque is saturated, it may rise.
 
     Parameters
     ----------
-    robot
-        Without the load.
-    target
-        Configuration (..., nq) or trajectory.
-    gains
-        [N m/rad, N/m] and [N m s/rad, N s/m]; those by frequency are multiplied by the inertia that each joint feels,
-        the others locked, at the start of the reference.
-    payload
-        Where the load is, and what it is at most.
-    rate
-        How fast it is learnt [1/(J s)]: G is `rate` times the squared widths of the bounds.
-    leak
-        Share of the parameters that is forgotten each second, against drift by noise [1/s].
-    truth
-        The robot with its load, where that is known as in a simulation: for "lyapunov" only.
-    torque_limits
-        (n,) those of the robot by default.
+    robot : Robot
+        Without the payload; fixed base, joints of one axis.
+    target : (..., nq) array or trajectory
+        Desired configuration, or `traj(t, order)` that returns q, v and a.
+    gains : Gains
+        [N m/rad, N/m] and [N m s/rad, N s/m]; those made from a frequency are multiplied by the inertia of each joint
+        with the others locked (`joint_inertia`), at the start of the reference.
+    payload : Payload
+        Its link, largest mass and radius.
+    rate : float
+        Adaptation rate [1/(J s)]: G is `rate` times the squared widths of the parameter bounds.
+    leak : float
+        Decay of the parameters, against drift caused by noise [1/s].
+    truth : Robot, optional
+        The robot with its payload, where known as in a simulation; used for the signal "lyapunov" only.
+    torque_limits : () or (n,), optional
+        Of the actuated joints [N m, N]; by default those of the robot.
+
+    Notes
+    -----
+    J.-J. E. Slotine and W. Li, "On the adaptive control of robot manipulators", 1987; projection onto the bounds:
+    Slotine and Li, "Applied Nonlinear Control", 1991, section 8.2.
     """
 
     def __init__(
@@ -68,28 +72,28 @@ class AdaptiveControl(SlidingLoop):
         self._clock = Clock()
         self.parameters: Array = np.zeros(10)
         if truth is not None:
-            self._load = (truth.inertial_parameters - robot.inertial_parameters)[self._columns]
+            self._true_parameters = (truth.inertial_parameters - robot.inertial_parameters)[self._columns]
 
     def reset(self) -> None:
-        """Forget the load and the time."""
+        """Set the parameters to zero and clear the time."""
         super().reset()
         self._clock, self.parameters = Clock(), np.zeros(10)
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., nv) and signals, and adapt."""
+        """Compute joint torques (..., nv) before the torque limits and signals, and adapt."""
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)
         tau = tau + apply(Y, self.parameters) + self.damping * s
-        loss = ((self.damping + self.robot.damping) * s**2).sum(axis=-1)
+        dissipated = ((self.damping + self.robot.damping) * s**2).sum(axis=-1)
         signals: Signals = {"error": error, "s": s, "parameters": self.parameters + np.zeros((*s.shape[:-1], 10))}
-        signals["lyapunov_rate"] = -loss
+        signals["lyapunov_rate"] = -dissipated
         if self.truth is not None and self.adaptation.all():
-            miss = self.parameters - self._load
-            signals["lyapunov"] = self.kinetic(state, s) + 0.5 * (miss**2 / self.adaptation).sum(axis=-1)
+            parameter_error = self.parameters - self._true_parameters
+            signals["lyapunov"] = self.kinetic(state, s) + 0.5 * (parameter_error**2 / self.adaptation).sum(axis=-1)
         self._adapt(self._clock.step(t), Y, s)
         return tau, signals
 
     def _adapt(self, dt: float, Y: Array, s: Array) -> None:
-        """Learn for dt seconds, and stay within what the load can be."""
-        change = self.adaptation * apply(transposed(Y), s) - self.leak * self.parameters
-        self.parameters = np.clip(self.parameters + dt * change, self._lower, self._upper)
+        """Integrate the adaptation law over dt seconds, within the bounds of the payload."""
+        rate = self.adaptation * apply(transposed(Y), s) - self.leak * self.parameters
+        self.parameters = np.clip(self.parameters + dt * rate, self._lower, self._upper)

@@ -1,4 +1,4 @@
-"""Cartesian impedance: a frame that answers outside forces like a body on springs."""
+"""Cartesian impedance control: a frame that responds to external forces like a mass on springs and dampers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics, kinematics
 from kinodyn.arrays import Array
-from kinodyn.control.checks import nonnegative, together
-from kinodyn.control.forces import WrenchSource, require_source, wrench_at
-from kinodyn.control.frame import Measured
-from kinodyn.control.frame_law import FrameLaw
-from kinodyn.control.frame_loop import FrameLoop, dot
+from kinodyn.control.checks import check_inertia_shaping, nonnegative
+from kinodyn.control.controlled_frame import FrameErrors
+from kinodyn.control.controller import Signals
+from kinodyn.control.equations import apply, damped_inertia, transposed
+from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
+from kinodyn.control.frame_controller import FrameController, dot
+from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains
-from kinodyn.control.plant import apply, damped_inverse, transposed
-from kinodyn.control.protocol import Signals
-from kinodyn.control.quantities import MAX_MASS
+from kinodyn.control.operational_space import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.control.spring import Spring, damping_matrix, spring_matrix
 from kinodyn.errors import InputError
@@ -25,50 +25,53 @@ from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
-class CartesianImpedance(FrameLoop):
-    """Make a frame answer a wrench F by Lambda x'' + D x' + K x = F, x away from the target.
+class CartesianImpedance(FrameController):
+    """Make a frame respond to an external wrench F by Lambda x'' + D x' + K x = F, x the deviation from the target.
 
-    tau = g + J^T (K e + D e') and, for a moving target, the forces that its acceleration takes (C. Ott, "Cartesian
-    Impedance Control of Redundant and Flexible-Joint Robots", 2008, section 3.2). The frame keeps the inertia that the
-    robot gives it, so that nothing needs to be measured; the joints that are free beside it are braked, or drawn to a
-    posture. With `inertia` the frame answers as a body of that inertia (N. Hogan, "Impedance control", 1985):
-    y = a_ref + inertia^-1 (K e + D e' + F) and tau as in operational space control, less J^T F; that needs the
-    outside wrench F measured, as `external`.
+    tau = g + J^T (K e + D e') plus, for a moving target, the feedforward of its motion. The frame keeps the inertia
+    Lambda that the robot has there, so that no force needs to be measured; the null space is damped, or pulled to a
+    posture. With `inertia` the frame responds with that inertia instead: y = a_ref + inertia^-1 (K e + D e' + F), and
+    tau is that of operational space control minus J^T F; this needs the measured wrench F, as `external`.
 
-    The stiffness derives from a potential for large turns too: the moment of an error angle phi is J(phi)^-1 K phi, J
-    the left Jacobian of rotations.
+    The stiffness derives from a potential for large rotations too: the moment of a rotation error phi is
+    J(phi)^-1 K phi, J the left Jacobian of rotations.
 
-    Of a robot with a free base the joints are controlled as if the base were held.
+    A floating base is taken to be fixed.
 
-    Signals: "error", "error_rate" (..., k), "wrench" (..., k) that the springs and dampers ask for, and with a target
-    at rest and without posture, or with `inertia`, "lyapunov" [J] and "lyapunov_rate" [W], which hold while no force
-    acts from outside.
+    Signals: "error", "error_rate" (..., k), "wrench" (..., k) of springs and dampers, "damped" (...), and with a
+    constant target and without posture, or with `inertia`, "lyapunov" [J] and "lyapunov_rate" [W], which are valid
+    while no external force acts.
 
     Parameters
     ----------
-    robot
-    frame
-    target
-        Pose (..., 4, 4), or position (..., 3) with part="linear", or a trajectory of either.
-    stiffness
-        Of the k rows: (k,) or a symmetric matrix (k, k) [N/m, N/rad, N m/rad].
-    damping
-        (k,) or (k, k) [N s/m, ...]; by default that of `damping_ratio`.
-    damping_ratio
-        Of each mode of the frame's inertia on the springs (A. Albu-Schaffer et al., "Cartesian impedance control of
-        redundant robots: recent results with the DLR-light-weight-arms", 2003).
-    axes
-        Along which `stiffness`, `damping` and `inertia` are given: "world", or "target", which needs part "all",
-        "linear" or "angular".
-    inertia
-        (k,) or (k, k) [kg, kg m^2] to be felt; None: that of the robot itself.
-    external
-        With `inertia`: function of (t, state) that gives the wrench (..., 6) on the frame, aligned.
+    robot : Robot
+    frame : str or int
+    target : (..., 4, 4) or (..., 3) array, or trajectory
+        Desired pose, or position with part="linear"; or `traj(t, order)` that returns either and its rates in world
+        axes.
+    stiffness : (k,) or (k, k)
+        Of the k controlled rows: diagonal or symmetric matrix [N/m, N/rad, N m/rad].
+    damping : (k,) or (k, k), optional
+        [N s/m, N s/rad, N m s/rad]; by default from `damping_ratio`.
+    damping_ratio : float
+        Of each mode of the frame's inertia on the springs.
+    axes : "world" or "target"
+        Axes of `stiffness`, `damping` and `inertia`; "target" needs part "all", "linear" or "angular".
+    inertia : (k,) or (k, k), optional
+        Desired inertia [kg, kg m^2]; by default that of the robot.
+    external : function of (t, state), optional
+        With `inertia`: returns the measured wrench (..., 6) on the frame in world axes [N, N m].
     part, posture, posture_gains, max_mass, torque_limits
         As for `OperationalSpaceControl`.
 
-    Example
-    -------
+    Notes
+    -----
+    C. Ott, "Cartesian Impedance Control of Redundant and Flexible-Joint Robots", 2008, section 3.2; N. Hogan,
+    "Impedance control: an approach to manipulation", 1985; damping: A. Albu-Schaffer et al., "Cartesian impedance
+    control of redundant robots: recent results with the DLR-light-weight-arms", 2003.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("ur5")
     >>> q = np.array([0.0, -1.0, 1.5, -1.0, 1.0, 0.0])
@@ -97,92 +100,93 @@ class CartesianImpedance(FrameLoop):
         torque_limits: ArrayLike | None = None,
     ) -> None:
         super().__init__(robot, frame, target, part, posture, posture_gains, max_mass, torque_limits)
-        self.core = FrameLaw(self.frame, self.posture, self.torque_limits, self.least_mobility)
+        self.torques = FrameTorques(self.frame, self.posture, self.torque_limits, self.min_mobility)
         k = self.frame.k
         self.spring = Spring(spring_matrix("stiffness", stiffness, k), axes, part)
         self.damping = None if damping is None else spring_matrix("damping", damping, k)
         self.damping_ratio = nonnegative("damping_ratio", damping_ratio)
-        together(inertia, external, self.base)
+        check_inertia_shaping(inertia, external, self.n_base)
         self.inertia = None if inertia is None else spring_matrix("inertia", inertia, k)
         if self.inertia is not None and np.linalg.eigvalsh(self.inertia)[0] <= 0.0:
             raise InputError("inertia must be positive definite")
         if external is not None:
             require_source(external, "external")
         self.external = external
-        self._brake = float(self.posture.damping.mean())  # one number, so that N^T M N times it is a damping
+        self._null_damping = float(self.posture.damping.mean())  # a scalar, so that N^T M N times it is dissipative
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., n) and signals."""
+        """Compute joint torques (..., n) before the torque limits, and signals."""
         found = self.frame.measure(t, state)
-        R = found.reference.place[..., :3, :3]
+        R = found.setpoint.position[..., :3, :3]
         elastic = self.spring.wrench(found.error, R, self.frame.angular)
         if self.inertia is not None:
-            return self._shaped(t, state, found, elastic, R)
-        return self._natural(state, found, elastic, R)
+            return self._shaped_inertia(t, state, found, elastic, R)
+        return self._natural_inertia(state, found, elastic, R)
 
-    def _natural(self, state: State, found: Measured, elastic: Array, R: Array) -> tuple[Array, Signals]:
-        """Let the frame keep its own inertia."""
-        joints = slice(self.base, None)
+    def _natural_inertia(self, state: State, found: FrameErrors, elastic: Array, R: Array) -> tuple[Array, Signals]:
+        """Keep the inertia that the robot has at the frame."""
+        joints = slice(self.n_base, None)
         M, J = state.mass_matrix[..., joints, joints], found.J[..., :, joints]
-        X, Lambda, damped = damped_inverse(M, J, self.least_mobility, self.frame.weights)
-        Jbar = X @ Lambda
-        D = self._damping(R, Lambda)
-        brake = apply(D, found.rate_error)
-        wrench = elastic + brake
+        M_inv_JT, Lambda, damped = damped_inertia(M, J, self.min_mobility, self.frame.weights)
+        Jbar = M_inv_JT @ Lambda
+        damping = apply(self._damping(R, Lambda), found.error_rate)
+        wrench = elastic + damping
         tau = dynamics.gravity(self.robot, state.q)[..., joints] + apply(transposed(J), wrench)
         if not self.frame.reference.is_constant:
-            tau = tau + self._following(state, found, Jbar)
-        free, friction = self._free(state, M, J, Jbar)
-        signals: Signals = {"error": found.error, "error_rate": found.rate_error, "wrench": wrench, "damped": damped}
-        if self.frame.reference.is_constant and not self.base and self.posture.target is None:
+            tau = tau + self._feedforward(state, found, Jbar)
+        null_torque, null_power = self._null_space(state, M, J, Jbar)
+        signals: Signals = {"error": found.error, "error_rate": found.error_rate, "wrench": wrench, "damped": damped}
+        if self.frame.reference.is_constant and not self.n_base and self.posture.target is None:
             v = state.v
             signals["lyapunov"] = 0.5 * dot(v, apply(M, v)) + self.spring.energy(found.error, R)
-            signals["lyapunov_rate"] = -dot(brake, found.rate_error) - friction - dot(self.robot.damping * v, v)
-        return tau + free, signals
+            signals["lyapunov_rate"] = -dot(damping, found.error_rate) - null_power - dot(self.robot.damping * v, v)
+        return tau + null_torque, signals
 
-    def _free(self, state: State, M: Array, J: Array, Jbar: Array) -> tuple[Array, Array | float]:
-        """Compute N^T M (posture) - N^T M D N v (..., n) for what the frame leaves free, and the power that is lost."""
-        joints = slice(self.base, None)
+    def _null_space(self, state: State, M: Array, J: Array, Jbar: Array) -> tuple[Array, Array | float]:
+        """Compute the null space torques N^T M K e - N^T M D N v (..., n), and the power that they dissipate."""
+        joints = slice(self.n_base, None)
         v = state.v[..., joints]
-        slack = v - apply(Jbar, apply(J, v))  # N v
-        brake = apply(M, slack) * self._brake
-        tau = -brake
+        v_null = v - apply(Jbar, apply(J, v))  # N v
+        damping = apply(M, v_null) * self._null_damping
+        tau = -damping
         if self.posture.target is not None:
             tau = tau + apply(M, self.posture.stiffness * self.posture.error(state))
         tau = tau - apply(transposed(J), apply(transposed(Jbar), tau))  # N^T
-        return tau, dot(brake, slack)
+        return tau, dot(damping, v_null)
 
-    def _following(self, state: State, found: Measured, Jbar: Array) -> Array:
-        """Compute the torques (..., n) that the motion of the target takes: M a + C v of joints that follow it."""
-        joints = slice(self.base, None)
+    def _feedforward(self, state: State, found: FrameErrors, Jbar: Array) -> Array:
+        """Compute the torques (..., n) for the motion of the target: M a + C v of joints that follow it."""
+        joints = slice(self.n_base, None)
         J_dot = kinematics.jacobian_dot(self.robot, state.q, state.v, self.frame.index)[..., self.frame.rows, joints]
-        v_ref = apply(Jbar, self.frame.row(found.reference.rate))
-        a_ref = apply(Jbar, self.frame.row(found.reference.acceleration) - apply(J_dot, v_ref))
+        v_ref = apply(Jbar, self.frame.select(found.setpoint.velocity))
+        a_ref = apply(Jbar, self.frame.select(found.setpoint.acceleration) - apply(J_dot, v_ref))
         C = dynamics.coriolis_matrix(self.robot, state.q, state.v)[..., joints, joints]
         viscous = self.robot.damping[joints] * v_ref
         return apply(state.mass_matrix[..., joints, joints], a_ref) + apply(C, v_ref) + viscous
 
-    def _shaped(self, t: float, state: State, found: Measured, elastic: Array, R: Array) -> tuple[Array, Signals]:
-        """Give the frame another inertia."""
+    def _shaped_inertia(
+        self, t: float, state: State, found: FrameErrors, elastic: Array, R: Array
+    ) -> tuple[Array, Signals]:
+        """Give the frame the desired inertia."""
         assert self.inertia is not None and self.external is not None
-        inertia = self.spring.turned(self.inertia, R)
-        outside = self.frame.row(wrench_at(self.external, t, state, "external"))
-        brake = apply(self._damping(R, inertia), found.rate_error)
-        answer = np.linalg.solve(inertia, (elastic + brake + outside)[..., None])[..., 0]
-        y = self.frame.row(found.reference.acceleration) + answer
-        tau, damped = self.accelerate(state, y, -outside)
+        inertia = self.spring.rotated(self.inertia, R)
+        external = self.frame.select(measured_wrench(self.external, t, state, "external"))
+        damping = apply(self._damping(R, inertia), found.error_rate)
+        response = np.linalg.solve(inertia, (elastic + damping + external)[..., None])[..., 0]
+        y = self.frame.select(found.setpoint.acceleration) + response
+        tau, damped = self.accelerate(state, y, -external)
         signals = {
             "error": found.error,
-            "error_rate": found.rate_error,
-            "wrench": elastic + brake,
+            "error_rate": found.error_rate,
+            "wrench": elastic + damping,
             "damped": damped,
-            "lyapunov": 0.5 * dot(found.rate_error, apply(inertia, found.rate_error))
+            "lyapunov": 0.5 * dot(found.error_rate, apply(inertia, found.error_rate))
             + self.spring.energy(found.error, R),
-            "lyapunov_rate": -dot(brake, found.rate_error),
+            "lyapunov_rate": -dot(damping, found.error_rate),
         }
         return tau, signals
 
     def _damping(self, R: Array, inertia: Array) -> Array:
         if self.damping is not None:
-            return self.spring.turned(self.damping, R)
-        return damping_matrix(self.spring.turned(self.spring.stiffness, R), inertia, self.damping_ratio)
+            return self.spring.rotated(self.damping, R)
+        return damping_matrix(self.spring.rotated(self.spring.stiffness, R), inertia, self.damping_ratio)

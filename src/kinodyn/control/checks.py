@@ -24,9 +24,9 @@ def positive(name: str, value: ArrayLike) -> float:
     return number
 
 
-def together(inertia: object, external: object, base: int) -> None:
-    """Raise unless an inertia to be felt comes with a measured force, on a robot with a fixed base."""
+def check_inertia_shaping(inertia: object, external: object, n_base: int) -> None:
+    """Raise unless a desired inertia comes with a measured force, on a robot with a fixed base."""
     if (inertia is None) != (external is None):
-        raise InputError("inertia and external belong together: another inertia is felt only by measuring the force")
-    if inertia is not None and base:
+        raise InputError("inertia and external go together: shaping the inertia needs the measured force")
+    if inertia is not None and n_base:
         raise InputError("inertia can be shaped only where the base is fixed")

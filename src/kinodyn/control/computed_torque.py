@@ -1,4 +1,4 @@
-"""Computed torque: the model cancels the dynamics, and what is left are masses on springs."""
+"""Computed torque control: the model cancels the dynamics of the robot."""
 
 from __future__ import annotations
 
@@ -6,35 +6,38 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.control.controller import Signals, TorqueController
+from kinodyn.control.equations import Equations, apply, eliminate_base
 from kinodyn.control.gains import Gains, require_gains
-from kinodyn.control.plant import Equations, apply, flying
-from kinodyn.control.protocol import Loop, Signals
 from kinodyn.control.references import JointReference, JointTarget
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
-class ComputedTorque(Loop):
+class ComputedTorque(TorqueController):
     """Make each joint's error obey e'' + D e' + K e = 0: tau = M (a_ref + D (v_ref - v) + K e) + h.
 
-    J. Y. S. Luh, M. W. Walker and R. P. C. Paul, 1980; Siciliano et al., "Robotics", 2009, eq. 8.57. It is as good as
-    the model. A free base is taken to fly, nothing touching it: then the joints obey the same equation. With feet on
-    the ground take InverseDynamicsQP.
+    Its accuracy is that of the model. A floating base is taken to be in free flight: the joints then obey the same
+    equation. With feet on the ground use `InverseDynamicsQP`.
 
-    Signals: "error", "error_rate" (..., n), "lyapunov" and "lyapunov_rate", those of unit masses on springs.
+    Signals: "error", "error_rate" (..., n), "lyapunov" and "lyapunov_rate" of unit masses on springs.
 
     Parameters
     ----------
-    robot
-    target
-        Configuration (..., nq) or trajectory.
-    gains
+    robot : Robot
+    target : (..., nq) array or trajectory
+        Desired configuration, or `traj(t, order)` that returns q, v and a.
+    gains : Gains
         [1/s^2] and [1/s].
-    torque_limits
-        (n,) for the joints with motors; those of the robot by default.
+    torque_limits : () or (n,), optional
+        Of the actuated joints [N m, N]; by default those of the robot.
 
-    Example
-    -------
+    Notes
+    -----
+    J. Y. S. Luh, M. W. Walker and R. P. C. Paul, 1980; B. Siciliano et al., "Robotics", 2009, eq. 8.57.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("puma560")
     >>> controller = kd.control.ComputedTorque(robot, robot.neutral(), kd.control.Gains.from_frequency(10.0))
@@ -47,18 +50,18 @@ class ComputedTorque(Loop):
     ) -> None:
         super().__init__(robot, torque_limits)
         self.reference = JointReference(robot, target)
-        self.stiffness, self.damping = require_gains(gains, "gains").sized(self.n, "the joints")
+        self.stiffness, self.damping = require_gains(gains, "gains").broadcast(self.n, "the joints")
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., n) and signals."""
+        """Compute joint torques (..., n) before the torque limits, and signals."""
         q_ref, v_ref, a_ref = self.reference.at(t)
-        error = self.robot.difference(state.q, q_ref)[..., self.base :]
-        rate = (v_ref - state.v)[..., self.base :]
+        error = self.robot.difference(state.q, q_ref)[..., self.n_base :]
+        rate = (v_ref - state.v)[..., self.n_base :]
         pull, brake = self.stiffness * error, self.damping * rate
         M, h = state.mass_matrix, state.bias
-        if self.base:
-            M, h, _, _ = flying(Equations(M, h, np.zeros((0, self.robot.nv)), np.zeros(0)))
-        tau = apply(M, a_ref[..., self.base :] + brake + pull) + h
+        if self.n_base:
+            M, h, _, _ = eliminate_base(Equations(M, h, np.zeros((0, self.robot.nv)), np.zeros(0)))
+        tau = apply(M, a_ref[..., self.n_base :] + brake + pull) + h
         signals = {
             "error": error,
             "error_rate": rate,

@@ -1,4 +1,4 @@
-"""Forces that a controller is told of: constant or measured, at joints or at frames."""
+"""Forces that a controller is given: constant or measured, at joints or at frames."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ WrenchSource: TypeAlias = Callable[[float, State], Any]
 
 
 def joint_forces(robot: Robot, source: ForceSource, t: float, state: State, what: str) -> Array:
-    """Compute generalised forces (..., nv): as they are given, or of wrenches frame -> (..., 6), aligned."""
+    """Compute generalised forces (..., nv), given as such or as wrenches frame -> (..., 6) in world axes."""
     given = source(t, state) if callable(source) else source
     if not isinstance(given, Mapping):
         return numbers(what, given, robot.nv)
     total = np.zeros(robot.nv)
-    for frame, wrench in given.items():
-        pull = numbers(f"{what} at {frame!r}", wrench, 6)
-        total = total + (pull[..., None, :] @ state.jacobian(frame))[..., 0, :]
+    for frame, value in given.items():
+        wrench = numbers(f"{what} at {frame!r}", value, 6)
+        total = total + (wrench[..., None, :] @ state.jacobian(frame))[..., 0, :]
     return total
 
 
-def wrench_at(source: WrenchSource, t: float, state: State, what: str) -> Array:
-    """Ask for a measured wrench (..., 6)."""
+def measured_wrench(source: WrenchSource, t: float, state: State, what: str) -> Array:
+    """Read a measured wrench (..., 6)."""
     return numbers(what, source(t, state), 6)
 
 
 def require_source(source: object, what: str) -> None:
-    """Raise unless a measured force can be asked for."""
+    """Raise unless `source` can be called for a measured force."""
     if not callable(source):
         raise InputError(f"{what} must be a function of (t, state), got {type(source).__name__}")

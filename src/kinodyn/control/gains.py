@@ -1,4 +1,4 @@
-"""Gains: how hard and how well damped a loop pulls back."""
+"""Gains: stiffness and damping of a feedback loop."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from kinodyn.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Stiffness and damping of a loop, one number for all coordinates or one each.
+    """Stiffness and damping of a feedback loop, one number for all coordinates or one each.
 
     Controllers that command accelerations (computed torque, task space, operational space) take them per unit of
     inertia: [1/s^2] and [1/s]. Controllers that command torques (PD, impedance, adaptive, robust) take [N m/rad or
-    N/m] and [N m s/rad or N s/m]; gains made by frequency are there multiplied by the inertia that each joint feels.
+    N/m] and [N m s/rad or N s/m]; gains made from a frequency are multiplied there by the inertia of each joint.
 
     Attributes
     ----------
-    stiffness, damping : () or (n,)
+    stiffness, damping : () or (n,) array
         Not negative.
     per_inertia : bool
-        Whether they are per unit of inertia, as those made by frequency are.
+        Whether they are per unit of inertia, as those made from a frequency are.
 
-    Example
-    -------
+    Examples
+    --------
     >>> gains = Gains.from_frequency(10.0, damping_ratio=0.7)
     >>> print(gains.stiffness, gains.damping)
     100.0 14.0
@@ -47,7 +47,19 @@ class Gains:
 
     @classmethod
     def from_frequency(cls, frequency: ArrayLike, *, damping_ratio: ArrayLike = 1.0) -> Gains:
-        """Make gains from the natural frequency [rad/s] and the damping ratio: w^2 and 2 ratio w."""
+        """Make gains from a natural frequency and a damping ratio: w^2 and 2 ratio w, per unit of inertia.
+
+        Parameters
+        ----------
+        frequency : () or (n,)
+            Natural frequency w [rad/s], above 0.
+        damping_ratio : () or (n,)
+            1 is critically damped.
+
+        Returns
+        -------
+        Gains
+        """
         omega, ratio = numbers("frequency", frequency), numbers("damping_ratio", damping_ratio)
         if (omega <= 0).any() or (ratio < 0).any():
             raise InputError(
@@ -55,22 +67,22 @@ class Gains:
             )
         return cls(omega**2, 2.0 * ratio * omega, per_inertia=True)
 
-    def sized(self, n: int, what: str) -> tuple[Array, Array]:
-        """Give stiffness and damping (n,), or raise an error that tells of what they should be."""
+    def broadcast(self, n: int, what: str) -> tuple[Array, Array]:
+        """Return stiffness and damping (n,); `what` names the coordinates in an error."""
         for name in ("stiffness", "damping"):
             if getattr(self, name).shape not in ((), (n,)):
                 shape = getattr(self, name).shape
                 raise InputError(f"{name} of {what} has shape {shape}; give one number or ({n},)")
         return np.full(n, self.stiffness), np.full(n, self.damping)
 
-    def against(self, inertia: Array, what: str) -> tuple[Array, Array]:
-        """Give stiffness and damping (..., n) in units of force, for coordinates of this inertia (..., n)."""
-        stiffness, damping = self.sized(inertia.shape[-1], what)
+    def for_inertia(self, inertia: Array, what: str) -> tuple[Array, Array]:
+        """Return stiffness and damping (..., n) in units of force for coordinates of this inertia (..., n)."""
+        stiffness, damping = self.broadcast(inertia.shape[-1], what)
         return (stiffness * inertia, damping * inertia) if self.per_inertia else (stiffness, damping)
 
 
 def require_gains(gains: object, what: str) -> Gains:
-    """Return gains, or raise an error that says how to make them."""
+    """Return `gains`, or raise unless they are Gains."""
     if not isinstance(gains, Gains):
         raise InputError(
             f"{what} must be Gains, got {type(gains).__name__}; make them by Gains.from_frequency(...) or"

@@ -1,4 +1,4 @@
-"""An integral that does not wind up."""
+"""Integral action without windup."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kinodyn.errors import InputError
 
 
 class Integral:
-    """A gain times the integral of an error, bounded; it waits where a torque is at its limit and it asks for more.
+    """A gain times the integral of an error, bounded, and paused while it would push a torque further past its limit.
 
     Conditional integration: K. J. Astrom and L. Rundqwist, "Integrator windup and how to avoid it", 1989.
 
     Attributes
     ----------
     value : (..., n)
-        What it gives now [N m, N].
+        Present output [N m, N].
     """
 
     def __init__(self, n: int, gain: ArrayLike, limit: ArrayLike, anti_windup: bool) -> None:
-        self.gain, self.limit = (_bounds(name, x, n) for name, x in (("integral", gain), ("integral_limit", limit)))
+        self.gain, self.limit = _nonnegative("integral", gain, n), _nonnegative("integral_limit", limit, n)
         if not np.isfinite(self.gain).all():
             raise InputError("integral must be finite")
         self.anti_windup, self._n = anti_windup, n
@@ -29,21 +29,21 @@ class Integral:
         self.reset()
 
     def reset(self) -> None:
-        """Go back to zero."""
+        """Set the output to zero."""
         self.value: Array = np.zeros(self._n)
 
-    def advance(self, dt: float, error: Array, tau: Array, limits: Array) -> None:
-        """Add up the error (..., n) of dt seconds; tau (..., n) is what was wanted, before its limits."""
+    def integrate(self, dt: float, error: Array, tau: Array, limits: Array) -> None:
+        """Integrate the error (..., n) over dt seconds; tau (..., n) are the torques before their limits."""
         if self.is_zero or dt == 0.0:
             return
-        grown = self.value + dt * self.gain * error
+        integrated = self.value + dt * self.gain * error
         if self.anti_windup:
-            more = (tau > limits) & (error > 0) | (tau < -limits) & (error < 0)
-            grown = np.where(more, self.value, grown)
-        self.value = np.clip(grown, -self.limit, self.limit)
+            winds_up = (tau > limits) & (error > 0) | (tau < -limits) & (error < 0)
+            integrated = np.where(winds_up, self.value, integrated)
+        self.value = np.clip(integrated, -self.limit, self.limit)
 
 
-def _bounds(name: str, value: ArrayLike, n: int) -> Array:
+def _nonnegative(name: str, value: ArrayLike, n: int) -> Array:
     try:
         given = np.array(np.broadcast_to(np.asarray(value, dtype=float), (n,)))
     except (TypeError, ValueError) as cause:

@@ -1,4 +1,4 @@
-"""A load of which only bounds are known, and what the adaptive and the robust controller share."""
+"""An unknown payload within bounds, and the base class of the adaptive and the robust controller."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.control.checks import positive
+from kinodyn.control.controller import TorqueController
+from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains
 from kinodyn.control.pd import joint_inertia
-from kinodyn.control.plant import apply
-from kinodyn.control.protocol import Loop
 from kinodyn.control.references import JointReference, JointTarget
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
@@ -22,7 +22,17 @@ from kinodyn.model.state import State
 
 @dataclass(frozen=True)
 class Payload:
-    """A load on a link: at most `mass` [kg], all of it within `radius` [m] of the link's origin."""
+    """Bounds of an unknown payload on a link.
+
+    Attributes
+    ----------
+    link : str
+        The link that carries it.
+    mass : float
+        Largest mass [kg].
+    radius : float
+        All of it lies within this distance of the link's origin [m].
+    """
 
     link: str
     mass: float
@@ -33,26 +43,33 @@ class Payload:
         positive("radius of the payload", self.radius)
 
     def bounds(self) -> tuple[Array, Array]:
-        """Give lower and upper bounds (10,) of its parameters: mass, mass * com, inertia xx xy yy xz yz zz."""
-        m, arm = self.mass, self.mass * self.radius
-        turning = arm * self.radius
-        upper = np.array([m, arm, arm, arm, turning, turning / 2, turning, turning / 2, turning / 2, turning])
+        """Compute bounds of the inertial parameters.
+
+        Returns
+        -------
+        lower, upper : (10,) array
+            Of mass [kg], mass * CoM [kg m], inertia xx xy yy xz yz zz about the link's origin [kg m^2].
+        """
+        first = self.mass * self.radius
+        second = first * self.radius
+        moments = [second, second / 2, second, second / 2, second / 2, second]
+        upper = np.array([self.mass, first, first, first, *moments])
         lower = -upper
         lower[[0, 4, 6, 9]] = 0.0
         return lower, upper
 
     def columns(self, robot: Robot) -> slice:
-        """Find its ten columns in the regressor of a robot."""
+        """Return its ten columns in the regressor of a robot."""
         if self.link not in robot.parameter_links:
             raise unknown_name("moving link", self.link, robot.parameter_links)
         start = 10 * robot.parameter_links.index(self.link)
         return slice(start, start + 10)
 
 
-class SlidingLoop(Loop):
-    """A loop about s = e' + (K / D) e, whose model is linear in the inertial parameters.
+class SlidingController(TorqueController):
+    """Base class for control by the sliding variable s = e' + (K / D) e and a model linear in inertial parameters.
 
-    s is the rate by which the joints miss v_r = v_ref + (K / D) e. J.-J. E. Slotine and W. Li, "On the adaptive
+    s = v_r - v, with the reference velocity v_r = v_ref + (K / D) e. J.-J. E. Slotine and W. Li, "On the adaptive
     control of robot manipulators", 1987.
     """
 
@@ -67,19 +84,19 @@ class SlidingLoop(Loop):
     ) -> None:
         super().__init__(robot, torque_limits)
         if any(joint.kind in ("ball", "floating") for joint in robot.joints):
-            raise InputError("adaptive and robust control need joints of a single axis and a fixed base")
+            raise InputError("adaptive and robust control need a fixed base and joints of one axis each")
         if not isinstance(payload, Payload):
             raise InputError(f"payload must be a control.Payload, got {type(payload).__name__}")
         self.reference = JointReference(robot, target)
-        inertia = joint_inertia(robot, self.reference.at(0.0).place)
-        self.stiffness, self.damping = require_gains(gains, "gains").against(inertia, "the joints")
+        inertia = joint_inertia(robot, self.reference.at(0.0).position)
+        self.stiffness, self.damping = require_gains(gains, "gains").for_inertia(inertia, "the joints")
         if not (self.damping > 0).all():
             raise InputError("the damping of the gains must be above 0")
         self.payload, self._columns = payload, payload.columns(robot)
-        self.truth = _same_joints(robot, truth)
+        self.truth = _check_truth(robot, truth)
 
     def errors(self, t: float, state: State) -> tuple[Array, Array, Array, Array]:
-        """Compute e, s, v_r and its rate a_r, each (..., nv)."""
+        """Compute the error e, s, v_r and its rate a_r, each (..., nv)."""
         q_ref, v_ref, a_ref = self.reference.at(t)
         error = self.robot.difference(state.q, q_ref)
         slope = self.stiffness / self.damping
@@ -88,13 +105,13 @@ class SlidingLoop(Loop):
         return error, v_r - state.v, v_r, a_r
 
     def model(self, state: State, v_r: Array, a_r: Array) -> tuple[Array, Array]:
-        """Compute M a_r + C v_r + g of the robot without load (..., nv), and the regressor of the load (..., nv, 10).
+        """Compute M a_r + C v_r + g of the robot alone (..., nv), and the regressor of the payload (..., nv, 10).
 
-        The Coriolis forces C(q, v) v_r are symmetric in v and v_r, hence a quarter of c(v + v_r) - c(v - v_r).
+        The Coriolis forces C(q, v) v_r are bilinear and symmetric in v and v_r: (c(v + v_r) - c(v - v_r)) / 4.
         """
-        v, still = state.v, np.zeros_like(v_r)
-        rates = np.stack([v + v_r, v - v_r, still])
-        Y = dynamics.regressor(self.robot, state.q, rates, np.stack([still, still, a_r]))
+        v, zero = state.v, np.zeros_like(v_r)
+        rates = np.stack([v + v_r, v - v_r, zero])
+        Y = dynamics.regressor(self.robot, state.q, rates, np.stack([zero, zero, a_r]))
         Y = 0.25 * (Y[0] - Y[1]) + Y[2]
         robot = self.robot
         tau = Y @ robot.inertial_parameters + robot.armature * a_r + robot.damping * v_r
@@ -108,7 +125,7 @@ class SlidingLoop(Loop):
         return energy
 
 
-def _same_joints(robot: Robot, truth: Robot | None) -> Robot | None:
+def _check_truth(robot: Robot, truth: Robot | None) -> Robot | None:
     if truth is not None and (not isinstance(truth, Robot) or truth.parameter_links != robot.parameter_links):
-        raise InputError("truth must be a Robot with the same links")
+        raise InputError("truth must be a Robot with the same links as the model")
     return truth

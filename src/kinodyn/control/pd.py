@@ -1,4 +1,4 @@
-"""PD with gravity compensation: springs and dampers at the joints, and the weight carried."""
+"""PD control with gravity compensation."""
 
 from __future__ import annotations
 
@@ -7,36 +7,39 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
+from kinodyn.control.controller import Signals, TorqueController
+from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains
-from kinodyn.control.plant import apply
-from kinodyn.control.protocol import Loop, Signals
 from kinodyn.control.references import JointReference, JointTarget
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
-class PDGravity(Loop):
-    """Pull each joint to its reference: tau = g(q) + K e + D (v_ref - v), e the way to the reference.
+class PDGravity(TorqueController):
+    """Pull each joint to its reference: tau = g(q) + K e + D (v_ref - v), e the error from q to the reference.
 
-    It comes to rest at any constant reference (M. Takegaki and S. Arimoto, 1981); a moving one it follows with a lag.
-    Joints of a robot with a free base are held up as if the base were held.
+    It comes to rest at any constant reference and lags behind a moving one. A floating base is taken to be fixed.
 
-    Signals: "error" (..., n), and at a constant reference of a robot with a fixed base "lyapunov" [J], kinetic energy
+    Signals: "error" (..., n), and for a constant reference of a robot with a fixed base "lyapunov" [J], kinetic energy
     plus that of the springs, and "lyapunov_rate" [W].
 
     Parameters
     ----------
-    robot
-    target
-        Configuration (..., nq) or trajectory.
-    gains
-        [N m/rad, N/m] and [N m s/rad, N s/m]; those by frequency are multiplied by the inertia that each joint feels,
-        the others locked, at the start of the reference.
-    torque_limits
-        (n,) for the joints with motors; those of the robot by default.
+    robot : Robot
+    target : (..., nq) array or trajectory
+        Desired configuration, or `traj(t, order)` that returns q, v and a.
+    gains : Gains
+        [N m/rad, N/m] and [N m s/rad, N s/m]; those made from a frequency are multiplied by the inertia of each joint
+        with the others locked (`joint_inertia`), at the start of the reference.
+    torque_limits : () or (n,), optional
+        Of the actuated joints [N m, N]; by default those of the robot.
 
-    Example
-    -------
+    Notes
+    -----
+    M. Takegaki and S. Arimoto, "A new feedback method for dynamic control of manipulators", 1981.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("ur5")
     >>> hold = kd.control.PDGravity(robot, [0.0, -1.0, 1.0, 0.0, 0.5, 0.0], kd.control.Gains.from_frequency(8.0))
@@ -50,18 +53,18 @@ class PDGravity(Loop):
     ) -> None:
         super().__init__(robot, torque_limits)
         self.reference = JointReference(robot, target)
-        inertia = joint_inertia(robot, self.reference.at(0.0).place)[..., self.base :]
-        self.stiffness, self.damping = require_gains(gains, "gains").against(inertia, "the joints")
+        inertia = joint_inertia(robot, self.reference.at(0.0).position)[..., self.n_base :]
+        self.stiffness, self.damping = require_gains(gains, "gains").for_inertia(inertia, "the joints")
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., n) and signals."""
+        """Compute joint torques (..., n) before the torque limits, and signals."""
         q_ref, v_ref, _ = self.reference.at(t)
-        error = self.robot.difference(state.q, q_ref)[..., self.base :]
-        rate = (v_ref - state.v)[..., self.base :]
+        error = self.robot.difference(state.q, q_ref)[..., self.n_base :]
+        rate = (v_ref - state.v)[..., self.n_base :]
         pull = self.stiffness * error
-        tau = dynamics.gravity(self.robot, state.q)[..., self.base :] + pull + self.damping * rate
+        tau = dynamics.gravity(self.robot, state.q)[..., self.n_base :] + pull + self.damping * rate
         signals: Signals = {"error": error}
-        if self.reference.is_constant and not self.base:
+        if self.reference.is_constant and not self.n_base:
             kinetic = 0.5 * (state.v * apply(state.mass_matrix, state.v)).sum(axis=-1)
             signals["lyapunov"] = kinetic + 0.5 * (pull * error).sum(axis=-1)
             signals["lyapunov_rate"] = -((self.damping + self.robot.damping) * state.v**2).sum(axis=-1)
@@ -69,6 +72,18 @@ class PDGravity(Loop):
 
 
 def joint_inertia(robot: Robot, q: ArrayLike) -> Array:
-    """Compute the inertia (..., nv) that each joint feels when the others are locked: the diagonal of M."""
+    """Compute the inertia of each joint with the others locked: the diagonal of the mass matrix.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+        Configurations.
+
+    Returns
+    -------
+    (..., nv) array
+        [kg m^2, kg]
+    """
     diagonal: Array = np.diagonal(dynamics.mass_matrix(robot, q), axis1=-2, axis2=-1).copy()
     return diagonal

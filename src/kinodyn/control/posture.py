@@ -1,4 +1,4 @@
-"""What the joints do with the freedom that a frame leaves them."""
+"""A posture for the joints: what they do with the freedom that a frame leaves them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
-DEFAULT = Gains.from_frequency(5.0)
+DEFAULT_GAINS = Gains.from_frequency(5.0)
 
 
 class Posture:
-    """A configuration that the joints strive for, with gains (n,), or only a brake on their motion."""
+    """A configuration that the joints are pulled to with gains (n,); without one their motion is only damped."""
 
     def __init__(self, robot: Robot, target: ArrayLike | None, gains: Gains | None) -> None:
-        self.robot, self.base = robot, 6 if robot.base == "floating" else 0
-        chosen = DEFAULT if gains is None else require_gains(gains, "posture_gains")
-        self.stiffness, self.damping = chosen.sized(robot.nv - self.base, "the posture")
+        self.robot, self.n_base = robot, 6 if robot.base == "floating" else 0
+        chosen = DEFAULT_GAINS if gains is None else require_gains(gains, "posture_gains")
+        self.stiffness, self.damping = chosen.broadcast(robot.nv - self.n_base, "the posture")
         self.target = None if target is None else np.array(configuration(robot, target))
         if self.target is not None and self.target.shape != (robot.nq,):
             raise InputError(f"posture has shape {self.target.shape}; give one configuration ({robot.nq},)")
 
     def error(self, state: State) -> Array:
-        """Compute the way (..., n) to the posture."""
+        """Compute the difference (..., n) from the state to the posture."""
         assert self.target is not None
-        way = self.robot.difference(state.q, self.target)
-        return way[..., self.base :] if self.base else way
+        error = self.robot.difference(state.q, self.target)
+        return error[..., self.n_base :] if self.n_base else error

@@ -1,4 +1,4 @@
-"""What a controller should follow: a constant, or any trajectory `traj(t, order)`."""
+"""References of controllers: a constant, or any trajectory `traj(t, order)`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ JointTarget: TypeAlias = ArrayLike | Trajectory
 FrameTarget: TypeAlias = MatrixLike | Trajectory
 
 
-class Motion(NamedTuple):
-    """Where to be, how fast, and how that changes: q (..., nq) or T (..., 4, 4), then rates."""
+class Setpoint(NamedTuple):
+    """A reference at one time: q (..., nq) with v and a (..., nv), or T (..., 4, 4) with its twist and acceleration."""
 
-    place: Array
-    rate: Array
+    position: Array
+    velocity: Array
     acceleration: Array
 
 
@@ -35,17 +35,17 @@ class JointReference:
     def __init__(self, robot: Robot, target: JointTarget) -> None:
         self.robot = robot
         self._trajectory = target if callable(target) else None
-        self._constant: Motion | None = None
+        self._constant: Setpoint | None = None
         if not callable(target):
-            self._constant = Motion(np.array(configuration(robot, target)), np.zeros(robot.nv), np.zeros(robot.nv))
+            self._constant = Setpoint(np.array(configuration(robot, target)), np.zeros(robot.nv), np.zeros(robot.nv))
 
     @property
     def is_constant(self) -> bool:
-        """Whether it never moves."""
+        """Whether the reference is constant."""
         return self._constant is not None
 
-    def at(self, t: float) -> Motion:
-        """Look it up at time t [s]."""
+    def at(self, t: float) -> Setpoint:
+        """Evaluate the reference at time t [s]."""
         if self._constant is not None:
             return self._constant
         assert self._trajectory is not None
@@ -53,10 +53,10 @@ class JointReference:
         q, v, a = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
         if q.shape[-1:] != (self.robot.nq,) or v.shape[-1:] != (nv,) or a.shape[-1:] != (nv,):
             raise InputError(
-                f"the trajectory gave q, v, a of shapes {q.shape}, {v.shape}, {a.shape}; the robot has"
+                f"the trajectory returned q, v, a of shapes {q.shape}, {v.shape}, {a.shape}; the robot has"
                 f" nq = {self.robot.nq}, nv = {nv}"
             )
-        return Motion(q, v, a)
+        return Setpoint(q, v, a)
 
 
 class FrameReference:
@@ -65,30 +65,30 @@ class FrameReference:
     Rates are of the frame's origin and in world axes, accelerations classical, as `kinodyn.kinematics` gives them.
     """
 
-    def __init__(self, target: FrameTarget, turning: bool) -> None:
-        self.turning = turning
+    def __init__(self, target: FrameTarget, needs_orientation: bool) -> None:
+        self.needs_orientation = needs_orientation
         self._trajectory = target if callable(target) else None
-        self._constant: Motion | None = None
+        self._constant: Setpoint | None = None
         if self._trajectory is None:
             assert not callable(target)
-            self._constant = Motion(np.array(self._pose(target)), np.zeros(6), np.zeros(6))
+            self._constant = Setpoint(np.array(self._pose(target)), np.zeros(6), np.zeros(6))
 
     @property
     def is_constant(self) -> bool:
-        """Whether it never moves."""
+        """Whether the reference is constant."""
         return self._constant is not None
 
-    def at(self, t: float) -> Motion:
-        """Look it up at time t [s]."""
+    def at(self, t: float) -> Setpoint:
+        """Evaluate the reference at time t [s]."""
         if self._constant is not None:
             return self._constant
         assert self._trajectory is not None
-        place, rate, acceleration = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
-        return Motion(self._pose(place), _twist(rate), _twist(acceleration))
+        position, velocity, acceleration = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+        return Setpoint(self._pose(position), _twist(velocity), _twist(acceleration))
 
     def _pose(self, given: MatrixLike) -> Array:
         if not hasattr(given, "as_matrix") and np.shape(given)[-2:] != (4, 4):
-            if self.turning:
+            if self.needs_orientation:
                 raise InputError(
                     f"a pose (..., 4, 4) is needed where orientation is controlled, got shape {np.shape(given)};"
                     ' part="linear" leaves orientation free'
@@ -98,7 +98,7 @@ class FrameReference:
             T[...] = np.eye(4)
             T[..., :3, 3] = position
             return T
-        if self._trajectory is not None:  # of a trajectory only the shape is looked at, a check each tick takes long
+        if self._trajectory is not None:  # only its shape is checked: a full check in each tick takes too long
             return np.asarray(given, dtype=float)
         return as_pose(given, "target")
 
@@ -106,7 +106,7 @@ class FrameReference:
 def _checked(trajectory: Trajectory, t: float, order: int) -> Array:
     value = np.asarray(trajectory(t, order), dtype=float)
     if not math.isfinite(value.sum()):
-        raise InputError(f"the trajectory gave a value that is not finite at {t:g} s, order {order}")
+        raise InputError(f"the trajectory returned a value that is not finite at {t:g} s, order {order}")
     return value
 
 
@@ -119,25 +119,25 @@ def _twist(rate: Array) -> Array:
 
 
 def pose_difference(T_world_frame: Array, T_world_target: Array) -> Array:
-    """Compute the way (..., 6) from a frame to its target, in world axes: how far [m], and a rotation vector [rad]."""
+    """Compute the pose error (..., 6) in world axes: difference of positions [m], then rotation vector [rad]."""
     if T_world_frame.ndim == 2 and T_world_target.ndim == 2:
         return np.array(_difference(T_world_frame.tolist(), T_world_target.tolist()))
-    way = T_world_target[..., :3, 3] - T_world_frame[..., :3, 3]
-    back = np.swapaxes(T_world_frame[..., :3, :3], -1, -2)
-    return np.concatenate([way, log_rotation(T_world_target[..., :3, :3] @ back)], axis=-1)
+    linear = T_world_target[..., :3, 3] - T_world_frame[..., :3, 3]
+    R_frame_world = np.swapaxes(T_world_frame[..., :3, :3], -1, -2)
+    return np.concatenate([linear, log_rotation(T_world_target[..., :3, :3] @ R_frame_world)], axis=-1)
 
 
 def _difference(frame: list[list[float]], target: list[list[float]]) -> tuple[float, ...]:
-    """Do the same for one pose in plain numbers, which takes a tenth of the time of arrays."""
+    """Do the same for one pose in plain floats, which takes a tenth of the time of arrays."""
     (a, b, c, px), (d, e, f, py), (g, h, i, pz), _ = frame
     (A, B, C, qx), (D, E, F, qy), (G, H, K, qz), _ = target
-    # R = R_world_target R_world_frame^T: half of what is skew in it is the sine times the axis
+    # The skew part of R = R_world_target R_world_frame^T is the sine of the angle times the axis.
     x = 0.5 * (G * d + H * e + K * f - D * g - E * h - F * i)
     y = 0.5 * (A * g + B * h + C * i - G * a - H * b - K * c)
     z = 0.5 * (D * a + E * b + F * c - A * d - B * e - C * f)
     sine = math.sqrt(x * x + y * y + z * z)
     cosine = 0.5 * (A * a + B * b + C * c + D * d + E * e + F * f + G * g + H * h + K * i - 1.0)
-    if cosine < -0.9:  # sines lose digits near a half turn
+    if cosine < -0.9:  # the sine loses digits near a half turn
         R = np.array(target)[:3, :3] @ np.array(frame)[:3, :3].T
         return qx - px, qy - py, qz - pz, *log_rotation(R).tolist()
     factor = math.atan2(sine, cosine) / sine if sine > 1e-9 else 1.0

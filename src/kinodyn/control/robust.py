@@ -1,4 +1,4 @@
-"""Robust control: whatever the load is within its bounds, the torque is enough to overrule it."""
+"""Robust control: a sliding mode term that dominates the unknown payload."""
 
 from __future__ import annotations
 
@@ -8,39 +8,43 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.control.checks import nonnegative
+from kinodyn.control.controller import Signals
+from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains
-from kinodyn.control.payload import Payload, SlidingLoop
-from kinodyn.control.plant import apply
-from kinodyn.control.protocol import Signals
+from kinodyn.control.payload import Payload, SlidingController
 from kinodyn.control.references import JointTarget
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
 
-class RobustControl(SlidingLoop):
-    """Follow a motion with an unknown load, by a bounded sliding term.
+class RobustControl(SlidingController):
+    """Follow a motion with an unknown payload by a sliding mode term with a boundary layer.
 
     tau = M a_r + C v_r + g + Y pi0 + D s + rho sat(s / layer), with pi0 the middle of the payload's bounds, and
-    rho = abs(Y) width / 2 + margin at least what the load can differ by from it (J.-J. E. Slotine and W. Li, "Applied
-    Nonlinear Control", 1991, sections 7.2 and 9.1; M. W. Spong, "On the robust control of robot manipulators", 1992).
-    Outside the boundary layer s falls; inside, the errors stay in proportion to the layer's width.
+    rho = abs(Y) width / 2 + margin, the largest torque by which the payload can differ from pi0. Outside the boundary
+    layer s decreases; inside, the error is proportional to the width of the layer.
 
-    Signals: "error", "s", "bound" rho (..., nv), "sliding" (...): whether any s is beyond the layer, and with `truth`
-    "lyapunov" [J], s^T M s / 2, and an upper bound of its rate, "lyapunov_rate" [W]: below zero where every s is
-    beyond the layer; within the layer it may rise.
+    Signals: "error", "s", "bound" rho (..., nv), "sliding" (...): whether any s is outside the layer, and with `truth`
+    "lyapunov" [J], s^T M s / 2, and an upper bound of its rate, "lyapunov_rate" [W]: negative where every s is outside
+    the layer; inside the layer it may rise.
 
     Parameters
     ----------
-    robot
-        Without the load.
+    robot : Robot
+        Without the payload; fixed base, joints of one axis.
     target, gains, payload, truth, torque_limits
         As for `AdaptiveControl`.
-    layer
-        Width of the boundary layer, in s [rad/s, m/s], one number or (nv,). Torques chatter where it is thinner than
-        rho dt / inertia, dt the period of the controller.
-    margin
-        Torque beyond the bound, for whatever else is not in the model [N m, N].
+    layer : () or (nv,)
+        Width of the boundary layer, in s [rad/s, m/s]. Torques chatter where it is thinner than rho dt / inertia, dt
+        the period of the controller.
+    margin : float
+        Torque added to the bound for what else is not in the model [N m, N].
+
+    Notes
+    -----
+    J.-J. E. Slotine and W. Li, "Applied Nonlinear Control", 1991, sections 7.2 and 9.1; M. W. Spong, "On the robust
+    control of robot manipulators", 1992.
     """
 
     def __init__(
@@ -63,7 +67,7 @@ class RobustControl(SlidingLoop):
         self._middle, self._half = 0.5 * (lower + upper), 0.5 * (upper - lower)
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., nv) and signals."""
+        """Compute joint torques (..., nv) before the torque limits, and signals."""
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)
         bound = apply(np.abs(Y), self._half) + self.margin
@@ -72,7 +76,7 @@ class RobustControl(SlidingLoop):
         signals["sliding"] = (np.abs(s) > self.layer).any(axis=-1)
         if self.truth is not None:
             signals["lyapunov"] = self.kinetic(state, s)
-            # within the layer the load may win by what the sliding term lacks there
-            lacking = bound * np.maximum(0.0, np.abs(s) - s**2 / self.layer) * (np.abs(s) < self.layer)
-            signals["lyapunov_rate"] = (lacking - (self.damping + self.robot.damping) * s**2).sum(axis=-1)
+            # inside the layer the sliding term is smaller than the bound: the payload may prevail by the rest
+            shortfall = bound * np.maximum(0.0, np.abs(s) - s**2 / self.layer) * (np.abs(s) < self.layer)
+            signals["lyapunov_rate"] = (shortfall - (self.damping + self.robot.damping) * s**2).sum(axis=-1)
         return tau, signals

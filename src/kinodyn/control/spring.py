@@ -1,4 +1,4 @@
-"""Springs of six directions, and the damping that suits them."""
+"""Cartesian springs, and damping matched to them."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import symmetric
-from kinodyn.control.plant import apply, transposed
+from kinodyn.control.equations import apply, transposed
 from kinodyn.errors import InputError
 from kinodyn.spatial.jacobians import left_jacobian3_inverse
 
-TURNABLE = ("all", "linear", "angular")
+ROTATABLE = ("all", "linear", "angular")
 
 
 class Spring:
-    """A stiffness matrix (k, k), given along the world's axes or along those of the target."""
+    """A stiffness matrix (k, k), given in the axes of the world or of the target."""
 
     def __init__(self, stiffness: Array, axes: str, part: str) -> None:
         if axes not in ("world", "target"):
             raise InputError(f'axes is {axes!r}; give "world" or "target"')
-        if axes == "target" and part not in TURNABLE:
+        if axes == "target" and part not in ROTATABLE:
             raise InputError(f'axes "target" needs part "all", "linear" or "angular", got {part!r}')
-        self.stiffness, self.turns = stiffness, axes == "target"
+        self.stiffness, self.rotates = stiffness, axes == "target"
 
-    def turned(self, matrix: Array, R: Array) -> Array:
+    def rotated(self, matrix: Array, R: Array) -> Array:
         """Express a matrix (k, k) in world axes, R (..., 3, 3) the orientation of the target."""
-        if not self.turns:
+        if not self.rotates:
             return matrix
         k = matrix.shape[-1]
         T = np.zeros((*R.shape[:-2], k, k))
         for start in range(0, k, 3):
             T[..., start : start + 3, start : start + 3] = R
-        turned: Array = T @ matrix @ transposed(T)
-        return turned
+        rotated: Array = T @ matrix @ transposed(T)
+        return rotated
 
     def wrench(self, error: Array, R: Array, angular: list[int]) -> Array:
         """Compute the wrench (..., k) that pulls along the error (..., k), the gradient of `energy`."""
-        pull = apply(self.turned(self.stiffness, R), error)
-        if len(angular) < 3:  # a turn about one axis, or none
+        pull = apply(self.rotated(self.stiffness, R), error)
+        if len(angular) < 3:  # rotation about one axis, or none
             return pull
         pull[..., angular] = _moment(error[..., angular], pull[..., angular])
         return pull
 
     def energy(self, error: Array, R: Array) -> Array:
-        """Compute the energy (...) that the springs hold [J]."""
-        energy: Array = 0.5 * (error * apply(self.turned(self.stiffness, R), error)).sum(axis=-1)
+        """Compute the potential energy (...) of the spring [J]."""
+        energy: Array = 0.5 * (error * apply(self.rotated(self.stiffness, R), error)).sum(axis=-1)
         return energy
 
 
@@ -55,7 +55,7 @@ def _moment(phi: Array, pull: Array) -> Array:
     """Multiply pull (..., 3) by the inverse of the left Jacobian of rotations at phi (..., 3)."""
     if phi.ndim > 1 or pull.ndim > 1:
         return apply(left_jacobian3_inverse(phi), pull)
-    (a, b, c), (x, y, z) = phi.tolist(), pull.tolist()  # plain numbers take a tenth of the time of arrays here
+    (a, b, c), (x, y, z) = phi.tolist(), pull.tolist()  # plain floats take a tenth of the time of arrays
     square = a * a + b * b + c * c
     half = 0.5 * math.sqrt(square)
     factor = (1.0 - half / math.tan(half)) / square if square > 1e-4 else 1.0 / 12.0 + square / 720.0
@@ -70,26 +70,26 @@ def _moment(phi: Array, pull: Array) -> Array:
 
 
 def spring_matrix(name: str, value: ArrayLike, k: int) -> Array:
-    """Return a symmetric matrix (k, k) without negative eigenvalues, from itself or its diagonal."""
+    """Return a symmetric positive semidefinite matrix (k, k), given as such or by its diagonal."""
     given = np.asarray(value, dtype=float)
     matrix = symmetric(name, np.diag(given) if given.ndim == 1 else given, k)
     if matrix.ndim != 2 or np.linalg.eigvalsh(matrix)[0] < -1e-9 * np.abs(matrix).max(initial=0.0):
-        raise InputError(f"{name} must be ({k}, {k}), symmetric and without negative eigenvalues, or ({k},)")
+        raise InputError(f"{name} must be ({k}, {k}), symmetric and positive semidefinite, or its diagonal ({k},)")
     return matrix
 
 
 def damping_matrix(stiffness: Array, inertia: Array, ratio: float) -> Array:
-    """Compute the damping (..., k, k) that gives every mode of inertia and stiffness this ratio of damping.
+    """Compute the damping matrix (..., k, k) that gives every mode of inertia and stiffness this damping ratio.
 
-    With inertia = L L^T and L^-1 K L^-T = U diag(w^2) U^T it is 2 ratio L U diag(w) U^T L^T. An inertia that is damped
-    at a singularity may be singular too, and is then given by its symmetric root.
+    With inertia = L L^T and L^-1 K L^-T = U diag(w^2) U^T it is 2 ratio L U diag(w) U^T L^T. At a
+    singularity the damped inertia may be singular: L then comes from its eigenvectors, and lost directions drop out.
     """
     values, axes = np.linalg.eigh(inertia)
     root = np.sqrt(np.maximum(values, 0.0))
-    kept = root > 1e-9 * root.max(axis=-1, keepdims=True)
+    regular = root > 1e-9 * root.max(axis=-1, keepdims=True)
     L = axes * root[..., None, :]
-    back = axes * np.where(kept, 1.0 / np.where(kept, root, 1.0), 0.0)[..., None, :]  # L^-T
-    squares, U = np.linalg.eigh(transposed(back) @ stiffness @ back)
+    L_inv_T = axes * np.where(regular, 1.0 / np.where(regular, root, 1.0), 0.0)[..., None, :]
+    squares, U = np.linalg.eigh(transposed(L_inv_T) @ stiffness @ L_inv_T)
     modes = L @ U
     damping: Array = 2.0 * ratio * (modes * np.sqrt(np.maximum(squares, 0.0))[..., None, :]) @ transposed(modes)
     return damping

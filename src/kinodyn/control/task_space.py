@@ -1,4 +1,4 @@
-"""Control of a frame in its own coordinates: resolved acceleration, and operational space control."""
+"""Motion control of a frame: operational space control and resolved acceleration."""
 
 from __future__ import annotations
 
@@ -7,52 +7,57 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.control.checks import positive
-from kinodyn.control.frame_law import FrameLaw
-from kinodyn.control.frame_loop import NOTHING, FrameLoop
+from kinodyn.control.controller import Signals
+from kinodyn.control.frame_controller import NO_WRENCH, FrameController
+from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains, require_gains
-from kinodyn.control.protocol import Signals
-from kinodyn.control.quantities import MAX_MASS
+from kinodyn.control.operational_space import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 
-SMALLEST = 0.01
+MIN_SINGULAR_VALUE = 0.01  # of J [m per unit of joint rate]; 0.1 m count as a radian
 
 
-class OperationalSpaceControl(FrameLoop):
-    """Make a frame's error obey e'' + D e' + K e = 0, with forces at the frame that leave the null space alone.
+class OperationalSpaceControl(FrameController):
+    """Make a frame's error obey e'' + D e' + K e = 0 by forces at the frame, with a posture in the null space.
 
-    y = a_ref + D e' + K e, tau = J^T (Lambda y + mu + p) + N^T tau0 (O. Khatib, "A unified approach for motion and
-    force control of robot manipulators: the operational space formulation", 1987, eqs. 15 and 49), where
-    tau0 = M a0 + h holds the posture. Near singularities Lambda is damped: a direction along which the frame weighs
-    more than `max_mass` robots is let go by degrees, and the posture acts there; the signal "damped" tells.
+    y = a_ref + D e' + K e, tau = J^T (Lambda y + mu + p) + N^T tau0, where tau0 = M a0 + h pulls to the posture. Near
+    singularities Lambda is damped: the force along a direction whose effective mass exceeds `max_mass` fades out, and
+    the posture acts there instead; the signal "damped" tells.
 
-    A free base is taken to fly, nothing touching it. With feet on the ground take InverseDynamicsQP.
+    A floating base is taken to be in free flight. With feet on the ground use `InverseDynamicsQP`.
 
     Signals: "error" (..., k) [m, rad] in world axes, "error_rate", "damped" (...), and "lyapunov", "lyapunov_rate" of
-    unit masses on springs, which hold where the frame can follow and one gain serves all angles.
+    unit masses on springs, which are valid where the frame can follow and all angular rows have the same gains.
 
     Parameters
     ----------
-    robot
-    frame
-    target
-        Pose (..., 4, 4), or position (..., 3) with part="linear", or a trajectory of either.
-    gains
+    robot : Robot
+    frame : str or int
+    target : (..., 4, 4) or (..., 3) array, or trajectory
+        Desired pose, or position with part="linear"; or `traj(t, order)` that returns either and its rates in world
+        axes.
+    gains : Gains
         [1/s^2] and [1/s], one number or (k,).
-    part
-        Which rows are controlled: "all", "linear", "angular", or names such as "x y rz". The rest is free.
-    posture
-        Configuration (nq,) that the null space strives for; None: it is only braked.
-    posture_gains
-        [1/s^2] and [1/s].
-    max_mass
+    part : str
+        Controlled rows: "all", "linear", "angular", or names such as "x y rz". The others are free.
+    posture : (nq,), optional
+        Configuration to which the null space is pulled; without it motion there is only damped.
+    posture_gains : Gains, optional
+        [1/s^2] and [1/s]; by default those of 5 rad/s.
+    max_mass : float
         A direction whose effective mass exceeds this many masses of the robot is damped; 0.1 m count as a radian.
-    torque_limits
-        (n,) for the joints with motors; those of the robot by default.
+    torque_limits : () or (n,), optional
+        Of the actuated joints [N m, N]; by default those of the robot.
 
-    Example
-    -------
+    Notes
+    -----
+    O. Khatib, "A unified approach for motion and force control of robot manipulators: the operational space
+    formulation", 1987, eqs. 15 and 49.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
@@ -60,7 +65,7 @@ class OperationalSpaceControl(FrameLoop):
     >>> T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
     >>> controller = kd.control.OperationalSpaceControl(
     ...     robot, "panda_hand_tcp", T, kd.control.Gains.from_frequency(10.0), posture=q)
-    >>> tau = controller(0.0, kd.State(robot, q))  # at the target and at rest it carries the weight, no more
+    >>> tau = controller(0.0, kd.State(robot, q))  # gravity compensation alone: at the target, at rest
     >>> bool(np.allclose(tau, kd.dynamics.gravity(robot, q)))
     True
     """
@@ -79,51 +84,60 @@ class OperationalSpaceControl(FrameLoop):
         torque_limits: ArrayLike | None = None,
     ) -> None:
         super().__init__(robot, frame, target, part, posture, posture_gains, max_mass, torque_limits)
-        self.stiffness, self.damping = require_gains(gains, "gains").sized(self.frame.k, f"part {part!r}")
-        self.core = self._law_of(self.least_mobility, by_inertia=True)
+        self.stiffness, self.damping = require_gains(gains, "gains").broadcast(self.frame.k, f"part {part!r}")
+        self.torques = self._frame_torques(self.min_mobility, inertia_weighted=True)
 
     def law(self, t: float, state: State) -> tuple[Array, Signals]:
-        """Compute torques (..., n), not yet limited, and signals."""
-        wanted, _, signals = self.limited(t, state)
-        return wanted[..., self.base :], signals
+        """Compute joint torques (..., n) before the torque limits, and signals."""
+        desired, _, signals = self.saturate(t, state)
+        return desired[..., self.n_base :], signals
 
-    def limited(self, t: float, state: State) -> tuple[Array, Array, Signals]:
-        """Compute generalised forces (..., nv), those within the torque limits, and signals."""
-        found = self.core(state, self.frame.reference.at(t), NOTHING)
+    def saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
+        """Compute generalised forces (..., nv) before and within the torque limits, and signals."""
+        found = self.torques(state, self.frame.reference.at(t), NO_WRENCH)
         numbers = found.numbers
-        damped, energy, rate = numbers.tolist() if numbers.ndim == 1 else np.moveaxis(numbers, -1, 0)
+        damped, lyapunov, lyapunov_rate = numbers.tolist() if numbers.ndim == 1 else np.moveaxis(numbers, -1, 0)
         signals = {
             "error": found.error,
-            "error_rate": found.rate_error,
+            "error_rate": found.error_rate,
             "damped": damped != 0.0,
-            "lyapunov": energy,
-            "lyapunov_rate": rate,
+            "lyapunov": lyapunov,
+            "lyapunov_rate": lyapunov_rate,
         }
-        return found.wanted, found.tau, signals
+        return found.desired, found.tau, signals
 
-    def _law_of(self, least: float, *, by_inertia: bool) -> FrameLaw:
-        return FrameLaw(
+    def _frame_torques(self, min_eigenvalue: float, *, inertia_weighted: bool) -> FrameTorques:
+        return FrameTorques(
             self.frame,
             self.posture,
             self.torque_limits,
-            least,
+            min_eigenvalue,
             stiffness=self.stiffness,
             damping=self.damping,
-            by_inertia=by_inertia,
+            inertia_weighted=inertia_weighted,
         )
 
 
 class TaskSpaceControl(OperationalSpaceControl):
-    """Make a frame's error obey e'' + D e' + K e = 0, with the joint accelerations of least norm.
+    """Make a frame's error obey e'' + D e' + K e = 0 by the joint accelerations of least norm (resolved acceleration).
 
-    y = a_ref + D e' + K e, a = J^+ (y - dJ/dt v) + (I - J^+ J) a0, tau = M a + h (resolved acceleration: J. Y. S. Luh,
-    M. W. Walker and R. P. C. Paul, "Resolved-acceleration control of mechanical manipulators", 1980). a0 holds the
-    posture in the null space. The frame moves as with OperationalSpaceControl; the joints share the motion by their
-    number, not by their inertia. Near singularities J^+ is damped: a direction whose singular value is below `smallest`
-    is let go by degrees.
+    y = a_ref + D e' + K e, a = J^+ (y - dJ/dt v) + (I - J^+ J) a0, tau = M a + h; a0 pulls to the posture in the null
+    space. The frame moves as with `OperationalSpaceControl`, but the motion is shared among the joints irrespective of
+    their inertia. Near singularities J^+ is damped.
 
-    Parameters and signals as those of OperationalSpaceControl, but `smallest` in place of `max_mass`: the singular
-    value of J below which a direction is damped [m per unit of joint rate; 0.1 m count as a radian].
+    Signals are those of `OperationalSpaceControl`.
+
+    Parameters
+    ----------
+    robot, frame, target, gains, part, posture, posture_gains, torque_limits
+        As for `OperationalSpaceControl`.
+    min_singular_value : float
+        A direction whose singular value of J is below this fades out [m per unit of joint rate; 0.1 m count as a
+        radian].
+
+    Notes
+    -----
+    J. Y. S. Luh, M. W. Walker and R. P. C. Paul, "Resolved-acceleration control of mechanical manipulators", 1980.
     """
 
     def __init__(
@@ -136,7 +150,7 @@ class TaskSpaceControl(OperationalSpaceControl):
         part: str = "all",
         posture: ArrayLike | None = None,
         posture_gains: Gains | None = None,
-        smallest: float = SMALLEST,
+        min_singular_value: float = MIN_SINGULAR_VALUE,
         torque_limits: ArrayLike | None = None,
     ) -> None:
         super().__init__(
@@ -149,5 +163,5 @@ class TaskSpaceControl(OperationalSpaceControl):
             posture_gains=posture_gains,
             torque_limits=torque_limits,
         )
-        self.smallest = positive("smallest", smallest)
-        self.core = self._law_of(self.smallest**2, by_inertia=False)
+        self.min_singular_value = positive("min_singular_value", min_singular_value)
+        self.torques = self._frame_torques(self.min_singular_value**2, inertia_weighted=False)

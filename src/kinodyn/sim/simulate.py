@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -26,7 +27,6 @@ from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push, Schedule
 from kinodyn.sim.sensing import Sensors
 
-Controller: TypeAlias = Callable[[float, State], ArrayLike]
 Signal: TypeAlias = Callable[[float, State], ArrayLike]
 Engine = Literal["native", "mujoco"]
 LONGEST = 2000  # steps in one call of the core, so that a run can be interrupted
@@ -34,7 +34,7 @@ LONGEST = 2000  # steps in one call of the core, so that a run can be interrupte
 
 def simulate(
     robot: Robot,
-    controller: Controller | None,
+    controller: Controller | ControlFunction | None,
     duration: float,
     *,
     q0: ArrayLike | None = None,
@@ -156,7 +156,7 @@ class Run:
     def __init__(
         self,
         simulator: Simulator,
-        controller: Controller | None,
+        controller: Controller | ControlFunction | None,
         clock: Clock,
         schedule: Schedule,
         sensors: Sensors,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.control.controller import ControlFunction
 from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation import LeggedEstimator, SensorNoise
@@ -18,7 +19,6 @@ from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.recording import Recording
 from kinodyn.sim import Imu, MujocoSimulator
-from kinodyn.sim.simulate import Controller
 from kinodyn.walking.biped import Biped
 
 NOISES = ("q", "v", "gyro", "accelerometer", "gyro_bias", "accelerometer_bias")
@@ -75,7 +75,7 @@ class SensedController:
 
     def __init__(
         self,
-        controller: Controller,
+        controller: ControlFunction,
         simulator: SensedSimulator,
         start: ArrayLike,
         *,

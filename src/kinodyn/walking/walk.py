@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
+from kinodyn.control.controller import ControlFunction
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.recording import Recording
 from kinodyn.sim import MujocoSimulator, Push, simulate
-from kinodyn.sim.simulate import Controller
 from kinodyn.walking.ability import require_feasible, require_strong
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import FALLEN, WalkingController
@@ -92,7 +92,7 @@ def walk(
     require_strong(body)
     require_feasible(controller.planner, course.pace)
     begin = time.perf_counter()
-    seen: Controller = course
+    seen: ControlFunction = course
     if isinstance(simulator, SensedSimulator):
         seen, noise = SensedController(course, simulator, body.q, dt=controller.dt, noise=noise, seed=seed), None
     recording = simulate(
