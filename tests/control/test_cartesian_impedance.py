@@ -160,9 +160,7 @@ def test_a_floating_base_is_taken_to_be_fixed(load: Callable) -> None:
     T = kd.kinematics.pose(robot, q, "left_palm").copy()
     T[:3, 3] += [0.05, 0.0, 0.02]
     free = CartesianImpedance(robot, "left_palm", T, SIX)(0.0, kd.State(robot, q, v))
-    shifted = kd.kinematics.pose(
-        held, q[7:], "left_palm"
-    ).copy()  # the base is upright, along the world axes
+    shifted = kd.kinematics.pose(held, q[7:], "left_palm").copy()  # the base is upright, along the world axes
     shifted[:3, 3] += [0.05, 0.0, 0.02]
     fixed = CartesianImpedance(held, "left_palm", shifted, SIX)(0.0, kd.State(held, q[7:], v[6:]))
     np.testing.assert_allclose(free[6:], fixed, atol=1e-8)
