@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from scipy.optimize import LinearConstraint, linprog, lsq_linear, minimize
+from scipy.optimize import linprog
 
 from kinodyn import qp
 from kinodyn.arrays import Array
@@ -119,33 +119,35 @@ def test_the_nearest_point_of_a_box_is_clipped() -> None:
     assert answer.cost == pytest.approx(0.5 * answer.x @ answer.x - target @ answer.x)
 
 
-def test_scipy_finds_no_lower_cost() -> None:
-    for seed in range(5):
-        p = programme(seed)
+def dual_bound(answer: qp.QPResult, p: Programme) -> float:
+    """Return the dual cost at the multipliers: by weak duality no feasible x has a cost below it."""
+    multipliers = np.concatenate([answer.multipliers, answer.bound_multipliers])
+    lower, upper = (np.concatenate([p[side], p[f"x_{side}"]]) for side in ("lower", "upper"))
+    pushed = p["g"] + p["A"].T @ answer.multipliers + answer.bound_multipliers
+    x = np.linalg.lstsq(p["H"], -pushed, rcond=1e-12)[0]  # minimises the Lagrangian
+    np.testing.assert_allclose(p["H"] @ x, -pushed, rtol=0, atol=1e-9 * np.abs(p["g"]).max())
+    used = multipliers != 0
+    reached = np.where(multipliers > 0, upper, lower)[used]
+    return float(0.5 * x @ p["H"] @ x + pushed @ x - multipliers[used] @ reached)
+
+
+@pytest.mark.parametrize("rank", [None, 0, 1, 4])
+def test_the_dual_cost_proves_that_no_lower_cost_exists(rank: int | None) -> None:
+    for seed in range(60):
+        p = programme(seed, rank=rank)
         answer = qp.solve(**p)
-        bounds = list(zip(p["x_lower"], p["x_upper"], strict=True))
-        equal = p["lower"] == p["upper"]
-        parts = [LinearConstraint(p["A"][k], p["lower"][k], p["upper"][k]) for k in (equal, ~equal) if k.any()]
-        other = minimize(
-            lambda x, p=p: 0.5 * x @ p["H"] @ x + p["g"] @ x,
-            answer.x + 0.1,
-            jac=lambda x, p=p: p["H"] @ x + p["g"],
-            bounds=bounds,
-            constraints=parts,
-            method="SLSQP",
-            options={"ftol": 1e-11, "maxiter": 500},
-        )
-        assert other.success
-        np.testing.assert_allclose(answer.cost, other.fun, rtol=1e-8, atol=1e-8)
+        assert_optimal(answer, p)
+        np.testing.assert_allclose(dual_bound(answer, p), answer.cost, rtol=1e-8, atol=1e-8)
 
 
-def test_bounded_least_squares_agrees_with_scipy_where_unknowns_outnumber_equations() -> None:
+def test_bounded_least_squares_with_more_unknowns_than_equations_ends_where_bounds_balance_the_gradient() -> None:
     rng = np.random.default_rng(5)
     B, y = rng.normal(size=(4, 9)), 10 * rng.normal(size=4)
-    answer = qp.solve(B.T @ B, -B.T @ y, x_lower=-1.0, x_upper=1.0)
-    assert answer.solved
-    other = lsq_linear(B, y, bounds=(-1, 1), method="bvls", tol=1e-14)
-    np.testing.assert_allclose(answer.cost + 0.5 * y @ y, other.cost, rtol=1e-9)
+    x = qp.solve(B.T @ B, -B.T @ y, x_lower=-1.0, x_upper=1.0).x
+    gradient = B.T @ (B @ x - y)
+    at_lower, at_upper = x <= -1.0 + 1e-12, x >= 1.0 - 1e-12
+    assert (np.abs(x) <= 1.0).all() and at_lower.any() and at_upper.any()
+    assert (gradient[~at_upper] >= -1e-9).all() and (gradient[~at_lower] <= 1e-9).all()
 
 
 def test_a_linear_programme_is_solved_as_highs_does() -> None:
