@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import kinodyn as kd
-from kinodyn.qp import quick
+from kinodyn import qp
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.mpc import _Problem
 from kinodyn.walking.schedule import Schedule
@@ -45,7 +45,7 @@ def predictive(schedule: Schedule, limits: walking.StepLimits | None, n: int) ->
         grid = Horizon(schedule, t, 16, dt, 0 if limits is None else 2)
         problem = _Problem(grid, walking.Weights(), omega, com + velocity / omega, None)
         problems.append((problem.H, problem.g, *problem._constraints(limits, np.inf)))
-    return {"whole": whole, "programme": microseconds([lambda p=p: quick(*p) for p in problems])}  # type: ignore[misc]
+    return {"whole": whole, "programme": microseconds([lambda p=p: qp.solve(*p) for p in problems])}  # type: ignore[misc]
 
 
 def measure(name: str, n: int) -> dict[str, dict[str, float]]:

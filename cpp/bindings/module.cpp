@@ -11,6 +11,7 @@
 #include "bindings/id_qp.hpp"
 #include "bindings/ik.hpp"
 #include "bindings/layouts.hpp"
+#include "bindings/qp.hpp"
 #include "bindings/whole_body.hpp"
 #include "core/dispatch.hpp"
 #include "core/pool.hpp"
@@ -385,6 +386,7 @@ NB_MODULE(_core, m) {
     bind_whole_body(m);
     bind_id_qp(m);
     bind_control(m);
+    bind_qp(m);
     define(m, "frame_index", &frame_index);
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

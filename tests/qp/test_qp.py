@@ -1,23 +1,20 @@
-"""Quadratic programmes: the conditions of optimality, closed forms, SciPy, and honest words without an answer."""
+"""Quadratic programs: conditions of optimality, closed forms, HiGHS, and the status where there is no minimum."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from scipy.optimize import linprog
 
 from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 
-Programme = dict[str, Array]
+Program = dict[str, Array]
 
 
-def programme(seed: int, *, rank: int | None = None, size: float = 1.0, cost: float = 1.0) -> Programme:
-    """Make a programme with equalities, two-sided rows and bounds that some point satisfies."""
+def program(seed: int, *, rank: int | None = None, size: float = 1.0, cost: float = 1.0) -> Program:
+    """Make a program with equalities, two-sided rows and bounds that some point satisfies."""
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(2, 12)), int(rng.integers(1, 20))
     B = rng.normal(size=(n if rank is None else min(rank, n), n))
@@ -39,8 +36,8 @@ def programme(seed: int, *, rank: int | None = None, size: float = 1.0, cost: fl
     }
 
 
-def assert_optimal(answer: qp.QPResult, p: Programme, tolerance: float = 1e-9) -> None:
-    """Check the conditions of Karush, Kuhn and Tucker from the programme as it was given."""
+def assert_optimal(answer: qp.QPResult, p: Program, tolerance: float = 1e-9) -> None:
+    """Check the conditions of Karush, Kuhn and Tucker from the program as it was given."""
     assert answer.solved, answer.reason
     x, size = answer.x, np.abs(answer.x).max() + 1e-300
     A, none = p.get("A", np.zeros((0, len(x)))), np.full(len(x), np.inf)
@@ -61,7 +58,7 @@ def assert_optimal(answer: qp.QPResult, p: Programme, tolerance: float = 1e-9) -
 @pytest.mark.parametrize("rank", [None, 0, 1, 4])
 def test_answers_satisfy_the_conditions_of_optimality_also_where_curvature_is_missing(rank: int | None) -> None:
     for seed in range(60):
-        p = programme(seed, rank=rank)
+        p = program(seed, rank=rank)
         assert_optimal(qp.solve(**p), p)
 
 
@@ -69,15 +66,15 @@ def test_answers_satisfy_the_conditions_of_optimality_also_where_curvature_is_mi
 @pytest.mark.parametrize("cost", [1e-9, 1e9])
 def test_units_do_not_matter(size: float, cost: float) -> None:
     for seed in range(10):
-        plain = qp.solve(**programme(seed))
-        answer = qp.solve(**programme(seed, size=size, cost=cost))
-        assert_optimal(answer, programme(seed, size=size, cost=cost))
+        plain = qp.solve(**program(seed))
+        answer = qp.solve(**program(seed, size=size, cost=cost))
+        assert_optimal(answer, program(seed, size=size, cost=cost))
         np.testing.assert_allclose(answer.x / size, plain.x, rtol=0, atol=1e-8)
 
 
 def test_each_variable_and_row_may_have_units_of_its_own() -> None:
     for seed in range(20):
-        p = programme(seed)
+        p = program(seed)
         rng = np.random.default_rng(seed)
         d, r = 10.0 ** rng.uniform(-4, 4, len(p["g"])), 10.0 ** rng.uniform(-4, 4, len(p["A"]))
         other = {
@@ -94,11 +91,21 @@ def test_each_variable_and_row_may_have_units_of_its_own() -> None:
         np.testing.assert_allclose(answer.x * d, qp.solve(**p).x, rtol=0, atol=1e-7)
 
 
+def test_an_optimum_where_the_gradient_vanishes_is_solved() -> None:
+    answer = qp.solve(np.diag([1.0, 0.0]), [0, 0], [[0.3, 0.7]], 0.1, 0.1)
+    assert answer.solved
+    np.testing.assert_allclose(answer.x, [0.0, 1.0 / 7.0], atol=1e-15)
+    for seed in range(50):
+        p = program(seed, rank=2)
+        p["g"] = np.zeros(len(p["g"]))
+        assert_optimal(qp.solve(**p), p)
+
+
 def test_without_rows_the_answer_is_that_of_linear_equations() -> None:
-    p = programme(3)
+    p = program(3)
     answer = qp.solve(p["H"], p["g"])
     np.testing.assert_allclose(answer.x, -np.linalg.solve(p["H"], p["g"]), rtol=1e-10)
-    assert answer.iterations == 0 and answer.multipliers.shape == (0,)
+    assert answer.iterations <= 1 and answer.multipliers.shape == (0,)
 
 
 def test_equality_rows_give_the_closed_form() -> None:
@@ -119,7 +126,7 @@ def test_the_nearest_point_of_a_box_is_clipped() -> None:
     assert answer.cost == pytest.approx(0.5 * answer.x @ answer.x - target @ answer.x)
 
 
-def dual_bound(answer: qp.QPResult, p: Programme) -> float:
+def dual_bound(answer: qp.QPResult, p: Program) -> float:
     """Return the dual cost at the multipliers: by weak duality no feasible x has a cost below it."""
     multipliers = np.concatenate([answer.multipliers, answer.bound_multipliers])
     lower, upper = (np.concatenate([p[side], p[f"x_{side}"]]) for side in ("lower", "upper"))
@@ -134,7 +141,7 @@ def dual_bound(answer: qp.QPResult, p: Programme) -> float:
 @pytest.mark.parametrize("rank", [None, 0, 1, 4])
 def test_the_dual_cost_proves_that_no_lower_cost_exists(rank: int | None) -> None:
     for seed in range(60):
-        p = programme(seed, rank=rank)
+        p = program(seed, rank=rank)
         answer = qp.solve(**p)
         assert_optimal(answer, p)
         np.testing.assert_allclose(dual_bound(answer, p), answer.cost, rtol=1e-8, atol=1e-8)
@@ -150,9 +157,9 @@ def test_bounded_least_squares_with_more_unknowns_than_equations_ends_where_boun
     assert (gradient[~at_upper] >= -1e-9).all() and (gradient[~at_lower] <= 1e-9).all()
 
 
-def test_a_linear_programme_is_solved_as_highs_does() -> None:
+def test_a_linear_program_is_solved_as_highs_does() -> None:
     for seed in range(10):
-        p = programme(seed, rank=0)
+        p = program(seed, rank=0)
         answer = qp.solve(**p)
         rows = np.vstack([p["A"], -p["A"]])
         sides = np.concatenate([p["upper"], -p["lower"]])
@@ -164,7 +171,7 @@ def test_a_linear_programme_is_solved_as_highs_does() -> None:
 
 def test_repeated_and_dependent_rows_change_nothing() -> None:
     for seed in range(20):
-        p = programme(seed)
+        p = program(seed)
         rows = np.vstack([p["A"], p["A"], 2.0 * p["A"][:1] - p["A"][-1:]])
         combined = 2.0 * p["A"][0] - p["A"][-1]
         reach = np.abs(combined) @ np.maximum(np.abs(p["x_lower"]), np.abs(p["x_upper"]))
@@ -248,8 +255,8 @@ def test_soft_rows_give_way_by_their_weight() -> None:
     np.testing.assert_allclose(both.x, [1.0], atol=1e-8)
 
 
-def test_a_programme_that_changes_step_by_step_gives_what_it_gives_anew() -> None:
-    p = programme(2)
+def test_a_program_that_changes_step_by_step_gives_what_it_gives_anew() -> None:
+    p = program(2)
     held = qp.QP(**p)
     rng = np.random.default_rng(1)
     fewer = 0
@@ -268,7 +275,7 @@ def test_a_programme_that_changes_step_by_step_gives_what_it_gives_anew() -> Non
     assert fewer > 20
 
 
-def test_a_programme_recovers_from_states_without_an_answer() -> None:
+def test_a_program_recovers_from_states_without_an_answer() -> None:
     held = qp.QP(np.eye(2), [0.0, 0.0], [[1.0, 1.0], [1.0, -1.0]], lower=1.0, upper=2.0)
     first = held.solve()
     held.update(x_upper=0.1)
@@ -285,29 +292,6 @@ def test_an_update_with_an_error_changes_nothing() -> None:
     np.testing.assert_allclose(held.solve().x, [0.5, 0.5])
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_whatever_comes_the_answer_is_finite_and_true_to_its_status(data: st.DataObject) -> None:
-    n, m = data.draw(st.integers(1, 5)), data.draw(st.integers(0, 6))
-    entry = st.sampled_from([0.0, 1.0, -1.0, 2.5, 1e-7, 1e6, -1e3])
-    B = data.draw(arrays.arrays(float, (n, n), elements=entry))
-    g = data.draw(arrays.arrays(float, n, elements=entry))
-    A = data.draw(arrays.arrays(float, (m, n), elements=entry))
-    lower = data.draw(arrays.arrays(float, m, elements=st.sampled_from([-np.inf, -1.0, 0.0, 1e5, -1e9])))
-    width = data.draw(arrays.arrays(float, m, elements=st.sampled_from([0.0, 1.0, 1e-3, np.inf])))
-    upper = np.where(np.isfinite(lower), lower, 0.0) + width
-    answer = qp.solve(B.T @ B, g, A, lower, upper)
-    for part in (answer.x, answer.multipliers, answer.outside, answer.cost, answer.primal, answer.dual):
-        assert np.isfinite(part).all()
-    reach = np.abs(A) @ np.abs(answer.x)
-    if answer.solved:
-        assert (np.abs(answer.outside) <= 1e-7 * (reach + np.linalg.norm(A, axis=1) * np.abs(answer.x).sum() + 1)).all()
-    elif answer.status == "infeasible":
-        assert np.abs(answer.outside).max() > 0
-    else:
-        assert answer.reason
-
-
 def test_wrong_input_is_named() -> None:
     eye, zero = np.eye(2), np.zeros(2)
     wrong = [
@@ -321,25 +305,10 @@ def test_wrong_input_is_named() -> None:
         ("upper has shape", {"H": eye, "g": zero, "A": eye, "upper": np.zeros(3)}),
         ("lower has a NaN", {"H": eye, "g": zero, "A": eye, "lower": [np.nan, 0.0]}),
         (r"lower\[1\] = 2 is above upper\[1\] = 1", {"H": eye, "g": zero, "A": eye, "lower": [0, 2], "upper": [1, 1]}),
-        ("nothing could lie", {"H": eye, "g": zero, "x_lower": np.inf}),
+        ("no number could lie", {"H": eye, "g": zero, "x_lower": np.inf}),
         ("soft", {"H": eye, "g": zero, "A": eye, "soft": [0.0, 1.0]}),
         ("tolerance", {"H": eye, "g": zero, "tolerance": 0.0}),
     ]
     for words, arguments in wrong:
         with pytest.raises(InputError, match=words):
             qp.solve(**arguments)
-
-
-def test_the_quick_way_gives_the_same_answer_for_convex_programmes() -> None:
-    for seed in range(30):
-        p = programme(seed)
-        n = len(p["g"])
-        rows, lower, upper = (
-            np.vstack([p["A"], np.eye(n)]),
-            *(np.concatenate([p[side], p[f"x_{side}"]]) for side in ("lower", "upper")),
-        )
-        answer = qp.quick(p["H"], p["g"], rows, lower, upper)
-        assert answer.status == "solved"
-        np.testing.assert_allclose(answer.x, qp.solve(**p).x, atol=1e-6)
-    apart = qp.quick(np.eye(1), np.zeros(1), np.ones((2, 1)), np.array([2.0, -9.0]), np.array([9.0, 1.0]))
-    assert apart.status == "infeasible"

@@ -1,6 +1,10 @@
-"""Small dense quadratic programmes: the one door to the solver DAQP, with answers that are checked."""
+"""Small dense quadratic programs: one adapter to the solver DAQP; an answer is verified before it is called solved."""
 
-from kinodyn.qp.quick import QuickResult, quick
-from kinodyn.qp.solver import QP, QPResult, solve
+from kinodyn.qp.result import QPResult
+from kinodyn.qp.solver import QP, solve
 
-__all__ = ["QP", "QPResult", "QuickResult", "quick", "solve"]
+__all__ = ["QP", "QPResult", "solve"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

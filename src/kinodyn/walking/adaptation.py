@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.balance.capturability import walking_bounds
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.qp import quick
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.steplimits import StepLimits
 
@@ -101,7 +101,7 @@ def adapt_step(
     g[3] += MISS
     A, lower, upper = _rows(E, e + b, stance, planned, omega, limits, next_shortest, numbers("foot", foot, 2), travel)
     lower[0], upper[0] = (np.exp(omega * np.array([shortest, longest])) / usual) - 1.0
-    answer = quick(H, g, A, lower, upper)
+    answer = qp.solve(H, g, A, lower, upper)
     if answer.status != "solved":
         return StepChange(planned, remaining, e + b, 0.0, "failed")
     x = answer.x

@@ -18,10 +18,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import qp
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-from kinodyn.qp import QuickResult, quick
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.path import PendulumPath, share
@@ -235,11 +235,11 @@ class _Problem:
         H[-1, -1] = weights.miss
         self.H, self.g = H, g
 
-    def solve(self, limits: StepLimits | None, travel: float) -> QuickResult:
+    def solve(self, limits: StepLimits | None, travel: float) -> qp.QPResult:
         """Solve it, and take the time."""
         A, lower, upper = self._constraints(limits, travel)
         begin = perf_counter()
-        answer = quick(self.H, self.g, A, lower, upper)
+        answer = qp.solve(self.H, self.g, A, lower, upper)
         self.seconds = perf_counter() - begin
         return answer
 

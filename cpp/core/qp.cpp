@@ -1,0 +1,173 @@
+#include "core/qp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kinodyn {
+
+namespace {
+
+constexpr double negative_curvature = 1e-9;  // less than minus this share of the diagonal is no rounding
+// Where a sum is small because large numbers cancel, or because all its terms are rounding, it is judged by these
+// shares of the largest number of its kind and of the unit of the program.
+constexpr double share_of_largest = 1e-4, share_of_unit = 1e-6;
+constexpr double least = 1e-300;  // 0 / least = 0
+
+double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
+
+// A variable without curvature has the unit in which its largest coefficient equals that of the others in its row.
+void unit_of_flat_variables(const QpView& qp, double* unit) {
+    std::vector<double> row(static_cast<std::size_t>(qp.m));
+    for (int j = 0; j < qp.m; ++j) {
+        const double* a = qp.A + j * qp.n;
+        double curved = 0, any = 0;
+        for (int i = 0; i < qp.n; ++i) {
+            any = std::max(any, std::fabs(a[i]));
+            if (unit[i] > 0) curved = std::max(curved, std::fabs(a[i]) * unit[i]);
+        }
+        row[static_cast<std::size_t>(j)] = curved > 0 ? curved : any;
+    }
+    for (int i = 0; i < qp.n; ++i) {
+        if (unit[i] > 0) continue;
+        double largest = 0;
+        for (int j = 0; j < qp.m; ++j) {
+            const double size = row[static_cast<std::size_t>(j)];
+            if (size > 0) largest = std::max(largest, std::fabs(qp.A[j * qp.n + i]) / size);
+        }
+        unit[i] = largest > 0 ? 1.0 / largest : 1.0;
+    }
+}
+
+// Without curvature nothing but the sides says how large an answer is: the median of those that are not 0.
+double median_side(const QpView& qp, const double* lower, const double* upper) {
+    std::vector<double> sizes;
+    for (int k = 0; k < qp.n + qp.m; ++k)
+        for (const double side : {lower[k], upper[k]})
+            if (magnitude(side) > 0) sizes.push_back(magnitude(side));
+    if (sizes.empty()) return 1.0;
+    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+    std::nth_element(sizes.begin(), middle, sizes.end());
+    return *middle;
+}
+
+}  // namespace
+
+void scale(const QpView& qp, ScaledQp& out) {
+    const int n = qp.n, m = qp.m;
+    bool curved = false;
+    for (int i = 0; i < n; ++i) {
+        const double h = qp.H[i * n + i];
+        out.x_unit[i] = h > 0 ? 1.0 / std::sqrt(h) : 0.0;
+        curved = curved || h > 0;
+    }
+    unit_of_flat_variables(qp, out.x_unit);
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < n; ++k)
+            out.H[i * n + k] = 0.5 * (qp.H[i * n + k] + qp.H[k * n + i]) * out.x_unit[i] * out.x_unit[k];
+    for (int j = 0; j < m; ++j) {
+        double square = 0;
+        for (int i = 0; i < n; ++i) {
+            out.A[j * n + i] = qp.A[j * n + i] * out.x_unit[i];
+            square += out.A[j * n + i] * out.A[j * n + i];
+        }
+        out.row_unit[j] = square > 0 ? std::sqrt(square) : 1.0;
+        for (int i = 0; i < n; ++i) out.A[j * n + i] /= out.row_unit[j];
+    }
+    double slope = 0, distance = 0;
+    for (int i = 0; i < n; ++i) {
+        out.g[i] = qp.g[i] * out.x_unit[i];
+        slope = std::max(slope, std::fabs(out.g[i]));
+    }
+    for (int k = 0; k < n + m; ++k) {
+        const double unit = k < n ? out.x_unit[k] : out.row_unit[k - n];
+        out.lower[k] = qp.lower[k] / unit;
+        out.upper[k] = qp.upper[k] / unit;
+        distance = std::max({distance, out.lower[k], -out.upper[k]});
+    }
+    double unit = curved ? std::max(slope, distance) : distance;
+    if (unit == 0) unit = curved ? 1.0 : median_side(qp, out.lower, out.upper);
+    out.cost_unit = curved ? unit * unit : (slope > 0 ? slope * unit : 1.0);
+    for (int i = 0; i < n; ++i) {
+        out.g[i] *= unit / out.cost_unit;
+        out.x_unit[i] *= unit;
+    }
+    for (int j = 0; j < m; ++j) out.row_unit[j] *= unit;
+    for (int k = 0; k < n + m; ++k) {
+        out.lower[k] /= unit;
+        out.upper[k] /= unit;
+    }
+}
+
+bool is_convex(const QpView& scaled, double* L) {
+    const int n = scaled.n;
+    for (int i = 0; i < n; ++i) {  // Cholesky, row by row
+        double* row = L + i * n;
+        for (int k = 0; k <= i; ++k) {
+            const double* above = L + k * n;
+            double rest = scaled.H[i * n + k];
+            for (int j = 0; j < k; ++j) rest -= row[j] * above[j];
+            if (k < i) {
+                row[k] = rest / above[k];
+                continue;
+            }
+            rest += negative_curvature * n;
+            if (!(rest > 0)) return false;
+            row[i] = std::sqrt(rest);
+        }
+    }
+    return true;
+}
+
+QpResiduals residuals(const QpView& qp, const double* y, const double* multipliers, bool with_floor, double* scratch) {
+    const int n = qp.n, m = qp.m;
+    double *slope = scratch, *forces = scratch + n;
+    double largest_y = 0, largest_multiplier = 0, curvature_cost = 0, linear_cost = 0;
+    for (int i = 0; i < n; ++i) largest_y = std::max(largest_y, std::fabs(y[i]));
+    for (int k = 0; k < n + m; ++k) largest_multiplier = std::max(largest_multiplier, std::fabs(multipliers[k]));
+    for (int i = 0; i < n; ++i) {
+        double sum = 0, size = 0;
+        for (int k = 0; k < n; ++k) {
+            const double term = qp.H[i * n + k] * y[k];
+            sum += term;
+            size += std::fabs(term);
+        }
+        curvature_cost += y[i] * sum;
+        linear_cost += qp.g[i] * y[i];
+        slope[i] = sum + qp.g[i] + multipliers[i];
+        forces[i] = size + std::fabs(qp.g[i]) + std::fabs(multipliers[i]);
+    }
+    const double unit = with_floor ? 1 : 0;
+    QpResiduals worst{0, 0, 0, 0};
+    double gap = 0, pushed = 0;
+    for (int k = 0; k < n + m; ++k) {
+        double at = k < n ? y[k] : 0, size = k < n ? std::fabs(y[k]) : 0;
+        bool any = k < n;
+        if (k >= n) {
+            const double* a = qp.A + (k - n) * n;
+            for (int i = 0; i < n; ++i) {
+                const double term = a[i] * y[i];
+                at += term;
+                size += std::fabs(term);
+                any = any || a[i] != 0;
+                slope[i] += a[i] * multipliers[k];
+                forces[i] += std::fabs(a[i] * multipliers[k]);
+            }
+        }
+        size += any ? share_of_unit * (largest_y + unit) + least : least;  // nothing is rounded in a row of zeros
+        worst.primal = std::max(worst.primal, std::max({at - qp.upper[k], qp.lower[k] - at, 0.0}) / size);
+        if (multipliers[k] == 0) continue;
+        const double side = multipliers[k] > 0 ? qp.upper[k] : qp.lower[k];
+        const double away = std::fabs(side - at), share = std::fabs(multipliers[k]) / largest_multiplier;
+        worst.complementarity = std::max(worst.complementarity, std::min(away / size, share));
+        gap += std::fabs(multipliers[k]) * away;
+        pushed += std::fabs(multipliers[k]) * magnitude(side);
+    }
+    const double largest_force = *std::max_element(forces, forces + n);
+    const double floor = share_of_largest * largest_force + share_of_unit * (largest_y + unit) + least;
+    for (int i = 0; i < n; ++i) worst.dual = std::max(worst.dual, std::fabs(slope[i]) / (forces[i] + floor));
+    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + share_of_unit * unit + least);
+    return worst;
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,43 @@
+// Convex quadratic programs, min 1/2 x'Hx + g'x subject to lower <= x <= upper and rows_lower <= A x <= rows_upper:
+// scaling to numbers near 1, and how far a point is from the conditions of optimality.
+#pragma once
+
+namespace kinodyn {
+
+// A program in row-major arrays. The sides are stacked: n bounds of variables first, then m rows of A.
+struct QpView {
+    int n, m;
+    const double *H, *g, *A;
+    const double *lower, *upper;  // (n + m), infinite where there is none
+};
+
+// The scaled program and its units: x = x_unit y, row = row_unit (scaled row), cost = cost_unit (scaled cost).
+struct ScaledQp {
+    double *H, *g, *A;          // (n, n), (n), (m, n)
+    double *lower, *upper;      // (n + m)
+    double *x_unit, *row_unit;  // (n), (m)
+    double cost_unit;
+};
+
+// Each condition of optimality (Karush, Kuhn, Tucker) as a share of the numbers that meet in it.
+struct QpResiduals {
+    double primal;           // violation of rows and bounds
+    double dual;             // gradient of the Lagrangian
+    double complementarity;  // multipliers of sides that are not reached
+    double gap;              // primal cost minus dual cost
+};
+
+// Scales a program such that each variable with curvature has curvature 1, each row has length 1, and the larger of the
+// gradient at 0 and the distance of 0 to the farthest violated side is 1.
+void scale(const QpView& qp, ScaledQp& scaled);
+
+// Tells whether H has no direction of negative curvature beyond rounding. `scratch` holds n^2 numbers.
+bool is_convex(const QpView& scaled, double* scratch);
+
+// Measures a scaled program at y (n) with multipliers (n + m), above 0 at upper sides. With the floor, 1e-6 is added to
+// the numbers that a residual is a share of: what is rounding in the unit of the program is then no residual, even
+// where all numbers of a condition are rounding. `scratch` holds 2 n numbers.
+QpResiduals residuals(const QpView& scaled, const double* y, const double* multipliers, bool with_floor,
+                      double* scratch);
+
+}  // namespace kinodyn

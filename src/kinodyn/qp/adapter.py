@@ -1,0 +1,69 @@
+"""The adapter to DAQP, a dual active-set solver.
+
+D. Arnstrom, A. Bemporad, D. Axehill, "A Dual Active-Set Solver for Embedded Quadratic Programming Using Recursive
+LDL^T Updates", IEEE Transactions on Automatic Control 67(8), 2022. Where H is singular DAQP adds a proximal term and
+repeats (R. T. Rockafellar 1976), which does not change the minimum.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import daqp
+import numpy as np
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+
+TROUBLE = {
+    -1: "DAQP found no point within all rows",
+    -2: "DAQP cycled",
+    -3: "DAQP found no minimum",
+    -4: "DAQP reached its iteration limit",
+}
+# In the units of a scaled program. Limits far away need a small proximal weight, rows that nearly depend on each other
+# a larger tolerance.
+ATTEMPTS: tuple[dict[str, float], ...] = (
+    {"primal_tol": 1e-11, "eps_prox": -1e-3, "eta_prox": 1e-12},
+    {"primal_tol": 1e-9, "eps_prox": -1e-6, "eta_prox": 1e-12},
+    {"primal_tol": 1e-9, "eps_prox": -1e-9, "eta_prox": 1e-10},
+    {"primal_tol": 1e-13, "eps_prox": -1e-2, "eta_prox": 1e-13},
+)
+
+
+class Point(NamedTuple):
+    """Where the solver stopped, in the units of a scaled program; not yet verified."""
+
+    y: Array  # (n,)
+    multipliers: Array  # (n + m,) above 0 at an upper side, below 0 at a lower one
+    iterations: int
+    trouble: str  # "" if DAQP says that this is the minimum
+
+
+def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None = None) -> Point:
+    """Run DAQP once; `start` are multipliers of a similar program, whose active set is tried first."""
+    y, _, flag, info = daqp.solve(qp.H, qp.g, qp.A, qp.upper, qp.lower, qp.sense, dual_start=start, **settings)
+    if flag > 0:
+        return Point(y, info["lam"], info["iterations"], "")
+    none = np.zeros(len(qp.lower))
+    return Point(np.zeros(len(qp.g)), none, info["iterations"], TROUBLE.get(flag, f"DAQP stopped with flag {flag}"))
+
+
+def polish(qp: _core.ScaledQp, point: Point) -> Point:
+    """Solve the KKT equations of the active set once more, for what rounding and proximal terms left."""
+    rows = np.flatnonzero(point.multipliers)
+    n, k = len(qp.g), len(rows)
+    G = np.vstack([np.eye(n), qp.A])[rows]
+    active = point.multipliers[rows]
+    sides = np.where(active > 0, qp.upper[rows], qp.lower[rows])
+    if not np.isfinite(sides).all():
+        return point
+    equations = np.block([[qp.H, G.T], [G, np.zeros((k, k))]])
+    errors = np.concatenate([-(qp.H @ point.y + qp.g + G.T @ active), sides - G @ point.y])
+    step = np.linalg.lstsq(equations, errors, rcond=1e-12)[0]
+    multipliers = point.multipliers.copy()
+    multipliers[rows] += step[n:]
+    equal = qp.lower[rows] == qp.upper[rows]
+    if ((multipliers[rows] * active < 0) & ~equal).any():  # not the active set of the minimum
+        return point
+    return point._replace(y=point.y + step[:n], multipliers=multipliers)

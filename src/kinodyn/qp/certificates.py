@@ -1,0 +1,98 @@
+"""Proofs that a program has no minimum: Farkas' certificate of infeasibility, or a direction without a lower bound."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
+
+FARTHEST = 1e6  # a certificate must exclude all points up to this distance, in the units of a scaled program
+STEEPEST = 1e-6  # least share of the gradient along a direction that counts as one of descent
+
+
+def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, float], ...] = ATTEMPTS) -> Point:
+    """Return the first point that satisfies the conditions of optimality, else the one that violates them least."""
+    best, least = None, np.inf
+    for settings in attempts:
+        found = minimise(qp, settings)
+        for point in (found, polish(qp, found)):
+            worst = max(qp.residuals(point.y, point.multipliers, True))
+            if worst <= tolerance:
+                return point._replace(trouble="")
+            if best is None or worst < least:
+                best, least = point, worst
+    assert best is not None
+    return best
+
+
+def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]:
+    """Minimise the squares of what bounds and rows are violated by.
+
+    Returns
+    -------
+    y : (n,)
+        The point that violates them least.
+    multipliers : (n + m,)
+        Of bounds and rows: where the violation is not 0 they are Farkas' certificate, see `is_infeasible`.
+    """
+    n, sides = len(qp.g), len(qp.lower)
+    limited = np.flatnonzero(np.isfinite(qp.lower) | np.isfinite(qp.upper))
+    k = len(limited)
+    H = np.zeros((n + k, n + k))
+    H[n:, n:] = np.eye(k)
+    A = np.hstack([np.vstack([np.eye(n), qp.A])[limited], np.eye(k)])
+    free = np.full(n + k, np.inf)
+    lower, upper = np.concatenate([-free, qp.lower[limited]]), np.concatenate([free, qp.upper[limited]])
+    elastic = _core.ScaledQp(H, np.zeros(n + k), np.ascontiguousarray(A), lower, upper)
+    point = best_point(elastic, tolerance)
+    x, _, found = elastic.unscale(point.y, point.multipliers, False)
+    multipliers = np.zeros(sides)
+    multipliers[limited] = found
+    return x[:n], multipliers
+
+
+def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
+    """Verify Farkas' certificate.
+
+    If A'multipliers = 0 while the sides that the multipliers push from add up to less than 0, no point satisfies all
+    rows. With rounding left in A'multipliers the certificate excludes points up to a distance only.
+    """
+    used = multipliers != 0
+    sides = np.where(multipliers > 0, qp.upper, qp.lower)[used]
+    if not used.any() or not np.isfinite(sides).all():
+        return False
+    n = len(qp.g)
+    left_over = multipliers[:n] + qp.A.T @ multipliers[n:]
+    total, size = float(multipliers[used] @ sides), float(np.abs(multipliers[used]) @ np.abs(sides))
+    rounding = 1e-13 * size
+    return bool(total < -rounding and -total > FARTHEST * float(np.linalg.norm(left_over)))
+
+
+def descent_ray(qp: _core.ScaledQp, tolerance: float) -> Array | None:
+    """Find a direction (n,) without curvature that leaves no side and goes down, the steepest; None: there is none."""
+    size = float(np.linalg.norm(qp.g))
+    if size == 0.0:
+        return None
+    n = len(qp.g)
+    A = np.ascontiguousarray(np.vstack([qp.H, qp.A]))
+    lower = np.where(np.isfinite(qp.lower), 0.0, -np.inf)
+    upper = np.where(np.isfinite(qp.upper), 0.0, np.inf)
+    flat = np.zeros(n)
+    cone = _core.ScaledQp(
+        np.eye(n),
+        qp.g / size,
+        A,
+        np.concatenate([lower[:n], flat, lower[n:]]),
+        np.concatenate([upper[:n], flat, upper[n:]]),
+    )
+    point = best_point(cone, tolerance)
+    ray: Array = cone.unscale(point.y, point.multipliers, True)[0]
+    length = float(np.linalg.norm(ray))
+    if max(cone.residuals(point.y, point.multipliers, True)) > tolerance or not length > STEEPEST:
+        return None
+    ray = ray / length
+    along = qp.A @ ray
+    leaves = np.concatenate([np.maximum(lower[n:] - along, along - upper[n:]), np.abs(qp.H @ ray)])
+    return ray if leaves.max(initial=0.0) <= tolerance and qp.g @ ray < -STEEPEST * size else None

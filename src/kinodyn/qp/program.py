@@ -1,0 +1,146 @@
+"""A quadratic program as the solver takes it: checked, with bounds and rows in one stack and slacks of soft rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, shape_of, symmetric
+from kinodyn.errors import InputError
+
+
+class Program(NamedTuple):
+    """min 1/2 x'Hx + g'x subject to lower <= [x, A x] <= upper."""
+
+    H: Array  # (n, n)
+    g: Array  # (n,)
+    A: Array  # (m, n)
+    lower: Array  # (n + m,) bounds of x, then sides of the rows; infinite where there is none
+    upper: Array
+    soft: Array | None  # (m,) weights of soft rows, inf for hard ones; None: all are hard
+
+    def scaled(self) -> _core.ScaledQp:
+        """Scale the program, with one variable behind x for the violation of each soft row.
+
+        Raises
+        ------
+        InputError
+            If numbers are not finite, H is not symmetric or has negative curvature, or sides exclude each other.
+        """
+        whole = self if self.soft is None else self._with_slack(self.soft)
+        scaled = _core.ScaledQp(whole.H, whole.g, whole.A, whole.lower, whole.upper)
+        if not scaled.is_convex():
+            least = float(np.linalg.eigvalsh(scaled.H)[0])
+            raise InputError(
+                f"H has negative curvature, {least:.3g} of its diagonal; a convex program needs H positive semidefinite"
+            )
+        return scaled
+
+    def _with_slack(self, soft: Array) -> Program:
+        n, rows = len(self.g), np.flatnonzero(np.isfinite(soft))
+        k = len(rows)
+        H = np.zeros((n + k, n + k))
+        H[:n, :n] = self.H
+        H[n:, n:] = np.diag(soft[rows])
+        A = np.hstack([self.A, np.zeros((len(self.A), k))])
+        A[rows, n + np.arange(k)] = 1.0
+        free = np.full(k, np.inf)
+        lower = np.concatenate([self.lower[:n], -free, self.lower[n:]])
+        upper = np.concatenate([self.upper[:n], free, self.upper[n:]])
+        return Program(H, np.concatenate([self.g, np.zeros(k)]), A, lower, upper, None)
+
+
+def program(
+    H: ArrayLike,
+    g: ArrayLike,
+    A: ArrayLike | None,
+    sides: tuple[ArrayLike | None, ArrayLike | None],
+    bounds: tuple[ArrayLike | None, ArrayLike | None],
+    soft: ArrayLike | None,
+) -> Program:
+    """Check the parts of a program and put them together."""
+    if type(H) is not np.ndarray or H.dtype != np.float64 or not H.flags.c_contiguous or H.ndim != 2:
+        H = _cost(H)
+    n = len(H)
+    g = _vector("g", g, n)
+    A = np.zeros((0, n)) if A is None else _matrix("A", A, n)
+    lower, upper = np.full(n + len(A), -np.inf), np.full(n + len(A), np.inf)
+    for names, part, limits in (
+        (("x_lower", "x_upper"), slice(0, n), bounds),
+        (("lower", "upper"), slice(n, None), sides),
+    ):
+        for name, side, limit in zip(names, (lower, upper), limits, strict=True):
+            if limit is not None:
+                side[part] = _side(name, limit, len(side[part]))
+    return Program(H, g, A, lower, upper, None if soft is None else _weights(soft, len(A)))
+
+
+def explain(p: Program) -> None:
+    """Raise what is wrong with the numbers of a program, if anything is."""
+    _cost(p.H)
+    n = len(p.g)
+    numbers("g", p.g, n)
+    numbers("A", p.A, n)
+    for names, part in ((("x_lower", "x_upper"), slice(0, n)), (("lower", "upper"), slice(n, None))):
+        _check_sides(names, p.lower[part], p.upper[part])
+
+
+def _cost(H: ArrayLike) -> Array:
+    shape = shape_of(H)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise InputError(f"H must be a square matrix (n, n) with n above 0, got shape {shape}")
+    return np.ascontiguousarray(symmetric("H", H, shape[0]))
+
+
+def _vector(what: str, value: ArrayLike, size: int) -> Array:
+    if type(value) is np.ndarray and value.shape == (size,) and value.dtype == np.float64 and value.flags.c_contiguous:
+        return value
+    array = numbers(what, value, size)
+    if array.ndim != 1:
+        raise InputError(f"{what} must have shape ({size},), got {array.shape}; programs are solved one at a time")
+    return np.ascontiguousarray(array)
+
+
+def _matrix(what: str, value: ArrayLike, columns: int) -> Array:
+    array = value
+    if type(array) is not np.ndarray or array.dtype != np.float64 or not array.flags.c_contiguous:
+        array = np.ascontiguousarray(numbers(what, value, columns))
+    if array.ndim != 2 or array.shape[1] != columns:
+        raise InputError(f"{what} has shape {array.shape}; give (m, {columns})")
+    return array
+
+
+def _side(what: str, value: ArrayLike, size: int) -> ArrayLike:
+    if type(value) is np.ndarray and value.shape == (size,) and value.dtype == np.float64:
+        return value
+    try:
+        given = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{what} is {value!r}; give numbers of shape ({size},)") from cause
+    if given.shape not in ((), (size,)):
+        raise InputError(f"{what} has shape {given.shape}; give one number or ({size},)")
+    return given
+
+
+def _check_sides(names: tuple[str, str], lower: Array, upper: Array) -> None:
+    for name, side in zip(names, (lower, upper), strict=True):
+        if np.isnan(side).any():
+            raise InputError(f"{name} has a NaN; give numbers, -inf or inf where there is no limit")
+    crossed = np.flatnonzero(lower > upper)
+    if len(crossed):
+        i = crossed[0]
+        raise InputError(f"{names[0]}[{i}] = {lower[i]:g} is above {names[1]}[{i}] = {upper[i]:g}; exchange them")
+    if (lower == np.inf).any() or (upper == -np.inf).any():
+        raise InputError(f"{names[0]} must not be +inf nor {names[1]} -inf: no number could lie within")
+
+
+def _weights(soft: ArrayLike, rows: int) -> Array:
+    weights = np.asarray(soft, dtype=float)
+    weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (rows,) or not (weights > 0).all():
+        raise InputError(f"soft must be weights ({rows},) above 0, inf for hard rows, got {soft!r}")
+    return weights
