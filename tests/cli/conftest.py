@@ -65,7 +65,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     def wait(viewer: Viewer, timeout: float | None = None) -> None:
         with urllib.request.urlopen(viewer.url, timeout=10) as page:
             seen.update(url=viewer.url, status=page.status, robot=viewer.robot.name, mode=viewer.mode)
-        seen["names"] = [take.name for take in viewer.player.tracks] if viewer.player is not None else []
+        seen["names"] = [track.name for track in viewer.player.tracks] if viewer.player is not None else []
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Viewer, "wait", wait)

@@ -1,4 +1,4 @@
-"""A headless Chromium for all tests of the viewer, and eyes for its pictures."""
+"""A headless Chromium for the tests of the viewer."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ARGUMENTS = (
     "--disable-sync",
 )
 SIZE = {"width": 820, "height": 400}
-OPEN = slice(312, 484)  # columns of the page between a notice on the left and the panel on the right
-PATIENCE = 30.0  # s, on a machine that does much else
+SCENE_COLUMNS = slice(312, 484)  # pixels between a notice on the left and the panel on the right
+TIMEOUT = 30.0  # s, for a busy machine
 
 
 def chromium_path() -> str | None:
-    """Find the browser: KINODYN_CHROMIUM, or chromium as the system has it."""
+    """Return the path of the browser: KINODYN_CHROMIUM, or the system's chromium."""
     given = os.environ.get("KINODYN_CHROMIUM")
     if given:
         return given if Path(given).exists() else None
@@ -53,41 +53,41 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-class Eyes:
-    """A page, all that it asked for, and what it complained about."""
+class BrowserPage:
+    """A page in the browser, with its requests and the errors it reported."""
 
     def __init__(self, browser: Any, url: str, *, offline: bool = False) -> None:
         self.context = browser.new_context(viewport=SIZE, offline=offline)
         self.page = self.context.new_page()
         self.requests: list[str] = []
-        self.complaints: list[str] = []
+        self.errors: list[str] = []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda line: line.type == "error" and self.complaints.append(line.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda line: line.type == "error" and self.errors.append(line.text))
         self.page.goto(url)
 
     def see(self) -> np.ndarray:
-        """Take a picture of the middle of the scene, where the robot is: (height, width, 3) of 0 to 255."""
+        """Return a screenshot of the centre of the scene, where the robot is: (height, width, 3) from 0 to 255."""
         shot = Image.open(io.BytesIO(self.page.screenshot()))
-        return np.asarray(shot.convert("RGB"), dtype=int)[:, OPEN]
+        return np.asarray(shot.convert("RGB"), dtype=int)[:, SCENE_COLUMNS]
 
-    def inked(self) -> float:
-        """Measure the share of the scene that is darker than ground and grid."""
+    def dark_fraction(self) -> float:
+        """Return the fraction of the scene that is darker than ground and grid."""
         return float((self.see().min(axis=-1) < 150).mean())
 
     def close(self) -> None:
         self.context.close()
 
 
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    """Wait for something to become true."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, f"did not happen within {PATIENCE:g} s: {what}"
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < end, f"did not happen within {TIMEOUT:g} s: {what}"
         time.sleep(0.05)
 
 
 def difference(before: np.ndarray, after: np.ndarray) -> float:
-    """Measure the share of pixels that changed."""
+    """Return the fraction of pixels that changed."""
     return float((np.abs(after - before).max(axis=-1) > 24).mean())

@@ -1,6 +1,6 @@
 """The page in a real browser: what it draws, what moves it, and that nothing leaves the machine.
 
-One test goes through one page, because starting pages is what takes long.
+One test goes through one page, because opening pages is slow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import viser
 
 import kinodyn as kd
 
-from .conftest import SIZE, Eyes, difference, wait_until
+from .conftest import SIZE, BrowserPage, difference, wait_until
 
 LOCAL = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "blob:null", "data:", "file:")
 
@@ -38,39 +38,37 @@ def bow(robot: kd.Robot) -> kd.Recording:
     return kd.Recording.of(robot, time, q, still, still)
 
 
-def test_the_page_draws_follows_hands_plays_and_ends_cleanly(browser: Any, robot: kd.Robot, bow: kd.Recording) -> None:
+def test_the_page_draws_drags_plays_walks_and_closes(browser: Any, robot: kd.Robot, bow: kd.Recording) -> None:
     viewer = kd.view(robot, quiet=True)
     plain(viewer)
     coarse = f"{viewer.url}/?fixedDpr=0.5"  # a quarter of the pixels: software draws them here
     try:
-        eyes = Eyes(browser, coarse)
-        assert_the_robot_is_drawn(viewer, eyes)
-        other = Eyes(browser, coarse)
-        assert_a_slider_moves_the_robot_in_both_pages(viewer, eyes, other)
+        tab = BrowserPage(browser, coarse)
+        assert_the_robot_is_drawn(viewer, tab)
+        other = BrowserPage(browser, coarse)
+        assert_a_slider_moves_the_robot_in_both_pages(viewer, tab, other)
         other.close()
         wait_until(lambda: viewer.clients == 1, "one page is left")
-        assert_a_gizmo_drags_the_hand(viewer, eyes)
-        assert_playback_advances(viewer, eyes, bow)
-        assert_keys_and_buttons_make_it_walk(viewer, eyes)
-        assert_nothing_went_wrong_or_out(eyes, other)
-        eyes.close()
+        assert_a_gizmo_drags_the_hand(viewer, tab)
+        assert_playback_advances(viewer, tab, bow)
+        assert_keys_and_buttons_make_it_walk(viewer, tab)
+        assert_no_errors_and_no_external_requests(tab, other)
+        tab.close()
     finally:
         viewer.close()
     assert_the_port_is_free(viewer.port)
     assert viewer.problem == ""
 
 
-def test_an_exported_recording_opens_and_plays_without_a_network(
-    browser: Any, robot: kd.Robot, bow: kd.Recording, tmp_path: Path
-) -> None:
+def test_an_exported_recording_plays_offline(browser: Any, robot: kd.Robot, bow: kd.Recording, tmp_path: Path) -> None:
     path = kd.viewer.export_html(robot, bow, tmp_path / "bow.html", fps=20, show=["com", "support"])
-    eyes = Eyes(browser, f"{path.as_uri()}?fixedDpr=0.5", offline=True)
-    wait_until(lambda: eyes.page.locator("canvas").count() > 0 and eyes.inked() > 0.01, "the robot is drawn")
-    before = eyes.see()
-    wait_until(lambda: difference(before, eyes.see()) > 0.002, "the recording plays")
-    assert_nothing_went_wrong_or_out(eyes)
-    assert not [url for url in eyes.requests if url.startswith(("http:", "https:", "ws:", "wss:"))]
-    eyes.close()
+    tab = BrowserPage(browser, f"{path.as_uri()}?fixedDpr=0.5", offline=True)
+    wait_until(lambda: tab.page.locator("canvas").count() > 0 and tab.dark_fraction() > 0.01, "the robot is drawn")
+    before = tab.see()
+    wait_until(lambda: difference(before, tab.see()) > 0.002, "the recording plays")
+    assert_no_errors_and_no_external_requests(tab)
+    assert not [url for url in tab.requests if url.startswith(("http:", "https:", "ws:", "wss:"))]
+    tab.close()
 
 
 def plain(viewer: kd.viewer.Viewer) -> None:
@@ -80,107 +78,109 @@ def plain(viewer: kd.viewer.Viewer) -> None:
     sun.cast_shadow = False
 
 
-def assert_the_robot_is_drawn(viewer: kd.viewer.Viewer, eyes: Eyes) -> None:
+def assert_the_robot_is_drawn(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
     wait_until(lambda: viewer.clients == 1, "the page connects")
     viewer.gizmos.visible = False
-    wait_until(lambda: eyes.inked() > 0.01, "the robot is drawn")
+    wait_until(lambda: tab.dark_fraction() > 0.01, "the robot is drawn")
     root = viewer.server.scene.get_handle_by_name("/world/robot")
     assert root is not None
     root.visible = False  # the dark pixels are the robot's: without it there are none
-    wait_until(lambda: eyes.inked() < 1e-3, "the robot is hidden")
+    wait_until(lambda: tab.dark_fraction() < 1e-3, "the robot is hidden")
     root.visible = True
-    wait_until(lambda: eyes.inked() > 0.01, "the robot is drawn again")
+    wait_until(lambda: tab.dark_fraction() > 0.01, "the robot is drawn again")
 
 
-def assert_a_slider_moves_the_robot_in_both_pages(viewer: kd.viewer.Viewer, eyes: Eyes, other: Eyes) -> None:
+def assert_a_slider_moves_the_robot_in_both_pages(
+    viewer: kd.viewer.Viewer, tab: BrowserPage, other: BrowserPage
+) -> None:
     wait_until(lambda: viewer.clients == 2, "a second page connects")
-    wait_until(lambda: other.inked() > 0.01, "the second page draws the robot")
-    q, seen, seen_there = viewer.q, eyes.see(), other.see()
+    wait_until(lambda: other.dark_fraction() > 0.01, "the second page draws the robot")
+    q, seen, seen_there = viewer.q, tab.see(), other.see()
     joint = viewer.robot.joint("right_hip_pitch")
-    slider = eyes.page.get_by_role("slider").nth(2)  # the third joint
+    slider = tab.page.get_by_role("slider").nth(2)  # the third joint
     slider.focus()
     slider.press("Home")
     lower = float(viewer.robot.limits.lower[joint.q][0])
     wait_until(lambda: abs(float(viewer.q[joint.q][0]) - lower) < 1e-3, "the hip is at its lower limit")
     np.testing.assert_array_equal(np.delete(viewer.q, joint.q), np.delete(q, joint.q))
-    wait_until(lambda: difference(seen, eyes.see()) > 0.01, "the page shows the leg lifted")
+    wait_until(lambda: difference(seen, tab.see()) > 0.01, "the page shows the leg lifted")
     wait_until(lambda: difference(seen_there, other.see()) > 0.01, "the other page shows it too")
     shown = other.page.get_by_role("slider").nth(2)
     wait_until(lambda: abs(float(shown.get_attribute("aria-valuenow")) - lower) < 1e-3, "its slider follows")
 
 
-def assert_a_gizmo_drags_the_hand(viewer: kd.viewer.Viewer, eyes: Eyes) -> None:
+def assert_a_gizmo_drags_the_hand(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
     q, hand = viewer.q_start, viewer.dragging.measure("right_palm", viewer.q_start)
     viewer.show(q)
     viewer.gizmos.visible = True
     up, arrow = hand[:3, 2], float(viewer.gizmos.handles["right_palm"].scale)
 
-    def way() -> np.ndarray:
+    def displacement() -> np.ndarray:
         return viewer.dragging.measure("right_palm", viewer.q)[:3, 3] - hand[:3, 3]
 
     for pause in (100, 300, 600, 1000, 2000):  # a busy page needs time to see what the mouse is over
-        drag_along(viewer, eyes, hand[:3, 3], arrow * up, pause)
+        drag_along(viewer, tab, hand[:3, 3], arrow * up, pause)
         if (
             viewer.mode == "drag"
-            and float((viewer.dragging.held["right_palm"][:3, 3] - hand[:3, 3]) @ up) > 0.5 * arrow
+            and float((viewer.dragging.targets["right_palm"][:3, 3] - hand[:3, 3]) @ up) > 0.5 * arrow
         ):
             break
         viewer.show(q)  # it missed
-    wait_until(lambda: float(way() @ up) > 0.5 * arrow, "the hand follows along the arrow")
+    wait_until(lambda: float(displacement() @ up) > 0.5 * arrow, "the hand follows along the arrow")
     wait_until(lambda: viewer.dragging.reached(viewer.q), "the hand is there")
-    assert np.linalg.norm(way() - (way() @ up) * up) < 0.1 * arrow  # it went nowhere else
+    assert np.linalg.norm(displacement() - (displacement() @ up) * up) < 0.1 * arrow  # it went nowhere else
     assert np.abs(viewer.q - q).max() > 0.02
     for foot in ("left_sole", "right_sole"):
         poses = [kd.kinematics.pose(viewer.robot, at, foot) for at in (q, viewer.q)]
         np.testing.assert_allclose(poses[1], poses[0], atol=1e-3)
 
 
-def drag_along(viewer: kd.viewer.Viewer, eyes: Eyes, origin: np.ndarray, arrow: np.ndarray, pause: float) -> None:
-    """Take the head of a gizmo's arrow with the mouse and pull it on by the arrow's length."""
+def drag_along(viewer: kd.viewer.Viewer, tab: BrowserPage, origin: np.ndarray, arrow: np.ndarray, pause: float) -> None:
+    """Grab the head of a gizmo's arrow with the mouse and pull it by the arrow's length."""
     start, end = (on_screen(viewer, origin + share * arrow) for share in (0.93, 1.93))
-    mouse = eyes.page.mouse
+    mouse = tab.page.mouse
     mouse.move(*(start + 2.0))
-    eyes.page.wait_for_timeout(pause)
+    tab.page.wait_for_timeout(pause)
     mouse.move(*start)
-    eyes.page.wait_for_timeout(pause)
+    tab.page.wait_for_timeout(pause)
     mouse.down()
     for share in (0.25, 0.5, 0.75, 1.0):
-        eyes.page.wait_for_timeout(0.5 * pause)
+        tab.page.wait_for_timeout(0.5 * pause)
         mouse.move(*(start + share * (end - start)))
-    eyes.page.wait_for_timeout(pause)
+    tab.page.wait_for_timeout(pause)
     mouse.up()
-    eyes.page.wait_for_timeout(pause)
+    tab.page.wait_for_timeout(pause)
 
 
-def assert_playback_advances(viewer: kd.viewer.Viewer, eyes: Eyes, recording: kd.Recording) -> None:
+def assert_playback_advances(viewer: kd.viewer.Viewer, tab: BrowserPage, recording: kd.Recording) -> None:
     viewer.play(recording)
     viewer.pause()
     viewer.seek(0.0)
-    eyes.page.get_by_role("tab", name="Play").click()
-    timeline = eyes.page.get_by_role("slider").first
+    tab.page.get_by_role("tab", name="Play").click()
+    timeline = tab.page.get_by_role("slider").first
     wait_until(lambda: timeline.get_attribute("aria-valuenow") == "0", "the timeline is at its start")
-    before = eyes.see()
-    eyes.page.get_by_role("button", name="Play", exact=True).click()
+    before = tab.see()
+    tab.page.get_by_role("button", name="Play", exact=True).click()
     wait_until(lambda: float(timeline.get_attribute("aria-valuenow")) > 0.2, "the timeline moves")
-    wait_until(lambda: difference(before, eyes.see()) > 0.005, "the page shows the motion")
-    eyes.page.get_by_role("button", name="Pause", exact=True).click()
+    wait_until(lambda: difference(before, tab.see()) > 0.005, "the page shows the motion")
+    tab.page.get_by_role("button", name="Pause", exact=True).click()
     wait_until(lambda: viewer.player is not None and not viewer.player.playing, "it is paused")
 
 
-def assert_keys_and_buttons_make_it_walk(viewer: kd.viewer.Viewer, eyes: Eyes) -> None:
-    eyes.page.get_by_role("tab", name="Walk").click()
-    eyes.page.get_by_role("button", name="Start walking").click()
+def assert_keys_and_buttons_make_it_walk(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
+    tab.page.get_by_role("tab", name="Walk").click()
+    tab.page.get_by_role("button", name="Start walking").click()
     wait_until(lambda: viewer.walker is not None and viewer.walker.time > 0.1, "the simulation runs")
     assert viewer.walker is not None
     (client,) = viewer.server.get_clients().values()
     place = np.array(client.camera.position)
     for key, velocity in (("i", [0.1, 0.0, 0.0]), ("j", [0.1, 0.0, 0.1]), ("l", [0.1, 0.0, 0.0])):
-        eyes.page.keyboard.press(key, delay=100)
+        tab.page.keyboard.press(key, delay=100)
         wait_until(partial(commanded, viewer, velocity), f"the key {key} sets the velocity")
     np.testing.assert_allclose(client.camera.position, place, atol=1e-6)  # keys of the walk are not the camera's
-    eyes.page.get_by_role("button", name="Push for 0.1 s").click()
+    tab.page.get_by_role("button", name="Push for 0.1 s").click()
     wait_until(lambda: viewer.walker.pushes == 1, "the push arrives")
-    eyes.page.get_by_role("button", name="Halt").click()
+    tab.page.get_by_role("button", name="Halt").click()
     wait_until(lambda: viewer.mode == "pose" and not viewer.walker.running, "it halts")
 
 
@@ -188,10 +188,10 @@ def commanded(viewer: kd.viewer.Viewer, velocity: list[float]) -> bool:
     return viewer.walker is not None and np.allclose(viewer.walker.velocity, velocity)
 
 
-def assert_nothing_went_wrong_or_out(*all_eyes: Eyes) -> None:
-    for eyes in all_eyes:
-        assert eyes.complaints == []
-        assert eyes.requests and [url for url in eyes.requests if not url.startswith(LOCAL)] == []
+def assert_no_errors_and_no_external_requests(*pages: BrowserPage) -> None:
+    for tab in pages:
+        assert tab.errors == []
+        assert tab.requests and [url for url in tab.requests if not url.startswith(LOCAL)] == []
 
 
 def assert_the_port_is_free(port: int) -> None:

@@ -1,4 +1,4 @@
-"""What is drawn: triangles of shapes, meshes from files, where links are put, robots without shapes."""
+"""What is drawn: meshes of shapes and files, poses of links, layers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import viser
 import kinodyn as kd
 from kinodyn.description.types import Description, Joint, Link, Shape
 from kinodyn.viewer.collada import read_collada
-from kinodyn.viewer.figure import Figure
-from kinodyn.viewer.moment import Moment
-from kinodyn.viewer.overlays import Overlays, Switches
-from kinodyn.viewer.solids import solid_of
+from kinodyn.viewer.meshes import mesh_of
+from kinodyn.viewer.overlays import Layers, Overlays
+from kinodyn.viewer.robot_visual import RobotVisual
+from kinodyn.viewer.snapshot import Snapshot
 
 VOLUMES = {
     "box": ((0.1, 0.2, 0.3), 0.1 * 0.2 * 0.3),
@@ -43,20 +43,20 @@ DAE = """<?xml version="1.0"?>
 
 @pytest.fixture(scope="module")
 def scene() -> viser.SceneApi:
-    from kinodyn.viewer.server import HERE, close_server, open_server
+    from kinodyn.viewer.server import LOCALHOST, close_server, open_server
 
-    server = open_server(HERE, None, "drawing")
+    server = open_server(LOCALHOST, None, "drawing")
     yield server.scene
     close_server(server)
 
 
 @pytest.mark.parametrize("kind", VOLUMES)
-def test_triangles_hold_the_volume_of_the_shape_about_its_middle(kind: str) -> None:
+def test_a_mesh_has_the_volume_and_the_centre_of_its_shape(kind: str) -> None:
     size, volume = VOLUMES[kind]
-    solid = solid_of(Shape(kind, size, PLACE))
-    mesh = trimesh.Trimesh(solid.vertices, solid.faces)
+    triangles = mesh_of(Shape(kind, size, PLACE))
+    mesh = trimesh.Trimesh(triangles.vertices, triangles.faces)
     assert mesh.is_watertight
-    assert mesh.volume == pytest.approx(volume, rel=0.02)  # polyhedra are a little smaller than what is round
+    assert mesh.volume == pytest.approx(volume, rel=0.02)  # polyhedra are slightly smaller than round shapes
     np.testing.assert_allclose(mesh.center_mass, PLACE[:3, 3], atol=1e-3)
 
 
@@ -64,11 +64,11 @@ def test_a_mesh_is_scaled_and_a_mirrored_one_still_faces_outwards(tmp_path: Path
     path = tmp_path / "box.stl"
     trimesh.creation.box(extents=[1, 2, 3]).export(path)
     for scale in ((0.1, 0.1, 0.1), (0.1, -0.1, 0.1)):
-        solid = solid_of(Shape("mesh", scale, np.eye(4), mesh=path))
-        assert trimesh.Trimesh(solid.vertices, solid.faces).volume == pytest.approx(6e-3, rel=1e-5)
+        triangles = mesh_of(Shape("mesh", scale, np.eye(4), mesh=path))
+        assert trimesh.Trimesh(triangles.vertices, triangles.faces).volume == pytest.approx(6e-3, rel=1e-5)
 
 
-def test_a_collada_file_gives_triangles_in_metres_where_its_nodes_put_them(tmp_path: Path) -> None:
+def test_a_collada_file_is_read_in_metres_with_its_node_transforms(tmp_path: Path) -> None:
     path = tmp_path / "pyramid.dae"
     path.write_text(DAE)
     mesh = trimesh.Trimesh(*read_collada(path))
@@ -77,28 +77,28 @@ def test_a_collada_file_gives_triangles_in_metres_where_its_nodes_put_them(tmp_p
     np.testing.assert_allclose(mesh.bounds, [[-0.2, 0.0, 1.0], [0.0, 0.2, 1.4]], atol=1e-12)
 
 
-def test_a_collada_file_that_would_reach_out_or_is_broken_is_refused(tmp_path: Path) -> None:
+def test_an_unsafe_or_invalid_collada_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "bad.dae"
     for text, message in (
         ('<!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "document type"),
-        ("<COLLADA>", "no XML"),
+        ("<COLLADA>", "not valid XML"),
         ("<COLLADA/>", "no triangles"),
-        (DAE.replace('url="#g"', 'url="#h"'), "broken"),
+        (DAE.replace('url="#g"', 'url="#h"'), "invalid"),
     ):
         path.write_text(text)
         with pytest.raises(kd.DescriptionError, match=message):
             read_collada(path)
 
 
-def test_links_are_drawn_where_forward_kinematics_puts_them(scene: viser.SceneApi) -> None:
+def test_links_are_drawn_at_the_poses_of_forward_kinematics(scene: viser.SceneApi) -> None:
     robot = kd.load("humanoid")
-    figure = Figure(scene, robot, "/humanoid")
+    visual = RobotVisual(scene, robot, "/humanoid")
     q = robot.random(seed=3)
-    figure.pose(q)
-    for body in figure.bodies:
+    visual.pose(q)
+    for body in visual.bodies:
         node = next(
             handle
-            for name in [f"/humanoid/{k} {body}" for k in range(len(figure.bodies))]
+            for name in [f"/humanoid/{k} {body}" for k in range(len(visual.bodies))]
             if (handle := scene.get_handle_by_name(name)) is not None
         )
         T = kd.kinematics.pose(robot, q, body)
@@ -107,7 +107,7 @@ def test_links_are_drawn_where_forward_kinematics_puts_them(scene: viser.SceneAp
         np.testing.assert_allclose(kd.spatial.from_quaternion([x, y, z, w]), T[:3, :3], atol=1e-4)
 
 
-def test_a_robot_without_shapes_is_drawn_as_rods_as_long_as_its_links(scene: viser.SceneApi) -> None:
+def test_a_robot_without_shapes_is_drawn_as_cylinders_between_joints(scene: viser.SceneApi) -> None:
     robot = kd.from_dh([kd.DH(a=1.0), kd.DH(a=0.5)])
     bare = kd.Robot(
         Description(
@@ -117,52 +117,52 @@ def test_a_robot_without_shapes_is_drawn_as_rods_as_long_as_its_links(scene: vis
             robot.description.frames,
         )
     )
-    low, high = Figure(scene, bare, "/bare").extent(np.zeros(2))
+    low, high = RobotVisual(scene, bare, "/bare").bounding_box(np.zeros(2))
     assert high[0] - low[0] == pytest.approx(1.5, abs=0.15)
 
 
-def test_a_mesh_that_is_missing_brings_a_warning_and_the_collision_shape(scene: viser.SceneApi) -> None:
+def test_a_missing_mesh_gives_a_warning_and_the_collision_shape(scene: viser.SceneApi) -> None:
     visual = Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), uri="package://nowhere/arm.stl")
     arm = Link("arm", visuals=(visual,), collisions=(Shape("box", (0.2, 0.4, 0.6), np.eye(4)),))
     robot = kd.Robot(Description("half", (Link("base"), arm), (Joint("turn", "revolute", "base", "arm"),)))
     with pytest.warns(kd.DescriptionWarning, match="nowhere/arm.stl"):
-        figure = Figure(scene, robot, "/half")
-    np.testing.assert_allclose(figure.extent(np.zeros(1)), [[-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]], atol=1e-6)
+        drawn = RobotVisual(scene, robot, "/half")
+    np.testing.assert_allclose(drawn.bounding_box(np.zeros(1)), [[-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]], atol=1e-6)
 
 
-def test_the_support_polygon_is_that_of_the_feet_that_bear_weight(scene: viser.SceneApi) -> None:
+def test_the_support_polygon_is_that_of_the_loaded_feet(scene: viser.SceneApi) -> None:
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     overlays = Overlays(scene, robot, "/support test", 1.7)
     left, right = overlays.feet()
     lift = np.array([0.0, 0.0, 700.0, 0.0, 0.0, 0.0])
     for forces, feet in (({}, (left, right)), ({left.frame: lift, right.frame: 0 * lift}, (left,))):
-        overlays.draw(Moment(q, forces=forces), Switches({"support"}, left.frame))
+        overlays.draw(Snapshot(q, forces=forces), Layers({"support"}, left.frame))
         node = scene.get_handle_by_name("/support test/support")
         assert isinstance(node, viser.MeshHandle) and node.visible
         corners = kd.balance.support_polygon(robot, q, feet)
         np.testing.assert_allclose(node.vertices[:, :2], corners, atol=1e-6)
 
 
-def test_the_zero_moment_point_is_that_of_forces_or_of_the_motion_and_none_in_the_air(scene: viser.SceneApi) -> None:
+def test_the_zmp_is_that_of_the_forces_or_the_motion_and_none_in_the_air(scene: viser.SceneApi) -> None:
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     overlays = Overlays(scene, robot, "/zmp test", 1.7)
-    point = overlays.zero_moment_point(Moment(q))
+    point = overlays.zmp(Snapshot(q))
     assert point is not None
     np.testing.assert_allclose(point[:2], kd.kinematics.com(robot, q)[:2], atol=1e-9)
     wrench = {"left_sole": np.array([0.0, 0.0, 500.0, 0.0, 0.0, 0.0])}
-    point = overlays.zero_moment_point(Moment(q, forces=wrench))
+    point = overlays.zmp(Snapshot(q, forces=wrench))
     assert point is not None
     np.testing.assert_allclose(point[:2], kd.kinematics.pose(robot, q, "left_sole")[:2, 3], atol=1e-9)
-    assert overlays.zero_moment_point(Moment(q, forces={"left_sole": np.zeros(6)})) is None
+    assert overlays.zmp(Snapshot(q, forces={"left_sole": np.zeros(6)})) is None
 
 
-def test_the_ellipsoid_has_the_axes_of_the_velocities(scene: viser.SceneApi) -> None:
+def test_the_ellipsoid_is_that_of_the_jacobian(scene: viser.SceneApi) -> None:
     robot = kd.load("panda")
     q = robot.configuration("ready")
     overlays = Overlays(scene, robot, "/ellipsoid test", 1.0)
-    overlays.draw(Moment(q), Switches({"ellipsoid"}, "panda_hand_tcp"))
+    overlays.draw(Snapshot(q), Layers({"ellipsoid"}, "panda_hand_tcp"))
     node = scene.get_handle_by_name("/ellipsoid test/ellipsoid")
     assert isinstance(node, viser.MeshHandle)
     w, x, y, z = node.wxyz
@@ -177,10 +177,10 @@ def test_layers_are_hidden_when_they_are_switched_off(scene: viser.SceneApi) -> 
     overlays = Overlays(scene, robot, "/layer test", 1.7)
     force = {"left_sole": np.array([0.0, 10.0, 500.0, 0.0, 0.0, 0.0])}
     names = ("frames", "com", "projection", "support", "zmp", "forces", "ellipsoid")
-    overlays.draw(Moment(q, forces=force), Switches(set(names), "left_palm"))
+    overlays.draw(Snapshot(q, forces=force), Layers(set(names), "left_palm"))
     nodes = {name: scene.get_handle_by_name(f"/layer test/{name}") for name in names}
     assert all(node is not None and node.visible for node in nodes.values())
-    overlays.draw(Moment(q), Switches({"com"}, "left_palm"))
+    overlays.draw(Snapshot(q), Layers({"com"}, "left_palm"))
     assert {name for name, node in nodes.items() if node is not None and node.visible} == {"com"}
 
 
@@ -188,11 +188,11 @@ def test_the_workspace_cloud_is_within_reach_and_moves_with_the_base(scene: vise
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     overlays = Overlays(scene, robot, "/cloud test", 1.7)
-    switches = Switches({"workspace"}, "left_palm")
-    overlays.draw(Moment(q), switches)
+    layers = Layers({"workspace"}, "left_palm")
+    overlays.draw(Snapshot(q), layers)
     overlays.cloud.wait()
     q[:3] += [1.0, 2.0, 0.0]
-    overlays.draw(Moment(q), switches)
+    overlays.draw(Snapshot(q), layers)
     node = scene.get_handle_by_name("/cloud test/workspace")
     assert isinstance(node, viser.PointCloudHandle) and node.visible and len(node.points) > 100
     base = kd.kinematics.pose(robot, q, robot.joints[0].child)
@@ -200,6 +200,6 @@ def test_the_workspace_cloud_is_within_reach_and_moves_with_the_base(scene: vise
     assert np.linalg.norm(node.points, axis=1).max() < 1.7
 
 
-def test_an_unknown_layer_is_told() -> None:
+def test_an_unknown_layer_is_an_error() -> None:
     with pytest.raises(kd.UnknownNameError, match="support"):
-        Switches(set(), "x").set("suport", True)
+        Layers(set(), "x").set("suport", True)

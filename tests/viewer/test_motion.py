@@ -1,4 +1,4 @@
-"""What moves a robot: knobs of sliders, dragging, playback, the walk; all without a page."""
+"""What moves a robot, without a page: sliders, dragging, playback, walking."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 import kinodyn as kd
 from kinodyn.viewer.dragging import COM, Dragging
 from kinodyn.viewer.limbs import limbs
-from kinodyn.viewer.playback import Player, tracks
-from kinodyn.viewer.sliders import knobs
+from kinodyn.viewer.playback import Player, make_tracks
+from kinodyn.viewer.sliders import slider_coordinates
 
 
 @pytest.fixture(scope="module")
@@ -29,31 +29,32 @@ def swing(robot: kd.Robot, rows: int = 21, batch: tuple[int, ...] = ()) -> kd.Re
     return kd.Recording.of(robot, t, q, v, 0 * v)
 
 
-def test_a_knob_changes_its_own_number_and_no_other(every_kind: kd.Robot) -> None:
+def test_a_slider_changes_one_coordinate_only(every_kind: kd.Robot) -> None:
     q = every_kind.random(seed=2)
-    values = [knob.read(q) for knob in knobs(every_kind)]
-    for k, knob in enumerate(knobs(every_kind)):
+    values = [coordinate.read(q) for coordinate in slider_coordinates(every_kind)]
+    for k, coordinate in enumerate(slider_coordinates(every_kind)):
         wanted = values[k] + 0.01
-        changed = knob.write(q, wanted)
+        changed = coordinate.write(q, wanted)
         kd.kinematics.poses(every_kind, changed)  # raises if a quaternion lost its length
-        got = [other.read(changed) for other in knobs(every_kind)]
+        got = [other.read(changed) for other in slider_coordinates(every_kind)]
         assert got[k] == pytest.approx(wanted, abs=1e-9)
         np.testing.assert_allclose(np.delete(got, k), np.delete(values, k), atol=1e-9)
 
 
-def test_there_is_a_knob_for_every_freedom_within_its_limits(every_kind: kd.Robot, humanoid: kd.Robot) -> None:
+def test_every_degree_of_freedom_has_a_slider_within_its_limits(every_kind: kd.Robot, humanoid: kd.Robot) -> None:
     for robot in (every_kind, humanoid):
-        assert len(knobs(robot)) == robot.nv
-        for knob in knobs(robot):
-            assert np.isfinite([knob.lower, knob.upper]).all() and knob.lower < knob.upper
-            if knob.joint.kind == "revolute":
-                where = knob.joint.q.start
+        assert len(slider_coordinates(robot)) == robot.nv
+        for coordinate in slider_coordinates(robot):
+            assert np.isfinite([coordinate.lower, coordinate.upper]).all() and coordinate.lower < coordinate.upper
+            if coordinate.joint.kind == "revolute":
+                where = coordinate.joint.q.start
                 assert (
-                    robot.limits.lower[where] <= knob.lower + 1e-12 and knob.upper <= robot.limits.upper[where] + 1e-12
+                    robot.limits.lower[where] <= coordinate.lower + 1e-12
+                    and coordinate.upper <= robot.limits.upper[where] + 1e-12
                 )
 
 
-def test_hands_feet_and_tools_are_found_to_be_dragged(humanoid: kd.Robot) -> None:
+def test_hands_feet_and_tools_can_be_dragged(humanoid: kd.Robot) -> None:
     found = {limb.frame: limb for limb in limbs(humanoid)}
     assert {"left_palm", "right_palm", "left_sole", "right_sole"} <= set(found)
     assert {frame for frame, limb in found.items() if limb.foot} == {"left_sole", "right_sole"}
@@ -63,7 +64,7 @@ def test_hands_feet_and_tools_are_found_to_be_dragged(humanoid: kd.Robot) -> Non
         limbs(humanoid, ["left_plam"])
 
 
-def test_a_dragged_hand_gets_there_while_feet_stand_and_the_mass_stays_above_them(humanoid: kd.Robot) -> None:
+def test_a_dragged_hand_reaches_its_target_while_the_feet_stay_and_the_com_is_above_them(humanoid: kd.Robot) -> None:
     q0 = humanoid.configuration("standing")
     feet = kd.balance.feet(humanoid)
     dragging = Dragging(humanoid, feet=feet)
@@ -84,7 +85,7 @@ def test_a_dragged_hand_gets_there_while_feet_stand_and_the_mass_stays_above_the
         )
 
 
-def test_the_mass_can_be_dragged_and_stops_at_the_edge_of_the_feet(humanoid: kd.Robot) -> None:
+def test_the_com_can_be_dragged_up_to_the_edge_of_the_support_polygon(humanoid: kd.Robot) -> None:
     q = humanoid.configuration("standing")
     feet = kd.balance.feet(humanoid)
     dragging = Dragging(humanoid, feet=feet)
@@ -97,13 +98,15 @@ def test_the_mass_can_be_dragged_and_stops_at_the_edge_of_the_feet(humanoid: kd.
         assert kd.balance.support_margin(humanoid, q, feet, kd.kinematics.com(humanoid, q)) > -1e-3
 
 
-def test_what_is_released_is_no_longer_held(humanoid: kd.Robot) -> None:
+def test_a_released_target_is_removed(humanoid: kd.Robot) -> None:
     q = humanoid.configuration("standing")
     dragging = Dragging(humanoid)
     dragging.drag("left_palm", [0.3, 0.3, 1.0], q)  # a position alone keeps the orientation
-    np.testing.assert_allclose(dragging.held["left_palm"][:3, :3], kd.kinematics.pose(humanoid, q, "left_palm")[:3, :3])
+    np.testing.assert_allclose(
+        dragging.targets["left_palm"][:3, :3], kd.kinematics.pose(humanoid, q, "left_palm")[:3, :3]
+    )
     dragging.release("left_palm")
-    assert dragging.held == {}
+    assert dragging.targets == {}
     np.testing.assert_allclose(dragging.step(q, 1 / 60), q, atol=1e-6)
     with pytest.raises(kd.UnknownNameError):
         dragging.drag("nose", [0, 0, 1], q)
@@ -112,9 +115,9 @@ def test_what_is_released_is_no_longer_held(humanoid: kd.Robot) -> None:
             dragging.drag("left_palm", wrong, q)
 
 
-def test_a_track_interpolates_between_rows_and_holds_at_its_ends() -> None:
+def test_a_track_interpolates_between_rows_and_is_constant_beyond_its_ends() -> None:
     robot = kd.load("planar2r")
-    (track,) = tracks(robot, swing(robot, rows=3))
+    (track,) = make_tracks(robot, swing(robot, rows=3))
     for t, angle in ((-1.0, 0.0), (0.0, 0.0), (0.3, 0.15), (1.0, 0.5), (1.9, 0.95), (2.0, 1.0), (9.0, 1.0)):
         assert track.at(t).q[0] == pytest.approx(angle, abs=1e-12)
     assert track.at(0.5).a == pytest.approx(0.0)
@@ -122,7 +125,7 @@ def test_a_track_interpolates_between_rows_and_holds_at_its_ends() -> None:
 
 def test_the_player_loops_stops_scales_and_seeks() -> None:
     robot = kd.load("planar2r")
-    player = Player(tracks(robot, swing(robot)), speed=2.0, loop=True)
+    player = Player(make_tracks(robot, swing(robot)), speed=2.0, loop=True)
     player.advance(0.5)
     assert player.time == 0.0  # it does not play yet
     player.play()
@@ -141,26 +144,26 @@ def test_the_player_loops_stops_scales_and_seeks() -> None:
         player.seek(float("nan"))
 
 
-def test_recordings_that_do_not_fit_are_refused_and_batches_stand_side_by_side(humanoid: kd.Robot) -> None:
+def test_recordings_of_another_robot_are_rejected_and_batches_are_side_by_side(humanoid: kd.Robot) -> None:
     robot = kd.load("planar2r")
-    assert [track.name for track in tracks(robot, {"a": swing(robot), "b": swing(robot)})] == ["a", "b"]
-    assert len(tracks(robot, swing(robot, batch=(2, 3)))) == 6
+    assert [track.name for track in make_tracks(robot, {"a": swing(robot), "b": swing(robot)})] == ["a", "b"]
+    assert len(make_tracks(robot, swing(robot, batch=(2, 3)))) == 6
     many = swing(robot, batch=(13,))
     for wrong, message in ((many, "member"), ([], "0 motions"), ("walk.npz", "Recording"), ([3], "Recording")):
         with pytest.raises(kd.InputError, match=message):
-            tracks(robot, wrong)
+            make_tracks(robot, wrong)
     with pytest.raises(kd.InputError, match="give the robot that was recorded"):
-        tracks(humanoid, swing(robot))
+        make_tracks(humanoid, swing(robot))
 
 
-def test_the_walker_walks_as_commanded_and_tells_of_a_fall(humanoid: kd.Robot) -> None:
+def test_the_walker_follows_its_command_and_reports_a_fall(humanoid: kd.Robot) -> None:
     walker = kd.viewer.Walker(humanoid)
-    start = kd.kinematics.com(humanoid, walker.moment.q)
+    start = kd.kinematics.com(humanoid, walker.snapshot.q)
     walker.command([0.2, 0.0, 0.0])
     walker.advance(1.8)
-    moved = kd.kinematics.com(humanoid, walker.moment.q) - start
+    moved = kd.kinematics.com(humanoid, walker.snapshot.q) - start
     assert moved[0] > 0.1 and walker.problem == "" and walker.fallen is None
-    assert set(walker.moment.forces) == {"left_sole", "right_sole"}
+    assert set(walker.snapshot.forces) == {"left_sole", "right_sole"}
     with pytest.raises(kd.InputError):
         walker.command([50.0, 0.0, 0.0])
     np.testing.assert_array_equal(walker.velocity, [0.2, 0.0, 0.0])
@@ -170,10 +173,10 @@ def test_the_walker_walks_as_commanded_and_tells_of_a_fall(humanoid: kd.Robot) -
     walker.reset()
     assert walker.problem == "" and walker.time == 0.0
     walker.advance(0.3)
-    np.testing.assert_allclose(kd.kinematics.com(humanoid, walker.moment.q), start, atol=0.01)
+    np.testing.assert_allclose(kd.kinematics.com(humanoid, walker.snapshot.q), start, atol=0.01)
 
 
-def test_the_walker_keeps_to_the_clock_in_its_thread(humanoid: kd.Robot) -> None:
+def test_the_walker_runs_in_real_time_in_its_thread(humanoid: kd.Robot) -> None:
     walker = kd.viewer.Walker(humanoid)
     begin = time.perf_counter()
     walker.start()
@@ -187,6 +190,6 @@ def test_the_walker_keeps_to_the_clock_in_its_thread(humanoid: kd.Robot) -> None
     assert walker.time == halted
 
 
-def test_a_robot_that_cannot_walk_says_why() -> None:
+def test_a_robot_that_cannot_walk_is_an_error_with_the_reason() -> None:
     with pytest.raises(kd.KinodynError, match="fixed base"):
         kd.viewer.Walker(kd.load("panda"))

@@ -1,4 +1,4 @@
-"""The viewer as an object: its address, its port, its modes, its threads, its end."""
+"""The viewer as an object: address, port, modes, threads, closing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
 import kinodyn as kd
-from kinodyn.viewer.guard import is_local, refusal
-from kinodyn.viewer.gui import Shown
+from kinodyn.viewer.gui import InputSync
+from kinodyn.viewer.origin_check import is_local, rejection_reason
 from kinodyn.viewer.server import address
 
 from .conftest import wait_until
@@ -37,13 +37,13 @@ def viewer(robot: kd.Robot) -> Iterator[kd.viewer.Viewer]:
         yield opened
 
 
-def nodding(robot: kd.Robot, amplitude: float = 0.5) -> kd.Recording:
+def nod(robot: kd.Robot, amplitude: float = 0.5) -> kd.Recording:
     t = np.linspace(0.0, 1.0, 41)
     q = amplitude * np.sin(2 * np.pi * t)[:, None] * np.ones(robot.nq)
     return kd.Recording.of(robot, t, q, 0 * q, 0 * q)
 
 
-def test_it_listens_here_on_a_free_port_and_prints_its_address(
+def test_it_listens_locally_on_a_free_port_and_prints_its_address(
     robot: kd.Robot, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with kd.view(robot) as viewer, kd.view(robot, quiet=True) as second:
@@ -52,7 +52,7 @@ def test_it_listens_here_on_a_free_port_and_prints_its_address(
     assert capsys.readouterr().out == ""
 
 
-def test_a_port_that_is_taken_and_a_host_that_is_not_ours_are_told(robot: kd.Robot) -> None:
+def test_a_port_in_use_and_a_foreign_host_are_errors(robot: kd.Robot) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -65,15 +65,15 @@ def test_a_port_that_is_taken_and_a_host_that_is_not_ours_are_told(robot: kd.Rob
             kd.view(robot, **wrong)
 
 
-def test_other_hosts_come_with_a_warning(robot: kd.Robot) -> None:
-    with pytest.warns(UserWarning, match="everybody who reaches this machine"):
+def test_other_hosts_give_a_warning(robot: kd.Robot) -> None:
+    with pytest.warns(UserWarning, match="everybody who can reach this machine"):
         kd.view(robot, host="0.0.0.0", quiet=True).close()
     assert is_local("127.0.0.1") and is_local("localhost") and is_local("::1")
     assert not is_local("0.0.0.0") and not is_local("example.org")
     assert address("::1", 80) == "http://[::1]:80" and address("0.0.0.0", 80) == "http://127.0.0.1:80"
 
 
-def test_pages_of_other_sites_are_refused_and_its_own_are_not(viewer: kd.viewer.Viewer) -> None:
+def test_only_its_own_pages_are_accepted(viewer: kd.viewer.Viewer) -> None:
     here, version = f"127.0.0.1:{viewer.port}", Subprotocol(f"viser-v{viser.__version__}")
     for origin in (Origin(f"http://{here}"), None):  # a program sends none
         with connect(f"ws://{here}", origin=origin, subprotocols=[version]) as socket_:
@@ -88,19 +88,19 @@ def test_pages_of_other_sites_are_refused_and_its_own_are_not(viewer: kd.viewer.
         line.close()
 
 
-def test_who_may_talk_is_a_matter_of_host_and_origin() -> None:
-    assert refusal(["[::1]:80"], ["http://[::1]:80"], local=True) == ""
-    assert "'evil.org'" in refusal(["evil.org"], ["http://evil.org"], local=True)  # a name that points here
-    assert refusal(["robot.lan:80"], ["http://robot.lan:80"], local=False) == ""
-    assert "evil.org" in refusal(["robot.lan:80"], ["http://evil.org"], local=False)
-    assert refusal([], [], local=False) and refusal(["a", "b"], [], local=False)
+def test_requests_are_accepted_by_host_and_origin() -> None:
+    assert rejection_reason(["[::1]:80"], ["http://[::1]:80"], local=True) == ""
+    assert "'evil.org'" in rejection_reason(["evil.org"], ["http://evil.org"], local=True)  # a name that points here
+    assert rejection_reason(["robot.lan:80"], ["http://robot.lan:80"], local=False) == ""
+    assert "evil.org" in rejection_reason(["robot.lan:80"], ["http://evil.org"], local=False)
+    assert rejection_reason([], [], local=False) and rejection_reason(["a", "b"], [], local=False)
 
 
-def test_no_page_can_open_a_tunnel_to_the_outside(viewer: kd.viewer.Viewer) -> None:
+def test_no_page_can_open_a_tunnel(viewer: kd.viewer.Viewer) -> None:
     assert viewer.server.request_share_url() is None
 
 
-def test_closing_frees_the_port_ends_the_threads_and_does_no_harm_twice(robot: kd.Robot) -> None:
+def test_closing_frees_the_port_and_stops_the_threads_and_may_be_repeated(robot: kd.Robot) -> None:
     before = threading.active_count()
     viewer = kd.view(robot, quiet=True)
     port = viewer.port
@@ -111,7 +111,7 @@ def test_closing_frees_the_port_ends_the_threads_and_does_no_harm_twice(robot: k
         assert again.port == port
 
 
-def test_it_waits_until_it_is_closed(robot: kd.Robot) -> None:
+def test_wait_blocks_until_it_is_closed(robot: kd.Robot) -> None:
     viewer = kd.view(robot, quiet=True)
     waiting = threading.Thread(target=viewer.wait)
     waiting.start()
@@ -122,7 +122,7 @@ def test_it_waits_until_it_is_closed(robot: kd.Robot) -> None:
     assert not waiting.is_alive()
 
 
-def test_it_shows_what_it_is_told_and_nothing_that_is_not_finite(viewer: kd.viewer.Viewer) -> None:
+def test_it_shows_the_given_configuration_and_rejects_invalid_ones(viewer: kd.viewer.Viewer) -> None:
     viewer.q = [0.1, 0.2, 0.3]
     np.testing.assert_array_equal(viewer.q, [0.1, 0.2, 0.3])
     for wrong in ([0.1, np.nan, 0.3], [0.1, 0.2], np.zeros((2, 3)), "here"):
@@ -135,20 +135,20 @@ def test_it_shows_what_it_is_told_and_nothing_that_is_not_finite(viewer: kd.view
     np.testing.assert_array_equal(viewer.q, [0.1, 0.2, 0.3])
 
 
-def test_a_drag_moves_the_joints_live_and_showing_a_pose_ends_it(viewer: kd.viewer.Viewer) -> None:
+def test_a_drag_moves_the_joints_and_showing_a_configuration_ends_it(viewer: kd.viewer.Viewer) -> None:
     place = kd.kinematics.pose(viewer.robot, [0.2, 0.6, 0.6], "link3")[:3, 3]
     viewer.drag("link3", place)
     assert viewer.mode == "drag"
     wait_until(lambda: viewer.dragging.reached(viewer.q), "the arm follows")
     np.testing.assert_allclose(kd.kinematics.pose(viewer.robot, viewer.q, "link3")[:3, 3], place, atol=2e-3)
     viewer.q = [0.0, 0.5, 0.0]
-    assert viewer.mode == "pose" and viewer.dragging.held == {}
+    assert viewer.mode == "pose" and viewer.dragging.targets == {}
     with pytest.raises(kd.UnknownNameError):
         viewer.drag("nose", place)
 
 
-def test_playback_goes_on_by_itself_and_recordings_stand_side_by_side(robot: kd.Robot) -> None:
-    with kd.view(robot, quiet=True, recording=[nodding(robot), nodding(robot, -0.5)]) as viewer:
+def test_playback_runs_and_recordings_are_side_by_side(robot: kd.Robot) -> None:
+    with kd.view(robot, quiet=True, recording=[nod(robot), nod(robot, -0.5)]) as viewer:
         assert viewer.mode == "play" and viewer.player is not None
         wait_until(lambda: viewer.player.time > 0.1, "the clock runs")
         viewer.pause()
@@ -164,8 +164,8 @@ def test_playback_goes_on_by_itself_and_recordings_stand_side_by_side(robot: kd.
         assert viewer.player.time == viewer.player.duration
 
 
-def test_recordings_have_their_names_above_them_and_their_ground_below(robot: kd.Robot) -> None:
-    plain = nodding(robot)
+def test_recordings_have_labels_and_terrain(robot: kd.Robot) -> None:
+    plain = nod(robot)
     valley = replace(plain, terrain={"vertices": [[0, 0, -0.2], [1, 0, 0], [0, 1, 0]], "faces": [[0, 1, 2]]})
     with kd.view(robot, quiet=True, recording={"here": plain, "there": valley}) as viewer:
         scene = viewer.server.scene
@@ -180,19 +180,19 @@ def test_recordings_have_their_names_above_them_and_their_ground_below(robot: kd
         assert scene.get_handle_by_name("/ground").visible
 
 
-def test_an_input_that_somebody_moved_is_not_set_back_before_that_is_told() -> None:
-    box, shown = SimpleNamespace(value=False, update_timestamp=time.time() - 60.0), Shown()
-    shown.assign(box, True)
+def test_a_widget_is_not_set_while_a_user_moves_it() -> None:
+    box, sync = SimpleNamespace(value=False, update_timestamp=time.time() - 60.0), InputSync()
+    sync.assign(box, True)
     assert box.value is True
-    box.value, box.update_timestamp = False, time.time()  # a click, of which nobody was told yet
-    shown.assign(box, True)
+    box.value, box.update_timestamp = False, time.time()  # a click whose callback has not run yet
+    sync.assign(box, True)
     assert box.value is False
     box.update_timestamp -= 2.0  # long ago
-    shown.assign(box, True)
+    sync.assign(box, True)
     assert box.value is True
 
 
-def test_without_a_recording_there_is_nothing_to_play_or_push(viewer: kd.viewer.Viewer) -> None:
+def test_playing_and_pushing_need_a_recording_and_a_walk(viewer: kd.viewer.Viewer) -> None:
     for action in (viewer.play, lambda: viewer.seek(0.0), lambda: viewer.push([1, 0, 0])):
         with pytest.raises(kd.InputError):
             action()
@@ -200,7 +200,7 @@ def test_without_a_recording_there_is_nothing_to_play_or_push(viewer: kd.viewer.
         viewer.walk()
 
 
-def test_many_threads_may_use_it_at_once(viewer: kd.viewer.Viewer) -> None:
+def test_several_threads_may_use_it_at_once(viewer: kd.viewer.Viewer) -> None:
     failed = []
 
     def work(seed: int) -> None:
@@ -223,15 +223,15 @@ def test_many_threads_may_use_it_at_once(viewer: kd.viewer.Viewer) -> None:
     assert failed == [] and viewer.problem == ""
 
 
-def test_a_floating_robot_stands_on_the_ground_and_walks_when_asked() -> None:
+def test_a_floating_robot_stands_on_the_ground_and_walks_on_command() -> None:
     humanoid = kd.load("humanoid")
     with kd.view(humanoid, quiet=True, show=["forces", "zmp", "support"]) as viewer:
         soles = kd.balance.sole_points(humanoid, viewer.q, kd.balance.feet(humanoid))
         assert abs(soles[:, 2].min()) < 1e-3
         viewer.walk([0.2, 0.0, 0.0])
         wait_until(lambda: viewer.walker is not None and viewer.walker.time > 0.1, "it walks")
-        wait_until(lambda: "left_sole" in viewer._troupe.moments[0].forces, "its forces are shown")
-        viewer.halt()
+        wait_until(lambda: "left_sole" in viewer._page.robots.snapshots[0].forces, "its forces are shown")
+        viewer.stop_walking()
         assert viewer.mode == "pose" and not viewer.walker.running
         viewer.walker.problem = "it fell after 0.10 s"
         with pytest.raises(kd.KinodynError, match="stand_up"):
@@ -241,21 +241,21 @@ def test_a_floating_robot_stands_on_the_ground_and_walks_when_asked() -> None:
     assert not viewer.walker.running
 
 
-def test_a_notebook_shows_the_page_in_a_frame(robot: kd.Robot) -> None:
+def test_a_notebook_shows_the_page(robot: kd.Robot) -> None:
     viewer = kd.view(robot, quiet=True)
     assert f'<iframe src="http://127.0.0.1:{viewer.port}"' in viewer._repr_html_()
     viewer.close()
     assert "closed" in viewer._repr_html_() and "iframe" not in viewer._repr_html_()
 
 
-def test_an_export_is_one_file_that_holds_everything(robot: kd.Robot, tmp_path: Path) -> None:
+def test_an_export_is_one_self_contained_file(robot: kd.Robot, tmp_path: Path) -> None:
     with kd.view(robot, quiet=True) as viewer:
-        path = viewer.export_html(nodding(robot), tmp_path / "nod.html", fps=10)
+        path = viewer.export_html(nod(robot), tmp_path / "nod.html", fps=10)
     page = path.read_text(encoding="utf-8")
     assert path == tmp_path / "nod.html" and list(tmp_path.iterdir()) == [path]
     assert "__VISER_EMBED_DATA__" in page and 'src="http' not in page
     for wrong, message in (({"fps": 0}, "fps"), ({"show": ["smoke"]}, "smoke"), ({"frame": "nose"}, "nose")):
         with pytest.raises(kd.KinodynError, match=message):
-            kd.viewer.export_html(robot, nodding(robot), tmp_path / "no.html", **wrong)
+            kd.viewer.export_html(robot, nod(robot), tmp_path / "no.html", **wrong)
     with pytest.raises(kd.InputError, match="folder"):
-        kd.viewer.export_html(robot, nodding(robot), tmp_path / "nowhere" / "no.html")
+        kd.viewer.export_html(robot, nod(robot), tmp_path / "nowhere" / "no.html")

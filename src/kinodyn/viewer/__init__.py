@@ -1,6 +1,6 @@
-"""The live web viewer, on viser: see a robot, move it, play what it did, let it walk.
+"""The web viewer, based on viser: show a robot, move it, play recordings, make it walk.
 
-Viser is imported when it is first needed, not with kinodyn.
+Viser is imported on first use, not together with kinodyn.
 
 >>> import kinodyn as kd
 >>> viewer = kd.view(kd.load("planar2r"), quiet=True)
@@ -9,23 +9,27 @@ Viser is imported when it is first needed, not with kinodyn.
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from kinodyn.viewer.door import view
+from kinodyn.viewer.launch import view
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from kinodyn.viewer.export import export_html
-    from kinodyn.viewer.playback import Player, Take
+    from kinodyn.viewer.playback import Player, Track
     from kinodyn.viewer.viewer import Viewer
     from kinodyn.viewer.walker import Walker
 
-__all__ = ["Player", "Take", "Viewer", "Walker", "export_html", "view"]
+__all__ = ["Player", "Track", "Viewer", "Walker", "export_html", "view"]
 
-_HOMES = {"Player": "playback", "Take": "playback", "Viewer": "viewer", "Walker": "walker", "export_html": "export"}
+_MODULES = {"Player": "playback", "Track": "playback", "Viewer": "viewer", "Walker": "walker", "export_html": "export"}
 
 
 def __getattr__(name: str) -> object:
-    """Import the other names when they are asked for."""
-    if name not in _HOMES:
+    """Import a public name on first use."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'kinodyn.viewer' has no attribute {name!r}")
-    return getattr(_import_module(f"kinodyn.viewer.{_HOMES[name]}"), name)
+    return getattr(_import_module(f"kinodyn.viewer.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,7 +1,7 @@
-"""Triangles of a COLLADA file (.dae), which many robots have their looks in and trimesh does not read by itself.
+"""Read the triangles of a COLLADA file (.dae), a common mesh format that trimesh alone does not read.
 
-Positions, polygons, the tree of nodes and the unit of length are read; materials, normals and the up axis are not: in
-robot descriptions the axes are meant as written, whatever the file calls up.
+Positions, polygons, the node tree and the unit of length are read; materials, normals and the up axis are ignored:
+robot descriptions use the coordinates as written, whatever the up axis says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Piece = tuple[Array, Faces]
 
 
 def read_collada(path: Path) -> Piece:
-    """Read vertices (n, 3) [m] and faces (m, 3) of everything that the file's scene shows."""
+    """Return vertices (n, 3) [m] and faces (m, 3) of everything in the file's visual scenes."""
     root = _parse(path)
     try:
         meshes = {f"#{node.get('id')}": _geometry(node) for node in _below(root, "library_geometries", "geometry")}
@@ -30,9 +30,9 @@ def read_collada(path: Path) -> Piece:
         scenes = _below(root, "library_visual_scenes", "visual_scene")
         pieces = [piece for scene in scenes for piece in _shown(scene, np.eye(4), meshes, library, 0)]
     except (KeyError, ValueError, IndexError, TypeError) as cause:
-        raise DescriptionError(f"the COLLADA file is broken: {cause}", file=path) from cause
+        raise DescriptionError(f"the COLLADA file is invalid: {cause}", file=path) from cause
     if not pieces:
-        raise DescriptionError("the COLLADA file shows no triangles", file=path)
+        raise DescriptionError("the COLLADA file contains no triangles", file=path)
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in pieces)])
     faces = np.concatenate([part + start for (_, part), start in zip(pieces, starts, strict=False)])
     return _unit(root) * np.concatenate([vertices for vertices, _ in pieces]), faces
@@ -40,16 +40,16 @@ def read_collada(path: Path) -> Piece:
 
 def _parse(path: Path) -> ElementTree.Element:
     data = path.read_bytes()
-    if b"<!DOCTYPE" in data or b"\0" in data:  # nothing is expanded or fetched from elsewhere
+    if b"<!DOCTYPE" in data or b"\0" in data:  # no entities are expanded or fetched
         raise DescriptionError("a COLLADA file with a document type declaration is not read", file=path)
     try:
         return ElementTree.fromstring(data)
     except ElementTree.ParseError as cause:
-        raise DescriptionError(f"the COLLADA file is no XML: {cause}", file=path) from cause
+        raise DescriptionError(f"the COLLADA file is not valid XML: {cause}", file=path) from cause
 
 
 def _tag(root: ElementTree.Element, name: str) -> str:
-    """Write a tag with the namespace that the file has."""
+    """Return a tag with the namespace of the file."""
     space = root.tag.rpartition("}")[0]
     return f"{space}}}{name}" if space else name
 
@@ -104,7 +104,7 @@ def _polygons(group: ElementTree.Element, positions: dict[str, Array]) -> Piece:
 
 
 def _fans(sizes: Faces) -> Faces:
-    """Cut polygons of so many corners into triangles about their first corner: places (m, 3) in the list of corners."""
+    """Triangulate polygons as fans about their first corner: indices (m, 3) into the list of corners."""
     if (sizes == 3).all():
         return np.arange(3 * len(sizes)).reshape(-1, 3)
     starts = np.cumsum([0, *sizes[:-1]])
@@ -121,7 +121,7 @@ def _shown(
     library: dict[str, ElementTree.Element],
     depth: int,
 ) -> Iterator[Piece]:
-    """Go down the tree of nodes and place what it shows."""
+    """Walk the node tree and yield its geometry in the scene's frame."""
     if depth > 64:
         raise ValueError("nodes are nested more than 64 deep")
     for child in node:

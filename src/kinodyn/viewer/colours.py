@@ -1,4 +1,4 @@
-"""Colours of links: what the description says, or a calm palette that tells neighbours apart."""
+"""Colours of links: those of the description, or a palette in which neighbours differ."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ PALETTE: tuple[Colour, ...] = (
     (206, 124, 96),
     (168, 186, 204),
 )
-GREYS = 12  # a description whose colours are all nearer together than this has no colours worth keeping
+COLOUR_RESOLUTION = 12  # colours that differ by less (of 255) count as equal
 
 
 def link_colour(index: int) -> Colour:
-    """Choose the colour of the k-th link."""
+    """Return the palette colour of the k-th link."""
     return PALETTE[index % len(PALETTE)]
 
 
 def shape_colour(shape: Shape, otherwise: Colour) -> Colour:
-    """Give the colour that the description names, or another one."""
+    """Return the colour of the description, or `otherwise`."""
     if shape.rgba is None:
         return otherwise
     red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in shape.rgba[:3])
@@ -32,12 +32,12 @@ def shape_colour(shape: Shape, otherwise: Colour) -> Colour:
 
 
 def shape_opacity(shape: Shape) -> float | None:
-    """Give the opacity that the description names; None is opaque."""
+    """Return the opacity of the description; None is opaque."""
     alpha = 1.0 if shape.rgba is None else float(shape.rgba[3])
     return None if alpha >= 1.0 else max(alpha, 0.0)
 
 
 def colourful(shapes: list[Shape]) -> bool:
-    """Tell whether a description's colours distinguish anything."""
+    """Return whether the description has at least two different colours."""
     named = [shape.rgba[:3] for shape in shapes if shape.rgba is not None]
-    return len({tuple(round(255 * part) // GREYS for part in colour) for colour in named}) > 1
+    return len({tuple(round(255 * part) // COLOUR_RESOLUTION for part in colour) for colour in named}) > 1

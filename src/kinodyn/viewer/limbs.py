@@ -1,4 +1,4 @@
-"""Which frames are worth dragging: hands, feet, tools; read from the tree of joints, not from names."""
+"""Choose the frames that can be dragged: hands, feet, tools, found from the kinematic tree rather than from names."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.chain import movers
 from kinodyn.model.robot import Robot
 
-LIMB = 3  # joints that a branch must have to count as a limb; fingers mostly have fewer
-MOST = 8  # frames that are offered by themselves
+MIN_LIMB_JOINTS = 3  # a branch with fewer joints, such as a finger, is not a limb
+MAX_FRAMES = 8  # chosen automatically
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Limb:
     ----------
     frame : str
     pose : bool
-        Whether its orientation can be asked for too: six joints or more move it.
+        Whether its orientation can be controlled too: at least six joints move it.
     foot : bool
-        Whether it is a foot, which stays on the ground while others are dragged.
+        Whether it is a foot, which stays in place while other frames are dragged.
     """
 
     frame: str
@@ -33,16 +33,16 @@ class Limb:
 
 
 def limbs(robot: Robot, frames: Sequence[str] | None = None) -> tuple[Limb, ...]:
-    """Choose what can be dragged: `frames`, or the feet, the end effectors and the ends of other limbs."""
+    """Return what can be dragged: `frames`, or by default end effectors, feet and the ends of other limbs."""
     soles = _feet(robot)
     if frames is None:
         chosen = [*robot.description.end_effectors.values(), *soles]
         reached = {joint.name for frame in chosen for joint in movers(robot, frame)}
         chosen += [end for end in _ends(robot) if not _chain(robot, end) <= reached]
-        names = [frame for frame in dict.fromkeys(chosen) if movers(robot, frame)][:MOST]
+        names = [frame for frame in dict.fromkeys(chosen) if movers(robot, frame)][:MAX_FRAMES]
     else:
         if isinstance(frames, str):
-            raise InputError(f"drag must be a list of frames, got one name alone: {frames!r}")
+            raise InputError(f"drag must be a list of frames, got the string {frames!r}")
         names = list(dict.fromkeys(frames))
         for frame in names:
             robot.frame_index(frame)
@@ -61,7 +61,7 @@ def _chain(robot: Robot, frame: str) -> set[str]:
 
 
 def _ends(robot: Robot) -> list[str]:
-    """Follow every branch that is long enough to its end: of a hand with short fingers that is the palm."""
+    """Return the end of every branch that is long enough; of a hand with short fingers this is the palm."""
     below: dict[str, list[str]] = {}
     for joint in robot.joints:
         if joint.mimic is None:
@@ -71,7 +71,11 @@ def _ends(robot: Robot) -> list[str]:
     while waiting:
         link = waiting.pop(0)
         children = below.get(link, [])
-        far = children if len(children) == 1 else [child for child in children if 1 + _depth(below, child) >= LIMB]
+        far = (
+            children
+            if len(children) == 1
+            else [child for child in children if 1 + _depth(below, child) >= MIN_LIMB_JOINTS]
+        )
         if far:
             waiting += far
         else:
@@ -80,7 +84,7 @@ def _ends(robot: Robot) -> list[str]:
 
 
 def _body(robot: Robot, link: str) -> str:
-    """Find the link that a joint moves and that carries this one."""
+    """Return the moving link to which this link is rigidly attached."""
     above = {joint.child: joint for joint in robot.description.joints}
     while link in above and above[link].kind == "fixed":
         link = above[link].parent

@@ -1,16 +1,12 @@
-"""The panel of a playback: timeline, speed, loop."""
+"""The tab Play: timeline, speed, loop."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import viser
 
-from kinodyn.viewer.gui import Shown
+from kinodyn.viewer.gui import InputSync
 from kinodyn.viewer.playback import Player
-
-if TYPE_CHECKING:
-    from kinodyn.viewer.viewer import Viewer
+from kinodyn.viewer.protocol import ViewerControls
 
 SPEEDS = (0.1, 4.0)
 
@@ -18,8 +14,8 @@ SPEEDS = (0.1, 4.0)
 class PlayPanel:
     """Timeline, play and pause, speed, loop."""
 
-    def __init__(self, viewer: Viewer, gui: viser.GuiApi, player: Player) -> None:
-        self._player, self._viewer, self._shown = player, viewer, Shown()
+    def __init__(self, viewer: ViewerControls, gui: viser.GuiApi, player: Player) -> None:
+        self._player, self._viewer, self._sync = player, viewer, InputSync()
         names = ", ".join(track.name for track in player.tracks)
         gui.add_markdown(f"{names}: {player.duration:.2f} s")
         end = max(player.duration, 1e-3)
@@ -36,8 +32,8 @@ class PlayPanel:
         self._follow.on_update(lambda event: setattr(viewer, "follow", event.target.value))
 
     def refresh(self) -> None:
-        """Show where the clock is."""
-        self._shown.assign(self._time, round(self._player.time, 4))
+        """Show the time and whether it plays."""
+        self._sync.assign(self._time, round(self._player.time, 4))
         label = "Pause" if self._player.playing and self._viewer.mode == "play" else "Play"
         if self._button.label != label:
             self._button.label = label

@@ -1,4 +1,4 @@
-"""The web server behind the viewer: viser on a free port of this machine, for its own pages, and nothing leaves it."""
+"""The web server of the viewer: viser on a local port, for its own pages only."""
 
 from __future__ import annotations
 
@@ -12,67 +12,67 @@ import rich
 import viser
 
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.viewer.guard import is_local, only_own_pages
+from kinodyn.viewer.origin_check import is_local, same_origin_only
 
-HERE = "127.0.0.1"
-_SILENCE = threading.Lock()
+LOCALHOST = "127.0.0.1"
+_CONSOLE_LOCK = threading.Lock()
 
 
 class PageServer(viser.ViserServer):
-    """A viser server that offers no tunnel to the outside, whoever asks for one."""
+    """A viser server that never opens a tunnel to the internet."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: a page can send this request, and the answer would open the viewer to the world."""
+        """Refuse: a page can send this request, which would make the viewer public."""
         return None
 
 
 def open_server(host: str, port: int | None, title: str) -> PageServer:
     """Start a server at `host` on `port`, or on a free port if None.
 
-    Raises KinodynError if the address cannot be taken. A host that others can reach comes with a warning.
+    Raises KinodynError if the address is not available, and warns if other machines can reach the host.
     """
     _check(host, port)
     if not is_local(host):
         warnings.warn(
-            f"the viewer listens on {host}: everybody who reaches this machine can see and move the robot; "
-            f"{HERE} keeps it here",
+            f"the viewer listens on {host}: everybody who can reach this machine can see and move the robot; "
+            f"use {LOCALHOST} for local access only",
             UserWarning,
             stacklevel=4,
         )
     _require_free(host, port or 0)
-    with _silent(), only_own_pages(host) as guarded:
+    with _silent(), same_origin_only(host) as patched:
         server = PageServer(host=host, port=port or 0, label=title, verbose=False)
-    if not guarded:
+    if not patched:
         close_server(server)
-        raise KinodynError("this viser cannot keep out pages of other sites; kinodyn was made with viser 1.1")
-    if port is not None and server.get_port() != port:  # viser takes the next one in silence
+        raise KinodynError("this version of viser cannot reject pages of other sites; kinodyn is tested with viser 1.1")
+    if port is not None and server.get_port() != port:  # viser silently takes the next one
         close_server(server)
-        raise KinodynError(f"port {port} of {host} was taken just now; give another one, or none for a free one")
+        raise KinodynError(f"port {port} of {host} is in use; give another one, or None for a free one")
     return server
 
 
 def close_server(server: viser.ViserServer) -> None:
-    """Stop a server and wait until its port is free again."""
+    """Stop a server and wait until its port is free."""
     with _silent():
         server.stop()
 
 
 def address(host: str, port: int) -> str:
-    """Write the address of the page."""
-    shown = HERE if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    """Return the address of the page."""
+    shown = LOCALHOST if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"
 
 
 def _check(host: str, port: int | None) -> None:
     if not isinstance(host, str) or not host:
-        raise InputError(f"host must be a name or an address such as {HERE!r}, got {host!r}")
+        raise InputError(f"host must be a name or an address such as {LOCALHOST!r}, got {host!r}")
     whole = isinstance(port, int) and not isinstance(port, bool)
     if port is not None and not (whole and 0 < port < 65536):
         raise InputError(f"port must be a whole number from 1 to 65535, or None for a free one, got {port!r}")
 
 
 def _require_free(host: str, port: int) -> None:
-    """Try the address first: viser would look for another port without end."""
+    """Try the address first: viser would search for another port endlessly."""
     try:
         kind, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(kind, socket.SOCK_STREAM) as probe:
@@ -85,9 +85,9 @@ def _require_free(host: str, port: int) -> None:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep viser from printing its own banner; the viewer prints one line."""
+    """Suppress viser's banner; the viewer prints one line of its own."""
     console = rich.get_console()
-    with _SILENCE:
+    with _CONSOLE_LOCK:
         before, console.quiet = console.quiet, True
         try:
             yield

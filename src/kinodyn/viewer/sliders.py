@@ -1,9 +1,10 @@
-"""Joint sliders: one for each coordinate, between its limits."""
+"""Joint sliders: one per coordinate, between its limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import viser
@@ -12,19 +13,27 @@ from scipy.spatial.transform import Rotation
 from kinodyn.arrays import Array
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
-from kinodyn.viewer.gui import Shown
+from kinodyn.viewer.gui import InputSync
 
 STEP = 1e-3  # rad or m
-REACH = 2.0  # m that a floating base's sliders reach about the origin
+BASE_RANGE = 2.0  # half the range of a floating base's position sliders [m]
 ORIENTED = ("ball", "floating")
+OnMove: TypeAlias = Callable[["SliderCoordinate", float], None]
 
 
 @dataclass(frozen=True)
-class Knob:
-    """One number of a configuration that a slider moves: its label, its range, and the joint it belongs to.
+class SliderCoordinate:
+    """A coordinate that a slider moves.
 
-    `part` is the place in the joint's own list: coordinates, or of a ball or floating joint the position, if there is
-    one, then the rotation vector [rad].
+    Attributes
+    ----------
+    label : str
+    joint : JointInfo
+    part : int
+        Index among the joint's coordinates; a ball or floating joint has its position, if any, then its rotation
+        vector [rad].
+    lower, upper : float
+        Range [rad, m].
     """
 
     label: str
@@ -34,11 +43,11 @@ class Knob:
     upper: float
 
     def read(self, q: Array) -> float:
-        """Read the number from q (nq,)."""
+        """Return its value in q (nq,)."""
         return float(_values(self.joint, q)[self.part])
 
     def write(self, q: Array, value: float) -> Array:
-        """Give q (nq,) with this number changed."""
+        """Return a copy of q (nq,) with this coordinate changed."""
         values = _values(self.joint, q)
         values[self.part] = value
         changed = np.array(q)
@@ -56,18 +65,18 @@ def _values(joint: JointInfo, q: Array) -> Array:
     return np.concatenate([own[:-4], Rotation.from_quat(own[-4:]).as_rotvec()])
 
 
-def knobs(robot: Robot) -> list[Knob]:
-    """List a knob for each coordinate of each joint that has any, in order; wide ones where there is no limit."""
+def slider_coordinates(robot: Robot) -> list[SliderCoordinate]:
+    """Return the coordinates of all joints in order; unlimited ones get the range used for sampling."""
     lower, upper = robot.sampling_range()
     found = []
     for joint in robot.joints:
         if joint.mimic is not None:
             continue
         if joint.kind in ORIENTED:
-            names = (["x", "y", "z"] if joint.kind == "floating" else []) + ["turn x", "turn y", "turn z"]
-            ends = [REACH] * (len(names) - 3) + [3.141] * 3
+            names = (["x", "y", "z"] if joint.kind == "floating" else []) + ["rotation x", "rotation y", "rotation z"]
+            ends = [BASE_RANGE] * (len(names) - 3) + [3.141] * 3
             found += [
-                Knob(f"{joint.name} {name}", joint, k, -end, end)
+                SliderCoordinate(f"{joint.name} {name}", joint, k, -end, end)
                 for k, (name, end) in enumerate(zip(names, ends, strict=True))
             ]
             continue
@@ -75,12 +84,12 @@ def knobs(robot: Robot) -> list[Knob]:
         for k, name in enumerate(names):
             where = joint.q.start + k
             low, high = _rounded(float(lower[where]), float(upper[where]))
-            found.append(Knob(f"{joint.name} {name}".strip(), joint, k, low, high))
+            found.append(SliderCoordinate(f"{joint.name} {name}".strip(), joint, k, low, high))
     return found
 
 
 def _rounded(lower: float, upper: float) -> tuple[float, float]:
-    """Round inwards to whole steps, for short labels; a narrow range stays as it is."""
+    """Round inwards to whole steps, for short labels; a narrow range is not changed."""
     if upper - lower < 10 * STEP:
         return lower, upper
     return round(np.ceil(lower / STEP - 1e-9) * STEP, 3), round(np.floor(upper / STEP + 1e-9) * STEP, 3)
@@ -91,45 +100,50 @@ class Sliders:
 
     Parameters
     ----------
-    gui
-        Viser's panel.
-    robot
-    q
-        Where it stands (nq,).
-    moved
-        Called with the knob and its new value when somebody moves a slider.
+    gui : viser.GuiApi
+    robot : Robot
+    q : (nq,) array
+        Initial configuration.
+    moved : function of (coordinate, value)
+        Called when a user moves a slider.
     """
 
-    def __init__(self, gui: viser.GuiApi, robot: Robot, q: Array, moved: Callable[[Knob, float], None]) -> None:
-        self.knobs = knobs(robot)
-        self._shown = Shown()
-        base = [knob for knob in self.knobs if knob.joint.kind == "floating"]
-        rest = [knob for knob in self.knobs if knob.joint.kind != "floating"]
+    def __init__(self, gui: viser.GuiApi, robot: Robot, q: Array, moved: OnMove) -> None:
+        self.coordinates = slider_coordinates(robot)
+        self._sync = InputSync()
+        base = [coordinate for coordinate in self.coordinates if coordinate.joint.kind == "floating"]
+        rest = [coordinate for coordinate in self.coordinates if coordinate.joint.kind != "floating"]
         self._handles: dict[str, viser.GuiSliderHandle[float]] = {}
-        for knob in rest:
-            self._handles[knob.label] = self._add(gui, knob, q, moved)
+        for coordinate in rest:
+            self._handles[coordinate.label] = self._add(gui, coordinate, q, moved)
         if base:
             with gui.add_folder("Base", expand_by_default=False):
-                for knob in base:
-                    self._handles[knob.label] = self._add(gui, knob, q, moved)
+                for coordinate in base:
+                    self._handles[coordinate.label] = self._add(gui, coordinate, q, moved)
 
     def _add(
-        self, gui: viser.GuiApi, knob: Knob, q: Array, moved: Callable[[Knob, float], None]
+        self,
+        gui: viser.GuiApi,
+        coordinate: SliderCoordinate,
+        q: Array,
+        moved: OnMove,
     ) -> viser.GuiSliderHandle[float]:
-        value = min(max(knob.read(q), knob.lower), knob.upper)
-        handle = gui.add_slider(knob.label, knob.lower, max(knob.upper, knob.lower + STEP), STEP, value)
+        value = min(max(coordinate.read(q), coordinate.lower), coordinate.upper)
+        handle = gui.add_slider(
+            coordinate.label, coordinate.lower, max(coordinate.upper, coordinate.lower + STEP), STEP, value
+        )
 
         def on_update(event: viser.GuiEvent[viser.GuiSliderHandle[float]]) -> None:
-            if event.client_id is not None:  # not when we show where the robot is
-                moved(knob, float(event.target.value))
+            if event.client_id is not None:  # None: set by the program, not by a user
+                moved(coordinate, float(event.target.value))
 
         handle.on_update(on_update)
         return handle
 
     def show(self, q: Array) -> None:
-        """Put the sliders where the robot stands; a number beyond its slider's ends shows at the end."""
-        for knob in self.knobs:
-            value = min(max(knob.read(q), knob.lower), knob.upper)
-            handle = self._handles[knob.label]
+        """Set the sliders to q (nq,); a value beyond a slider's range is shown at its end."""
+        for coordinate in self.coordinates:
+            value = min(max(coordinate.read(q), coordinate.lower), coordinate.upper)
+            handle = self._handles[coordinate.label]
             if abs(handle.value - value) > 0.5 * STEP:
-                self._shown.assign(handle, round(value, 4))
+                self._sync.assign(handle, round(value, 4))

@@ -1,4 +1,4 @@
-"""The stage: light, ground and where the camera stands."""
+"""The stage: lights, ground and camera."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import viser
 
 from kinodyn.arrays import Array
 
-VIEW = np.array([1.0, -0.75, 0.42])  # from where a robot that looks along x is seen: from ahead, its right, above
-FIELD = np.deg2rad(40.0)  # of view, upright
-SUN, FILL = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # where light comes from
-SECTION = 1.0  # m between the grid's stronger lines
+VIEW_DIRECTION = np.array([1.0, -0.75, 0.42])  # from the robot to the camera: front right, above
+FIELD_OF_VIEW = np.deg2rad(40.0)  # vertical
+SUN, FILL = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # positions of the lights [m]
+SECTION = 1.0  # distance of the grid's stronger lines [m]
 WORLD = "/world"
 BLUE = (58, 110, 165)
 
 
 class Stage:
-    """Lights, a ground with a grid, and a world that can be moved under a camera that stays.
+    """Lights, a ground with a grid, and a world that moves relative to a fixed camera.
 
-    Robots that walk away are followed by moving the world, not the camera: pages tell the server where their cameras
-    are, late, and would pull against it.
+    A walking robot is followed by moving the world, not the camera: pages report their camera poses with a delay, and
+    would work against the server.
     """
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._server, scene = server, server.scene
-        # lights of our own: an environment map looks no better on plain colours, and takes long without a graphics card
+        # own lights: an environment map looks no better on plain colours and is slow without a graphics card
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)
         sky, floor = (255, 255, 255), (196, 198, 206)
@@ -50,26 +50,26 @@ class Stage:
 
     @property
     def centre(self) -> Array:
-        """The point (2,) of the ground that is in the middle of the page [m]."""
+        """The point (2,) of the ground at the centre of the view [m]."""
         return -np.array(self._world.position[:2])
 
-    def follow(self, place: Array) -> None:
-        """Have a point (2,) or (3,) of the world in the middle; the grid's lines go along."""
-        x, y = (float(part) for part in place[:2])
+    def follow(self, point: Array) -> None:
+        """Centre the view on a point (2,) or (3,) of the world [m]; the grid moves along."""
+        x, y = (float(part) for part in point[:2])
         self._world.position = (-x, -y, 0.0)
         self._ground.position = (-(x % SECTION), -(y % SECTION), -1e-3)
 
-    def level(self, lowest: float) -> None:
-        """Draw the level ground, unless a terrain that goes down to `lowest` [m] would be hidden below it."""
+    def hide_ground_below(self, lowest: float) -> None:
+        """Hide the level ground if the terrain goes down to `lowest` < 0 [m] and would be covered by it."""
         self._ground.visible = lowest > -1e-3
 
     def aim_camera(self, bounds: Array) -> None:
-        """Let new pages see everything between two corners (2, 3) of the world [m]."""
-        middle = bounds.mean(axis=0) - np.array([*self.centre, 0.0])
+        """Aim the initial camera so that the box between two corners (2, 3) [m] is visible."""
+        centre = bounds.mean(axis=0) - np.array([*self.centre, 0.0])
         radius = 0.5 * float(np.linalg.norm(bounds[1] - bounds[0]))
-        away = 1.08 * max(radius, 0.1) / np.sin(0.5 * FIELD)
+        away = 1.08 * max(radius, 0.1) / np.sin(0.5 * FIELD_OF_VIEW)
         camera = self._server.initial_camera
-        camera.fov = FIELD
+        camera.fov = FIELD_OF_VIEW
         camera.near, camera.far = 0.01 * away, 100.0 * away + 50.0
-        camera.look_at = middle
-        camera.position = middle + away * VIEW / np.linalg.norm(VIEW)
+        camera.look_at = centre
+        camera.position = centre + away * VIEW_DIRECTION / np.linalg.norm(VIEW_DIRECTION)

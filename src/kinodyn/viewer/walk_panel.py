@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import viser
 
 from kinodyn.arrays import Array
 from kinodyn.viewer.gui import assign
-
-if TYPE_CHECKING:
-    from kinodyn.viewer.viewer import Viewer
+from kinodyn.viewer.protocol import ViewerControls
 
 # how a key changes the command: forward [m/s], sideways [m/s], turn [rad/s]; W A S D Q E are viser's, for the camera
 Key = Literal["I", "K", "J", "L", "U", "O"]
@@ -32,7 +30,7 @@ HELP = "Keys: I K speed, J L turn, U O sideways, X stop, P push."
 class WalkPanel:
     """Sliders, keys and buttons for a robot that walks in MuJoCo."""
 
-    def __init__(self, viewer: Viewer, gui: viser.GuiApi) -> None:
+    def __init__(self, viewer: ViewerControls, gui: viser.GuiApi) -> None:
         self._viewer = viewer
         self._go = gui.add_button("Start walking")
         self._status = gui.add_markdown(f"Stands still. {HELP}")
@@ -83,7 +81,7 @@ class WalkPanel:
 
     def _toggle(self) -> None:
         if self._viewer.mode == "walk":
-            self._viewer.halt()
+            self._viewer.stop_walking()
         else:
             self._viewer.walk(self.velocity)
 

@@ -14,7 +14,7 @@ from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.sim import MujocoSimulator
-from kinodyn.viewer.moment import Moment
+from kinodyn.viewer.snapshot import Snapshot
 from kinodyn.walking import Biped, WalkingController
 
 LATE = 0.1  # s by which it may be behind the clock before it gives up catching up
@@ -84,9 +84,9 @@ class Walker:
         return self._ticks * self._controller.dt
 
     @property
-    def moment(self) -> Moment:
+    def snapshot(self) -> Snapshot:
         """The latest state; a whole one, whatever the thread does meanwhile."""
-        return self._moment
+        return self._snapshot
 
     @property
     def running(self) -> bool:
@@ -181,4 +181,4 @@ class Walker:
         simulator = self._simulator
         with self._lock:
             forces = simulator.contact_forces()
-            self._moment = Moment(simulator.q.copy(), simulator.v.copy(), None, forces)
+            self._snapshot = Snapshot(simulator.q.copy(), simulator.v.copy(), None, forces)

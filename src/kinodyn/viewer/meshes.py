@@ -1,4 +1,4 @@
-"""From a shape of a description to triangles: primitives are made, meshes are read."""
+"""Triangle meshes of a description's shapes: primitives are generated, mesh files are read."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError
 from kinodyn.viewer.collada import read_collada
 
-ENDLESS = 4.0  # half the length that is drawn of a plane without end [m]
-SHARP = np.deg2rad(30.0)  # edges sharper than this are drawn as edges
+PLANE_HALF_SIZE = 4.0  # an infinite plane is drawn up to this distance [m]
+CREASE_ANGLE = np.deg2rad(30.0)  # edges sharper than this are shaded flat
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
-    """Triangles of one shape in its link: vertices (n, 3) [m], faces (m, 3), and whether facets are to be seen."""
+class TriangleMesh:
+    """Triangles of a shape in its link frame: vertices (n, 3) [m], faces (m, 3), and whether shading is flat."""
 
     vertices: NDArray[np.float32]
     faces: NDArray[np.uint32]
     flat: bool = False
 
 
-def solid_of(shape: Shape) -> Solid:
-    """Make the triangles of a shape, placed in its link.
+def mesh_of(shape: Shape) -> TriangleMesh:
+    """Return the mesh of a shape in its link frame.
 
-    Raises DescriptionError for a mesh that is missing or cannot be read.
+    Raises DescriptionError for a mesh file that is missing or cannot be read.
     """
     vertices, faces, flat = _local(shape)
     R, p = shape.T_link_shape[:3, :3], shape.T_link_shape[:3, 3]
     placed = vertices @ R.T + p
     if not np.isfinite(placed).all():
-        raise DescriptionError(f"the shape {shape.name or shape.uri!r} has vertices that are not finite")
-    return Solid(placed.astype(np.float32), faces.astype(np.uint32), flat)
+        raise DescriptionError(f"the shape {shape.name or shape.uri!r} has non-finite vertices")
+    return TriangleMesh(placed.astype(np.float32), faces.astype(np.uint32), flat)
 
 
-def rod(start: Array, end: Array, radius: float) -> Solid:
-    """Make a rod between two points (3,) [m], for links that have no shape."""
+def cylinder_between(start: Array, end: Array, radius: float) -> TriangleMesh:
+    """Return a cylinder between two points (3,) [m], for links without shapes."""
     made = trimesh.creation.cylinder(radius=radius, segment=[start, end], sections=16)
-    return Solid(np.asarray(made.vertices, np.float32), np.asarray(made.faces, np.uint32))
+    return TriangleMesh(np.asarray(made.vertices, np.float32), np.asarray(made.faces, np.uint32))
 
 
-def ball(centre: Array, radius: float) -> Solid:
-    """Make a ball about a point (3,) [m]."""
+def sphere_at(centre: Array, radius: float) -> TriangleMesh:
+    """Return a sphere at a point (3,) [m]."""
     made = trimesh.creation.icosphere(subdivisions=2, radius=radius)
-    return Solid(np.asarray(made.vertices + centre, np.float32), np.asarray(made.faces, np.uint32))
+    return TriangleMesh(np.asarray(made.vertices + centre, np.float32), np.asarray(made.faces, np.uint32))
 
 
 def _local(shape: Shape) -> tuple[Array, Array, bool]:
@@ -63,13 +63,13 @@ def _local(shape: Shape) -> tuple[Array, Array, bool]:
     if shape.kind == "box":
         made, flat = trimesh.creation.box(extents=size), True
     elif shape.kind == "plane":
-        half = np.where(size[:2] > 0, size[:2], ENDLESS)
+        half = np.where(size[:2] > 0, size[:2], PLANE_HALF_SIZE)
         made, flat = trimesh.creation.box(extents=[2 * half[0], 2 * half[1], 1e-3]), True
     elif shape.kind == "cylinder":
         made, flat = trimesh.creation.cylinder(radius=size[0], height=size[1], sections=32), True
     elif shape.kind == "capsule":
         made = trimesh.creation.capsule(radius=size[0], height=size[1], count=[16, 28])
-        made.apply_translation([0.0, 0.0, -float(made.bounds[:, 2].mean())])  # its middle at the origin
+        made.apply_translation([0.0, 0.0, -float(made.bounds[:, 2].mean())])  # centred at the origin
     else:
         made = trimesh.creation.icosphere(subdivisions=3, radius=1.0)
         made.apply_scale(size[0] if shape.kind == "sphere" else size)
@@ -84,7 +84,7 @@ def _mesh(shape: Shape) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def _read(path: Path) -> tuple[Array, Array]:
-    """Read a mesh file; edges that are sharp keep vertices of their own, so that they are drawn sharp."""
+    """Read a mesh file; vertices are duplicated at sharp edges, so that these are drawn sharp."""
     try:
         if path.suffix.lower() == ".dae":
             vertices, faces = read_collada(path)
@@ -95,9 +95,9 @@ def _read(path: Path) -> tuple[Array, Array]:
                 made = made.to_geometry()
     except DescriptionError:
         raise
-    except Exception as cause:  # trimesh's readers raise whatever their formats bring
+    except Exception as cause:  # trimesh's readers raise exceptions of many types
         raise DescriptionError(f"the mesh cannot be read: {cause}", file=path) from cause
     if not isinstance(made, trimesh.Trimesh) or len(made.faces) == 0:
         raise DescriptionError("the mesh has no triangles", file=path)
-    smooth = trimesh.graph.smooth_shade(made, angle=SHARP)
+    smooth = trimesh.graph.smooth_shade(made, angle=CREASE_ANGLE)
     return np.asarray(smooth.vertices, dtype=float), np.asarray(smooth.faces)

@@ -1,0 +1,68 @@
+"""Open the viewer with one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from kinodyn.model.robot import Robot
+
+if TYPE_CHECKING:
+    from kinodyn.viewer.playback import Recordings
+    from kinodyn.viewer.viewer import Viewer
+
+
+def view(
+    robot: Robot,
+    q: ArrayLike | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    recording: Recordings | None = None,
+    show: Iterable[str] = (),
+    drag: Sequence[str] | None = None,
+    quiet: bool = False,
+) -> Viewer:
+    """Serve a web page with a robot, print its address and return the viewer immediately.
+
+    The page exists until `close()` or the end of the program; `wait()` keeps a script running.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (nq,) array, optional
+        Initial configuration; by default a named one such as "standing" or "ready", with the robot on the ground.
+    host : str
+        Address to listen on. Only this machine can reach 127.0.0.1; any other host raises a warning.
+    port : int, optional
+        Port to listen on; by default a free one.
+    recording : Recording, or a list or dict of them, optional
+        Motions to play, side by side; playback starts immediately.
+    show : iterable of str
+        Layers that are on initially, see `Viewer.layer`.
+    drag : sequence of str, optional
+        Frames that can be dragged; by default hands, feet and tools.
+    quiet : bool
+        Do not print the address.
+
+    Returns
+    -------
+    Viewer
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> with kd.view(kd.load("humanoid"), show=["com", "support"], quiet=True) as viewer:
+    ...     viewer.mode
+    'pose'
+    """
+    from kinodyn.viewer.viewer import Viewer  # imports viser, which takes a second
+
+    viewer = Viewer(robot, q, host=host, port=port, recording=recording, show=show, drag=drag)
+    if recording is not None:
+        viewer.play()
+    if not quiet:
+        print(f"{robot.name} at {viewer.url} (Ctrl-C or close() stops it)", flush=True)
+    return viewer
