@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinodyn as kd
-from kinodyn.model.chain import movers
+from kinodyn.model.chain import moving_joints
 
 
 class Setup(NamedTuple):
@@ -49,7 +49,7 @@ def plot(file: str, states: dict[str, NDArray[np.float64]]) -> None:
     figure = Figure(figsize=(10.0, 5.2), layout="constrained")
     axes = figure.subplots(1, 3, width_ratios=(1.0, 1.2, 1.2))
     pairs = [(joint.parent, joint.child) for joint in robot.joints[1:]]
-    pairs += [(movers(robot, frame)[-1].child, frame) for frame in (*feet, *hands)]
+    pairs += [(moving_joints(robot, frame)[-1].child, frame) for frame in (*feet, *hands)]
     links = np.array([[robot.frame_index(frame) for frame in pair] for pair in pairs])
     ground = np.insert(np.vstack([balance.corners, balance.corners[:1]]), 2, T_feet[0, 2, 3], axis=1)
     for ax, across, up, title in zip(axes, (0, 1, 0), (2, 2, 1), ("side", "front", "above"), strict=True):

@@ -64,9 +64,23 @@ def symmetric(what: str, value: ArrayLike, size: int) -> Array:
 
 
 def as_rotation(value: MatrixLike, what: str = "rotation") -> Array:
-    """Return rotation matrices `(..., 3, 3)` of matrices, of a SciPy `Rotation`, or of poses in any form.
+    """Return rotation matrices of matrices, of a SciPy `Rotation`, or of poses.
 
-    Raises `InputError` unless the matrices are orthonormal within 1e-6 and right-handed.
+    Parameters
+    ----------
+    value
+        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses `(..., 4, 4)`.
+    what
+        What an error message calls the value.
+
+    Returns
+    -------
+    R : (..., 3, 3) array
+
+    Raises
+    ------
+    InputError
+        Unless the matrices are orthonormal within 1e-6 and right-handed.
     """
     matrix = _matrix(value)
     if shape_of(matrix)[-2:] == (4, 4):
@@ -83,13 +97,28 @@ def _is_pose(array: Array) -> bool:
 
 
 def as_pose(value: MatrixLike, what: str = "pose") -> Array:
-    """Return poses `(..., 4, 4)` of an array or of a SciPy `RigidTransform`, checked.
+    """Return poses of an array or of a SciPy `RigidTransform`, checked.
 
-    An array of float64 comes back as it is, not as a copy. Raises `InputError` unless each pose is a rotation matrix,
-    orthonormal within 1e-6 and right-handed, a position, and the last row 0 0 0 1.
+    Parameters
+    ----------
+    value
+        Poses `(..., 4, 4)` or a SciPy `RigidTransform`.
+    what
+        What an error message calls the value.
 
-    Example
+    Returns
     -------
+    T : (..., 4, 4) array
+        A float64 array is returned as it is, not as a copy.
+
+    Raises
+    ------
+    InputError
+        Unless each pose is a rotation matrix, orthonormal within 1e-6 and right-handed, a position, and the last row
+        0 0 0 1.
+
+    Examples
+    --------
     >>> as_pose([[1, 0, 0, 5], [0, 1, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])[:3, 3]
     array([5., 6., 7.])
     """

@@ -79,7 +79,7 @@ def test_generalised_forces_are_those_of_the_wrenches_on_both_links(kind: str) -
     wrenches = actuator.wrenches(robot, q, effort)
     still = np.zeros(robot.nv)
     through = kd.dynamics.inverse(robot, q, v, still) - kd.dynamics.inverse(robot, q, v, still, wrenches)
-    tau = actuator.generalised(robot, q, effort)
+    tau = actuator.generalised_forces(robot, q, effort)
     np.testing.assert_allclose(tau, through, rtol=0, atol=1e-11 * np.abs(effort).max())
     power = np.sum(tau * v, axis=-1)
     rate = actuator.rate(robot, q, v)
@@ -361,7 +361,7 @@ def test_what_is_wrong_with_actuators_is_said() -> None:
     with pytest.raises(InputError, match="axis"):
         TorqueMotor("torso", "left_hand", axis=(0.0, 0.0, 0.0))
     with pytest.raises(InputError, match="effort"):
-        Piston("torso", "left_hand").generalised(robot, q, np.nan)
+        Piston("torso", "left_hand").generalised_forces(robot, q, np.nan)
     with pytest.raises(InputError, match="actuators"):
         kd.actuation.matrix(robot, q, [])
     with pytest.raises(InputError, match="rows"):
@@ -375,11 +375,11 @@ def test_what_is_wrong_with_actuators_is_said() -> None:
 def test_what_is_wrong_with_a_transmission_is_said() -> None:
     with pytest.raises(InputError, match="full rank"):
         kd.actuation.Transmission([[1.0, 1.0], [2.0, 2.0]])
-    with pytest.raises(InputError, match="as many motors"):
+    with pytest.raises(InputError, match="at least as many motors"):
         kd.actuation.Transmission([[1.0, 1.0]])
     with pytest.raises(InputError, match="ratio"):
         kd.actuation.differential(0.0)
-    with pytest.raises(InputError, match="2 names"):
+    with pytest.raises(InputError, match="2 joint names"):
         kd.actuation.differential(1.0, joints=["left_knee"])
     with pytest.raises(InputError, match="foot_points"):
         CrankAnkle(MOTORS, MOTOR_AXES, CRANK_ENDS, FOOT_POINTS[0])

@@ -80,15 +80,15 @@ def test_every_pose_that_was_reached_is_perhaps_within_reach() -> None:
     for robot in (PANDA, ARM, kd.load("scara"), kd.load("ur5"), kd.load("puma560")):
         frame = robot.frame_names[-1]
         report = validation.within_reach(robot, kd.kinematics.pose(robot, robot.random(500, seed=2), frame), frame)
-        assert report and report.possible.shape == (500,) and report.beyond.max() == 0.0
+        assert report and report.possible.shape == (500,) and report.excess.max() == 0.0
         assert "perhaps within reach" in str(report)
 
 
 def test_the_bounds_of_the_two_link_arm_are_its_ring() -> None:
     report = validation.within_reach(ARM, [at(1.41, 0, 0), at(0, 1.4, 0), at(0, -0.6, 0), at(0.5, 0, 0)], "link2")
     assert report.possible.tolist() == [False, True, True, False]
-    assert (report.least, report.greatest) == pytest.approx((0.6, 1.4))
-    np.testing.assert_allclose(report.beyond, [0.01, 0.0, 0.0, 0.1], atol=1e-12)
+    assert (report.min_reach, report.max_reach) == pytest.approx((0.6, 1.4))
+    np.testing.assert_allclose(report.excess, [0.01, 0.0, 0.0, 0.1], atol=1e-12)
     assert not report and "2 of 4 out of reach, by up to 0.1 m" in str(report)
 
 
@@ -101,9 +101,9 @@ def test_a_slide_lengthens_the_chain_by_its_stroke() -> None:
     )
     robot = Robot(Description("polar", tuple(Link(n) for n in ("base", "arm", "rod", "tool")), joints))
     report = validation.within_reach(robot, at(0.0, 0.0, 1.0), "tool")
-    assert (report.least, report.greatest) == pytest.approx((0.1, 0.8))
+    assert (report.min_reach, report.max_reach) == pytest.approx((0.1, 0.8))
     np.testing.assert_array_equal(report.centre, [0.0, 0.0, 1.0])
-    assert not report and report.beyond == pytest.approx(0.1)
+    assert not report and report.excess == pytest.approx(0.1)
 
 
 def test_joints_that_are_held_count_as_they_stand() -> None:
@@ -111,7 +111,7 @@ def test_joints_that_are_held_count_as_they_stand() -> None:
     robot = kd.load("planar3r")
     options: dict[str, Any] = {"joints": ["joint1", "joint3"], "q0": [0.0, np.pi / 2, 0.0]}
     report = validation.within_reach(robot, at(2.5, 0.0, 0.0), "link3", **options)
-    assert (report.least, report.greatest) == pytest.approx((np.sqrt(2) - 1, np.sqrt(2) + 1))
+    assert (report.min_reach, report.max_reach) == pytest.approx((np.sqrt(2) - 1, np.sqrt(2) + 1))
     assert not report
     assert validation.within_reach(robot, at(2.5, 0.0, 0.0), "link3")
 
@@ -179,7 +179,7 @@ def test_configurations_and_targets_broadcast() -> None:
         (lambda: validation.within_limits("panda", Q), "robot must be a kinodyn.Robot"),  # type: ignore[arg-type]
         (lambda: validation.within_reach(PANDA, np.eye(3), TOOL), r"T has shape \(3, 3\)"),
         (lambda: validation.within_reach(PANDA, np.eye(4), TOOL, q0=Q), "q0 has shape"),
-        (lambda: validation.within_reach(PANDA, np.eye(4), "panda_link0"), "none of the joints asked for moves frame"),
+        (lambda: validation.within_reach(PANDA, np.eye(4), "panda_link0"), "none of the given joints moves frame"),
         (lambda: validation.reaches(PANDA, Q, np.zeros((4, 4)), TOOL), "T: the last row"),
         (lambda: validation.reaches(PANDA, Q[:3], np.tile(np.eye(4), (2, 1, 1)), TOOL), "do not fit together"),
     ],

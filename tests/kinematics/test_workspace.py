@@ -210,7 +210,7 @@ def content() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "something else"}, "says it is 'something else'"),
+        ({"format": "something else"}, "has the format 'something else'"),
         ({"origin": np.zeros(4)}, r"origin is an array \(4,\)"),
         ({"counts": RING.counts.astype(float)}, "counts is an array .* of float64"),
         ({"counts": -RING.counts}, "not negative, and add up to samples"),
@@ -273,7 +273,7 @@ def test_a_cloud_shows_reachable_voxels_with_the_front_quarter_left_out() -> Non
     )
     flat = RING.plot_cloud()
     assert len(flat.collections[0]._offsets3d[0]) == RING.reachable.sum()
-    with pytest.raises(InputError, match="ax is flat"):
+    with pytest.raises(InputError, match="ax is two-dimensional"):
         REACH.plot_cloud(ax=pyplot.figure().add_subplot())
     with pytest.raises(InputError, match="quantity is 'colour'"):
         REACH.plot_cloud(quantity="colour")
@@ -285,18 +285,18 @@ def test_a_cloud_shows_reachable_voxels_with_the_front_quarter_left_out() -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"samples": 0}, "samples is 0; give a whole number from 1"),
+        ({"samples": 0}, "samples is 0; give an integer from 1"),
         ({"samples": 1.5}, "samples is 1.5"),
         ({"resolution": -0.1}, "resolution is -0.1; give the edge of a voxel"),
         ({"resolution": np.nan}, "resolution is nan"),
         ({"resolution": 1e-9}, "too fine for a reach"),
-        ({"resolution": 1e-4}, "more than 50000000; take a larger resolution"),
+        ({"resolution": 1e-4}, "more than 50000000; use a larger resolution"),
         ({"directions": 5000}, "directions is 5000"),
         ({"approach": "w"}, "approach is 'w'"),
         ({"seed": -1}, "seed must be"),
         ({"q0": np.zeros((2, 7))}, r"q0 has shape \(2, 7\)"),
         ({"joints": "panda_joint1"}, "joints is 'panda_joint1'; give a sequence"),
-        ({"joints": []}, "none of the joints asked for moves frame"),
+        ({"joints": []}, "none of the given joints moves frame"),
         ({"progress": 3}, "progress is 3"),
     ],
 )

@@ -100,7 +100,7 @@ def test_rotation_vector_rates_are_the_derivative_and_lead_back(angle: float, re
 
 
 def test_rotation_vector_rates_at_a_whole_turn_say_so() -> None:
-    with pytest.raises(SingularError, match="whole turn"):
+    with pytest.raises(SingularError, match="full turn"):
         spatial.rotation_vector_rates([0, 2 * np.pi, 0], [1, 0, 0])
 
 

@@ -1,8 +1,10 @@
-"""Forces and accelerations: pure functions of (robot, q, ...), over any leading batch axes.
+"""Rigid-body dynamics: pure functions of (robot, q, ...), over any batch axes.
 
-The equation of motion is M(q) a + C(q, v) v + D v + g(q) = tau + sum of J^T wrench, with D the joints' damping and
-with the armature of motors in M. `robot.replace(damping=0, armature=0)` switches these off. External wrenches are
-given as a dict of frame -> (..., 6): force and moment at the frame's origin, along the world's axes.
+The equation of motion is M(q) a + C(q, v) v + D v + g(q) = tau + sum of J^T wrench, with D the joint damping and with
+the armature (reflected rotor inertia) in M; `robot.replace(damping=0, armature=0)` switches these off. External
+wrenches are a dict of frame -> (..., 6): force and moment at the frame's origin, in world axes.
+
+R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.
 """
 
 from kinodyn.dynamics.rigid_body import (
@@ -38,3 +40,7 @@ __all__ = [
     "potential_energy",
     "regressor",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""Momentum of the whole robot about its centre of mass, along the world's axes, linear part first.
+"""Centroidal momentum: of the whole robot about its centre of mass (CoM), in world axes, linear part first.
 
 D. Orin, A. Goswami, S.-H. Lee, "Centroidal dynamics of a humanoid robot", 2013.
 """
@@ -11,17 +11,78 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.model.robot import Robot
 
+__all__ = ["momentum", "momentum_matrix", "momentum_rate"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
 
 def momentum_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the matrix A (..., 6, nv) with momentum = A v (the paper's eq. 8)."""
+    """Compute the centroidal momentum matrix.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    A : (..., 6, nv) array
+        The momentum is `A @ v`.
+
+    Notes
+    -----
+    Orin et al. 2013, eq. 8.
+    """
     return _core.momentum_matrix(robot, q, out)
 
 
 def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute linear momentum [kg m/s] and angular momentum about the centre of mass [kg m^2/s]: (..., 6)."""
+    """Compute the centroidal momentum.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    h : (..., 6) array
+        Linear [kg m/s], then angular about the CoM [kg m^2/s].
+    """
     return _core.momentum(robot, q, v, out)
 
 
 def momentum_rate(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the rate of change (..., 6) of the momentum: the sum of all external wrenches, weight included."""
+    """Compute the rate of change of the centroidal momentum: the sum of all external wrenches, weight included.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    a
+        Accelerations `(..., nv)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    h_dot : (..., 6) array
+        Force [N], then moment about the CoM [N m].
+    """
     return _core.momentum_rate(robot, q, v, a, out)

@@ -1,9 +1,4 @@
-"""Forces and accelerations: pure functions of (robot, q, ...), over any leading batch axes.
-
-The equation of motion is M(q) a + C(q, v) v + D v + g(q) = tau + sum of J^T wrench, with D the joints' damping and
-with the armature of motors in M. `robot.replace(damping=0, armature=0)` switches these off. External wrenches are
-given as a dict of frame -> (..., 6): force and moment at the frame's origin, along the world's axes.
-"""
+"""Inverse and forward dynamics, mass matrix, Coriolis matrix, energies and derivatives, computed by the core."""
 
 from __future__ import annotations
 
@@ -29,7 +24,32 @@ def inverse(
     *,
     out: Array | None = None,
 ) -> Array:
-    """Compute the generalised forces tau (..., nv) that give the acceleration a (recursive Newton-Euler)."""
+    """Compute the generalised forces of a motion by the recursive Newton-Euler algorithm (RNEA).
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    a
+        Accelerations `(..., nv)`.
+    wrenches
+        External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        [N m or N]
+
+    Notes
+    -----
+    Featherstone 2008, table 5.1.
+    """
     return _core.rnea(robot, q, v, a, wrenches, out)
 
 
@@ -42,50 +62,190 @@ def forward(
     *,
     out: Array | None = None,
 ) -> Array:
-    """Compute the acceleration (..., nv) that tau causes (articulated bodies; through M where joints follow others).
+    """Compute the acceleration under generalised forces by the articulated-body algorithm (ABA).
 
-    Raises SingularError, with the link's name, where a joint would move something without inertia.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    tau
+        Generalised forces `(..., nv)` [N m or N].
+    wrenches
+        External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    a : (..., nv) array
+        [rad/s^2 or m/s^2]
+
+    Raises
+    ------
+    SingularError
+        Where a joint would move links without inertia; the message names the link.
+
+    Notes
+    -----
+    Featherstone 2008, table 7.1. Robots with mimic joints are solved through the mass matrix.
     """
     return _core.aba(robot, q, v, tau, wrenches, out)
 
 
 def mass_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the mass matrix M (..., nv, nv), full and symmetric, armature included."""
+    """Compute the mass matrix by the composite-rigid-body algorithm (CRBA).
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Both triangles, armature included.
+
+    Notes
+    -----
+    Featherstone 2008, table 6.2.
+    """
     return _core.crba(robot, q, out)
 
 
 def coriolis_matrix(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the Coriolis matrix C (..., nv, nv) for which dM/dt - 2 C is skew symmetric; damping is not in it."""
+    """Compute the Coriolis matrix for which dM/dt - 2 C is skew-symmetric, without damping.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    C : (..., nv, nv) array
+    """
     return _core.coriolis_matrix(robot, q, v, out)
 
 
 def gravity(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the forces g(q) (..., nv) that hold the robot against gravity."""
+    """Compute the generalised gravity forces, those that hold the robot at rest.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    g : (..., nv) array
+        [N m or N]
+    """
     return _core.gravity(robot, q, out)
 
 
 def bias(
     robot: Robot, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None = None, *, out: Array | None = None
 ) -> Array:
-    """Compute the forces (..., nv) at zero acceleration: Coriolis, centrifugal, damping and gravity."""
+    """Compute the generalised forces at zero acceleration: Coriolis, centrifugal, damping and gravity.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    wrenches
+        External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    h : (..., nv) array
+        [N m or N]
+    """
     return _core.bias(robot, q, v, wrenches, out)
 
 
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-    """Compute the kinetic energy (...) [J], that of spinning armatures included."""
+    """Compute the kinetic energy, that of armatures included.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+
+    Returns
+    -------
+    energy : (...) array
+        [J]
+    """
     return _core.energy(robot, q, v)[0]
 
 
 def potential_energy(robot: Robot, q: ArrayLike) -> Array:
-    """Compute the potential energy (...) [J] of what moves, zero with the centre of mass at the world's origin."""
+    """Compute the potential energy of all moving links.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+
+    Returns
+    -------
+    energy : (...) array
+        [J], zero if the CoM is at the world's origin.
+    """
     _require_robot(robot)
     return _core.energy(robot, q, np.zeros(robot.nv))[1]
 
 
 def regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute Y (..., nv, 10 n) with Y @ robot.inertial_parameters the torques of the links.
+    """Compute the regressor of the links' inertial parameters.
 
-    Armature and damping are not links: `inverse` is Y @ parameters + armature * a + damping * v.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    a
+        Accelerations `(..., nv)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    Y : (..., nv, 10 n) array
+        `inverse` is `Y @ robot.inertial_parameters + robot.armature * a + robot.damping * v`.
     """
     return _core.regressor(robot, q, v, a, out)
 
@@ -93,9 +253,25 @@ def regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Ar
 def inverse_derivatives(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: tuple[Array, Array, Array] | None = None
 ) -> tuple[Array, Array, Array]:
-    """Differentiate `inverse` analytically: (dtau_dq, dtau_dv, M), each (..., nv, nv).
+    """Differentiate `inverse` analytically.
 
-    dq is a tangent: column j is the change along integrate(q, e_j).
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    a
+        Accelerations `(..., nv)`.
+    out
+        Three arrays for the results, to avoid allocations.
+
+    Returns
+    -------
+    dtau_dq, dtau_dv, M : (..., nv, nv) arrays
+        Derivatives with respect to q are on the tangent space: column j is the change along `integrate(q, e_j)`.
     """
     return _core.rnea_derivatives(robot, q, v, a, out)
 
@@ -103,17 +279,45 @@ def inverse_derivatives(
 def forward_derivatives(
     robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, out: tuple[Array, Array, Array] | None = None
 ) -> tuple[Array, Array, Array]:
-    """Differentiate `forward` analytically: (da_dq, da_dv, da_dtau), each (..., nv, nv); the last is M^-1."""
+    """Differentiate `forward` analytically.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    tau
+        Generalised forces `(..., nv)` [N m or N].
+    out
+        Three arrays for the results, to avoid allocations.
+
+    Returns
+    -------
+    da_dq, da_dv, da_dtau : (..., nv, nv) arrays
+        The last is the inverse of M; q as in `inverse_derivatives`.
+    """
     return _core.aba_derivatives(robot, q, v, tau, out)
 
 
 class MassFactor:
-    """The factor M = L^T diag(d) L of the mass matrix, with the sparsity of the tree (Featherstone 2008, sec. 6.5).
+    """The factorisation M = L^T diag(d) L of the mass matrix, with the sparsity of the tree. Made by `factorize`.
+
+    Featherstone 2008, section 6.5.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    packed
+        L below the diagonal and d on it `(..., nv, nv)`, as the core computes them.
 
     Attributes
     ----------
     L : (..., nv, nv) array
-        Lower triangular with unit diagonal; an entry is zero where the joints are not on one way to the root.
+        Lower triangular with unit diagonal; entries of joints that are not on one path to the root are zero.
     d : (..., nv) array
         Positive.
     """
@@ -124,29 +328,56 @@ class MassFactor:
 
     @property
     def L(self) -> Array:
+        """Unpack the unit lower triangular factor `(..., nv, nv)`."""
         one = np.eye(self._packed.shape[-1])
         lower: Array = self._packed * (1.0 - one) + one
         return lower
 
     @property
     def d(self) -> Array:
+        """Unpack the diagonal `(..., nv)`."""
         diagonal: Array = np.diagonal(self._packed, axis1=-2, axis2=-1).copy()
         return diagonal
 
     def solve(self, b: ArrayLike, *, out: Array | None = None) -> Array:
-        """Solve M x = b for b (..., nv), in time proportional to joints times depth."""
+        """Solve M x = b, in time proportional to the number of joints times the depth of the tree.
+
+        Parameters
+        ----------
+        b
+            Right-hand sides `(..., nv)`.
+        out
+            Array for the result, to avoid an allocation.
+
+        Returns
+        -------
+        x : (..., nv) array
+        """
         packed = self._packed.reshape(*self._packed.shape[:-2], self._robot.nv**2)
         return _core.solve(self._robot, packed, b, out)
 
     def log_determinant(self) -> Array:
-        """Compute log det M (...)."""
+        """Compute log det M `(...)`."""
         result: Array = np.log(self.d).sum(axis=-1)
         return result
 
 
 def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
-    """Factor the mass matrix, to solve with it several times.
+    """Factorise the mass matrix, to solve with it several times.
 
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+
+    Returns
+    -------
+    factor : MassFactor
+
+    Examples
+    --------
     >>> import kinodyn as kd, numpy as np
     >>> robot = kd.load("puma560")
     >>> q, b = robot.random(), np.ones(robot.nv)

@@ -1,12 +1,12 @@
-"""Where everything is and how it moves: pure functions of (robot, q, ...), over any leading batch axes.
+"""Poses, Jacobians, velocities, manipulability and workspace: pure functions of (robot, q, ...), over any batch axes.
 
-Arguments broadcast against each other; `out=` takes the array for the result and avoids the allocation.
+Arguments broadcast against each other; `out=` receives the result and avoids the allocation.
 
-References, for Jacobians, velocities and accelerations of a frame:
+The reference of a frame's Jacobian, velocity and acceleration is one of
 
-- "aligned" (the default): at the frame's origin, along the world's axes;
-- "local": at the frame's origin, along its own axes;
-- "world": the twist of the body as seen at the world's origin.
+- "local_world_aligned" (default, short form "aligned"): at the frame's origin, in world axes;
+- "local": at the frame's origin, in the frame's own axes;
+- "world": the spatial twist of the body, at the world's origin and in world axes.
 """
 
 from kinodyn.arrays import Reference
@@ -57,3 +57,7 @@ __all__ = [
     "velocity_ellipsoid",
     "workspace",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,13 +1,4 @@
-"""Where everything is and how it moves: pure functions of (robot, q, ...), over any leading batch axes.
-
-Arguments broadcast against each other; `out=` takes the array for the result and avoids the allocation.
-
-References, for Jacobians, velocities and accelerations of a frame:
-
-- "aligned" (the default): at the frame's origin, along the world's axes;
-- "local": at the frame's origin, along its own axes;
-- "world": the twist of the body as seen at the world's origin.
-"""
+"""Poses, Jacobians, velocities and accelerations of frames and of the CoM, computed by the core."""
 
 from __future__ import annotations
 
@@ -25,25 +16,77 @@ from kinodyn.spatial import analytic_map
 
 
 def pose(robot: Robot, q: ArrayLike, frame: str | int, *, out: Array | None = None) -> Array:
-    """Compute the pose T_world_frame of one frame: (..., 4, 4).
+    """Compute the pose of one frame in the world.
 
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    T_world_frame : (..., 4, 4) array
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("planar2r")
-    >>> kd.kinematics.pose(robot, [0.0, 0.0], robot.frame_names[-1]).shape
-    (4, 4)
+    >>> kd.kinematics.pose(robot, [0.0, 0.0], "link2")[:3, 3]
+    array([2., 0., 0.])
     """
     return _core.pose(robot, q, frame, out)
 
 
 def poses(robot: Robot, q: ArrayLike, *, frames: Sequence[str | int] | None = None, out: Array | None = None) -> Array:
-    """Compute the poses of all frames, in the order of `robot.frame_names`, or of those given: (..., n, 4, 4)."""
+    """Compute the poses of all frames, or of some.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frames
+        Names or indices of the n frames; all in the order of `robot.frame_names` if not given.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    T_world_frame : (..., n, 4, 4) array
+    """
     return _core.poses(robot, q, frames, out)
 
 
 def jacobian(
     robot: Robot, q: ArrayLike, frame: str | int, *, reference: Reference = "aligned", out: Array | None = None
 ) -> Array:
-    """Compute the Jacobian J (..., 6, nv) of a frame: its twist is J v, linear part first."""
+    """Compute the geometric Jacobian of a frame.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    reference
+        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    J : (..., 6, nv) array
+        The twist of the frame, linear first, is `J @ v`.
+    """
     return _core.jacobian(robot, q, frame, reference, out)
 
 
@@ -56,15 +99,56 @@ def jacobian_dot(
     reference: Reference = "aligned",
     out: Array | None = None,
 ) -> Array:
-    """Compute the time derivative (..., 6, nv) of the Jacobian in the same reference, when the robot moves with v."""
+    """Compute the time derivative of the Jacobian of a frame, in the same reference, at velocity v.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    frame
+        Name or index of the frame.
+    reference
+        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    J_dot : (..., 6, nv) array
+    """
     return _core.jacobian_dot(robot, q, v, frame, reference, out)
 
 
 def analytic_jacobian(robot: Robot, q: ArrayLike, frame: str | int, *, parameters: str = "ZYX") -> Array:
-    """Compute the Jacobian of position and orientation parameters: (..., 6, nv), or (..., 7, nv) for "quaternion".
+    """Compute the Jacobian of a frame's position and orientation parameters.
 
-    `parameters` is an order of Euler angles about moving axes such as "ZYX" or "ZYZ", "rotation_vector", or
-    "quaternion" ([x y z w]). Where the parameters are singular (gimbal lock) SingularError is raised.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    parameters
+        An order of Euler angles about moving axes such as "ZYX" or "ZYZ", "rotation_vector", or "quaternion" (x y z w).
+
+    Returns
+    -------
+    J : (..., 6, nv) array, (..., 7, nv) for "quaternion"
+
+    Raises
+    ------
+    SingularError
+        Where the parameters are singular (gimbal lock).
+
+    Notes
+    -----
+    Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling, Planning and Control", 2009, section 3.6.
     """
     J = jacobian(robot, q, frame)
     rates = analytic_map(pose(robot, q, frame), parameters)
@@ -80,7 +164,28 @@ def velocity(
     reference: Reference = "aligned",
     out: Array | None = None,
 ) -> Array:
-    """Compute the twist (..., 6) of a frame: linear velocity [m/s], angular velocity [rad/s]."""
+    """Compute the twist of a frame.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    frame
+        Name or index of the frame.
+    reference
+        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    twist : (..., 6) array
+        Linear velocity [m/s], then angular velocity [rad/s].
+    """
     return _core.velocity(robot, q, v, frame, reference, out)
 
 
@@ -95,10 +200,32 @@ def acceleration(
     kind: Literal["classical", "spatial"] = "classical",
     out: Array | None = None,
 ) -> Array:
-    """Compute the acceleration (..., 6) of a frame, gravity not included.
+    """Compute the acceleration of a frame, without gravity.
 
-    "classical" is the second derivative of the point's position, what an accelerometer would feel; "spatial" is the
-    rate of change of the twist as a vector field, which differs by angular x linear velocity.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    a
+        Accelerations `(..., nv)`.
+    frame
+        Name or index of the frame.
+    reference
+        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
+    kind
+        "classical": second derivative of the position of the frame's origin; "spatial": time derivative of the twist,
+        which differs by the cross product of angular and linear velocity (Featherstone 2008, section 2.11).
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    acceleration : (..., 6) array
+        Linear [m/s^2], then angular [rad/s^2].
     """
     if kind not in ("classical", "spatial"):
         raise InputError(f"kind must be 'classical' or 'spatial', got {kind!r}")
@@ -106,22 +233,84 @@ def acceleration(
 
 
 def com(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the centre of mass of everything that moves, in the world: (..., 3) [m]."""
+    """Compute the centre of mass (CoM) of all moving links.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    p_world_com : (..., 3) array
+        [m]
+    """
     return _core.com(robot, q, out)
 
 
 def com_jacobian(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the Jacobian (..., 3, nv) of the centre of mass: its velocity is J v."""
+    """Compute the Jacobian of the CoM.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    out
+        Array for the result, to avoid an allocation.
+
+    Returns
+    -------
+    J : (..., 3, nv) array
+        The velocity of the CoM is `J @ v`.
+    """
     return _core.com_jacobian(robot, q, out)
 
 
 def com_velocity(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-    """Compute the velocity (..., 3) of the centre of mass [m/s]."""
+    """Compute the velocity of the CoM.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+
+    Returns
+    -------
+    velocity : (..., 3) array
+        [m/s], in world axes.
+    """
     result: Array = _core.momentum(robot, q, v, None)[..., :3] / robot.mass
     return result
 
 
 def com_acceleration(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-    """Compute the acceleration (..., 3) of the centre of mass [m/s^2], gravity not included."""
+    """Compute the acceleration of the CoM, without gravity.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    v
+        Velocities `(..., nv)`.
+    a
+        Accelerations `(..., nv)`.
+
+    Returns
+    -------
+    acceleration : (..., 3) array
+        [m/s^2], in world axes.
+    """
     result: Array = _core.momentum_rate(robot, q, v, a, None)[..., :3] / robot.mass
     return result

@@ -1,12 +1,12 @@
-"""How well a frame can move and push at a configuration: singular values of its Jacobian, and what follows from them.
+"""Manipulability and singularities: the singular values of a frame's Jacobian, and measures derived from them.
 
 Every function takes the directions that count as `part`: "all", "linear", "angular", or names out of x y z rx ry rz
-with spaces between, such as "x y" or "x y rz" for an arm in a plane. With fewer joints than directions the missing
-singular values are zero: the arm is singular everywhere. `joints` names the joints that may move; without it all do, a
-floating base included.
+separated by spaces, such as "x y" or "x y rz" for a planar arm. With fewer joints than directions the missing singular
+values are zero: the arm is singular everywhere. `joints` names the joints that move; without it all do, a floating
+base included.
 
-Metres and radians cannot be compared. Where both occur, `characteristic_length` [m] says how many metres count as much
-as one radian: angular rows are multiplied by it, and all singular values are then in metres per unit of joint rate.
+Metres and radians cannot be compared. Where both occur, angular rows are multiplied by `characteristic_length` [m], and
+all singular values are then in metres per unit of joint velocity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ _PARTS = {"all": (0, 1, 2, 3, 4, 5), "linear": (0, 1, 2), "angular": (3, 4, 5)}
 
 
 class Ellipsoid(NamedTuple):
-    """An ellipsoid about the origin: `axes` (..., k, k), a unit vector per column, and `radii` (..., k) along them."""
+    """An ellipsoid centred at the origin.
+
+    Attributes
+    ----------
+    axes : (..., k, k) array
+        Principal axes as unit vectors, one per column.
+    radii : (..., k) array
+        Semi-axis lengths along them.
+    """
 
     axes: Array
     radii: Array
@@ -36,10 +44,32 @@ class Ellipsoid(NamedTuple):
 def manipulability(
     robot: Robot, q: ArrayLike, frame: str | int, *, part: str = "all", joints: Sequence[str] | None = None
 ) -> Array:
-    """Compute Yoshikawa's measure (...), the product of the Jacobian's singular values; zero at a singularity.
+    """Compute Yoshikawa's manipulability measure, the product of the Jacobian's singular values.
 
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    part
+        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+    joints
+        Names of the joints that move; all, a floating base included, if not given.
+
+    Returns
+    -------
+    measure : (...) array
+        Zero at a singularity.
+
+    Notes
+    -----
     T. Yoshikawa, "Manipulability of robotic mechanisms", 1985, eq. 10.
 
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("planar2r")  # l1 l2 |sin q2|
     >>> print(kd.kinematics.manipulability(robot, [0.3, 0.5], "link2", part="x y").round(4), np.sin(0.5).round(4))
@@ -58,7 +88,28 @@ def singular_values(
     characteristic_length: float = 1.0,
     joints: Sequence[str] | None = None,
 ) -> Array:
-    """Compute the singular values (..., k) of the Jacobian for the k directions of `part`, greatest first."""
+    """Compute the singular values of the Jacobian.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    part
+        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+    characteristic_length
+        Length [m] that counts as much as one radian, where `part` mixes both.
+    joints
+        Names of the joints that move; all, a floating base included, if not given.
+
+    Returns
+    -------
+    values : (..., k) array
+        One for each of the k directions of `part`, in descending order.
+    """
     return _singular_values(_jacobian(robot, q, frame, part, characteristic_length, joints))
 
 
@@ -71,8 +122,30 @@ def condition_number(
     characteristic_length: float = 1.0,
     joints: Sequence[str] | None = None,
 ) -> Array:
-    """Compute the ratio (...) of the greatest to the smallest singular value: 1 is best, infinite at a singularity.
+    """Compute the ratio of the largest to the smallest singular value of the Jacobian.
 
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    part
+        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+    characteristic_length
+        Length [m] that counts as much as one radian, where `part` mixes both.
+    joints
+        Names of the joints that move; all, a floating base included, if not given.
+
+    Returns
+    -------
+    ratio : (...) array
+        1 is best; infinite at a singularity.
+
+    Notes
+    -----
     J. K. Salisbury and J. J. Craig, "Articulated hands: force control and kinematic issues", 1982.
     """
     s = singular_values(robot, q, frame, part=part, characteristic_length=characteristic_length, joints=joints)
@@ -91,10 +164,29 @@ def is_singular(
     characteristic_length: float = 1.0,
     joints: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Tell (...) whether the smallest singular value is below `threshold` [m or rad per unit of joint rate].
+    """Tell whether the smallest singular value of the Jacobian is below a threshold.
 
-    There is then a direction in which the frame moves by less than `threshold` when the joints move by one: a speed
-    of 1 that way takes a joint rate above 1 / threshold. `singular_values` gives the values themselves.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    threshold
+        Bound [m or rad per unit of joint velocity]. Below it, some unit velocity of the frame takes joint velocities
+        of norm above 1 / threshold.
+    part
+        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+    characteristic_length
+        Length [m] that counts as much as one radian, where `part` mixes both.
+    joints
+        Names of the joints that move; all, a floating base included, if not given.
+
+    Returns
+    -------
+    singular : (...) array of bool
     """
     if not _is_positive(threshold):
         raise InputError(f"threshold is {threshold!r}; give a number above 0")
@@ -111,8 +203,30 @@ def velocity_ellipsoid(
     characteristic_length: float = 1.0,
     joints: Sequence[str] | None = None,
 ) -> Ellipsoid:
-    """Find the ellipsoid of velocities that joint rates of norm 1 give, in world axes, longest radius first.
+    """Compute the ellipsoid of frame velocities that joint velocities of norm 1 produce.
 
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    part
+        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+    characteristic_length
+        Length [m] that counts as much as one radian, where `part` mixes both.
+    joints
+        Names of the joints that move; all, a floating base included, if not given.
+
+    Returns
+    -------
+    ellipsoid : Ellipsoid
+        In world axes, longest radius first.
+
+    Notes
+    -----
     Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling, Planning and Control", 2009, section 3.9.
     """
     J = _jacobian(robot, q, frame, part, characteristic_length, joints)
@@ -129,10 +243,32 @@ def force_ellipsoid(
     characteristic_length: float = 1.0,
     joints: Sequence[str] | None = None,
 ) -> Ellipsoid:
-    """Find the ellipsoid of forces that joint efforts of norm 1 hold, in world axes, shortest radius first.
+    """Compute the ellipsoid of forces at a frame that joint efforts of norm 1 balance.
 
-    Its axes are those of the velocities, its radii their inverses: infinite where the structure carries the load.
-    Moments count divided by `characteristic_length`. Reference as for `velocity_ellipsoid`.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    frame
+        Name or index of the frame.
+    part
+        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+    characteristic_length
+        Length [m] that counts as much as one radian, where `part` mixes both.
+    joints
+        Names of the joints that move; all, a floating base included, if not given.
+
+    Returns
+    -------
+    ellipsoid : Ellipsoid
+        In world axes, shortest radius first. Its axes are those of the velocity ellipsoid, its radii their inverses:
+        infinite where the structure carries the load. Moments are divided by `characteristic_length`.
+
+    Notes
+    -----
+    Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling, Planning and Control", 2009, section 3.9.
     """
     axes, radii = velocity_ellipsoid(
         robot, q, frame, part=part, characteristic_length=characteristic_length, joints=joints
@@ -153,29 +289,29 @@ def _jacobian(
 
 
 def part_rows(part: str) -> list[int]:
-    """Find the rows of a twist that `part` names, in order."""
+    """Find the rows of a twist that `part` names, in ascending order."""
     names = part.split() if isinstance(part, str) else []
     if len(names) == 1 and part in _PARTS:
         return list(_PARTS[part])
     if not names or len(set(names)) != len(names) or not set(names) <= set(_DIRECTIONS):
         raise InputError(
-            f"part must be 'all', 'linear' or 'angular', got {part!r}; or names out of x y z rx ry rz, as in 'x y rz'"
+            f"part is {part!r}; give 'all', 'linear', 'angular', or names out of x y z rx ry rz such as 'x y rz'"
         )
     return sorted(_DIRECTIONS.index(name) for name in names)
 
 
 def _columns(robot: Robot, joints: Sequence[str]) -> list[int]:
     if isinstance(joints, str) or not all(isinstance(name, str) for name in joints):
-        raise InputError(f"joints is {joints!r}; give a sequence of names of joints")
-    places = {joint.name: joint.v for joint in robot.joints if joint.mimic is None}
+        raise InputError(f"joints is {joints!r}; give a sequence of joint names")
+    columns = {joint.name: joint.v for joint in robot.joints if joint.mimic is None}
     for name in joints:
-        if name not in places:
-            raise unknown_name("joint", name, places)
-    return [i for name in dict.fromkeys(joints) for i in range(places[name].start, places[name].stop)]
+        if name not in columns:
+            raise unknown_name("joint", name, columns)
+    return [i for name in dict.fromkeys(joints) for i in range(columns[name].start, columns[name].stop)]
 
 
 def _singular_values(J: Array) -> Array:
-    """Compute one singular value per row, zeros for those that a matrix with fewer columns does not have."""
+    """Compute one singular value per row; those that a matrix with fewer columns does not have are zero."""
     rows, columns = J.shape[-2:]
     found = np.linalg.svd(J, compute_uv=False) if columns else np.zeros((*J.shape[:-2], 0))
     missing = np.zeros((*J.shape[:-2], max(0, rows - columns)))

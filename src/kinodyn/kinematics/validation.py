@@ -1,6 +1,6 @@
-"""Is it true? Checks of configurations, targets and solutions, each with an answer that says by how much not.
+"""Checks of configurations, targets and solutions, with reports that say how far they fail.
 
-Nothing here raises for an answer that is no; only for arguments that cannot be read.
+A negative answer is a report that is false in an `if`; only arguments that cannot be read raise.
 """
 
 from __future__ import annotations
@@ -9,21 +9,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinodyn.arrays import Array, MatrixLike
+from kinodyn.arrays import Array, Mask, MatrixLike
 from kinodyn.checks import as_pose, broadcast, numbers
 from kinodyn.errors import InputError
-from kinodyn.model.chain import chain_pose, configuration, first_joint, frame_name, reach_bounds
+from kinodyn.model.chain import (
+    chain_pose,
+    configuration,
+    first_joint_position,
+    frame_name,
+    reach_bounds,
+    single_configuration,
+)
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import log3
 
-Mask = NDArray[np.bool_]
+__all__ = ["LimitReport", "LimitViolation", "PoseReport", "ReachReport", "reaches", "within_limits", "within_reach"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
 
 
 @dataclass(frozen=True)
 class LimitViolation:
-    """One coordinate beyond its limit: the joint, which state of the batch, the value and its range [rad or m]."""
+    """One coordinate outside its limits.
+
+    Attributes
+    ----------
+    joint : str
+        Name of the joint.
+    state : tuple of int
+        Index into the batch axes.
+    value, lower, upper : float
+        The coordinate and its limits [rad or m].
+    """
 
     joint: str
     state: tuple[int, ...]
@@ -33,7 +54,7 @@ class LimitViolation:
 
     @property
     def excess(self) -> float:
-        """Tell how far it is beyond the limit [rad or m], above 0."""
+        """Compute how far the value is outside its limits [rad or m], above 0."""
         return max(self.value - self.upper, self.lower - self.value)
 
     def __str__(self) -> str:
@@ -45,9 +66,16 @@ class LimitViolation:
 
 @dataclass(frozen=True, eq=False)
 class LimitReport:
-    """Whether configurations keep their limits. True in an `if` when all of them do.
+    """Whether configurations are within their limits. True in an `if` when all of them are.
 
-    `ok` (...) by state; `excess` (..., nq) how far beyond [rad or m], 0 within; `violations` the worst first.
+    Attributes
+    ----------
+    ok : (...) array of bool
+        By state.
+    excess : (..., nq) array
+        How far each coordinate is outside its limits [rad or m], 0 inside.
+    violations : tuple of LimitViolation
+        Largest excess first.
     """
 
     ok: Mask
@@ -63,40 +91,53 @@ class LimitReport:
 
 @dataclass(frozen=True, eq=False)
 class ReachReport:
-    """Whether targets can be near enough. True in an `if` when none is certainly out of reach.
+    """Whether targets may be within reach. True in an `if` when none is certainly out of reach.
 
-    `possible` (...): False is certain, True means perhaps; `distance` (...) [m] from `centre` (3,), the first joint of
-    the chain; `least` and `greatest` [m] bound what the chain's lengths allow; `beyond` (...) [m] is how far a target
-    is outside these bounds, 0 within.
+    Attributes
+    ----------
+    possible : (...) array of bool
+        False is certain, True means perhaps.
+    distance : (...) array
+        Distances [m] of the targets from `centre`.
+    centre : (3,) array
+        Position of the first joint of the chain in the world [m].
+    min_reach, max_reach : float
+        Bounds [m] of the distance that the chain's lengths allow.
     """
 
     possible: Mask
     distance: Array
     centre: Array
-    least: float
-    greatest: float
+    min_reach: float
+    max_reach: float
 
     @property
-    def beyond(self) -> Array:
-        """Compute how far (...) each target is outside the bounds [m]."""
-        return np.asarray(np.maximum(0.0, np.maximum(self.distance - self.greatest, self.least - self.distance)))
+    def excess(self) -> Array:
+        """Compute how far each target is outside the bounds `(...)` [m], 0 inside."""
+        outside = np.maximum(self.distance - self.max_reach, self.min_reach - self.distance)
+        return np.asarray(np.maximum(0.0, outside))
 
     def __bool__(self) -> bool:
         return bool(self.possible.all())
 
     def __str__(self) -> str:
-        bounds = f"the chain reaches {self.least:.4g} to {self.greatest:.4g} m from its first joint"
+        bounds = f"the chain reaches {self.min_reach:.4g} to {self.max_reach:.4g} m from its first joint"
         missed = int((~self.possible).sum())
         if not missed:
             return f"perhaps within reach: {bounds}"
-        return f"{missed} of {self.possible.size} out of reach, by up to {self.beyond.max():.4g} m: {bounds}"
+        return f"{missed} of {self.possible.size} out of reach, by up to {self.excess.max():.4g} m: {bounds}"
 
 
 @dataclass(frozen=True, eq=False)
 class PoseReport:
     """Whether configurations reach their targets. True in an `if` when all of them do.
 
-    `ok` (...) by state; `position` (...) [m] and `angle` (...) [rad] are what is left between frame and target.
+    Attributes
+    ----------
+    ok : (...) array of bool
+        By state.
+    position, angle : (...) arrays
+        Distance [m] and angle [rad] between frame and target.
     """
 
     ok: Mask
@@ -115,23 +156,38 @@ class PoseReport:
 
 
 def within_limits(robot: Robot, q: ArrayLike, *, tolerance: float = 0.0) -> LimitReport:
-    """Check configurations (..., nq) against the position limits, up to `tolerance` [rad or m] beyond.
+    """Check configurations against the position limits.
 
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    tolerance
+        How far a coordinate may be outside its limits [rad or m].
+
+    Returns
+    -------
+    report : LimitReport
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> print(within_limits(kd.load("panda"), [0, 0, 0, -1, 0, 4, 0]))
     joint 'panda_joint6' is at 4, 0.248 above its upper limit 3.7525
     """
     values = configuration(robot, q)
-    slack = _tolerance("tolerance", tolerance)
+    allowed = _tolerance("tolerance", tolerance)
     lower, upper = robot.limits.lower, robot.limits.upper
     excess = np.maximum(0.0, np.maximum(values - upper, lower - values))
-    beyond = excess > slack
+    outside = excess > allowed
     names = {i: joint.name for joint in robot.joints for i in range(joint.q.start, joint.q.stop)}
     found = []
-    for *state, i in np.argwhere(beyond).tolist():
-        place = (*state, i)
-        found.append(LimitViolation(names[i], tuple(state), float(values[place]), float(lower[i]), float(upper[i])))
-    return LimitReport(np.asarray(~beyond.any(axis=-1)), excess, tuple(sorted(found, key=lambda v: -v.excess)))
+    for *state, i in np.argwhere(outside).tolist():
+        index = (*state, i)
+        found.append(LimitViolation(names[i], tuple(state), float(values[index]), float(lower[i]), float(upper[i])))
+    return LimitReport(np.asarray(~outside.any(axis=-1)), excess, tuple(sorted(found, key=lambda v: -v.excess)))
 
 
 def within_reach(
@@ -142,22 +198,36 @@ def within_reach(
     joints: Sequence[str] | None = None,
     q0: ArrayLike | None = None,
 ) -> ReachReport:
-    """Check by the lengths of the chain whether a frame can come to the positions of target poses T (..., 4, 4).
+    """Check by the lengths of the chain whether a frame can reach the positions of target poses.
 
-    The chain is that of `joints`, or all joints between base and frame; the rest stands as in `q0` (nq,), neutral if
-    not given, and so does a floating base. Angles, their limits and the orientation are not looked at: "no" is
-    certain, for each leaves less; "perhaps" is for `kinematics.workspace` or an inverse kinematics to settle.
+    Angles, joint limits and the orientation are ignored: "no" is certain, because each of them only reduces the reach;
+    "perhaps" is for `kinematics.workspace` or inverse kinematics to decide.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    T
+        Target poses `(..., 4, 4)` in the world.
+    frame
+        Name or index of the frame.
+    joints
+        Names of the joints that move; all between base and frame if not given.
+    q0
+        Configuration `(nq,)` of the other joints and of a floating base; neutral if not given.
+
+    Returns
+    -------
+    report : ReachReport
     """
-    held = configuration(robot, robot.neutral() if q0 is None else q0)
-    if held.shape != (robot.nq,):
-        raise InputError(f"q0 has shape {held.shape}; give one configuration ({robot.nq},)")
+    start = single_configuration(robot, q0)
     name, target = frame_name(robot, frame), as_pose(T, "T")
-    centre = first_joint(robot, name, held, joints)
-    _, least, greatest = reach_bounds(robot, name, held, joints)
+    centre = first_joint_position(robot, name, start, joints)
+    _, min_reach, max_reach = reach_bounds(robot, name, start, joints)
     distance = np.asarray(np.linalg.norm(target[..., :3, 3] - centre, axis=-1))
     rounding = 1e-12 * (distance + np.linalg.norm(centre))
-    possible = np.asarray((distance <= greatest + rounding) & (distance >= least - rounding))
-    return ReachReport(possible, distance, centre, least, greatest)
+    possible = np.asarray((distance <= max_reach + rounding) & (distance >= min_reach - rounding))
+    return ReachReport(possible, distance, centre, min_reach, max_reach)
 
 
 def reaches(
@@ -169,18 +239,34 @@ def reaches(
     tolerance: float = 1e-6,
     angle_tolerance: float = 1e-6,
 ) -> PoseReport:
-    """Check whether configurations (..., nq) take a frame to target poses T (..., 4, 4).
+    """Check whether configurations take a frame to target poses.
 
-    Up to `tolerance` [m] and `angle_tolerance` [rad]; an infinite one leaves that part out. The pose is multiplied out
-    from the description, joint by joint, without the core that a solver uses.
+    The pose is the product of the description's transforms, computed without the core that the solvers use.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    T
+        Target poses `(..., 4, 4)` in the world.
+    frame
+        Name or index of the frame.
+    tolerance, angle_tolerance
+        Largest distance [m] and angle [rad] from the target; an infinite one ignores that part.
+
+    Returns
+    -------
+    report : PoseReport
     """
-    slack, turn = _tolerance("tolerance", tolerance), _tolerance("angle_tolerance", angle_tolerance)
+    max_distance, max_angle = _tolerance("tolerance", tolerance), _tolerance("angle_tolerance", angle_tolerance)
     values = configuration(robot, q)
     found, target = broadcast((chain_pose(robot, values, frame), 2), (as_pose(T, "T"), 2))
     position = np.asarray(np.linalg.norm(target[..., :3, 3] - found[..., :3, 3], axis=-1))
     between = np.swapaxes(found[..., :3, :3], -2, -1) @ target[..., :3, :3]
     angle = np.asarray(np.linalg.norm(log3(between), axis=-1))
-    return PoseReport(np.asarray((position <= slack) & (angle <= turn)), position, angle)
+    return PoseReport(np.asarray((position <= max_distance) & (angle <= max_angle)), position, angle)
 
 
 def _tolerance(what: str, value: float) -> float:

@@ -1,8 +1,8 @@
-"""Rotations, poses, twists, wrenches and inertias over any batch axes: what SciPy's `Rotation` lacks.
+"""Rotations, poses, twists, wrenches and inertias over any batch axes: what SciPy's `Rotation` does not have.
 
-Rotations are matrices `(..., 3, 3)`, poses `T_a_b` `(..., 4, 4)` that take coordinates in b to a, quaternions
-`(..., 4)` x y z w, twists and wrenches `(..., 6)` linear first. An argument that is a rotation also takes a SciPy
-`Rotation`, one that is a pose a SciPy `RigidTransform`. Composing is the matrix product `T_a_b @ T_b_c`.
+Rotations are matrices `(..., 3, 3)`; poses `T_a_b` `(..., 4, 4)` map coordinates in b to a; quaternions `(..., 4)` are
+ordered x y z w; twists and wrenches `(..., 6)` are linear first. An argument that is a rotation also accepts a SciPy
+`Rotation`, one that is a pose a SciPy `RigidTransform`. Poses are composed by the matrix product `T_a_b @ T_b_c`.
 """
 
 from kinodyn.checks import as_pose, as_rotation
@@ -76,3 +76,7 @@ __all__ = [
     "slerp",
     "unskew",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

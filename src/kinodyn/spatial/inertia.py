@@ -1,4 +1,4 @@
-"""Spatial inertia of a rigid body, linear first, and the same body seen from another frame."""
+"""Spatial inertia of a rigid body, linear first, and its change of frame."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from kinodyn.spatial.poses import adjoint_matrix, inverse_pose
 
 
 def inertia_matrix(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> Array:
-    """Return the spatial inertia `(..., 6, 6)` of a body about the origin of its frame, linear first.
-
-    It takes the body's twist in that frame to its momentum: linear [kg m/s], then angular about the origin [kg m^2/s].
+    """Return the spatial inertia of a body about the origin of its frame, linear first.
 
     Parameters
     ----------
     mass
-        `(...)` [kg].
+        Masses `(...)` [kg].
     com
-        Centre of mass `(..., 3)` in the frame [m].
+        Centres of mass `(..., 3)` in the frame [m].
     inertia
-        Rotational inertia `(..., 3, 3)` about the centre of mass, in the frame's axes [kg m^2].
+        Rotational inertias `(..., 3, 3)` about the CoM, in the frame's axes [kg m^2].
 
-    Example
+    Returns
     -------
-    >>> print(inertia_matrix(2, [0, 0, 1], np.zeros((3, 3)))[3:, 3:])  # a point 1 m from the origin
+    I : (..., 6, 6) array
+        Maps the body's twist in the frame to its momentum: linear [kg m/s], then angular about the origin [kg m^2/s].
+
+    Examples
+    --------
+    >>> print(inertia_matrix(2, [0, 0, 1], np.zeros((3, 3)))[3:, 3:])  # a point mass 1 m from the origin
     [[2. 0. 0.]
      [0. 2. 0.]
      [0. 0. 0.]]
@@ -49,12 +52,22 @@ def inertia_matrix(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> Array
 
 
 def move_inertia(T_a_b: MatrixLike, inertia_b: ArrayLike) -> Array:
-    """Return about and in frame a the spatial inertias `(..., 6, 6)` that are given in frame b.
+    """Express spatial inertias about and in frame a that are given in frame b.
 
-    Kinetic energy stays the same: with X = `adjoint(T_b_a)` the result is X^T I X.
+    Parameters
+    ----------
+    T_a_b
+        Poses `(..., 4, 4)` of frame b in frame a.
+    inertia_b
+        Spatial inertias `(..., 6, 6)` in frame b.
 
-    Example
+    Returns
     -------
+    inertia_a : (..., 6, 6) array
+        `X^T I X` with X = `adjoint(T_b_a)`: the kinetic energy stays the same.
+
+    Examples
+    --------
     >>> ball = inertia_matrix(2, [0, 0, 0], 0.1 * np.eye(3))
     >>> T_a_b = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 3], [0, 0, 0, 1]]
     >>> bool(np.allclose(move_inertia(T_a_b, ball), inertia_matrix(2, [0, 0, 3], 0.1 * np.eye(3))))

@@ -1,7 +1,7 @@
-"""Jacobians of the exponential on SO(3) and SE(3), right at angle 0.
+"""Jacobians of the exponential map on SO(3) and SE(3), accurate at angle 0.
 
 All closed forms here are combinations of the functions f_n(x) = 1/n! - x/(n+2)! + x^2/(n+4)! - ... of the squared
-angle x (Stumpff's functions): f_0 = cos, f_1 = sin(angle)/angle, and f_n = 1/n! - x f_(n+2).
+angle x (Stumpff functions): f_0 = cos, f_1 = sin(angle)/angle, and f_n = 1/n! - x f_(n+2).
 """
 
 from __future__ import annotations
@@ -22,10 +22,21 @@ _SERIES = np.array([[(-1.0) ** k / math.factorial(n + 2 * k) for n in (4, 5)] fo
 
 
 def left_jacobian(vector: ArrayLike) -> Array:
-    """Return J with `exp(x + dx) = exp(J dx) exp(x)` to first order.
+    """Return the left Jacobian J of the exponential map: `exp(x + dx) = exp(J dx) exp(x)` to first order.
 
-    `vector` x is a rotation vector `(..., 3)` or a twist `(..., 6)`, linear first; J is `(..., 3, 3)` or
-    `(..., 6, 6)`. J takes rates of x to the velocity of `exp(x)` in the world reference.
+    Parameters
+    ----------
+    vector
+        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+
+    Returns
+    -------
+    J : (..., 3, 3) or (..., 6, 6) array
+        Maps rates of x to the velocity of `exp(x)` in the world reference.
+
+    Notes
+    -----
+    T. Barfoot, "State Estimation for Robotics", 2017, chapter 7.
     """
     x = _rotation_vector_or_twist(vector)
     if x.shape[-1] == 3:
@@ -34,9 +45,21 @@ def left_jacobian(vector: ArrayLike) -> Array:
 
 
 def left_jacobian_inverse(vector: ArrayLike) -> Array:
-    """Return the inverse of `left_jacobian(vector)`; raise `SingularError` at whole turns, where there is none.
+    """Return the inverse of `left_jacobian(vector)`.
 
-    The zero vector is no whole turn: both Jacobians are the identity there.
+    Parameters
+    ----------
+    vector
+        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+
+    Returns
+    -------
+    J_inverse : (..., 3, 3) or (..., 6, 6) array
+
+    Raises
+    ------
+    SingularError
+        At rotations by a multiple of a full turn other than zero, where J has no inverse.
     """
     x = _rotation_vector_or_twist(vector)
     J_inverse = left_jacobian3_inverse(x[..., -3:])
@@ -46,15 +69,38 @@ def left_jacobian_inverse(vector: ArrayLike) -> Array:
 
 
 def right_jacobian(vector: ArrayLike) -> Array:
-    """Return J with `exp(x + dx) = exp(x) exp(J dx)` to first order; shapes as in `left_jacobian`.
+    """Return the right Jacobian J of the exponential map: `exp(x + dx) = exp(x) exp(J dx)` to first order.
 
-    J takes rates of x to the velocity of `exp(x)` in the local reference.
+    Parameters
+    ----------
+    vector
+        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+
+    Returns
+    -------
+    J : (..., 3, 3) or (..., 6, 6) array
+        Maps rates of x to the velocity of `exp(x)` in the local reference.
     """
     return left_jacobian(-_rotation_vector_or_twist(vector))
 
 
 def right_jacobian_inverse(vector: ArrayLike) -> Array:
-    """Return the inverse of `right_jacobian(vector)`; raise `SingularError` at whole turns, where there is none."""
+    """Return the inverse of `right_jacobian(vector)`.
+
+    Parameters
+    ----------
+    vector
+        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+
+    Returns
+    -------
+    J_inverse : (..., 3, 3) or (..., 6, 6) array
+
+    Raises
+    ------
+    SingularError
+        At rotations by a multiple of a full turn other than zero, where J has no inverse.
+    """
     return left_jacobian_inverse(-_rotation_vector_or_twist(vector))
 
 
@@ -81,8 +127,8 @@ def left_jacobian3_inverse(phi: Array) -> Array:
     squared = (phi * phi).sum(axis=-1)
     if ((squared > 1) & (squared * f2[..., 0, 0] < 1e-12)).any():
         raise SingularError(
-            "the rotation vector is a whole turn long, where its rates are not determined by the angular velocity;"
-            " use the vector that is a turn shorter"
+            "the rotation vector is a full turn long, where its rates are not determined by the angular velocity;"
+            " use the vector that is one turn shorter"
         )
     S = skew_matrix(phi)
     return np.eye(3) - S / 2 + (f3 - 2 * f4) / (2 * f2) * (S @ S)

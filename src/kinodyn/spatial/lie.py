@@ -1,4 +1,4 @@
-"""Exponential and logarithm on SO(3) and SE(3), right at angle 0 and at angle pi."""
+"""Exponential and logarithm on SO(3) and SE(3), accurate at angle 0 and at angle pi."""
 
 from __future__ import annotations
 
@@ -15,15 +15,24 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, as_rotation, numbers
 from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
 
-# Matrices are checked at our door; from 1.17 on SciPy makes a check of its own, ten times as slow as the conversion.
+# Matrices are checked by `as_rotation`; from 1.17 on SciPy checks them again, ten times as slow as the conversion.
 _CHECKED: dict[str, Any] = {"assume_valid": True} if NumpyVersion(scipy_version) >= "1.17.0" else {}
 
 
 def exp3(rotation_vector: ArrayLike) -> Array:
-    """Return the rotation matrices `(..., 3, 3)` of rotation vectors `(..., 3)` [rad], of any length.
+    """Return the rotation matrices of rotation vectors: the exponential map of SO(3).
 
-    Example
+    Parameters
+    ----------
+    rotation_vector
+        Vectors `(..., 3)` [rad] of any length.
+
+    Returns
     -------
+    R : (..., 3, 3) array
+
+    Examples
+    --------
     >>> print(exp3([0, 0, np.pi / 2]).round(6) + 0.0)
     [[ 0. -1.  0.]
      [ 1.  0.  0.]
@@ -33,12 +42,20 @@ def exp3(rotation_vector: ArrayLike) -> Array:
 
 
 def log3(rotation: MatrixLike) -> Array:
-    """Return the rotation vectors `(..., 3)` [rad], no longer than pi, of rotations `(..., 3, 3)`.
+    """Return the rotation vectors of rotations: the logarithm of SO(3).
 
-    At a half turn the vector and its opposite are both right; one of them is given.
+    Parameters
+    ----------
+    rotation
+        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
 
-    Example
+    Returns
     -------
+    rotation_vector : (..., 3) array
+        [rad], not longer than pi. At a half turn both signs are valid; one of them is returned.
+
+    Examples
+    --------
     >>> print(log3(np.diag([-1, 1, -1])))
     [0.         3.14159265 0.        ]
     """
@@ -46,12 +63,19 @@ def log3(rotation: MatrixLike) -> Array:
 
 
 def exp(twist: ArrayLike) -> Array:
-    """Return the pose `(..., 4, 4)` reached from identity by a constant twist `(..., 6)` in one unit of time.
+    """Return the poses reached from identity by a constant twist in one unit of time: the exponential map of SE(3).
 
-    The twist is linear first: [m], then [rad], the rotation of any length.
+    Parameters
+    ----------
+    twist
+        Twists `(..., 6)`, linear [m] then angular [rad], the rotation of any length.
 
-    Example
+    Returns
     -------
+    T : (..., 4, 4) array
+
+    Examples
+    --------
     >>> print(exp([np.pi / 2, 0, 0, 0, 0, np.pi / 2])[:3, 3].round(6))
     [1. 1. 0.]
     """
@@ -59,12 +83,20 @@ def exp(twist: ArrayLike) -> Array:
 
 
 def log(pose: MatrixLike) -> Array:
-    """Return the twist `(..., 6)`, linear first, that reaches a pose `(..., 4, 4)` from identity in one unit of time.
+    """Return the twists that reach poses from identity in one unit of time: the logarithm of SE(3).
 
-    Its angular part is no longer than pi. Inverse of `exp`.
+    Parameters
+    ----------
+    pose
+        Poses `(..., 4, 4)`.
 
-    Example
+    Returns
     -------
+    twist : (..., 6) array
+        Linear [m] then angular [rad], the angular part not longer than pi.
+
+    Examples
+    --------
     >>> print(log(exp([1, 2, 3, 0, 0, np.pi])))
     [1.         2.         3.         0.         0.         3.14159265]
     """
@@ -72,17 +104,17 @@ def log(pose: MatrixLike) -> Array:
 
 
 def exp_rotation_vector(phi: Array) -> Array:
-    """Return `exp3` of an array already checked."""
+    """Return `exp3` of an array that was checked before."""
     return through_scipy(phi, 1, (3, 3), lambda flat: Rotation.from_rotvec(flat).as_matrix())
 
 
 def log_rotation(R: Array) -> Array:
-    """Return `log3` of an array already checked."""
+    """Return `log3` of an array that was checked before."""
     return through_scipy(R, 2, (3,), lambda flat: rotation_of(flat).as_rotvec())
 
 
 def exp_twist(xi: Array) -> Array:
-    """Return `exp` of an array already checked."""
+    """Return `exp` of an array that was checked before."""
     T = np.zeros((*xi.shape[:-1], 4, 4))
     T[..., :3, :3] = exp_rotation_vector(xi[..., 3:])
     T[..., :3, 3] = (left_jacobian3(xi[..., 3:]) @ xi[..., :3, None])[..., 0]
@@ -91,21 +123,21 @@ def exp_twist(xi: Array) -> Array:
 
 
 def log_pose(T: Array) -> Array:
-    """Return `log` of an array already checked."""
+    """Return `log` of an array that was checked before."""
     phi = log_rotation(T[..., :3, :3])
     rho = (left_jacobian3_inverse(phi) @ T[..., :3, 3, None])[..., 0]
     return np.concatenate([rho, phi], axis=-1)
 
 
 def rotation_of(R: Array) -> Rotation:
-    """Return SciPy's form of matrices `(n, 3, 3)` already checked."""
+    """Return the SciPy `Rotation` of matrices `(n, 3, 3)` that were checked before."""
     return Rotation.from_matrix(R, **_CHECKED)
 
 
 def through_scipy(array: Array, rank: int, core: tuple[int, ...], convert: Callable[[Array], Array]) -> Array:
-    """Apply `convert`, which takes one batch axis, over the batch axes of an array whose last `rank` axes are its core.
+    """Apply `convert`, which accepts one batch axis, over all batch axes: all but the last `rank` axes, the core.
 
-    SciPy's rotations take more than one batch axis only from 1.17 on, and no read-only array: hence the copy.
+    SciPy's rotations accept several batch axes only from 1.17 on, and never a read-only array: hence the copy.
     """
     batch = array.shape[: array.ndim - rank]
     if array.size == 0:

@@ -1,6 +1,6 @@
-"""Rigid transforms: building, inverting, and what they do to twists and wrenches.
+"""Rigid transforms: construction, inverse, and their action on twists and wrenches.
 
-`T_a_b` takes coordinates in b to a. Composing is `T_a_b @ T_b_c`, which NumPy does over any batch axes.
+`T_a_b` maps coordinates in b to a. Composition is `T_a_b @ T_b_c`, which NumPy broadcasts over batch axes.
 """
 
 from __future__ import annotations
@@ -22,19 +22,23 @@ def pose(
     *,
     quaternion: ArrayLike | None = None,
 ) -> Array:
-    """Build poses `(..., 4, 4)` from a position and a rotation; each may be left out.
+    """Build poses from a position and a rotation; either may be left out.
 
     Parameters
     ----------
     translation
-        Position `(..., 3)` [m].
+        Positions `(..., 3)` [m].
     rotation
         Matrices `(..., 3, 3)` or a SciPy `Rotation`.
     quaternion
         Instead of `rotation`: unit quaternions `(..., 4)`, x y z w.
 
-    Example
+    Returns
     -------
+    T : (..., 4, 4) array
+
+    Examples
+    --------
     >>> print(pose([1, 2, 3], quaternion=[0, 0, 1, 0]) + 0.0)
     [[-1.  0.  0.  1.]
      [ 0. -1.  0.  2.]
@@ -54,10 +58,19 @@ def pose(
 
 
 def inverse(T_a_b: MatrixLike) -> Array:
-    """Return `T_b_a` `(..., 4, 4)` of the poses `T_a_b`.
+    """Return `T_b_a` of the poses `T_a_b`.
 
-    Example
+    Parameters
+    ----------
+    T_a_b
+        Poses `(..., 4, 4)`.
+
+    Returns
     -------
+    T_b_a : (..., 4, 4) array
+
+    Examples
+    --------
     >>> print(inverse(pose([1, 2, 3]))[:3, 3])
     [-1. -2. -3.]
     """
@@ -65,20 +78,41 @@ def inverse(T_a_b: MatrixLike) -> Array:
 
 
 def adjoint(T_a_b: MatrixLike) -> Array:
-    """Return the matrices `(..., 6, 6)` that take twists, linear first, from frame b to frame a.
+    """Return the adjoint matrices, which map twists, linear first, from frame b to frame a.
 
     The twist of a body in frame a is the velocity of its point at the origin of a, then its angular velocity, both in
-    the axes of a. The transposed matrix takes wrenches from a to b.
+    the axes of a.
+
+    Parameters
+    ----------
+    T_a_b
+        Poses `(..., 4, 4)` of frame b in frame a.
+
+    Returns
+    -------
+    X_a_b : (..., 6, 6) array
+        Its transpose maps wrenches from a to b.
     """
     return adjoint_matrix(as_pose(T_a_b, "T_a_b"))
 
 
 def move_twist(T_a_b: MatrixLike, twist_b: ArrayLike) -> Array:
-    """Return in frame a the twists `(..., 6)`, linear first, that are given in frame b.
+    """Express in frame a the twists that are given in frame b.
 
-    Example
+    Parameters
+    ----------
+    T_a_b
+        Poses `(..., 4, 4)` of frame b in frame a.
+    twist_b
+        Twists `(..., 6)`, linear first, in frame b.
+
+    Returns
     -------
-    >>> print(move_twist(pose([0, 1, 0]), [0, 0, 0, 0, 0, 2]))  # turning about an axis 1 m away
+    twist_a : (..., 6) array
+
+    Examples
+    --------
+    >>> print(move_twist(pose([0, 1, 0]), [0, 0, 0, 0, 0, 2]))  # a rotation about an axis 1 m away
     [2. 0. 0. 0. 0. 2.]
     """
     T, twist = broadcast((as_pose(T_a_b, "T_a_b"), 2), (numbers("twist_b", twist_b, 6), 1))
@@ -86,13 +120,23 @@ def move_twist(T_a_b: MatrixLike, twist_b: ArrayLike) -> Array:
 
 
 def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
-    """Return in frame a the wrenches `(..., 6)` that are given in frame b: force [N], moment about the origin [N m].
+    """Express in frame a the wrenches that are given in frame b.
 
-    Power stays the same: `move_wrench(T, f)` times `move_twist(T, v)` is f times v.
+    Parameters
+    ----------
+    T_a_b
+        Poses `(..., 4, 4)` of frame b in frame a.
+    wrench_b
+        Wrenches `(..., 6)` in frame b: force [N], then moment about the origin of b [N m].
 
-    Example
+    Returns
     -------
-    >>> print(move_wrench(pose([2, 0, 0]), [0, 0, 10, 0, 0, 0]))  # a force at an arm of 2 m
+    wrench_a : (..., 6) array
+        Of the same power: `move_wrench(T, f) @ move_twist(T, v)` equals `f @ v`.
+
+    Examples
+    --------
+    >>> print(move_wrench(pose([2, 0, 0]), [0, 0, 10, 0, 0, 0]))  # a force at a lever arm of 2 m
     [  0.   0.  10.   0. -20.   0.]
     """
     T, wrench = broadcast((as_pose(T_a_b, "T_a_b"), 2), (numbers("wrench_b", wrench_b, 6), 1))
@@ -101,19 +145,24 @@ def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
 
 
 def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "local_world_aligned") -> Array:
-    """Return the constant twist `(..., 6)`, linear first, that takes one pose to the other in one unit of time.
+    """Return the constant twist that takes one pose to another in one unit of time.
 
     Parameters
     ----------
     T_from, T_to
         Poses `(..., 4, 4)` in the world.
     reference
-        As in Jacobians: "local" is expressed in `T_from`, so that `T_to = T_from exp(error)`; "world" at the world's
-        origin, so that `T_to = exp(error) T_from`; "local_world_aligned" at the origin of `T_from` in world axes. The
-        motion is a screw, so the linear part is the difference of positions only if there is no rotation.
+        As for Jacobians: "local" is expressed in `T_from`, so that `T_to = T_from exp(error)`; "world" at the world's
+        origin, so that `T_to = exp(error) T_from`; "local_world_aligned" at the origin of `T_from` in world axes.
 
-    Example
+    Returns
     -------
+    error : (..., 6) array
+        Linear [m] then angular [rad]. The motion is a screw, so the linear part is the difference of positions only if
+        there is no rotation.
+
+    Examples
+    --------
     >>> print(pose_error(pose([1, 0, 0]), pose([1, 2, 0])))
     [0. 2. 0. 0. 0. 0.]
     """
@@ -129,12 +178,21 @@ def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "loc
 
 
 def interpolate(T0: MatrixLike, T1: MatrixLike, s: ArrayLike) -> Array:
-    """Go the part `s` `(...)` of the way from poses `T0` to `T1` `(..., 4, 4)` along the screw between them.
+    """Interpolate between poses along the screw that joins them, at constant twist.
 
-    Twist and speed are constant; 0 is `T0`, 1 is `T1`, and beyond them the same screw goes on.
+    Parameters
+    ----------
+    T0, T1
+        Poses `(..., 4, 4)` at the start and at the end.
+    s
+        Fractions `(...)`: 0 is `T0`, 1 is `T1`; values outside continue along the same screw.
 
-    Example
+    Returns
     -------
+    T : (..., 4, 4) array
+
+    Examples
+    --------
     >>> T = interpolate(pose(), pose([2, 0, 0]), [0, 0.25, 1])
     >>> print(T[:, 0, 3])
     [0.  0.5 2. ]
@@ -144,7 +202,7 @@ def interpolate(T0: MatrixLike, T1: MatrixLike, s: ArrayLike) -> Array:
 
 
 def inverse_pose(T: Array) -> Array:
-    """Return `inverse` of an array already checked."""
+    """Return `inverse` of an array that was checked before."""
     R_transposed = np.swapaxes(T[..., :3, :3], -2, -1)
     result = np.zeros_like(T)
     result[..., :3, :3] = R_transposed
@@ -154,7 +212,7 @@ def inverse_pose(T: Array) -> Array:
 
 
 def adjoint_matrix(T: Array) -> Array:
-    """Return `adjoint` of an array already checked."""
+    """Return `adjoint` of an array that was checked before."""
     R = T[..., :3, :3]
     X = np.zeros((*T.shape[:-2], 6, 6))
     X[..., :3, :3] = X[..., 3:, 3:] = R

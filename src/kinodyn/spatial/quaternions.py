@@ -1,4 +1,4 @@
-"""Unit quaternions x y z w over any batch axes: product, inverse, turning a vector, interpolation."""
+"""Unit quaternions x y z w over any batch axes: product, inverse, rotation of a vector, interpolation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from kinodyn.checks import broadcast, numbers, unit_vectors
 
 
 def quaternion_product(left: ArrayLike, right: ArrayLike) -> Array:
-    """Multiply unit quaternions `(..., 4)`: the rotation of the product is that of `left` times that of `right`.
+    """Multiply unit quaternions; the rotation of the product is that of `left` times that of `right`.
 
-    Example
+    Parameters
+    ----------
+    left, right
+        Unit quaternions `(..., 4)`, x y z w.
+
+    Returns
     -------
+    quaternion : (..., 4) array
+
+    Examples
+    --------
     >>> print(quaternion_product([1, 0, 0, 0], [0, 1, 0, 0]))
     [0. 0. 1. 0.]
     """
@@ -22,15 +31,36 @@ def quaternion_product(left: ArrayLike, right: ArrayLike) -> Array:
 
 
 def quaternion_inverse(quaternion: ArrayLike) -> Array:
-    """Return the quaternions `(..., 4)` of the opposite rotations of unit quaternions `(..., 4)`."""
+    """Return the quaternions of the inverse rotations.
+
+    Parameters
+    ----------
+    quaternion
+        Unit quaternions `(..., 4)`, x y z w.
+
+    Returns
+    -------
+    inverse : (..., 4) array
+    """
     return conjugate(unit_vectors("quaternion", quaternion, 4))
 
 
 def quaternion_rotate(quaternion: ArrayLike, vector: ArrayLike) -> Array:
-    """Rotate vectors `(..., 3)` by unit quaternions `(..., 4)`.
+    """Rotate vectors by unit quaternions.
 
-    Example
+    Parameters
+    ----------
+    quaternion
+        Unit quaternions `(..., 4)`, x y z w.
+    vector
+        Vectors `(..., 3)`.
+
+    Returns
     -------
+    rotated : (..., 3) array
+
+    Examples
+    --------
     >>> print(quaternion_rotate([0, 0, 1, 0], [1, 2, 3]))
     [-1. -2.  3.]
     """
@@ -40,13 +70,22 @@ def quaternion_rotate(quaternion: ArrayLike, vector: ArrayLike) -> Array:
 
 
 def slerp(q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> Array:
-    """Interpolate unit quaternions `(..., 4)` at constant angular velocity, the shorter way round.
+    """Interpolate unit quaternions at constant angular velocity along the shorter arc.
 
-    `s` `(...)` is 0 at `q0` and 1 at the rotation of `q1`; outside it goes on along the same axis. The result is next
-    to `q0`, so that at 1 it is -q1 when that is nearer to `q0` than q1 is.
+    Parameters
+    ----------
+    q0, q1
+        Unit quaternions `(..., 4)`, x y z w, at the start and at the end.
+    s
+        Fractions `(...)`: 0 is `q0`, 1 the rotation of `q1`; values outside continue about the same axis.
 
-    Example
+    Returns
     -------
+    quaternion : (..., 4) array
+        Continuous with `q0`: at s = 1 it is -q1 if that is nearer to `q0` than q1.
+
+    Examples
+    --------
     >>> print(slerp([0, 0, 0, 1], [0, 0, 1, 0], [0, 1 / 3, 1]).round(6))
     [[0.       0.       0.       1.      ]
      [0.       0.       0.5      0.866025]
@@ -65,12 +104,12 @@ def slerp(q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Multiply quaternions, not only unit ones, without a check."""
+    """Multiply quaternions of any norm, without checks."""
     u, v = a[..., :3], b[..., :3]
     vector = a[..., 3:] * v + b[..., 3:] * u + np.cross(u, v)
     return np.concatenate([vector, a[..., 3:] * b[..., 3:] - (u * v).sum(axis=-1, keepdims=True)], axis=-1)
 
 
 def conjugate(q: Array) -> Array:
-    """Turn the sign of the vector part."""
+    """Negate the vector part."""
     return q * (-1.0, -1.0, -1.0, 1.0)

@@ -1,7 +1,7 @@
-"""Rates of orientation parameters to and from angular velocity.
+"""Rates of orientation parameters from angular velocity, and back.
 
-Each `..._rates_matrix(x)` is the E in `omega = E @ rates`; each `..._rates(x, omega)` goes back. `reference` says in
-which axes omega is: "world" or, which for an angular velocity is the same, "aligned"; or "local".
+Each `..._rates_matrix(x)` is the E in `omega = E @ rates`; each `..._rates(x, omega)` solves for the rates. `reference`
+names the axes of omega: "world" or, which is the same for an angular velocity, "local_world_aligned"; or "local".
 """
 
 from __future__ import annotations
@@ -17,18 +17,30 @@ from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
 from kinodyn.spatial.lie import log3
 from kinodyn.spatial.rotations import as_euler, as_quaternion, euler_axes, turn
 
-# Volume spanned by the three Euler axes, the cosine or sine of the middle angle, below which rates are not given.
+# Volume spanned by the three Euler axes, the cosine or sine of the middle angle, below which E counts as singular.
 _GIMBAL_LOCK = 1e-8
 
 
 def euler_rates_matrix(angles: ArrayLike, order: str = "ZYX", reference: Reference = "world") -> Array:
-    """Return E `(..., 3, 3)` with `omega = E @ rates` for Euler angles `(..., 3)` [rad] of any order.
+    """Return the matrix E of `omega = E @ rates` for Euler angles of any order.
 
-    The columns of E are the three axes about which the angles turn, as the turns before have left them.
+    Parameters
+    ----------
+    angles
+        Euler angles `(..., 3)` [rad] about moving axes.
+    order
+        Order of the axes, such as "ZYX" or "ZYZ"; see `from_euler`.
+    reference
+        Axes of omega: "world" or "local".
 
-    Example
+    Returns
     -------
-    >>> print(euler_rates_matrix([0, np.pi / 2, 0], "ZYX").round(6) + 0.0)  # gimbal lock: first and last axis are one
+    E : (..., 3, 3) array
+        Its columns are the three rotation axes, each after the rotations before it.
+
+    Examples
+    --------
+    >>> print(euler_rates_matrix([0, np.pi / 2, 0], "ZYX").round(6) + 0.0)  # gimbal lock: first and last axis coincide
     [[ 0.  0.  0.]
      [ 0.  1.  0.]
      [ 1.  0. -1.]]
@@ -48,12 +60,31 @@ def euler_rates_matrix(angles: ArrayLike, order: str = "ZYX", reference: Referen
 
 
 def euler_rates(angles: ArrayLike, omega: ArrayLike, order: str = "ZYX", reference: Reference = "world") -> Array:
-    """Return the rates `(..., 3)` [rad/s] of Euler angles `(..., 3)` at angular velocity `omega` `(..., 3)` [rad/s].
+    """Return the rates of Euler angles at an angular velocity.
 
-    Raises `SingularError` at gimbal lock, where no rates give an omega that turns about the axis that is lost.
+    Parameters
+    ----------
+    angles
+        Euler angles `(..., 3)` [rad] about moving axes.
+    omega
+        Angular velocities `(..., 3)` [rad/s].
+    order
+        Order of the axes, such as "ZYX" or "ZYZ"; see `from_euler`.
+    reference
+        Axes of omega: "world" or "local".
 
-    Example
+    Returns
     -------
+    rates : (..., 3) array
+        [rad/s]
+
+    Raises
+    ------
+    SingularError
+        At gimbal lock, where the rates are not determined.
+
+    Examples
+    --------
     >>> print(euler_rates([0.3, 0, 0], [0, 0, 2]))
     [2. 0. 0.]
     """
@@ -64,9 +95,19 @@ def euler_rates(angles: ArrayLike, omega: ArrayLike, order: str = "ZYX", referen
 
 
 def quaternion_rates_matrix(quaternion: ArrayLike, reference: Reference = "world") -> Array:
-    """Return E `(..., 3, 4)` with `omega = E @ rates` for unit quaternions `(..., 4)`, x y z w.
+    """Return the matrix E of `omega = E @ rates` for unit quaternions.
 
-    A part of the rates along the quaternion, which would change its norm, gives no omega.
+    Parameters
+    ----------
+    quaternion
+        Unit quaternions `(..., 4)`, x y z w.
+    reference
+        Axes of omega: "world" or "local".
+
+    Returns
+    -------
+    E : (..., 3, 4) array
+        Rates along the quaternion, which would change its norm, are in its null space.
     """
     check_reference(reference)
     q = unit_vectors("quaternion", quaternion, 4)
@@ -74,10 +115,24 @@ def quaternion_rates_matrix(quaternion: ArrayLike, reference: Reference = "world
 
 
 def quaternion_rates(quaternion: ArrayLike, omega: ArrayLike, reference: Reference = "world") -> Array:
-    """Return the time derivative `(..., 4)` of unit quaternions `(..., 4)` at angular velocity `(..., 3)` [rad/s].
+    """Return the time derivative of unit quaternions at an angular velocity.
 
-    Example
+    Parameters
+    ----------
+    quaternion
+        Unit quaternions `(..., 4)`, x y z w.
+    omega
+        Angular velocities `(..., 3)` [rad/s].
+    reference
+        Axes of omega: "world" or "local".
+
+    Returns
     -------
+    rates : (..., 4) array
+        [1/s]
+
+    Examples
+    --------
     >>> print(quaternion_rates([0, 0, 0, 1], [0, 0, 2]))
     [0. 0. 1. 0.]
     """
@@ -87,16 +142,45 @@ def quaternion_rates(quaternion: ArrayLike, omega: ArrayLike, reference: Referen
 
 
 def rotation_vector_rates_matrix(rotation_vector: ArrayLike, reference: Reference = "world") -> Array:
-    """Return E `(..., 3, 3)` with `omega = E @ rates` for rotation vectors `(..., 3)` [rad]."""
+    """Return the matrix E of `omega = E @ rates` for rotation vectors.
+
+    Parameters
+    ----------
+    rotation_vector
+        Rotation vectors `(..., 3)` [rad].
+    reference
+        Axes of omega: "world" or "local".
+
+    Returns
+    -------
+    E : (..., 3, 3) array
+    """
     check_reference(reference)
     phi = numbers("rotation_vector", rotation_vector, 3)
     return left_jacobian3(-phi if reference == "local" else phi)
 
 
 def rotation_vector_rates(rotation_vector: ArrayLike, omega: ArrayLike, reference: Reference = "world") -> Array:
-    """Return the time derivative `(..., 3)` of rotation vectors `(..., 3)` at angular velocity `(..., 3)` [rad/s].
+    """Return the time derivative of rotation vectors at an angular velocity.
 
-    Raises `SingularError` at whole turns, where there is none.
+    Parameters
+    ----------
+    rotation_vector
+        Rotation vectors `(..., 3)` [rad].
+    omega
+        Angular velocities `(..., 3)` [rad/s].
+    reference
+        Axes of omega: "world" or "local".
+
+    Returns
+    -------
+    rates : (..., 3) array
+        [rad/s]
+
+    Raises
+    ------
+    SingularError
+        At rotations by a multiple of a full turn other than zero, where the rates are not determined.
     """
     check_reference(reference)
     phi, w = numbers("rotation_vector", rotation_vector, 3), numbers("omega", omega, 3)
@@ -105,23 +189,30 @@ def rotation_vector_rates(rotation_vector: ArrayLike, omega: ArrayLike, referenc
 
 
 def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
-    """Return the matrices that take an angular velocity in world axes to rates of orientation parameters.
+    """Return the matrices that map an angular velocity in world axes to rates of orientation parameters.
 
-    With the Jacobian in the aligned reference, blockdiag(I, map) @ J is the analytic Jacobian.
-
-    Raises `SingularError` at gimbal lock. Rotation vector and quaternion have a map everywhere, though they change
-    sign as a rotation passes a half turn.
+    With the Jacobian J in the reference "local_world_aligned", blockdiag(I, map) @ J is the analytic Jacobian.
 
     Parameters
     ----------
     rotation
-        Rotations `(..., 3, 3)`, a SciPy `Rotation`, or poses in any form.
+        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
     parameters
-        An order of Euler angles such as "ZYX", giving `(..., 3, 3)`; "rotation_vector", `(..., 3, 3)`; or
-        "quaternion", `(..., 4, 3)`: x y z w. The parameters are those of `as_euler`, `log3` and `as_quaternion`.
+        An order of Euler angles such as "ZYX", "rotation_vector", or "quaternion" (x y z w): the parameters of
+        `as_euler`, `log3` and `as_quaternion`.
 
-    Example
+    Returns
     -------
+    map : (..., 3, 3) array, (..., 4, 3) for "quaternion"
+
+    Raises
+    ------
+    SingularError
+        At gimbal lock. Rotation vector and quaternion have a map everywhere, though both change sign as a rotation
+        passes a half turn.
+
+    Examples
+    --------
     >>> print(analytic_map(np.eye(3), "ZYX"))
     [[0. 0. 1.]
      [0. 1. 0.]
@@ -142,7 +233,7 @@ def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
 
 
 def _euler_inverse(E: Array, order: str) -> Array:
-    """Invert E, or raise and say how many of how many orientations are at gimbal lock."""
+    """Invert E, or raise with the number of orientations at gimbal lock."""
     locked = np.abs(np.linalg.det(E)) < _GIMBAL_LOCK
     if locked.any():
         raise SingularError(

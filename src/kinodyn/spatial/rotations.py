@@ -1,4 +1,4 @@
-"""Rotation matrices to and from elementary rotations, quaternions, angle and axis, Euler angles."""
+"""Rotation matrices from and to elementary rotations, quaternions, angle and axis, Euler angles."""
 
 from __future__ import annotations
 
@@ -11,39 +11,87 @@ from kinodyn.checks import as_rotation, broadcast, numbers, unit_vectors
 from kinodyn.errors import InputError
 from kinodyn.spatial.lie import exp_rotation_vector, log3, rotation_of, through_scipy
 
-# Half-angle sines below this make two of the three Euler axes one; the angle about the last is then set to 0.
-_LOCKED = 1e-12
+# Half-angle sines below this count as gimbal lock; the angle about the last axis is then set to 0.
+_GIMBAL_LOCK = 1e-12
 
 
 def rot_x(angle: ArrayLike) -> Array:
-    """Return the rotations `(..., 3, 3)` by `angle` `(...)` [rad] about the x axis."""
+    """Return the rotations about the x axis.
+
+    Parameters
+    ----------
+    angle
+        Angles `(...)` [rad].
+
+    Returns
+    -------
+    R : (..., 3, 3) array
+    """
     return turn(0, numbers("angle", angle))
 
 
 def rot_y(angle: ArrayLike) -> Array:
-    """Return the rotations `(..., 3, 3)` by `angle` `(...)` [rad] about the y axis."""
+    """Return the rotations about the y axis.
+
+    Parameters
+    ----------
+    angle
+        Angles `(...)` [rad].
+
+    Returns
+    -------
+    R : (..., 3, 3) array
+    """
     return turn(1, numbers("angle", angle))
 
 
 def rot_z(angle: ArrayLike) -> Array:
-    """Return the rotations `(..., 3, 3)` by `angle` `(...)` [rad] about the z axis."""
+    """Return the rotations about the z axis.
+
+    Parameters
+    ----------
+    angle
+        Angles `(...)` [rad].
+
+    Returns
+    -------
+    R : (..., 3, 3) array
+    """
     return turn(2, numbers("angle", angle))
 
 
 def from_quaternion(quaternion: ArrayLike) -> Array:
-    """Return the rotations `(..., 3, 3)` of unit quaternions `(..., 4)`, x y z w."""
+    """Return the rotations of unit quaternions.
+
+    Parameters
+    ----------
+    quaternion
+        Unit quaternions `(..., 4)`, x y z w.
+
+    Returns
+    -------
+    R : (..., 3, 3) array
+    """
     q = unit_vectors("quaternion", quaternion, 4)
     return through_scipy(q, 1, (3, 3), lambda flat: Rotation.from_quat(flat).as_matrix())
 
 
 def as_quaternion(rotation: MatrixLike) -> Array:
-    """Return the unit quaternions `(..., 4)`, x y z w, of rotations `(..., 3, 3)`.
+    """Return the unit quaternions of rotations.
 
-    Of the two quaternions of a rotation this is the one with w > 0; at a half turn, where w = 0, the one whose first
-    number that is not zero is positive.
+    Parameters
+    ----------
+    rotation
+        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
 
-    Example
+    Returns
     -------
+    quaternion : (..., 4) array
+        x y z w. Of the two quaternions of a rotation, the one with w > 0; at a half turn, where w = 0, the one whose
+        first nonzero component is positive.
+
+    Examples
+    --------
     >>> print(as_quaternion(np.diag([-1, -1, 1])) + 0.0)
     [0. 0. 1. 0.]
     """
@@ -52,18 +100,40 @@ def as_quaternion(rotation: MatrixLike) -> Array:
 
 
 def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> Array:
-    """Return the rotations `(..., 3, 3)` by `angle` `(...)` [rad] about unit vectors `axis` `(..., 3)`."""
+    """Return the rotations by an angle about an axis.
+
+    Parameters
+    ----------
+    angle
+        Angles `(...)` [rad].
+    axis
+        Unit vectors `(..., 3)`.
+
+    Returns
+    -------
+    R : (..., 3, 3) array
+    """
     angles, axes = broadcast((numbers("angle", angle), 0), (unit_vectors("axis", axis, 3), 1))
     return exp_rotation_vector(angles[..., None] * axes)
 
 
 def as_angle_axis(rotation: MatrixLike) -> tuple[Array, Array]:
-    """Return angle `(...)` [rad] between 0 and pi and unit axis `(..., 3)` of rotations `(..., 3, 3)`.
+    """Return angle and axis of rotations.
 
-    At angle 0 any axis is right and x is given; at pi the axis and its opposite are both right.
+    Parameters
+    ----------
+    rotation
+        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
 
-    Example
+    Returns
     -------
+    angle : (...) array
+        [rad], between 0 and pi.
+    axis : (..., 3) array
+        Unit vectors. At angle 0 every axis is valid and x is returned; at pi the axis and its opposite are both valid.
+
+    Examples
+    --------
     >>> angle, axis = as_angle_axis(np.diag([-1, 1, -1]))
     >>> print(angle, axis)
     3.141592653589793 [0. 1. 0.]
@@ -76,14 +146,22 @@ def as_angle_axis(rotation: MatrixLike) -> tuple[Array, Array]:
 
 
 def from_euler(angles: ArrayLike, order: str = "ZYX") -> Array:
-    """Return the rotations `(..., 3, 3)` of Euler angles `(..., 3)` [rad] about the axes of `order`.
+    """Return the rotations of Euler angles about moving axes.
 
-    Each turn is about an axis as the turns before have left it: order "ZYX" with (yaw, pitch, roll) is
-    Rz(yaw) Ry(pitch) Rx(roll), which is also roll, pitch, yaw about the fixed axes x, y, z. Any of the twelve orders
-    goes, "ZYX" and "ZYZ" being the common ones.
+    Parameters
+    ----------
+    angles
+        Euler angles `(..., 3)` [rad], each about an axis as the rotations before have left it.
+    order
+        Any of the twelve orders, most often "ZYX" or "ZYZ". "ZYX" with (yaw, pitch, roll) is
+        Rz(yaw) Ry(pitch) Rx(roll), which is also roll, pitch, yaw about the fixed axes x, y, z.
 
-    Example
+    Returns
     -------
+    R : (..., 3, 3) array
+
+    Examples
+    --------
     >>> bool(np.allclose(from_euler([0.1, 0.2, 0.3], "ZYZ"), rot_z(0.1) @ rot_y(0.2) @ rot_z(0.3)))
     True
     """
@@ -93,14 +171,24 @@ def from_euler(angles: ArrayLike, order: str = "ZYX") -> Array:
 
 
 def as_euler(rotation: MatrixLike, order: str = "ZYX") -> Array:
-    """Return Euler angles `(..., 3)` [rad] of rotations `(..., 3, 3)`: the inverse of `from_euler`.
+    """Return the Euler angles of rotations: the inverse of `from_euler`.
 
-    The middle angle is between -pi/2 and pi/2 when the three axes differ ("ZYX"), between 0 and pi when the first is
-    also the last ("ZYZ"). At gimbal lock, where these bounds are reached, only the sum or the difference of the other
-    two is determined: the last one is given as 0, and `from_euler` of the angles is still the rotation.
+    Parameters
+    ----------
+    rotation
+        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
+    order
+        Order of the axes, as in `from_euler`.
 
-    Example
+    Returns
     -------
+    angles : (..., 3) array
+        [rad]. The middle angle is between -pi/2 and pi/2 if the three axes differ ("ZYX"), between 0 and pi if the
+        first is also the last ("ZYZ"). At gimbal lock, where these bounds are reached, only the sum or the difference
+        of the other two is determined: the last one is returned as 0, and `from_euler` still returns the rotation.
+
+    Examples
+    --------
     >>> print(as_euler(rot_z(0.3) @ rot_y(np.pi / 2)).round(6) + 0.0)
     [0.3      1.570796 0.      ]
     """
@@ -110,13 +198,13 @@ def as_euler(rotation: MatrixLike, order: str = "ZYX") -> Array:
     q = np.moveaxis(as_quaternion(rotation), -1, 0)
     w, q_i, q_j, q_other = q[3], q[i], q[j], handed * q[other]
     if k != i:
-        # With a quarter turn about j put behind it, R = Ri(a) Rj(b) Rk(c) becomes Ri(a) Rj(b + pi/2) Ri(-handed c).
+        # Followed by a quarter turn about j, R = Ri(a) Rj(b) Rk(c) becomes Ri(a) Rj(b + pi/2) Ri(-handed c).
         w, q_i, q_j, q_other = w - q_j, q_i - q_other, q_j + w, q_other + q_i
     # Ri(a) Rj(b) Ri(c) is the quaternion cos(b/2) at angle (a + c)/2, sin(b/2) at angle (a - c)/2.
     half_sum, half_difference = np.arctan2(q_i, w), np.arctan2(q_other, q_j)
     cosine, sine = np.hypot(w, q_i), np.hypot(q_j, q_other)
-    half_sum = np.where(cosine < _LOCKED, half_difference, half_sum)
-    half_difference = np.where(sine < _LOCKED, half_sum, half_difference)
+    half_sum = np.where(cosine < _GIMBAL_LOCK, half_difference, half_sum)
+    half_difference = np.where(sine < _GIMBAL_LOCK, half_sum, half_difference)
     first, middle, last = half_sum + half_difference, 2 * np.arctan2(sine, cosine), half_sum - half_difference
     if k != i:
         middle, last = middle - np.pi / 2, -handed * last
@@ -128,14 +216,14 @@ def euler_axes(order: str) -> tuple[int, int, int]:
     axes = ["XYZ".find(letter) for letter in order] if isinstance(order, str) and len(order) == 3 else [-1]
     if min(axes) < 0 or axes[0] == axes[1] or axes[1] == axes[2]:
         raise InputError(
-            f'order is {order!r}; give three capitals of X, Y, Z, neighbours different, such as "ZYX" or "ZYZ"'
-            " (turns about fixed axes are the same angles in the opposite order)"
+            f'order is {order!r}; give three letters of X, Y, Z, no two neighbours equal, such as "ZYX" or "ZYZ"'
+            " (rotations about fixed axes are the same angles in reverse order)"
         )
     return axes[0], axes[1], axes[2]
 
 
 def turn(axis: int, angle: Array) -> Array:
-    """Return the rotations `(..., 3, 3)` by `angle` about the coordinate axis of that number."""
+    """Return the rotations `(..., 3, 3)` by `angle` about the coordinate axis with index `axis`."""
     R = np.zeros((*angle.shape, 3, 3))
     j, k = (axis + 1) % 3, (axis + 2) % 3
     R[..., axis, axis] = 1.0

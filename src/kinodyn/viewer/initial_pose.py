@@ -6,7 +6,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import STANDING
-from kinodyn.model.chain import TURNING
+from kinodyn.model.chain import ROTARY
 from kinodyn.model.robot import Robot
 from kinodyn.viewer.robot_visual import RobotVisual
 
@@ -26,7 +26,7 @@ def initial_configuration(robot: Robot) -> Array:
     q = robot.neutral()
     if robot.base == "fixed":
         for joint in robot.joints:
-            if joint.kind in TURNING and joint.mimic is None:
+            if joint.kind in ROTARY and joint.mimic is None:
                 q[joint.q] += BENT
     return np.clip(q, robot.limits.lower, robot.limits.upper)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kinodyn.balance.feet import feet as feet_of
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.model.chain import movers
+from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
 
 MIN_LIMB_JOINTS = 3  # a branch with fewer joints, such as a finger, is not a limb
@@ -37,16 +37,16 @@ def limbs(robot: Robot, frames: Sequence[str] | None = None) -> tuple[Limb, ...]
     soles = _feet(robot)
     if frames is None:
         chosen = [*robot.description.end_effectors.values(), *soles]
-        reached = {joint.name for frame in chosen for joint in movers(robot, frame)}
+        reached = {joint.name for frame in chosen for joint in moving_joints(robot, frame)}
         chosen += [end for end in _ends(robot) if not _chain(robot, end) <= reached]
-        names = [frame for frame in dict.fromkeys(chosen) if movers(robot, frame)][:MAX_FRAMES]
+        names = [frame for frame in dict.fromkeys(chosen) if moving_joints(robot, frame)][:MAX_FRAMES]
     else:
         if isinstance(frames, str):
             raise InputError(f"drag must be a list of frames, got the string {frames!r}")
         names = list(dict.fromkeys(frames))
         for frame in names:
             robot.frame_index(frame)
-    return tuple(Limb(frame, len(movers(robot, frame)) >= 6, frame in soles) for frame in names)
+    return tuple(Limb(frame, len(moving_joints(robot, frame)) >= 6, frame in soles) for frame in names)
 
 
 def _feet(robot: Robot) -> list[str]:
@@ -57,7 +57,7 @@ def _feet(robot: Robot) -> list[str]:
 
 
 def _chain(robot: Robot, frame: str) -> set[str]:
-    return {joint.name for joint in movers(robot, frame)}
+    return {joint.name for joint in moving_joints(robot, frame)}
 
 
 def _ends(robot: Robot) -> list[str]:

@@ -16,7 +16,7 @@ from kinodyn.balance.polygon import hull
 from kinodyn.balance.support import sole_points
 from kinodyn.errors import KinodynError, SingularError, unknown_name
 from kinodyn.kinematics.singularities import velocity_ellipsoid
-from kinodyn.model.chain import movers
+from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
 from kinodyn.viewer.colours import Colour
 from kinodyn.viewer.markers import RISE, Markers
@@ -145,7 +145,7 @@ class Overlays:
         return True
 
     def _draw_ellipsoid(self, snapshot: Snapshot, frame: str) -> bool:
-        joints = [joint.name for joint in movers(self.robot, frame)]
+        joints = [joint.name for joint in moving_joints(self.robot, frame)]
         if not joints:
             return False
         axes, radii = velocity_ellipsoid(self.robot, snapshot.q, frame, joints=joints)

@@ -10,7 +10,7 @@ import viser
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.kinematics.workspaces import workspace
-from kinodyn.model.chain import movers
+from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.viewer.snapshot import wxyz_from_matrix
@@ -68,7 +68,7 @@ class WorkspaceCloud:
 
     def _compute(self, frame: str) -> None:
         robot = self.robot
-        if not movers(robot, frame):
+        if not moving_joints(robot, frame):
             self._clouds[frame] = (np.zeros((0, 3)), np.zeros((0, 3), np.uint8))
             return
         space = workspace(robot, frame, samples=SAMPLES, dexterous=False)

@@ -14,7 +14,7 @@ from kinodyn.balance.lipm import natural_frequency
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
 from kinodyn.ik.conflicts import WholeBodyResult
-from kinodyn.model.chain import first_joint, movers
+from kinodyn.model.chain import first_joint_position, moving_joints
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
@@ -140,7 +140,7 @@ class _Leg:
     def __init__(self, robot: Robot, foot: Foot) -> None:
         self.robot, self.foot = robot, foot
         q = upright(robot)
-        own = movers(robot, foot.frame)
+        own = moving_joints(robot, foot.frame)
         common = _shared(robot)
         self.joints = [joint for joint in own if joint.name not in common]
         if len(self.joints) < 6:
@@ -150,7 +150,7 @@ class _Leg:
                 "needed to put a foot down anywhere"
             )
         names = [joint.name for joint in self.joints]
-        places = np.array([first_joint(robot, foot.frame, q, [name]) for name in names])
+        places = np.array([first_joint_position(robot, foot.frame, q, [name]) for name in names])
         # the knee is farthest from both ends; the hip is the joint above it that swings the leg the same way
         ends = np.minimum(*(np.linalg.norm(places - places[end], axis=1) for end in (0, -1)))
         knee = int(ends.argmax())
@@ -164,7 +164,7 @@ class _Leg:
 
     def hip_over_ankle(self, q: Array) -> float:
         hip, ankle = (
-            first_joint(self.robot, self.foot.frame, q, [name]) for name in (self._hip_name, self._ankle_name)
+            first_joint_position(self.robot, self.foot.frame, q, [name]) for name in (self._hip_name, self._ankle_name)
         )
         return float(hip[2] - ankle[2])
 
@@ -184,7 +184,7 @@ def _axis(robot: Robot, name: str, q: Array) -> Array:
 
 def _shared(robot: Robot) -> set[str]:
     """Name the joints that move both feet."""
-    left, right = ({joint.name for joint in movers(robot, foot.frame)} for foot in biped_feet(robot))
+    left, right = ({joint.name for joint in moving_joints(robot, foot.frame)} for foot in biped_feet(robot))
     return left & right
 
 

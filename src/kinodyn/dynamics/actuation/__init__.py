@@ -1,11 +1,11 @@
-"""How motors move a robot: which joints they drive, actuators between links, gears, and parallel ankles.
+"""Actuation: which joints have motors, actuators between links, gears, and parallel ankles.
 
-Every actuator has a rate that joint velocities give it, `B @ v`; by virtual work its effort u acts on the joints as
-`tau = B^T u`. `matrix` stacks these rows for a whole robot.
+Every actuator has rates `B @ v` that are linear in the joint velocities; by virtual work its efforts u act on the
+joints as `tau = B^T u`. `matrix` stacks these rows for a whole robot.
 """
 
 from kinodyn.dynamics.actuation.ankle import CrankAnkle, PistonAnkle, Positions, Singularity
-from kinodyn.dynamics.actuation.between import BetweenLinks, Piston, TorqueMotor
+from kinodyn.dynamics.actuation.link_actuators import BetweenLinks, Piston, TorqueMotor
 from kinodyn.dynamics.actuation.selection import Actuator, matrix, selection
 from kinodyn.dynamics.actuation.transmission import Coupling, Transmission, differential, gears
 
@@ -25,3 +25,7 @@ __all__ = [
     "matrix",
     "selection",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

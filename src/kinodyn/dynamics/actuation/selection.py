@@ -1,4 +1,4 @@
-"""Which generalised forces motors can make: the selection matrix, and the matrix of any set of actuators."""
+"""The selection matrix of the actuated joints, and the actuation matrix of any set of actuators."""
 
 from __future__ import annotations
 
@@ -17,18 +17,43 @@ from kinodyn.model.robot import Robot
 
 @runtime_checkable
 class Actuator(Protocol):
-    """What moves a robot: anything whose rates are linear in the joint velocities."""
+    """Anything that drives a robot with rates that are linear in the joint velocities."""
 
     def rows(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute B (..., k, nv): rates are B v, and efforts u act as B^T u."""
+        """Compute the rows of the actuation matrix.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations `(..., nq)`.
+
+        Returns
+        -------
+        B : (..., k, nv) array
+            Rates are `B @ v`, and efforts u act as `B^T u`.
+        """
         ...
 
 
 def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
-    """Make the selection matrix S (n_actuated, nv): tau = S^T u, one row for each direction that a motor drives.
+    """Compute the selection matrix S of the equation of motion: tau = S^T u.
 
-    Rows follow the order of v. The floating base has none, nor have joints named `passive`.
+    Parameters
+    ----------
+    robot
+        The robot.
+    passive
+        Names of joints without a motor.
 
+    Returns
+    -------
+    S : (n_actuated, nv) array
+        One row for each actuated coordinate, in the order of v; a floating base has none.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> S = kd.actuation.selection(robot, passive=["head_roll"])
@@ -36,21 +61,35 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     ((29, 36), 36)
     """
     if isinstance(passive, str):
-        raise InputError(f"passive is {passive!r}; give a sequence of names of joints")
+        raise InputError(f"passive is {passive!r}; give a sequence of joint names")
     for name in passive:
         if name not in robot.joint_names:
             raise unknown_name("joint", name, robot.joint_names)
-    driven = [robot.joint(name).v for name in robot.joint_names if name not in passive]
-    places = [place for v in driven for place in range(v.start, v.stop)]
-    S: Array = np.eye(robot.nv)[places]
+    actuated = [robot.joint(name).v for name in robot.joint_names if name not in passive]
+    indices = [index for v in actuated for index in range(v.start, v.stop)]
+    S: Array = np.eye(robot.nv)[indices]
     return S
 
 
 def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> Array:
-    """Stack the rows of all actuators: B (..., n, nv), so that tau = B^T u and the actuators' rates are B v.
+    """Stack the rows of all actuators to the actuation matrix B.
 
-    An actuator is the name of a joint that has a motor of its own, or an object of this module.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Configurations `(..., nq)`.
+    actuators
+        Actuators: objects of this module, or names of joints that have a motor of their own.
 
+    Returns
+    -------
+    B : (..., n, nv) array
+        tau = B^T u, and the rates of the actuators are `B @ v`.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("planar2r")
     >>> tendon = kd.actuation.Piston("link1", "link2", point_a=(0.2, 0.1, 0.0), point_b=(0.2, 0.1, 0.0))
@@ -58,7 +97,7 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
     (2, 2)
     """
     if isinstance(actuators, str) or not len(actuators):
-        raise InputError(f"actuators must be a list of actuators and names of joints, got {actuators!r}")
+        raise InputError(f"actuators is {actuators!r}; give a list of actuators and joint names")
     batch = configuration(robot, q).shape[:-1]
     parts = []
     for actuator in actuators:
@@ -67,7 +106,9 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
         elif isinstance(actuator, Actuator):
             rows = actuator.rows(robot, q)
         else:
-            raise InputError(f"an actuator must have rows, or be the name of a joint, got {actuator!r}")
+            raise InputError(
+                f"{actuator!r} is not an actuator; give an object with a method rows, or the name of a joint"
+            )
         parts.append(np.broadcast_to(rows, (*batch, *rows.shape[-2:])))
     return np.concatenate(parts, axis=-2)
 

@@ -1,4 +1,4 @@
-"""From motors to joints and back, where one motor does not simply turn one joint."""
+"""Transmissions between motors and joints: gears, differentials, and any coupling with a Jacobian."""
 
 from __future__ import annotations
 
@@ -15,64 +15,153 @@ from kinodyn.errors import InputError, SingularError
 from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
 
-REGULAR = 1e-9  # a matrix whose singular values are in a smaller ratio than this cannot be inverted
+RANK_TOLERANCE = 1e-9  # ratio of the smallest to the largest singular value below which a matrix is singular
 
 
 class Coupling(ABC):
-    """Motors and joints whose rates are coupled: motor rates = G(q) joint rates, joint torques = G(q)^T motor torques.
+    """Motors coupled to joints: motor rates = G(q) joint rates, joint torques = G(q)^T motor torques.
 
-    Both hold together, because the power of the motors is the power of the joints. A subclass gives `jacobian`.
+    One follows from the other, because the power of the motors is that of the joints. A subclass defines `jacobian`.
 
-    Attributes
+    Parameters
     ----------
-    motors, size : int
+    motors, size
         Number of motors and of joints.
-    joints : tuple of str or None
+    joints
         Names of the joints in a robot, in the order of q here; `rows` needs them.
     """
 
     def __init__(self, motors: int, size: int, joints: Sequence[str] | None) -> None:
         if isinstance(joints, str) or (joints is not None and len(joints) != size):
-            raise InputError(f"joints is {joints!r}; give {size} names of joints")
+            raise InputError(f"joints is {joints!r}; give {size} joint names")
         self.motors, self.size = motors, size
         self.joints = None if joints is None else tuple(joints)
 
     @abstractmethod
     def jacobian(self, q: ArrayLike) -> Array:
-        """Compute G (..., motors, joints) at joint positions q (..., joints)."""
+        """Compute the Jacobian of motor positions with respect to joint positions.
+
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+
+        Returns
+        -------
+        G : (..., motors, joints) array
+        """
 
     def motor_velocity(self, q: ArrayLike, rate: ArrayLike) -> Array:
-        """Compute motor rates (..., motors) of joint rates (..., joints)."""
+        """Compute motor rates from joint rates.
+
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+        rate
+            Joint rates `(..., joints)`.
+
+        Returns
+        -------
+        motor_rate : (..., motors) array
+        """
         return _times(self.jacobian(q), numbers("rate", rate, self.size))
 
     def joint_velocity(self, q: ArrayLike, rate: ArrayLike) -> Array:
-        """Compute joint rates (..., joints) of motor rates (..., motors), by least squares if motors are redundant.
+        """Compute joint rates from motor rates, by least squares if motors are redundant.
 
-        Raises SingularError where motors do not determine the joints.
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+        rate
+            Motor rates `(..., motors)`.
+
+        Returns
+        -------
+        joint_rate : (..., joints) array
+
+        Raises
+        ------
+        SingularError
+            Where the motors do not determine the joints.
         """
         return _times(self._inverse(q), numbers("rate", rate, self.motors))
 
     def joint_torque(self, q: ArrayLike, torque: ArrayLike) -> Array:
-        """Compute joint torques (..., joints) of motor torques (..., motors): G^T times them."""
+        """Compute joint torques from motor torques: G^T times them.
+
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+        torque
+            Motor torques `(..., motors)` [N m or N].
+
+        Returns
+        -------
+        joint_torque : (..., joints) array
+            [N m or N]
+        """
         return _times(np.swapaxes(self.jacobian(q), -1, -2), numbers("torque", torque, self.motors))
 
     def motor_torque(self, q: ArrayLike, torque: ArrayLike) -> Array:
-        """Compute the motor torques (..., motors) that make joint torques (..., joints), the shortest if redundant.
+        """Compute the motor torques that produce joint torques, those of least norm if motors are redundant.
 
-        Raises SingularError where motors cannot make every joint torque.
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+        torque
+            Joint torques `(..., joints)` [N m or N].
+
+        Returns
+        -------
+        motor_torque : (..., motors) array
+            [N m or N]
+
+        Raises
+        ------
+        SingularError
+            Where the motors cannot produce every joint torque.
         """
         return _times(np.swapaxes(self._inverse(q), -1, -2), numbers("torque", torque, self.size))
 
     def reflected_inertia(self, q: ArrayLike, rotors: ArrayLike) -> Array:
-        """Compute what rotors (..., motors) [kg m^2] add to the mass matrix of the joints: (..., joints, joints)."""
+        """Compute what rotor inertias add to the mass matrix of the joints.
+
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+        rotors
+            Rotor inertias `(..., motors)` [kg m^2].
+
+        Returns
+        -------
+        inertia : (..., joints, joints) array
+            [kg m^2]
+        """
         G = self.jacobian(q)
         result: Array = np.swapaxes(G, -1, -2) @ (numbers("rotors", rotors, self.motors)[..., None] * G)
         return result
 
     def rows(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the motors' rows (..., motors, nv) of `matrix` for a robot with these joints, at its q (..., nq)."""
+        """Compute the motors' rows of the actuation matrix for a robot with these joints.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations `(..., nq)`.
+
+        Returns
+        -------
+        B : (..., motors, nv) array
+        """
         if self.joints is None:
-            raise InputError("a coupling without names of joints has no place in a robot; give it joints=")
+            raise InputError("the coupling has no joint names; build it with joints= to use it in a robot")
         infos = [own_joint(robot, name) for name in self.joints]
         for info in infos:
             if info.v.stop - info.v.start != 1:
@@ -86,7 +175,7 @@ class Coupling(ABC):
     def _inverse(self, q: ArrayLike) -> Array:
         G = self.jacobian(q)
         values = np.linalg.svd(G, compute_uv=False)
-        if self.motors < self.size or (values[..., -1] < REGULAR * values[..., 0]).any():
+        if self.motors < self.size or (values[..., -1] < RANK_TOLERANCE * values[..., 0]).any():
             raise SingularError(
                 f"the coupling is singular: {self.motors} motors do not move all {self.size} joints here"
             )
@@ -99,7 +188,7 @@ class Transmission(Coupling):
     Parameters
     ----------
     matrix
-        G (motors, joints), motors not fewer than joints, of full rank.
+        G (motors, joints) of full rank, with at least as many motors as joints.
     joints
         Names of the joints in a robot, for `rows`.
     """
@@ -107,24 +196,56 @@ class Transmission(Coupling):
     def __init__(self, matrix: ArrayLike, joints: Sequence[str] | None = None) -> None:
         G = numbers("matrix", matrix)
         if G.ndim != 2 or not 0 < G.shape[-1] <= G.shape[0]:
-            raise InputError(f"matrix has shape {G.shape}; give (motors, joints) with as many motors as joints or more")
+            raise InputError(
+                f"matrix has shape {G.shape}; give (motors, joints) with at least as many motors as joints"
+            )
         values = np.linalg.svd(G, compute_uv=False)
-        if not values[-1] > REGULAR * values[0]:
-            raise InputError("matrix has not full rank: the motors would leave a joint free; give other ratios")
+        if not values[-1] > RANK_TOLERANCE * values[0]:
+            raise InputError("matrix does not have full rank: the motors would leave a joint free; give other ratios")
         super().__init__(G.shape[0], G.shape[1], joints)
         self.matrix = G.copy()
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Return G (..., motors, joints), the same at all q (..., joints)."""
+        """Return G, the same at every q.
+
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+
+        Returns
+        -------
+        G : (..., motors, joints) array
+        """
         batch = numbers("q", q, self.size).shape[:-1]
         return np.array(np.broadcast_to(self.matrix, (*batch, *self.matrix.shape)))
 
     def motor_positions(self, q: ArrayLike) -> Array:
-        """Compute motor positions (..., motors) of joint positions (..., joints); both are zero together."""
+        """Compute motor positions from joint positions; both are zero together.
+
+        Parameters
+        ----------
+        q
+            Joint positions `(..., joints)` [rad or m].
+
+        Returns
+        -------
+        motors : (..., motors) array
+        """
         return _times(self.matrix, numbers("q", q, self.size))
 
     def joint_positions(self, motors: ArrayLike) -> Array:
-        """Compute joint positions (..., joints) of motor positions (..., motors), by least squares if redundant."""
+        """Compute joint positions from motor positions, by least squares if motors are redundant.
+
+        Parameters
+        ----------
+        motors
+            Motor positions `(..., motors)`.
+
+        Returns
+        -------
+        q : (..., joints) array
+        """
         return _times(np.linalg.pinv(self.matrix), numbers("motors", motors, self.motors))
 
     def __repr__(self) -> str:
@@ -132,8 +253,21 @@ class Transmission(Coupling):
 
 
 def gears(ratios: ArrayLike, joints: Sequence[str] | None = None) -> Transmission:
-    """Make a transmission of one gear for each joint: the motor turns `ratios` (n,) times as far as its joint.
+    """Create a transmission with one gear for each joint.
 
+    Parameters
+    ----------
+    ratios
+        Gear ratios `(n,)`: motor position over joint position.
+    joints
+        Names of the joints in a robot, for `rows`.
+
+    Returns
+    -------
+    transmission : Transmission
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> kd.actuation.gears([100.0, -50.0]).joint_torque([0.0, 0.0], [1.0, 1.0])
     array([100., -50.])
@@ -145,12 +279,22 @@ def gears(ratios: ArrayLike, joints: Sequence[str] | None = None) -> Transmissio
 
 
 def differential(ratio: float, joints: Sequence[str] | None = None) -> Transmission:
-    """Make a differential: two motors that turn alike drive the first joint, against each other the second.
+    """Create a differential: motor 1 = ratio (q1 + q2), motor 2 = ratio (q1 - q2).
 
-    motor 1 = ratio (q1 + q2), motor 2 = ratio (q1 - q2).
+    Parameters
+    ----------
+    ratio
+        Gear ratio, not zero.
+    joints
+        Names of the two joints in a robot, for `rows`.
+
+    Returns
+    -------
+    transmission : Transmission
+        Equal motor motion drives the first joint, opposite motor motion the second.
     """
     if not isinstance(ratio, int | float) or not np.isfinite(ratio) or ratio == 0:
-        raise InputError(f"ratio must be a finite number that is not 0, got {ratio!r}")
+        raise InputError(f"ratio is {ratio!r}; give a finite number other than 0")
     return Transmission(ratio * np.array([[1.0, 1.0], [1.0, -1.0]]), joints)
 
 

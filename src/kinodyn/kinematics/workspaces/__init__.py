@@ -1,6 +1,10 @@
-"""Where a frame can get: found by sampling, kept as a grid of voxels, saved, drawn."""
+"""The workspace of a frame: found by sampling, kept as a grid of voxels, saved and plotted."""
 
 from kinodyn.kinematics.workspaces.grid import Workspace
 from kinodyn.kinematics.workspaces.sampling import workspace
 
 __all__ = ["Workspace", "workspace"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

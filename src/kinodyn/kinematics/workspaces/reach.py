@@ -1,4 +1,4 @@
-"""The greatest reach: the farthest samples, pushed on until they can go no farther."""
+"""The largest reach of a frame: the farthest samples, improved by optimisation within the joint limits."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kinodyn.arrays import Array
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
-STARTS = 8  # several, for not every sample lies on the slope of the highest hill
+MAX_STARTS = 8  # several, because some lead to local maxima
 
 
 def farthest(robot: Robot, frame: str, q: Array, centre: Array) -> Array:
-    """Choose the configurations (at most STARTS, nq) out of q (n, nq) that take a frame farthest from a point."""
-    if len(q) <= STARTS:
+    """Choose the configurations (at most MAX_STARTS, nq) out of q (n, nq) that take a frame farthest from a point."""
+    if len(q) <= MAX_STARTS:
         return q
     distance = np.linalg.norm(_core.pose(robot, q, frame, None)[:, :3, 3] - centre, axis=1)
-    return q[np.argpartition(-distance, STARTS)[:STARTS]]
+    return q[np.argpartition(-distance, MAX_STARTS)[:MAX_STARTS]]
 
 
 def refine_reach(
@@ -29,10 +29,10 @@ def refine_reach(
     ranges: tuple[Array, Array],
     centre: Array,
 ) -> tuple[float, Array]:
-    """Climb from each start (n, nq) within the ranges: the greatest distance [m] and the configuration (nq,) there.
+    """Maximise the distance from each start (n, nq) within the ranges: return it [m] and the configuration (nq,).
 
-    The unknowns are steps along v from the start, which ball joints have too. Slopes by finite differences do: at the
-    top they are zero, and an error e in the joints costs only e squared in distance.
+    The unknowns are steps on the tangent space from the start, so that ball joints are covered. Gradients by finite
+    differences suffice: at the maximum an error e in the joints changes the distance by only e squared.
     """
     columns = np.concatenate([np.arange(joint.v.start, joint.v.stop) for joint in moving])
 
@@ -66,7 +66,7 @@ def _box(joint: JointInfo, start: Array, ranges: tuple[Array, Array]) -> list[tu
 
 
 def _within(q: Array, moving: tuple[JointInfo, ...], ranges: tuple[Array, Array]) -> Array:
-    """Take off the rounding of start + (limit - start), which may end a bit beyond the limit."""
+    """Clip to the ranges: start + (limit - start) may exceed the limit by rounding."""
     result = np.array(q)
     for joint in moving:
         if joint.kind != "ball":
