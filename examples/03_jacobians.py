@@ -36,8 +36,8 @@ push = np.array([0.0, 0.0, -50.0, 0.0, 0.0, 0.0])
 print("torques that balance a push of 50 N [N m]:", -J.T @ push)
 
 # References: which point moves, seen in which axes.
-for reference in ("aligned", "local", "world"):
-    print(f"  {reference:8}", kd.kinematics.jacobian(robot, q, hand, reference=reference) @ v)
+for reference in ("local_world_aligned", "local", "world"):
+    print(f"  {reference:19}", kd.kinematics.jacobian(robot, q, hand, reference=reference) @ v)
 
 # How far is the arm from a singularity as the elbow straightens? One call for the whole sweep.
 elbow = np.deg2rad(np.linspace(90.0, 0.0, 7))

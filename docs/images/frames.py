@@ -76,7 +76,7 @@ def references() -> None:
 
     v = moves(origin)
     panels = {
-        "aligned": (origin, np.eye(2), v, "velocity of the frame's origin,\nalong the world's axes"),
+        "local_world_aligned": (origin, np.eye(2), v, "velocity of the frame's origin,\nalong the world's axes"),
         "local": (origin, turned, v, "velocity of the frame's origin,\nalong the frame's own axes"),
         "world": (
             np.zeros(2),

@@ -43,7 +43,7 @@ ROBOTS = [
     ("double_pendulum_continuous", "fixed"),
 ]
 STATES = 100
-REFERENCES = {"aligned": pin.LOCAL_WORLD_ALIGNED, "local": pin.LOCAL, "world": pin.WORLD}
+REFERENCES = {"local_world_aligned": pin.LOCAL_WORLD_ALIGNED, "local": pin.LOCAL, "world": pin.WORLD}
 
 VALUES, DERIVATIVES = 1e-10, 1e-8
 DIFFERENTIATED = ("d(inverse)/dq", "d(inverse)/dv", "d(forward)/dq", "d(forward)/dv")

@@ -49,7 +49,7 @@ def test_the_local_velocity_is_how_the_pose_changes(
         assert_close(K.velocity(robot, q, v, frame, reference="world"), moved, 1e-9)
 
 
-@pytest.mark.parametrize("reference", ["aligned", "local", "world"])
+@pytest.mark.parametrize("reference", ["local_world_aligned", "local", "world"])
 def test_velocity_is_jacobian_times_v(
     robot: Robot, states: Draw, assert_close: Close, reference: kd.kinematics.Reference
 ):
@@ -59,7 +59,7 @@ def test_velocity_is_jacobian_times_v(
         assert_close(times(J, v), K.velocity(robot, q, v, frame, reference=reference), 1e-12)
 
 
-@pytest.mark.parametrize("reference", ["aligned", "local", "world"])
+@pytest.mark.parametrize("reference", ["local_world_aligned", "local", "world"])
 def test_jacobian_dot_is_the_rate_of_the_jacobian(
     robot: Robot, states: Draw, assert_close: Close, rate: Rate, reference: kd.kinematics.Reference
 ) -> None:
@@ -69,7 +69,9 @@ def test_jacobian_dot_is_the_rate_of_the_jacobian(
         assert_close(K.jacobian_dot(robot, q, v, frame, reference=reference), J_dot, 1e-8)
 
 
-@pytest.mark.parametrize(("reference", "kind"), [("aligned", "classical"), ("local", "spatial"), ("world", "spatial")])
+@pytest.mark.parametrize(
+    ("reference", "kind"), [("local_world_aligned", "classical"), ("local", "spatial"), ("world", "spatial")]
+)
 def test_acceleration_is_jacobian_times_a_and_its_rate_times_v(
     robot: Robot, states: Draw, assert_close: Close, reference: kd.kinematics.Reference, kind: str
 ) -> None:
@@ -121,3 +123,12 @@ def test_the_yoshikawa_measure_is_the_root_of_det_j_jt(robot: Robot, states: Dra
         squared = np.linalg.det(rows @ transposed(rows))
         found = K.manipulability(robot, q, frames(robot)[0], part=part)  # type: ignore[arg-type]
         assert_close(found**2, squared, 1e-9)
+
+
+def test_aligned_is_short_for_local_world_aligned(robot: Robot, states: Draw) -> None:
+    q, v, a, _ = states(robot, N)
+    frame = frames(robot)[0]
+    np.testing.assert_array_equal(K.jacobian(robot, q, frame, reference="aligned"), K.jacobian(robot, q, frame))
+    np.testing.assert_array_equal(
+        K.acceleration(robot, q, v, a, frame, reference="aligned"), K.acceleration(robot, q, v, a, frame)
+    )

@@ -34,7 +34,7 @@ def check(state: kd.State, q: Array, v: Array, assert_close: Close) -> None:
     assert_close(state.momentum_bias, C.momentum_rate(robot, q, v, 0 * v))
     for frame in (robot.frame_names[-1], 0, len(robot.frame_names) // 2):
         assert_close(state.pose(frame), K.pose(robot, q, frame), 1e-13)
-        for reference in ("aligned", "local", "world"):
+        for reference in ("local_world_aligned", "local", "world"):
             expected = K.jacobian(robot, q, frame, reference=reference)  # type: ignore[arg-type]
             assert_close(state.jacobian(frame, reference=reference), expected, 1e-13)  # type: ignore[arg-type]
 

@@ -111,7 +111,9 @@ def test_impossible_inertias_are_refused() -> None:
 
 def test_pose_error_leads_from_one_pose_to_the_other_in_each_reference() -> None:
     start, end = poses(7, 1), poses(5, seed=3)
-    local, world, aligned = (spatial.pose_error(start, end, reference) for reference in ("local", "world", "aligned"))
+    local, world, aligned = (
+        spatial.pose_error(start, end, reference) for reference in ("local", "world", "local_world_aligned")
+    )
     np.testing.assert_allclose(start @ spatial.exp(local), np.broadcast_to(end, (7, 5, 4, 4)), rtol=0, atol=1e-12)
     np.testing.assert_allclose(spatial.exp(world) @ start, np.broadcast_to(end, (7, 5, 4, 4)), rtol=0, atol=1e-12)
     turned = spatial.pose(rotation=start[..., :3, :3])

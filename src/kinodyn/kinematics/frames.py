@@ -65,7 +65,12 @@ def poses(robot: Robot, q: ArrayLike, *, frames: Sequence[str | int] | None = No
 
 
 def jacobian(
-    robot: Robot, q: ArrayLike, frame: str | int, *, reference: Reference = "aligned", out: Array | None = None
+    robot: Robot,
+    q: ArrayLike,
+    frame: str | int,
+    *,
+    reference: Reference = "local_world_aligned",
+    out: Array | None = None,
 ) -> Array:
     """Compute the geometric Jacobian of a frame.
 
@@ -96,7 +101,7 @@ def jacobian_dot(
     v: ArrayLike,
     frame: str | int,
     *,
-    reference: Reference = "aligned",
+    reference: Reference = "local_world_aligned",
     out: Array | None = None,
 ) -> Array:
     """Compute the time derivative of the Jacobian of a frame, in the same reference, at velocity v.
@@ -161,7 +166,7 @@ def velocity(
     v: ArrayLike,
     frame: str | int,
     *,
-    reference: Reference = "aligned",
+    reference: Reference = "local_world_aligned",
     out: Array | None = None,
 ) -> Array:
     """Compute the twist of a frame.
@@ -196,7 +201,7 @@ def acceleration(
     a: ArrayLike,
     frame: str | int,
     *,
-    reference: Reference = "aligned",
+    reference: Reference = "local_world_aligned",
     kind: Literal["classical", "spatial"] = "classical",
     out: Array | None = None,
 ) -> Array:

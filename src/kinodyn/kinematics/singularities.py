@@ -282,7 +282,7 @@ def _jacobian(
     rows = part_rows(part)
     if not _is_positive(length):
         raise InputError(f"characteristic_length is {length!r}; give a length above 0 [m]")
-    J = _core.jacobian(robot, q, frame, "aligned", None)[..., rows, :]
+    J = _core.jacobian(robot, q, frame, "local_world_aligned", None)[..., rows, :]
     if min(rows) < 3 <= max(rows):  # metres and radians together
         J = J * np.where(np.array(rows) < 3, 1.0, length)[:, None]
     return J if joints is None else J[..., _columns(robot, joints)]

@@ -99,7 +99,9 @@ class State:
         view: Array = self.poses[..., _core.frame_index(self.robot, frame), :, :]
         return view
 
-    def jacobian(self, frame: str | int, *, reference: Reference = "aligned", out: Array | None = None) -> Array:
+    def jacobian(
+        self, frame: str | int, *, reference: Reference = "local_world_aligned", out: Array | None = None
+    ) -> Array:
         """Assemble the Jacobian (..., 6, nv) of a frame; see `kinodyn.kinematics.jacobian`."""
         index = _core.frame_index(self.robot, frame)
         return _core.state_jacobian(self.robot, self._columns, self._frames[..., index, :], index, reference, out)

@@ -30,9 +30,9 @@ def jacobian(
     q: Q = "neutral",
     frame: Frame = None,
     reference: Annotated[
-        Literal["aligned", "local", "world"],
+        Literal["local_world_aligned", "aligned", "local", "world"],
         option("frame in which the twist is expressed: at the frame with world axes, the frame itself, or the world"),
-    ] = "aligned",
+    ] = "local_world_aligned",
     part: Annotated[
         str,
         option("directions counted by manipulability: all, linear, angular, or some of 'x y z rx ry rz'"),

@@ -96,7 +96,7 @@ class _LinkActuator(ABC):
     def _reaction_pair(
         self, robot: Robot, q: ArrayLike, p_a: Array, p_b: Array, force: Array, moment: Array
     ) -> dict[str, Array]:
-        """Compute the wrenches at the frames' origins of a force and moment on b at p_b, and of their reaction at p_a."""
+        """Compute the wrenches at the frames' origins of a force and moment on b at p_b, and of the reaction at p_a."""
         result = {}
         for frame, p, sign in ((self.frame_a, p_a, -1.0), (self.frame_b, p_b, 1.0)):
             arm = p - kinematics.pose(robot, q, frame)[..., :3, 3]

@@ -42,7 +42,7 @@ class FrameTask:
         self.directions = np.flatnonzero(wanted)
         # With some axes free the rotation that is left may be large, and its rate is then not the angular velocity.
         self.partial = bool(wanted[3:].any() and not wanted[3:].all())
-        samples = _core.jacobian(robot, robot.random(8, seed=0), frame, "aligned", None)[:, self.directions]
+        samples = _core.jacobian(robot, robot.random(8, seed=0), frame, "local_world_aligned", None)[:, self.directions]
         self.columns = np.flatnonzero(np.abs(samples).max(axis=(0, 1)) > 0.0)
         if not len(self.columns):
             raise InputError(f"no joint moves frame {frame!r} in the directions asked for; give another frame")
@@ -99,7 +99,7 @@ class FrameTask:
 
     def jacobian(self, q: Array, T: Array) -> Array:
         """Compute how the error shrinks with motion of the joints: (n, m, c)."""
-        J = _core.jacobian(self.robot, q, self.frame, "aligned", None)
+        J = _core.jacobian(self.robot, q, self.frame, "local_world_aligned", None)
         if self.partial:
             found = _core.pose(self.robot, q, self.frame, None)
             left = log_rotation(T[:, :3, :3] @ np.swapaxes(found[:, :3, :3], -1, -2))
