@@ -82,7 +82,9 @@ class ControlledFrame:
     def drift(self, state: State) -> Array:
         """Compute the acceleration (..., k) of the rows when joints do not accelerate, dJ/dt v."""
         zero = self._zero_acceleration
-        return self.select(_core.acceleration(self.robot, state.q, state.v, zero, self.index, "aligned", True, None))
+        return self.select(
+            _core.acceleration(self.robot, state.q, state.v, zero, self.index, "local_world_aligned", True, None)
+        )
 
     def equations(self, state: State, J: Array) -> Equations:
         """Compute the equations of motion; a floating base is taken to be in free flight."""
