@@ -1,4 +1,4 @@
-"""kinodyn: the kinematics and dynamics of robots, humanoids above all.
+"""kinodyn: kinematics, dynamics and control of robots, with a focus on humanoids.
 
 >>> import kinodyn as kd
 >>> robot = kd.load("humanoid")
@@ -57,33 +57,14 @@ if _TYPE_CHECKING:
     from kinodyn.threads import get_threads, set_threads
     from kinodyn.viewer import view
 
-# Where each public name is found when it is first used: importing everything takes a second, and no program needs it
-# all.
+# Public names are imported on first use: importing everything takes a second, and no program needs all of it.
+# A name that is in neither table is the sub-module kinodyn.<name>.
 _MODULES = {
     "actuation": "kinodyn.dynamics.actuation",
-    "balance": "kinodyn.balance",
     "centroidal": "kinodyn.dynamics.centroidal",
     "contact": "kinodyn.dynamics.contact",
-    "control": "kinodyn.control",
     "convert": "kinodyn.model.convert",
-    "derivation": "kinodyn.derivation",
-    "description": "kinodyn.description",
-    "dynamics": "kinodyn.dynamics",
-    "errors": "kinodyn.errors",
-    "estimation": "kinodyn.estimation",
-    "identification": "kinodyn.identification",
-    "ik": "kinodyn.ik",
-    "kinematics": "kinodyn.kinematics",
-    "limits": "kinodyn.limits",
-    "qp": "kinodyn.qp",
-    "report": "kinodyn.report",
-    "sim": "kinodyn.sim",
-    "spatial": "kinodyn.spatial",
-    "tasks": "kinodyn.tasks",
-    "trajectory": "kinodyn.trajectory",
     "validation": "kinodyn.kinematics.validation",
-    "viewer": "kinodyn.viewer",
-    "walking": "kinodyn.walking",
 }
 _MEMBERS = {
     "DH": "kinodyn.description.dh",
@@ -156,13 +137,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Import a public name when it is first used."""
-    if name in _MODULES:
-        value = _import_module(_MODULES[name])
-    elif name in _MEMBERS:
+    """Import a public name on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module 'kinodyn' has no attribute {name!r}")
+    if name in _MEMBERS:
         value = getattr(_import_module(_MEMBERS[name]), name)
     else:
-        raise AttributeError(f"module 'kinodyn' has no attribute {name!r}")
+        value = _import_module(_MODULES.get(name, f"kinodyn.{name}"))
     globals()[name] = value
     return value
 

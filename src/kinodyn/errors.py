@@ -1,4 +1,4 @@
-"""What can go wrong, as few types as possible: one root, four leaves."""
+"""Errors: one root, `KinodynError`, and four kinds; and one warning."""
 
 from __future__ import annotations
 
@@ -6,18 +6,35 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+__all__ = [
+    "DescriptionError",
+    "DescriptionWarning",
+    "InputError",
+    "KinodynError",
+    "SingularError",
+    "UnknownNameError",
+]
+
 
 class KinodynError(Exception):
-    """Root of every error that kinodyn raises on purpose."""
+    """Root of all errors that kinodyn raises."""
 
 
 class DescriptionError(KinodynError, ValueError):
-    """A robot description that cannot be read, with the place in the file.
+    """A robot description that cannot be read, with the location in the file.
+
+    Parameters
+    ----------
+    message : str
+    file : path-like, optional
+    line : int, optional
+    element : str, optional
+        Name of the XML element.
 
     Attributes
     ----------
-    file, line, element
-        Where the fault is; each is None when it is not known.
+    message, file, line, element
+        As given; None where the location is not known.
     """
 
     def __init__(
@@ -44,15 +61,15 @@ def _rebuild_description_error(
 
 
 class DescriptionWarning(UserWarning):
-    """A part of a robot description that is left out or could not be found; the robot loads without it."""
+    """A part of a robot description that is ignored or missing; the robot loads without it."""
 
 
 class InputError(KinodynError, ValueError):
-    """An argument of the wrong shape, type or value."""
+    """An argument with a wrong shape, type or value."""
 
 
 class UnknownNameError(KinodynError, LookupError):
-    """A robot, frame or joint name that does not exist; the message offers the nearest ones."""
+    """A robot, frame or joint name that does not exist; the message suggests similar ones."""
 
 
 class SingularError(KinodynError, ArithmeticError):
@@ -60,7 +77,7 @@ class SingularError(KinodynError, ArithmeticError):
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    """Make the error for a name that is not known, with the nearest names that are."""
+    """Return the error for an unknown name, which suggests similar names."""
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=4, cutoff=0.4)
     if near:
@@ -69,3 +86,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> UnknownNameEr
         shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
         hint = f"known: {shown}" if names else "there are none"
     return UnknownNameError(f"unknown {kind} {name!r}; {hint}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

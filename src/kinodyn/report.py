@@ -1,4 +1,4 @@
-"""Report: inputs, figures and pictures in one HTML file that needs nothing else."""
+"""Reports: text, tables and figures in one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from kinodyn.errors import InputError
 
+__all__ = ["Report"]
+
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1d2330; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } p.about { color: #68707f; }
@@ -34,15 +36,17 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 class Report:
-    """A page of text, tables and pictures. Everything is escaped; pictures lie inside; nothing is fetched.
+    """A page of text, tables and figures.
+
+    All text is escaped, figures are embedded, and the page loads nothing from elsewhere.
 
     Parameters
     ----------
-    title
+    title : str
         Heading of the page.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> report = kd.report.Report("Two links")
     >>> report.table("Figures", ("figure", "value"), [("mass [kg]", kd.load("planar2r").mass)])
@@ -55,20 +59,44 @@ class Report:
         self._parts: list[str] = []
 
     def text(self, text: str, *, heading: str = "") -> None:
-        """Add paragraphs, which blank lines divide, below a heading if one is given."""
+        """Add paragraphs.
+
+        Parameters
+        ----------
+        text : str
+            Blank lines separate paragraphs.
+        heading : str
+            Heading above them, if not empty.
+        """
         self._heading(heading)
         self._parts += [f"<p>{escape(part)}</p>" for part in text.split("\n\n")]
 
     def code(self, text: str, *, heading: str = "") -> None:
-        """Add text whose lines and blanks stay as they are."""
+        """Add preformatted text.
+
+        Parameters
+        ----------
+        text : str
+        heading : str
+            Heading above it, if not empty.
+        """
         self._heading(heading)
         self._parts.append(f"<pre>{escape(text)}</pre>")
 
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Add a table; numbers are written with five digits, those that are not known as a dash."""
+        """Add a table; numbers have five significant digits, None and NaN are a dash.
+
+        Parameters
+        ----------
+        title : str
+        columns : sequence of str
+            Column headings.
+        rows : sequence of sequences
+            Numbers, strings or None, one per column.
+        """
         for row in rows:
             if len(row) != len(columns):
-                raise InputError(f"a row of the table {title!r} has {len(row)} entries and {len(columns)} columns")
+                raise InputError(f"a row of the table {title!r} has {len(row)} entries for {len(columns)} columns")
         self._heading(title)
         kinds = [' class="number"' if _numeric([row[k] for row in rows]) else "" for k in range(len(columns))]
         head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, columns, strict=True))
@@ -79,26 +107,38 @@ class Report:
         table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
         self._parts.append(f'<div class="wide">{table}</div>')
 
-    def figure(self, title: str, picture: Any) -> None:
-        """Add a picture: a figure of matplotlib, or an array (h, w, 3) of colours from 0 to 255."""
+    def figure(self, title: str, figure: Any) -> None:
+        """Add a figure.
+
+        Parameters
+        ----------
+        title : str
+        figure : matplotlib Figure or (h, w, 3) array
+            An array has RGB values from 0 to 255.
+        """
         self._heading(title)
-        data = base64.b64encode(_png(picture)).decode("ascii")
+        data = base64.b64encode(_png(figure)).decode("ascii")
         self._parts.append(f'<img alt="{escape(title)}" src="data:image/png;base64,{data}">')
 
     def html(self) -> str:
-        """Give the page."""
-        made = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        """Return the page as HTML."""
+        created = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         title = escape(self.title)
         head = (
             f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{STYLE}</style>'
         )
-        about = f'<p class="about">kinodyn {escape(version("kinodyn"))}, {made}</p>'
+        about = f'<p class="about">kinodyn {escape(version("kinodyn"))}, {created}</p>'
         body = "\n".join([f"<h1>{title}</h1>", about, *self._parts])
         return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file."""
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : path-like
+        """
         try:
             Path(path).write_text(self.html(), encoding="utf-8")
         except OSError as cause:
@@ -114,7 +154,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _numeric(column: Sequence[Any]) -> bool:
-    """Tell whether a column has numbers and nothing else but gaps."""
+    """Return whether a column has numbers and otherwise only None."""
     return any(map(_is_number, column)) and all(value is None or _is_number(value) for value in column)
 
 
@@ -126,15 +166,19 @@ def _entry(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float | np.floating) else escape(str(value))
 
 
-def _png(picture: Any) -> bytes:
+def _png(figure: Any) -> bytes:
     stream = io.BytesIO()
-    if hasattr(picture, "savefig"):
-        picture.savefig(stream, format="png", dpi=110)
+    if hasattr(figure, "savefig"):
+        figure.savefig(stream, format="png", dpi=110)
         return stream.getvalue()
-    pixels = np.asarray(picture)
+    pixels = np.asarray(figure)
     if pixels.ndim != 3 or pixels.shape[2] != 3:
-        raise InputError(f"a picture must be a figure or an array (h, w, 3), got shape {pixels.shape}")
+        raise InputError(f"a figure must be a matplotlib figure or an array (h, w, 3), got shape {pixels.shape}")
     from matplotlib.image import imsave
 
     imsave(stream, pixels.astype(np.uint8), format="png")
     return stream.getvalue()
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
