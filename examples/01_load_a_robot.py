@@ -1,6 +1,6 @@
-"""Load robots: by name, from a URDF file, from a table of Denavit-Hartenberg parameters.
+"""Load robots: by name, from a URDF file, from Denavit-Hartenberg parameters.
 
-With --plot FILE the humanoid is drawn in three sizes.
+--plot FILE draws the humanoid in three sizes.
 """
 
 import argparse
@@ -13,10 +13,10 @@ import numpy as np
 import kinodyn as kd
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 
-# By name. The bundled humanoid takes its proportions from a table of human body segments.
+# By name. The proportions of the bundled humanoid come from a table of human body segments.
 robot = kd.load("humanoid", height=1.75, mass=70.0)
 print(f"{robot.name}: {robot.nv} degrees of freedom, {len(robot.frame_names)} frames, {robot.mass:.1f} kg")
 print(f"{'joint':24} {'lower':>8} {'upper':>8}  deg")
@@ -25,7 +25,7 @@ for name, low, high in list(zip(robot.joint_names, lower, upper, strict=True))[:
     print(f"{name:24} {low:8.1f} {high:8.1f}")
 print("  ...")
 
-# From a file: URDF (.urdf), MJCF (.xml); xacro, which evaluates expressions, only with xacro=True.
+# From a file: URDF (.urdf) or MJCF (.xml); xacro, which evaluates expressions, only with xacro=True.
 URDF = """
 <robot name="cart_and_pole">
   <link name="rail"/>
@@ -51,26 +51,26 @@ with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "cart_and_pole.urdf"
     file.write_text(URDF)
     cart = kd.load(file)
-    print(f"\n{cart.name}: joints {list(cart.joint_names)}, speed limits {cart.limits.velocity}")
+    print(f"\n{cart.name}: joints {list(cart.joint_names)}, velocity limits {cart.limits.velocity}")
 
-    # A mistake is reported with the file, the line and the element.
+    # An error names the file, the line and the element.
     file.write_text(URDF.replace('mass value="2"', 'mass value="-2"'))
     try:
         kd.load(file)
     except kd.DescriptionError as error:
-        print(f"refused: line {error.line}, <{error.element}>: {error.message}")
+        print(f"rejected: line {error.line}, <{error.element}>: {error.message}")
 
 # From Denavit-Hartenberg parameters: two links of 0.4 m in a plane.
 link = kd.DH(a=0.4, alpha=0.0, d=0.0, theta=0.0, joint="revolute")
 planar = kd.from_dh([link, link], convention="standard")
 hand = kd.kinematics.pose(planar, np.array([0.0, math.pi / 2]), planar.frame_names[-1])[:3, 3]
-print(f"\ntwo links from DH: {planar.nv} joints, the elbow at 90 degrees puts the hand at {hand}")
+print(f"\ntwo links from DH: {planar.nv} joints, with the elbow at 90 degrees the hand is at {hand}")
 
-# A name that does not exist says which ones are near.
+# The error for an unknown name suggests similar ones.
 try:
     kd.load("humanoyd")
 except kd.UnknownNameError as error:
-    print(f"refused: {error}")
+    print(f"rejected: {error}")
 
 if options.plot:
     from matplotlib.figure import Figure
@@ -83,10 +83,10 @@ if options.plot:
         bones = [(joint.parent, joint.child) for joint in human.joints[1:]]
         bones += [(frame.link, frame.name) for frame in human.description.frames]
         ends = np.array([[human.frame_index(end) for end in bone] for bone in bones])
-        across = p[:, 1] + 0.25 * p[:, 0] + 0.9 * place  # seen from before, a little from the side
+        across = p[:, 1] + 0.25 * p[:, 0] + 0.9 * place  # seen from the front, slightly from the side
         ax.plot(across[ends.T], p[ends.T, 2], "o-", color=f"C{place}", lw=2.5, ms=3)
         ax.text(0.9 * place, -0.12, f"{height:g} m, {mass:g} kg", ha="center")
-    ax.set(aspect="equal", ylim=(-0.2, 2.0), ylabel="[m]", title="one table of human proportions, three robots")
+    ax.set(aspect="equal", ylim=(-0.2, 2.0), ylabel="[m]", title="the same human proportions at three sizes")
     ax.set_xticks([])
     ax.grid(alpha=0.3)
     figure.savefig(options.plot, dpi=80)

@@ -1,6 +1,6 @@
 """Forward kinematics: one pose, the pose of every frame, and the workspace of an arm from 50,000 configurations.
 
-With --plot FILE the humanoid's frames and the arm's workspace are drawn.
+--plot FILE draws the humanoid's frames and the arm's workspace.
 """
 
 import argparse
@@ -10,11 +10,11 @@ import numpy as np
 import kinodyn as kd
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 np.set_printoptions(precision=3, suppress=True)
 
-# Hands, feet and head of a humanoid that stands: all end effectors in one call, (5, 4, 4).
+# Hands, feet and head of the standing humanoid: all end effectors in one call, (5, 4, 4).
 robot = kd.load("humanoid")
 q = robot.configuration("standing")
 ends = robot.description.end_effectors
@@ -28,7 +28,7 @@ T_world_frames = kd.kinematics.poses(robot, q)
 heights = T_world_frames[:, 2, 3]
 print(f"{len(heights)} frames between {heights.min():.3f} m and {heights.max():.3f} m")
 
-# The free base moves everything: the same posture, one metre ahead and turned by 90 degrees.
+# The floating base moves everything: the same posture, one metre ahead and turned by 90 degrees.
 q_moved = q.copy()
 q_moved[:7] = [1.0, 0.0, q[2], 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]
 p_world_com = kd.kinematics.com(robot, np.stack([q, q_moved]))
@@ -73,7 +73,9 @@ if options.plot:
     radius = np.hypot(p_world_hand[:, 0], p_world_hand[:, 1])
     shown = right.hexbin(radius, p_world_hand[:, 2], gridsize=40, mincnt=1, cmap="viridis")
     right.plot(0.0, shoulder[2], "r+", ms=12, mew=2, label="shoulder")
-    right.set(title="panda's hand", aspect="equal", xlabel="distance from the axis [m]", ylabel="height [m]")
+    right.set(
+        title="positions of the panda's hand", aspect="equal", xlabel="distance from the axis [m]", ylabel="height [m]"
+    )
     right.legend(fontsize=9)
     figure.colorbar(shown, ax=right, label="configurations")
     figure.savefig(options.plot, dpi=80)

@@ -1,6 +1,6 @@
 """Batches: thousands of states in one call, broadcasting, buffers, threads; a control loop without allocation.
 
-With --plot FILE the share of postures in which a weight can be held is drawn.
+--plot FILE draws the fraction of postures in which a weight can be held.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import numpy as np
 import kinodyn as kd
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 robot = kd.load("humanoid")
 rng = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def microseconds_per_state(run: Callable[[], object], states: int) -> float:
     return 1e6 * min(times) / states
 
 
-# One call for all states, into an array that is there already; against a loop of calls.
+# One call for all states, into a preallocated array; compared with a loop of calls.
 tau = np.empty((n, robot.nv))
 kd.set_threads(1)
 looped = microseconds_per_state(
@@ -41,13 +41,13 @@ batched = microseconds_per_state(lambda: kd.dynamics.inverse(robot, q, v, a, out
 kd.set_threads(os.cpu_count() or 1)
 threaded = microseconds_per_state(lambda: kd.dynamics.inverse(robot, q, v, a, out=tau), n)
 print(f"inverse dynamics of {robot.nv} degrees of freedom, microseconds per state")
-print(f"  a call per state {looped:.2f}, one call {batched:.2f}, one call on all cores {threaded:.2f}")
+print(f"  one call per state {looped:.2f}, one call {batched:.2f}, one call on all cores {threaded:.2f}")
 
 # Arguments broadcast: each of 100 postures with each of 50 velocities.
 power = kd.dynamics.inverse(robot, q[:100, None], v[None, :50], np.zeros(robot.nv)) * v[None, :50]
 print(f"power of each joint for 100 postures x 50 velocities: an array of {power.shape}")
 
-# In how many random postures could the motors hold a weight in the left hand?
+# In which fraction of random postures can the motors hold a weight in the left hand?
 hand, still = robot.description.end_effectors["left_hand"], np.zeros(robot.nv)
 for weight in (5.0, 10.0, 20.0):
     load = {hand: np.array([0.0, 0.0, -9.81 * weight, 0.0, 0.0, 0.0])}
@@ -55,17 +55,17 @@ for weight in (5.0, 10.0, 20.0):
     possible = np.all(np.abs(hold[:, 6:]) < robot.limits.effort[6:], axis=1)
     print(f"{weight:4.0f} kg in the left hand can be held in {possible.mean():.0%} of {n} random postures")
 
-# The centre of mass of all postures relative to the base, in one expression.
+# The CoM of all postures relative to the base.
 reach = kd.kinematics.com(robot, q) - q[:, :3]
-print(f"the centre of mass lies {np.linalg.norm(reach, axis=1).mean():.3f} m from the base on average")
+print(f"the CoM is {np.linalg.norm(reach, axis=1).mean():.3f} m from the base on average")
 
-# A control loop asks for many things of one state: State computes them in one pass, update() works in place.
+# A control loop needs many quantities of one state: State computes them in one pass, update() works in place.
 state = kd.State(robot, q[0], v[0])
 start = time.perf_counter()
 for q_now, v_now in zip(q[:2000], v[:2000], strict=True):
     state.update(q_now, v_now)
 elapsed = time.perf_counter() - start
-print(f"State.update: {1e6 * elapsed / 2000:.1f} us for poses, Jacobians, mass matrix, bias and centre of mass")
+print(f"State.update: {1e6 * elapsed / 2000:.1f} us for poses, Jacobians, mass matrix, bias and CoM")
 
 if options.plot:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ if options.plot:
         frame = robot.description.end_effectors[side]
         needed = np.abs(kd.dynamics.inverse(robot, some, still, still, wrenches={frame: wrench}))[..., 6:]
         ax.plot(weights, 100 * np.all(needed < robot.limits.effort[6:], axis=-1).mean(axis=-1), label=side)
-    ax.set(title="a weight held in random postures", xlabel="weight [kg]", ylabel="postures [%]")
+    ax.set(title="random postures that can hold a weight", xlabel="weight [kg]", ylabel="postures [%]")
     ax.grid(alpha=0.3)
     ax.legend(fontsize=9)
     figure.savefig(options.plot, dpi=80)

@@ -79,8 +79,8 @@ def report(title: str, result: kd.ik.WholeBodyResult) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--robot", choices=SETUPS, default="humanoid", help="which robot")
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--robot", choices=SETUPS, default="humanoid", help="name of the robot")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 setup = SETUPS[options.robot]
 warnings.simplefilter("ignore", kd.errors.DescriptionWarning)  # details of the files do not matter here

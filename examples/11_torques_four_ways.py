@@ -1,7 +1,7 @@
-"""The same torques four ways: Lagrange in symbols, projected Newton-Euler, virtual work, recursion.
+"""The same torques by four methods: symbolic Lagrange, projected Newton-Euler, virtual work, recursive Newton-Euler.
 
-For the planar arm of two equal rods at q = (0, 90 degrees), rates (1, 1) rad/s and accelerations (1, 1) rad/s^2.
-With --plot FILE the torques are drawn over the angle of the elbow, by Lagrange and by the recursion.
+The planar arm of two equal rods at q = (0, 90 degrees), velocities (1, 1) rad/s and accelerations (1, 1) rad/s^2.
+--plot FILE draws the torques over the elbow angle, by Lagrange and by the recursion.
 """
 
 import argparse
@@ -13,19 +13,19 @@ import kinodyn as kd
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 np.set_printoptions(precision=6, suppress=True)
 arm = kd.load("planar2r")
 q, v, a = np.array([0.0, np.pi / 2]), np.array([1.0, 1.0]), np.array([1.0, 1.0])
 
-# First way, Lagrange. The formulas with symbols for masses, lengths and inertias are those of the textbooks.
+# First, Lagrange. With symbols for masses, lengths and inertias the formulas are those of textbooks.
 print("1. Lagrange: d/dt dT/dqd - dT/dq + dV/dq = tau, in symbols")
 general = kd.derivation.lagrange(arm, parameters="symbols")
 print(general.text())
 print("with", ", ".join(f"{name} = {value:.4g}" for name, value in general.parameters.items()))
 
-# The same with the robot's own numbers, and then, step by step, at this state.
+# The same with the robot's numbers, then evaluated step by step at this state.
 model = kd.derivation.lagrange(arm)
 state = {symbol: sympy.nsimplify(value, [sympy.pi]) for symbol, value in zip(model.q, q, strict=True)}
 state |= {symbol: int(value) for symbol, value in zip((*model.qd, *model.qdd), (*v, *a), strict=True)}
@@ -43,11 +43,11 @@ weight = model.gravity(q)
 by_lagrange = inertial + centrifugal + weight
 print("   tau = M qdd + C qd + g =", inertial, "+", centrifugal, "+", weight, "=", by_lagrange, "N m")
 
-# Second way. Newton and Euler for each link: a force m (ac - gravity) at its centre of mass and a moment
-# I w' + w x I w. The transposed Jacobian of the link brings both to the joints.
+# Second, Newton-Euler for each link: a force m (ac - gravity) at its CoM and a moment I w' + w x I w, projected to the
+# joints by the transposed Jacobian of the link.
 print("\n2. Projected Newton-Euler: the sum over the links of Jc^T m (ac - gravity) + Jw^T (I w' + w x I w)")
 for link, part in kd.derivation.link_forces(arm, q, v, a).items():
-    print(f"   {link} adds {part}")
+    print(f"   {link} contributes {part}")
 by_projection = kd.derivation.projected_newton_euler(arm, q, v, a)
 print("   tau =", by_projection, "N m")
 
@@ -76,14 +76,14 @@ print("   torques on the rods:", work.tau, "N m; force of the shoulder:", work.m
 print("N, of the elbow:", work.multipliers[3:5], "N")
 print("   tau =", by_virtual_work, "N m")
 
-# Fourth way. Recursive Newton-Euler, what kinodyn computes with: out along the arm for motions, back for forces.
-print("\n4. Recursive Newton-Euler, the core")
+# Fourth, the recursive Newton-Euler algorithm (RNEA) of the core: motions outwards, forces inwards.
+print("\n4. Recursive Newton-Euler algorithm (RNEA), the core")
 by_recursion = kd.dynamics.inverse(arm, q, v, a)
 print("   tau =", by_recursion, "N m")
 
-apart = max(np.abs(other - by_recursion).max() for other in (by_lagrange, by_projection, by_virtual_work))
-print(f"\nlargest difference: {apart:.0e} N m")
-assert apart < 1e-12
+difference = max(np.abs(other - by_recursion).max() for other in (by_lagrange, by_projection, by_virtual_work))
+print(f"\nlargest difference: {difference:.0e} N m")
+assert difference < 1e-12
 
 if options.plot:
     from matplotlib.figure import Figure
@@ -102,9 +102,9 @@ if options.plot:
     for joint, ax in enumerate(figure.subplots(1, 2)):
         for name, values in terms.items():
             ax.plot(np.rad2deg(bend), values[:, joint], lw=1.2, label=name)
-        ax.plot(np.rad2deg(bend), total[:, joint], "k", label="their sum, by Lagrange")
-        ax.plot(np.rad2deg(bend[::12]), recursion[::12, joint], "ko", mfc="none", label="by Newton and Euler")
-        ax.plot(90.0, by_recursion[joint], "r*", ms=12, label="the state above")
+        ax.plot(np.rad2deg(bend), total[:, joint], "k", label="sum, by Lagrange")
+        ax.plot(np.rad2deg(bend[::12]), recursion[::12, joint], "ko", mfc="none", label="RNEA")
+        ax.plot(90.0, by_recursion[joint], "r*", ms=12, label="state above")
         ax.set(title=f"joint {joint + 1}", xlabel="elbow [deg]", ylabel="torque [N m]")
         ax.grid(alpha=0.3)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)

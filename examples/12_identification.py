@@ -1,6 +1,6 @@
-"""Identify an arm: a motion that tells much, a noisy recording, a fit that real bodies can have, a URDF of the result.
+"""Identify an arm: exciting trajectory, noisy recording, physically consistent fit, URDF of the result.
 
-With --plot FILE measured and predicted torques of a motion that the fit has not seen are drawn.
+--plot FILE draws measured and predicted torques of a validation trajectory.
 """
 
 import argparse
@@ -12,19 +12,19 @@ import numpy as np
 import kinodyn as kd
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 ident = kd.identification
 
-# The arm of the humanoid as a robot of its own: everything else is held where it stands.
+# The arm of the humanoid as a separate robot: all other joints are fixed.
 human = kd.load("humanoid")
 arm = ident.sub_robot(human, human.description.chains["left_arm"], human.configuration("standing"))
 base = ident.base_parameters(arm)
-print(f"{arm.nv} joints, {len(base.parameters)} parameters, of which torques can tell {base.rank} combinations:")
+print(f"{arm.nv} joints, {len(base.parameters)} parameters, {base.rank} combinations are identifiable from torques:")
 for name in base.names[:4]:
     print("  ", name)
 
-# A motion within the limits whose regressor is well conditioned, found from random series and improved.
+# A trajectory within the limits with a well-conditioned regressor, optimised from random Fourier series.
 motion = ident.exciting_trajectory(arm, period=5.0, starts=20, iterations=4)
 other = ident.exciting_trajectory(arm, period=5.0, starts=20, iterations=0, seed=1)
 print(f"condition number {motion.condition:.1f}, largest torque {motion.effort:.0%} of its limit, {motion.status}")
@@ -34,31 +34,31 @@ time = motion.times(200)
 data = ident.simulate(arm, time, *motion(time), noise=0.01)
 held_out = ident.simulate(arm, time, *other(time), noise=0.01, seed=1)
 
-# We begin with masses that are 30 % off, and without damping.
+# The prior has masses that are wrong by 30 % and no damping.
 links = arm.inertial_parameters.reshape(-1, 10)
 factors = np.random.default_rng(0).choice([0.7, 1.3], size=(len(links), 1))
 prior = ident.with_parameters(arm, (factors * links).ravel(), damping=np.zeros(arm.nv))
 result = ident.fit(prior, data, held_out=held_out)
-print(f"\n{result.method} fit, {result.status}; every inertia possible: {result.possible}")
+print(f"\n{result.method} fit, {result.status}; all inertias physically consistent: {result.possible}")
 true_tau = ident.torques(arm, *other(time))
 noise = 0.01 * np.sqrt(np.mean(true_tau**2, axis=0))
 print(f"{'held-out torque':22} {'before':>8} {'after':>8} {'noise':>8} {'ratio':>6}")
 for row in zip(arm.joint_names, result.prior_residuals(), result.residuals(), noise, strict=True):
     print(f"{row[0]:22} {row[1]:8.4f} {row[2]:8.4f} {row[3]:8.4f} {row[2] / row[3]:6.2f}")
-print(f"{len(result.unidentified)} combinations are too small to tell from the noise, such as {result.unidentified[0]}")
+print(f"{len(result.unidentified)} combinations cannot be distinguished from noise, such as {result.unidentified[0]}")
 
-# The result is a robot like any other, and goes into a URDF. That has no place for armature: it is given again.
+# The result is a robot that can be written to URDF, which has no armature: it is set again.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "arm.urdf"
     kd.write_urdf(result.robot.description, path)
     again = kd.load(path).replace(armature=result.robot.armature)
     off = np.abs(kd.dynamics.inverse(again, *other(time)) - kd.dynamics.inverse(result.robot, *other(time))).max()
-    print(f"\nwritten as URDF and read again: torques differ by {off:.1e} N m at most")
+    print(f"\nwritten to URDF and read back: torques differ by at most {off:.1e} N m")
 
-# A motion that tells little is no error, but a report that says what is not known.
+# Data without excitation are not an error; the report says what is not identifiable.
 still = np.tile(arm.random(seed=3), (100, 1))
 report = ident.fit(prior, ident.simulate(arm, np.arange(100) / 100, still, 0 * still, 0 * still))
-print(f"standing still, {sum(report.identified)} of {report.base.rank} combinations can be told")
+print(f"at rest, {sum(report.identified)} of {report.base.rank} combinations are identifiable")
 
 if options.plot:
     from matplotlib.figure import Figure

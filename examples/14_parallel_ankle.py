@@ -1,6 +1,6 @@
-"""Parallel ankles: two motors drive each by cranks and rods; positions, torques, singularities.
+"""Parallel ankles: two motors drive each ankle through cranks and rods; positions, torques, singularities.
 
-With --plot FILE the mechanism and its transmission are drawn.
+--plot FILE draws the mechanism and its transmission ratio.
 """
 
 import argparse
@@ -10,11 +10,11 @@ import numpy as np
 import kinodyn as kd
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 
-# Two motors behind the shank, one above the other; cranks point back, rods go down to the heel. Points in the shank's
-# axes from the ankle [m], at zero angles.
+# Two motors behind the shank, one above the other; cranks point backwards, rods go down to the heel. Points relative to
+# the ankle in the axes of the shank [m], at zero angles.
 MOTORS = np.array([[-0.01, 0.045, 0.30], [-0.01, -0.045, 0.20]])
 CRANK_ENDS = MOTORS + [-0.05, 0.0, 0.0]
 FOOT_POINTS = np.array([[-0.06, 0.045, -0.01], [-0.06, -0.045, -0.01]])
@@ -33,7 +33,7 @@ for pitch_roll in np.deg2rad([[0, 0], [20, 0], [-20, 0], [0, 15], [20, -15]]):
     texts = [str((np.rad2deg(x) + 0.0).round(2)) for x in (pitch_roll, there.values, back.values)]
     print(*(text.ljust(19) for text in texts), back.status)
 
-# What the motors must give while the humanoid stands, its weight a little in front of the ankles.
+# Motor torques while the humanoid stands, with its CoM slightly in front of the ankles.
 robot = kd.load("humanoid")
 q = robot.configuration("standing")
 feet = [kd.contact.Contact(f"{side}_sole") for side in ("left", "right")]
@@ -45,7 +45,7 @@ at = q[[robot.joint(name).q.start for name in ankle.joints or ()]]
 motor = ankle.motor_torque(at, tau[own])
 print(f"\nstanding: ankle torques {tau[own].round(2)} N m, motor torques {motor.round(2)} N m")
 
-# Power does not care where it is measured.
+# Power is the same at joints and motors.
 rate = np.array([1.0, -0.5])
 print(f"power at the joints {tau[own] @ rate:.6f} W, at the motors {motor @ ankle.motor_velocity(at, rate):.6f} W")
 
@@ -55,13 +55,13 @@ coupled = {name for one in ankles for name in one.joints or ()}
 direct = [name for name in robot.joint_names if name not in coupled]
 B = kd.actuation.matrix(robot, q, [*direct, *ankles])
 u = np.linalg.lstsq(B.T, tau, rcond=None)[0]
-print(f"{len(B)} motors for {robot.nv} directions of motion; torques met to {np.abs(B.T @ u - tau).max():.1e} N m")
+print(f"{len(B)} motors for {robot.nv} degrees of freedom; torques matched to {np.abs(B.T @ u - tau).max():.1e} N m")
 
-# Where the mechanism can go, and how near it is to a singularity.
+# Reachable angles, and the distance from singularities.
 pitch, roll = np.meshgrid(np.linspace(-1.2, 1.2, 121), np.linspace(-1.2, 1.2, 121), indexing="ij")
 grid = np.stack([pitch, roll], axis=-1)
 reached = ankle.motor_positions(grid).success
-print(f"\n{reached.mean():.0%} of the square of +-{np.rad2deg(1.2):.0f} deg can be reached; in it, from zero outwards:")
+print(f"\n{reached.mean():.0%} of the square of +-{np.rad2deg(1.2):.0f} deg are reachable; from zero outwards:")
 for angle in (0.0, 0.5, 0.8):
     near = ankle.singularity([angle, 0.0])
     gain = np.linalg.svd(ankle.jacobian([angle, 0.0]), compute_uv=False)
@@ -93,5 +93,5 @@ if options.plot:
     shown = field.contourf(*np.rad2deg([pitch, roll]), np.minimum(strength, 4.0), levels=np.linspace(1.5, 4, 21))
     figure.colorbar(shown, ax=field, label="|det G|: torque gain of both joints together")
     field.contour(*np.rad2deg([pitch, roll]), reached, levels=[0.5], colors="tab:red", linewidths=2)
-    field.set(xlabel="pitch [deg]", ylabel="roll [deg]", title="transmission; red: where a crank and its rod align")
+    field.set(xlabel="pitch [deg]", ylabel="roll [deg]", title="transmission; red: singular, crank and rod aligned")
     figure.savefig(options.plot, dpi=80)

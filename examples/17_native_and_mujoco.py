@@ -1,8 +1,7 @@
-"""Validation against a physics engine: kinodyn's own simulator and MuJoCo give the same motion.
+"""Validation against a physics engine: the native simulator and MuJoCo give the same motion.
 
-First without contacts, where only the integrators could differ; then a humanoid that is dropped a little above the
-floor and stands, where the models of contact differ too. With --plot FILE a swinging arm
-and the forces under the feet are drawn from both engines.
+First without contacts, where only the integrators can differ; then a humanoid that is dropped from 1 cm above the floor
+and stands, where the contact models differ too. --plot FILE draws a swinging arm and the foot forces of both engines.
 """
 
 import argparse
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 import kinodyn as kd
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 Array = NDArray[np.float64]
 
-# Contact-free: from a random state, half a second under gravity. MuJoCo's Euler is our semi-implicit method; of fourth
-# order they differ in how a free base turns within a step, and only by what vanishes with the fourth power of dt.
+# Without contacts: half a second under gravity from a random state. MuJoCo's Euler is our semi-implicit method; the
+# fourth-order methods differ in how they integrate the rotation of a floating base, by O(dt^4).
 print(f"{'difference after 0.5 s':24} {'semi-implicit':>14} {'rk4, 10 ms':>14} {'rk4, 5 ms':>14}")
 for name in ("planar3r", "scara", "puma560", "panda", "humanoid"):
     robot = kd.load(name)
@@ -34,7 +33,7 @@ for name in ("planar3r", "scara", "puma560", "panda", "humanoid"):
         row.append(np.abs(robot.difference(ours.q[-1], theirs.q[-1])).max())
     print(f"{name:24} " + " ".join(f"{x:14.1e}" for x in row))
 
-# Standing: joint PD with gravity, gains by natural frequency and the inertia of each joint.
+# Standing: joint PD with gravity compensation, gains from a natural frequency and the inertia of each joint.
 robot = kd.load("humanoid")
 start = robot.configuration("standing")
 start[2] += 0.01 - kd.kinematics.pose(robot, start, "left_sole")[2, 3]
@@ -43,13 +42,13 @@ frequency = 40.0
 
 
 def hold(t: float, state: kd.State) -> Array:
-    pull = frequency**2 * robot.difference(state.q, start) - 2 * frequency * state.v
-    tau = kd.dynamics.gravity(robot, state.q) + inertia * pull
+    a_desired = frequency**2 * robot.difference(state.q, start) - 2 * frequency * state.v
+    tau = kd.dynamics.gravity(robot, state.q) + inertia * a_desired
     tau[:6] = 0.0
     return tau
 
 
-# The sole's shape is a box in the description; hard contacts take its corners.
+# The sole is a box in the description; its corners are hard contacts.
 foot = next(link for link in robot.description.links if link.name == "left_foot").collisions[0]
 half = 0.5 * np.array(foot.size)
 box = np.array([[x, y, -1.0] for x in (-1, 1) for y in (-1, 1)]) * half
@@ -61,16 +60,16 @@ runs = {
     "mujoco": kd.sim.simulate(robot, hold, 0.5, q0=start, engine="mujoco", frames=("left_foot", "right_foot")),
 }
 weight = 9.81 * robot.mass
-print(f"\n{'standing':24} {'landed':>10} {'force / weight':>14} {'height of com':>14}")
+print(f"\n{'standing':24} {'landed':>10} {'force / weight':>14} {'CoM height':>14}")
 for name, run in runs.items():
     force = run.forces["left_foot"][:, 2] + run.forces["right_foot"][:, 2]
     landed = run.time[np.flatnonzero(run.contacts["left_foot"])[0]]
     com = kd.kinematics.com(robot, run.q[-1])[2]
     print(f"{name:24} {landed:8.3f} s {force[-200:].mean() / weight:14.4f} {com:12.5f} m")
 apart = robot.difference(runs["native"].q[-1], runs["mujoco"].q[-1])
-print(f"at the end the joints differ by {np.rad2deg(np.abs(apart[6:]).max()):.2f} deg at most")
+print(f"at the end the joints differ by at most {np.rad2deg(np.abs(apart[6:]).max()):.2f} deg")
 
-# What MuJoCo works on can be had as a model and as a file.
+# The MuJoCo model is available as an object and as MJCF.
 model = kd.sim.to_mujoco(robot, friction=0.8)
 print(f"\nas a MuJoCo model: {model.nbody} bodies, {model.ngeom} shapes, {model.nu} motors,", end=" ")
 print(f"{len(kd.sim.to_mjcf(robot))} characters of MJCF")

@@ -1,6 +1,6 @@
 """Velocity control of a 2-link arm by its Jacobian: the hand draws a circle, with and without feedback.
 
-With --plot FILE the paths and the joint rates are drawn.
+--plot FILE draws the paths and the joint velocities.
 """
 
 import argparse
@@ -17,14 +17,14 @@ CENTRE, RADIUS, SPEED = np.array([1.2, 0.0]), 0.4, 0.8
 
 
 def circle(t: float) -> tuple[Array, Array]:
-    """Give where the hand should be [m] and how fast [m/s]."""
+    """Return the desired position [m] and velocity [m/s] of the hand."""
     angle = SPEED / RADIUS * t
-    way = np.array([np.cos(angle), np.sin(angle)])
-    return CENTRE + RADIUS * way, SPEED * np.array([-way[1], way[0]])
+    radial = np.array([np.cos(angle), np.sin(angle)])
+    return CENTRE + RADIUS * radial, SPEED * np.array([-radial[1], radial[0]])
 
 
 class VelocityControl:
-    """Joint rates by J^-1 from the hand's velocity, plus a share of its error; torques that give those rates."""
+    """Desired joint velocities J^-1 (velocity + gain * error) of the hand, and torques that track them."""
 
     def __init__(self, feedback: float) -> None:
         self.feedback = feedback
@@ -44,24 +44,24 @@ class VelocityControl:
 
 
 def run(feedback: float) -> kd.Recording:
-    """Draw the circle twice, from a start that is 5 cm off."""
+    """Draw the circle twice, with an initial error of 5 cm."""
     half = np.arccos((CENTRE[0] + RADIUS + 0.05) / 2)  # both links make this angle with the x axis
     return kd.sim.simulate(robot, VelocityControl(feedback), 2 * np.pi, q0=[-half, 2 * half], dt=np.pi / 3200)
 
 
 def plot(file: str, runs: dict[str, kd.Recording]) -> None:
-    """Draw the hand's paths, and the joint rates."""
+    """Draw the paths of the hand and the joint velocities."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 4.0), layout="constrained")
     left, right = figure.subplots(1, 2)
-    wanted = np.array([circle(t)[0] for t in np.linspace(0.0, np.pi, 200)])
-    left.plot(*wanted.T, color="0.8", linewidth=5, label="wanted")
+    desired = np.array([circle(t)[0] for t in np.linspace(0.0, np.pi, 200)])
+    left.plot(*desired.T, color="0.8", linewidth=5, label="desired")
     for name, recording in runs.items():
         left.plot(*recording.signals["hand"].T, label=name)
     left.set(title="path of the hand", xlabel="x [m]", ylabel="y [m]", aspect="equal")
     right.plot(runs["with feedback"].time, runs["with feedback"].v, label=["joint 1", "joint 2"])
-    right.set(title="joint rates", xlabel="time [s]", ylabel="[rad/s]")
+    right.set(title="joint velocities", xlabel="time [s]", ylabel="[rad/s]")
     for axes in (left, right):
         axes.legend(fontsize=9)
         axes.grid(alpha=0.3)
@@ -69,31 +69,31 @@ def plot(file: str, runs: dict[str, kd.Recording]) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 
-# The Jacobian of two links of length 1, as it stands in every book.
+# The Jacobian of two links of length 1, as in textbooks.
 q1, q2 = 0.3, 0.8
 s1, c1, s12, c12 = np.sin(q1), np.cos(q1), np.sin(q1 + q2), np.cos(q1 + q2)
 book = np.array([[-s1 - s12, -s12], [c1 + c12, c12]])
 print("J =", kd.kinematics.jacobian(robot, [q1, q2], hand)[:2].round(4).tolist())
 print(f"differs from the formula by {np.abs(kd.kinematics.jacobian(robot, [q1, q2], hand)[:2] - book).max():.0e}")
 
-# det J = sin q2: the straighter the elbow, the faster the joints for the same speed of the hand.
-print("\nelbow [deg]  det J   largest joint rate for a hand at 1 m/s [rad/s]")
+# det J = sin q2: the straighter the elbow, the faster the joints for the same hand velocity.
+print("\nelbow [deg]  det J   largest joint velocity for a hand velocity of 1 m/s [rad/s]")
 for elbow in (90.0, 45.0, 20.0, 5.0, 1.0):
     J = kd.kinematics.jacobian(robot, [0.3, np.deg2rad(elbow)], hand)[:2]
     fastest = 1.0 / np.linalg.svd(J, compute_uv=False)[-1]
     print(f"{elbow:9.0f} {np.linalg.det(J):9.3f} {fastest:9.1f}")
 
-# Without feedback the error of the start never goes away. With it, it decays at the rate of the gain; what is left is
-# the lag of the joint rates behind those asked for, 5 ms.
+# Without feedback the initial error stays. With feedback it decays at the rate of the gain; the rest is the lag of 5 ms
+# of the joint velocities behind the desired ones.
 runs = {"without feedback": run(0.0), "with feedback": run(5.0)}
-print("\ndistance of the hand from the circle's moving point [mm]")
+print("\ntracking error of the hand [mm]")
 for name, recording in runs.items():
     error = 1e3 * np.linalg.norm(recording.signals["error"], axis=1)
     print(f"  {name:17} at the start {error[0]:5.1f}, after 1 s {np.interp(1.0, recording.time, error):6.2f},", end=" ")
-    print(f"in the second round {error[len(error) // 2 :].max():6.2f}")
+    print(f"in the second revolution {error[len(error) // 2 :].max():6.2f}")
 
 if options.plot:
     plot(options.plot, runs)

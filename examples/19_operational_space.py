@@ -1,6 +1,6 @@
-"""Operational space control of a Panda: the hand draws a circle while the elbow swings, and neither knows of the other.
+"""Operational space control of a Panda: the hand tracks a circle while the elbow swings in its null space.
 
-With --plot FILE the hand's path, the elbow's motion and the hand's error are drawn.
+--plot FILE draws the hand's path, the elbow's motion and the hand's error.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def circle(t: float, order: int = 0) -> Array:
 
 
 class SwingingElbow(OperationalSpaceControl):
-    """The same controller with a posture that moves."""
+    """The same controller with a moving posture."""
 
     def __call__(self, t: float, state: kd.State) -> Array:
         self.posture.target = home + 0.7 * np.sin(2.0 * t) * np.eye(7)[2]
@@ -64,10 +64,10 @@ def plot(file: str, still: kd.Recording, swinging: kd.Recording) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 
-# What the hand feels: its inertia, and how torques split into those that move it and those that do not.
+# The inertia at the hand, and torques that move the hand or only the null space.
 v = np.linspace(-0.5, 0.5, 7)
 space = operational_space(robot, home, v, hand)
 print("effective mass of the hand along x, y, z [kg]:", (1 / np.diag(np.linalg.inv(space.Lambda))[:3]).round(2))
@@ -78,11 +78,11 @@ for name, tau in {
     a = kd.kinematics.acceleration(robot, home, v, kd.dynamics.forward(robot, home, v, tau), hand)
     print(f"  {name:13} accelerates the hand by", (a + 0.0).round(9) + 0.0)
 
-# The loop: the hand on its circle, the null space at rest or swinging by 40 degrees.
+# Closed loop: the hand on its circle, the null space at rest or swinging by 40 degrees.
 gains = Gains.from_frequency(20.0)
 still = run(OperationalSpaceControl(robot, hand, circle, gains, posture=home))
 swinging = run(SwingingElbow(robot, hand, circle, gains, posture=home, posture_gains=Gains.from_frequency(12.0)))
-print("\n                  hand off by at most   third joint moves by   torque of its limit")
+print("\n                  hand error, largest   third joint moves by   torque over limit")
 for name, recording in {"elbow at rest": still, "elbow swinging": swinging}.items():
     error = np.abs(recording.signals["error"])
     share = np.abs(recording.tau / robot.limits.effort).max()

@@ -1,6 +1,6 @@
-"""Plan a walk: footsteps, zero moment point, centre of mass and feet; try it with inverse kinematics.
+"""Plan a walk: footsteps, zero moment point (ZMP), centre of mass (CoM) and feet, checked by inverse kinematics.
 
---robot talos or g1 does the same with these (needs the extra "robots"); --plot FILE draws it from above.
+--robot talos or g1 takes another humanoid (needs the extra "robots"); --plot FILE draws the result.
 """
 
 import argparse
@@ -15,7 +15,7 @@ walking = kd.walking
 
 
 def plot(file: str, pattern: walking.Pattern) -> None:
-    """Draw footsteps, zero moment point and centre of mass from above, and over time below."""
+    """Draw footsteps, ZMP and CoM from above, and over time below."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 7.0), layout="constrained")
@@ -26,9 +26,9 @@ def plot(file: str, pattern: walking.Pattern) -> None:
         outline = place(body.feet[step.side].corners, step)
         above.fill(*outline.T, color=colours[step.side], alpha=0.25, lw=0)
         above.plot(*np.vstack([outline, outline[:1]]).T, color=colours[step.side], lw=1)
-    above.plot(*pattern.zmp.T, "k.", ms=2, label="zero moment point")
-    above.plot(*pattern.com[:, :2].T, color="tab:red", lw=2, label="centre of mass")
-    above.plot(*pattern.dcm.T, color="tab:green", lw=1, label="divergent component")
+    above.plot(*pattern.zmp.T, "k.", ms=2, label="ZMP")
+    above.plot(*pattern.com[:, :2].T, color="tab:red", lw=2, label="CoM")
+    above.plot(*pattern.dcm.T, color="tab:green", lw=1, label="DCM")
     for side, T in pattern.soles.items():
         above.plot(*T[:, :2, 3].T, ":", color=colours[side], lw=1)
         heights.plot(pattern.time, 1e3 * T[:, 2, 3], color=colours[side], label=f"{side} foot")
@@ -47,16 +47,16 @@ def plot(file: str, pattern: walking.Pattern) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--robot", default="humanoid", help="which robot")
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--robot", default="humanoid", help="name of the robot")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
-warnings.simplefilter("ignore", kd.DescriptionWarning)  # details of the files that do not matter here
+warnings.simplefilter("ignore", kd.DescriptionWarning)  # details of the files do not matter here
 
-# What the robot is: feet, legs, how it stands and how far it steps, all measured on its description.
+# Feet, legs, stance and step lengths are measured on the robot's description.
 body = walking.Biped.of(kd.load(options.robot))
 limits, timing = walking.StepLimits.of(body), walking.Timing.of(body)
 fastest = limits.largest(timing.step)
-print(f"legs {body.leg:.2f} m, hips {body.width:.2f} m apart, mass {body.com_height:.2f} m high")
+print(f"legs {body.leg:.2f} m, hips {body.width:.2f} m apart, CoM at {body.com_height:.2f} m")
 print(f"steps of {timing.step:.2f} s, up to {limits.forward:.2f} m forward and {limits.widest:.2f} m wide")
 print(f"fastest: {fastest[0]:.2f} m/s forward, {fastest[1]:.2f} m/s sideways, {fastest[2]:.2f} rad/s turning")
 
@@ -65,21 +65,23 @@ METHODS: tuple[walking.pattern.Method, ...] = ("dcm", "mpc", "preview")
 for method in METHODS:
     walk = walking.walking_pattern(body, velocity=[0.3, 0, 0.25], steps=6, limits=limits, method=method)
     inside = 1e3 * walk.margins().min()
-    print(f"{method:8} zero moment point at least {inside:.0f} mm inside, mass ends at {walk.com[-1].round(3)}")
+    print(f"{method:8} ZMP at least {inside:.0f} mm inside, CoM ends at {walk.com[-1].round(3)}")
 
-# To a goal; then the joints for it, before any simulation.
+# To a goal, and the joint motion for it by IK, before any simulation.
 pattern = walking.walking_pattern(body, goal=[1.2, 0.6, 1.0], limits=limits)
 result = pattern.check(every=0.1)
 print(f"to the goal: {len(pattern.footsteps)} steps, {pattern.time[-1]:.1f} s, {result.status}")
-print(f"  feet and mass met to {1e3 * result.error:.1e} mm, fastest joint at {100 * result.speed:.0f} % of its limit")
+print(
+    f"  feet and CoM tracked to {1e3 * result.error:.1e} mm, fastest joint at {100 * result.speed:.0f} % of its limit"
+)
 
-# Too fast is an error that says how fast it could be.
+# A velocity beyond the limits is an error that names the limit.
 try:
     walking.walking_pattern(body, velocity=[2.0, 0, 0], limits=limits)
 except kd.InputError as error:
     print(error)
 
-# At run time the same in small pieces: the planner is asked at every tick, and told what was measured.
+# At run time: the planner replans periodically and is sampled at every control tick.
 planner = walking.Planner(body, limits=limits)
 planner.command([0.3, 0, 0])
 for tick in range(1500):
@@ -87,9 +89,7 @@ for tick in range(1500):
     if tick % 25 == 0:
         planner.update(t)
     reference = planner.reference(t)
-print(
-    f"after {t:.1f} s: {reference.phase.kind} support, mass at {reference.com.round(3)}, {reference.left:.2f} s to go"
-)
+print(f"after {t:.1f} s: {reference.phase.kind} support, CoM at {reference.com.round(3)}, {reference.left:.2f} s to go")
 
 if options.plot:
     plot(options.plot, pattern)

@@ -1,6 +1,6 @@
-"""A planar arm of three links: both elbows in closed form, the same targets by number, and one out of reach.
+"""A planar arm of three links: all analytic solutions, the same targets numerically, and one out of reach.
 
-With --plot FILE the arms are drawn.
+--plot FILE draws the arms.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def draw(ax: Any, q: Array, line: str, **style: Any) -> None:
 
 
 def plot(file: str, T: Array, far: Array) -> None:
-    """Draw both elbows of each target and what the numeric solver found; beside it the target out of reach."""
+    """Draw both analytic solutions and the numeric one of each target; beside them the target out of reach."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 5.2), layout="constrained")
@@ -44,12 +44,12 @@ def plot(file: str, T: Array, far: Array) -> None:
     )
     for i, colour in enumerate(("tab:blue", "tab:green", "tab:purple")):
         first = i == 0
-        draw(left, exact.q[i, 0], "-", color=colour, lw=2.5, label="closed form, one elbow" if first else None)
-        draw(left, exact.q[i, 1], "--", color=colour, lw=2.5, label="closed form, other elbow" if first else None)
+        draw(left, exact.q[i, 0], "-", color=colour, lw=2.5, label="analytic, one elbow" if first else None)
+        draw(left, exact.q[i, 1], "--", color=colour, lw=2.5, label="analytic, other elbow" if first else None)
         draw(left, numeric.q[i], "o", color="black", ms=10, mfc="none", label="numeric" if first else None)
     draw(right, nearest.q, "o-", color="tab:gray", lw=2.5, label="nearest pose found")
     turn = np.linspace(0.0, 2 * np.pi, 200)
-    right.plot(3 * np.cos(turn), 3 * np.sin(turn), "k:", label="greatest reach")
+    right.plot(3 * np.cos(turn), 3 * np.sin(turn), "k:", label="maximum reach")
     ends = np.stack([nearest.T_reached[tip][:2, 3], far[:2, 3]])
     right.plot(*ends.T, "r--", lw=1, label=f"{nearest.residual[0]:.2f} m short")
     for ax, targets, title, size in (
@@ -74,46 +74,46 @@ def plot(file: str, T: Array, far: Array) -> None:
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--plot", metavar="FILE", help="where to write the picture")
+parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")
 options = parser.parse_args()
 
-# Closed form: all solutions of all targets in one call, exact to rounding.
+# Analytic: all solutions of all targets in one call, exact to rounding.
 T = np.stack([pose(1.9, 1.3, 20.0), pose(-2.2, 0.4, 160.0), pose(0.6, -1.8, -60.0)])
 found = kd.ik.analytic(robot, T, tip)
-print(f"{found.family}: {found.count} solutions, farthest from a target {np.nanmax(found.residual):.1e}")
+print(f"{found.family}: {found.count} solutions, largest residual {np.nanmax(found.residual):.1e}")
 for i, q in enumerate(np.rad2deg(found.q)):
     print(f"  target {i}: {q[0].round(2)} or {q[1].round(2)} deg")
 
-# Numeric: one of them, whichever the start leads to. Every method is judged by the same forward kinematics.
+# Numeric: one solution, depending on the initial guess. All methods are verified by the same forward kinematics.
 q0 = np.array([0.3, 0.6, 0.6])
 print(f"\nnumeric, from {np.rad2deg(q0).round(1)} deg")
-print(f"  {'method':10} {'solved':>6} {'steps':>16} {'off a branch by':>16}")
+print(f"  {'method':10} {'solved':>6} {'steps':>16} {'from analytic':>16}")
 for method in METHODS:
     result = kd.ik.solve(robot, {tip: T}, q0, method=method)
-    gap = (result.q[:, None] - found.q + np.pi) % (2 * np.pi) - np.pi  # whole turns do not count
+    gap = (result.q[:, None] - found.q + np.pi) % (2 * np.pi) - np.pi  # modulo full turns
     off = np.abs(gap).max(axis=-1).min(axis=-1).max()
     print(f"  {method:10} {result.success.sum():4}/{len(T)} {result.iterations.astype(int)!s:>16} {off:12.1e} rad")
 
-# The closed form knows all branches, so the nearest to where the arm stands is a choice, not luck.
-print("\nnearest branch to q0:", np.rad2deg(found.nearest(q0)[0]).round(2), "deg")
+# All solutions are known, so the nearest to the present configuration can be selected.
+print("\nnearest solution to q0:", np.rad2deg(found.nearest(q0)[0]).round(2), "deg")
 
-# Out of reach: the closed form says so; the numeric one also gives the nearest pose it finds. A radian of angle weighs
-# as much as a metre, unless weights= says otherwise: hence the tip does not stretch for the last centimetre.
+# Out of reach: the analytic solver reports it; the numeric one also returns the nearest pose. By default a radian
+# weighs as much as a metre (see weights=), so the arm does not stretch completely.
 far = pose(3.2, 1.6, 80.0)
 print(f"\nout of reach: {kd.ik.analytic(robot, far, tip).reasons}")
 nearest = kd.ik.solve(robot, {tip: far}, q0)
 print(f"  {nearest.status}: {nearest.residual[0]:.3f} m and {np.rad2deg(nearest.residual[1]):.1f} deg short", end=", ")
 print(f"tip at {nearest.T_reached[tip][:2, 3].round(3)}")
 
-# By the thousand: both take batches.
+# Both take batches.
 many = kd.kinematics.pose(robot, robot.random(10_000, seed=1), tip)
 start = time.perf_counter()
 every = kd.ik.analytic(robot, many, tip).count.sum()
 middle = time.perf_counter()
 one = kd.ik.solve(robot, {tip: many}).success.sum()
 end = time.perf_counter()
-print(f"\n{len(many)} targets: closed form {every} solutions, {1e2 * (middle - start):.1f} us a target;", end=" ")
-print(f"numeric {one} solutions, {1e2 * (end - middle):.1f} us a target")
+print(f"\n{len(many)} targets: analytic {every} solutions, {1e2 * (middle - start):.1f} us per target;", end=" ")
+print(f"numeric {one} solutions, {1e2 * (end - middle):.1f} us per target")
 
 if options.plot:
     plot(options.plot, T, far)
