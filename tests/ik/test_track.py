@@ -60,7 +60,7 @@ def turning(robot: Robot, frame: str, q0: Array, samples: int = 100) -> Array:
     return T
 
 
-def assert_honest(robot: Robot, path: kd.ik.Track, frame: str, T: Array, max_step: float = 0.5) -> None:
+def assert_honest(robot: Robot, path: kd.ik.TrackResult, frame: str, T: Array, max_step: float = 0.5) -> None:
     """Judge without the follower: poses, limits, steps, and that what is not reached is not there."""
     n = int(path.reached)
     assert path.success == (n == len(T)) == (path.status == "solved") == (path.reasons == "")

@@ -1,4 +1,4 @@
-"""What the tests of trajectories share: rates against finite differences, and states at the ends."""
+"""Checks that the tests of trajectories share: rates against finite differences, states at the ends."""
 
 from __future__ import annotations
 

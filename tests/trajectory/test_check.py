@@ -1,4 +1,4 @@
-"""Limits over the whole time: exact extrema, torques between samples, words that name joint and time."""
+"""Limit checks over the whole duration: exact extrema, torques between samples, messages with joint and time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kinodyn.trajectory.extrema import polynomial_roots
 
 @settings(max_examples=50)
 @given(st.integers(0, 100_000), st.integers(0, 6))
-def test_the_greatest_value_of_a_polynomial_is_at_an_end_or_at_a_root_of_its_slope(seed: int, degree: int) -> None:
+def test_the_maximum_of_a_polynomial_is_at_an_end_or_at_a_root_of_its_derivative(seed: int, degree: int) -> None:
     """Of any degree, also when the leading coefficients are nothing, or next to nothing."""
     rng = np.random.default_rng(seed)
     coefficients = np.zeros(8)
@@ -39,44 +39,46 @@ def test_extrema_of_splines_are_exact_where_samples_miss_them(panda: kd.Robot) -
     t = np.linspace(0.0, motion.duration, 100_001)
     for kind, order, limit in (("velocity", 1, panda.limits.velocity), ("acceleration", 2, 5.0), ("jerk", 3, 50.0)):
         seen = (np.abs(motion(t, order)) / limit).max(axis=0)
-        load: Array = report.load[kind]  # type: ignore[index]
-        assert (load >= seen - 1e-12).all() and (load <= seen * (1.0 + 1e-4)).all()
+        ratio: Array = report.peak_ratio[kind]  # type: ignore[index]
+        assert (ratio >= seen - 1e-12).all() and (ratio <= seen * (1.0 + 1e-4)).all()
         assert report.exact[kind]  # type: ignore[index]
-        for i, time in enumerate(report.when[kind]):  # type: ignore[index]
+        for i, time in enumerate(report.time[kind]):  # type: ignore[index]
             sides = [abs(motion(at, order)[i]) for at in (time, np.nextafter(time, 0.0))]
-            assert max(sides) / np.broadcast_to(limit, 7)[i] == pytest.approx(load[i], rel=1e-9)
+            assert max(sides) / np.broadcast_to(limit, 7)[i] == pytest.approx(ratio[i], rel=1e-9)
 
 
-def test_a_known_peak_is_named_with_joint_time_and_excess(panda: kd.Robot) -> None:
+def test_a_known_peak_is_reported_with_joint_time_and_excess(panda: kd.Robot) -> None:
     q0 = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0])
     q1 = q0 + np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     report = tr.check(panda, tr.minimum_jerk(q0, q1, 0.8, robot=panda), acceleration=5.0, torque=False)
-    velocity = next(excess for excess in report.excesses if excess.kind == "velocity")
+    velocity = next(violation for violation in report.violations if violation.kind == "velocity")
     assert velocity.joint == "panda_joint3" and velocity.time == pytest.approx(0.4)
     assert velocity.value == pytest.approx(1.875 / 0.8) and velocity.excess == pytest.approx(1.875 / 0.8 - 2.175)
-    assert report.excesses[0].kind == "acceleration"  # a greater share of its limit
+    assert report.violations[0].kind == "acceleration"  # a greater share of its limit
     assert not report and "'panda_joint3'" in str(report) and "beyond its limit" in str(report)
     assert "within limits" in str(tr.check(panda, tr.minimum_jerk(q0, q1, 4.0, robot=panda)))
 
 
-def test_positions_between_waypoints_are_seen(panda: kd.Robot) -> None:
+def test_position_violations_between_waypoints_are_found(panda: kd.Robot) -> None:
     """The spline overshoots a waypoint that is just inside."""
     q = np.tile([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0], (4, 1))
     q[1:3, 0] = panda.limits.upper[0] - 1e-3
     motion = tr.cubic_spline(q, [0.0, 1.0, 2.0, 3.0], robot=panda)
-    excess = tr.check(panda, motion, velocity=np.inf, torque=False).excesses[0]
+    violation = tr.check(panda, motion, velocity=np.inf, torque=False).violations[0]
     t = np.linspace(0.0, 3.0, 100_001)
-    assert (excess.kind, excess.joint) == ("position", "panda_joint1") and excess.time == pytest.approx(1.5, abs=1e-9)
-    assert excess.value == pytest.approx(motion(t)[:, 0].max(), abs=1e-9)
+    assert (violation.kind, violation.joint) == ("position", "panda_joint1") and violation.time == pytest.approx(
+        1.5, abs=1e-9
+    )
+    assert violation.value == pytest.approx(motion(t)[:, 0].max(), abs=1e-9)
     low = q.copy()
     low[1:3, 0] *= -1.0
     below = tr.check(
         panda, tr.cubic_spline(low, [0.0, 1.0, 2.0, 3.0], robot=panda), velocity=np.inf, torque=False
-    ).excesses[0]
-    assert below.limit == panda.limits.lower[0] and below.value == pytest.approx(-excess.value)
+    ).violations[0]
+    assert below.limit == panda.limits.lower[0] and below.value == pytest.approx(-violation.value)
 
 
-def test_torques_are_those_of_inverse_dynamics_at_their_worst(panda: kd.Robot) -> None:
+def test_peak_torques_are_those_of_inverse_dynamics(panda: kd.Robot) -> None:
     motion = tr.cubic_spline(
         panda.random(5, seed=2) * 0.6 + [0, 0, 0, -0.8, 0, 0.7, 0], 0.5 * np.arange(5), robot=panda
     )
@@ -84,8 +86,8 @@ def test_torques_are_those_of_inverse_dynamics_at_their_worst(panda: kd.Robot) -
     t = np.linspace(0.0, motion.duration, 100_001)
     tau = kd.dynamics.inverse(panda, motion(t), motion(t, 1), motion(t, 2))
     seen = (np.abs(tau) / panda.limits.effort).max(axis=0)
-    np.testing.assert_allclose(report.load["torque"], seen, rtol=1e-6)
-    assert (report.load["torque"] >= seen * (1.0 - 1e-12)).all() and report.exact["torque"] is False
+    np.testing.assert_allclose(report.peak_ratio["torque"], seen, rtol=1e-6)
+    assert (report.peak_ratio["torque"] >= seen * (1.0 - 1e-12)).all() and report.exact["torque"] is False
 
 
 class Swing:
@@ -105,10 +107,10 @@ class Swing:
 
 def test_any_trajectory_can_be_checked_by_refined_samples() -> None:
     report = tr.check(kd.load("planar2r"), Swing(), velocity=1.5, acceleration=5.0)
-    assert report.load["velocity"][0] == pytest.approx(2.0 / 1.5, rel=1e-10) and not report.exact["velocity"]
-    assert report.excesses[0].joint == "joint1" and abs(np.sin(2.0 * report.excesses[0].time)) == pytest.approx(1.0)
+    assert report.peak_ratio["velocity"][0] == pytest.approx(2.0 / 1.5, rel=1e-10) and not report.exact["velocity"]
+    assert report.violations[0].joint == "joint1" and abs(np.sin(2.0 * report.violations[0].time)) == pytest.approx(1.0)
     plain = tr.check(None, Swing(), acceleration=3.0)
-    assert plain.excesses[0].joint == "x0" and plain.excesses[0].excess == pytest.approx(1.0)
+    assert plain.violations[0].joint == "x0" and plain.violations[0].excess == pytest.approx(1.0)
 
 
 def test_a_floating_base_needs_wrenches_for_torques(humanoid: kd.Robot) -> None:
@@ -116,10 +118,10 @@ def test_a_floating_base_needs_wrenches_for_torques(humanoid: kd.Robot) -> None:
     q[1, 7] += 0.1
     motion = tr.minimum_jerk(q[0], q[1], 1.0, robot=humanoid)
     report = tr.check(humanoid, motion)
-    assert "torque" not in report.load and "ground" in report.left_out["torque"] and "not checked" in str(report)
+    assert "torque" not in report.peak_ratio and "contact" in report.skipped["torque"] and "not checked" in str(report)
     weight = np.array([0.0, 0.0, humanoid.mass * 9.81, 0.0, 0.0, 0.0])
     lifted = tr.check(humanoid, motion, wrenches=lambda t: {humanoid.frame_names[0]: np.tile(weight, (len(t), 1))})
-    assert lifted.load["torque"].max() > 0.0
+    assert lifted.peak_ratio["torque"].max() > 0.0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Jerk-limited motion: known times, any state to any state, waypoints without a service."""
+"""Jerk-limited motion: known durations, any state to any state, waypoints."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Check = Callable[..., None]
 LIMITS = {"velocity": 1.0, "acceleration": 2.0, "jerk": 10.0}
 
 
-def test_the_time_of_a_long_way_is_known() -> None:
+def test_a_long_distance_takes_the_known_time() -> None:
     """With all limits reached: distance / speed + speed / acceleration + acceleration / jerk."""
     motion = tr.jerk_limited([0.0], [3.0], **LIMITS)  # type: ignore[arg-type]
     assert abs(motion.duration - (3.0 / 1.0 + 1.0 / 2.0 + 2.0 / 10.0)) < 1e-12
     report = tr.check(None, motion, **LIMITS)  # type: ignore[arg-type]
     assert report.ok and all(report.exact[kind] for kind in ("velocity", "acceleration", "jerk"))
     for kind in ("velocity", "acceleration", "jerk"):
-        assert abs(report.load[kind][0] - 1.0) < 1e-9  # type: ignore[index]
+        assert abs(report.peak_ratio[kind][0] - 1.0) < 1e-9  # type: ignore[index]
 
 
 @settings(max_examples=80)
@@ -49,7 +49,7 @@ def test_any_state_to_any_state_within_limits(seed: int) -> None:
     np.testing.assert_allclose(motion(np.nextafter(inner, 0.0), 2), motion(inner, 2), atol=1e-9)
 
 
-def test_polynomials_are_what_ruckig_says_at_every_time() -> None:
+def test_polynomials_agree_with_ruckig_at_every_time() -> None:
     given_input, found = ruckig.InputParameter(3), ruckig.Trajectory(3)
     given_input.current_position, given_input.current_velocity = [0.0, 0.1, 0.2], [0.2, -0.4, 0.0]
     given_input.current_acceleration, given_input.target_position = [0.3, 0.0, -0.5], [1.0, -1.0, 0.3]
@@ -68,7 +68,7 @@ def test_polynomials_are_what_ruckig_says_at_every_time() -> None:
             np.testing.assert_allclose(motion(t, order), values, atol=1e-10)
 
 
-def test_a_start_beyond_the_limits_is_brought_back() -> None:
+def test_a_start_beyond_the_limits_returns_within_them() -> None:
     motion = tr.jerk_limited([0.0], [5.0], v0=[1.6], a0=[2.5], **LIMITS)  # type: ignore[arg-type]
     np.testing.assert_allclose(motion(0.0, 1), [1.6])
     np.testing.assert_allclose(motion(0.0, 2), [2.5])
@@ -76,7 +76,7 @@ def test_a_start_beyond_the_limits_is_brought_back() -> None:
     assert np.abs(motion(t, 1)).max() <= 1.0 + 1e-9 and abs(motion(motion.duration)[0] - 5.0) < 1e-9
 
 
-def test_phase_keeps_the_line_none_lets_each_joint_be_early_and_time_may_be_longer() -> None:
+def test_synchronisation_modes_and_a_longer_duration() -> None:
     ends = ([0.0, 0.0], [2.0, 0.5])
     straight = tr.jerk_limited(*ends, synchronise="phase", **LIMITS)  # type: ignore[arg-type]
     t = np.linspace(0.0, straight.duration, 40)
@@ -89,7 +89,7 @@ def test_phase_keeps_the_line_none_lets_each_joint_be_early_and_time_may_be_long
         tr.jerk_limited(*ends, duration=0.5, **LIMITS)  # type: ignore[arg-type]
 
 
-def assert_passes(found: tr.ThroughWaypoints, waypoints: np.ndarray, limits: dict[str, object]) -> None:
+def assert_passes(found: tr.JerkLimitedResult, waypoints: np.ndarray, limits: dict[str, object]) -> None:
     motion = found.trajectory
     np.testing.assert_allclose(motion(found.times), waypoints, atol=1e-7)
     inner = motion.knots[1:-1]
@@ -111,7 +111,7 @@ def test_waypoints_are_passed_within_all_limits_and_faster_than_by_stopping(pand
     assert found.stopping == pytest.approx(sum(pieces))
 
 
-def test_points_on_one_line_cost_little_more_than_the_direct_way() -> None:
+def test_collinear_waypoints_take_little_longer_than_the_direct_motion() -> None:
     found = tr.jerk_limited_waypoints([[0.0], [0.3], [1.0], [1.2], [2.0]], **LIMITS)  # type: ignore[arg-type]
     direct = tr.jerk_limited([0.0], [2.0], **LIMITS).duration  # type: ignore[arg-type]
     assert found.bound == pytest.approx(direct)
@@ -125,7 +125,7 @@ def test_position_limits_hold_between_waypoints_next_to_them(panda: kd.Robot) ->
     assert_passes(tr.jerk_limited_waypoints(q, sweeps=3, robot=panda, **limits), q, limits)  # type: ignore[arg-type]
 
 
-def test_a_free_base_stops_at_waypoints_while_joints_go_on(humanoid: kd.Robot) -> None:
+def test_a_floating_base_stops_at_waypoints_while_joints_do_not(humanoid: kd.Robot) -> None:
     q = humanoid.random(3, seed=2)
     most = np.full(humanoid.nv, 2.0)
     found = tr.jerk_limited_waypoints(q, velocity=most, acceleration=4 * most, jerk=40 * most, sweeps=1, robot=humanoid)
@@ -137,7 +137,7 @@ def test_a_free_base_stops_at_waypoints_while_joints_go_on(humanoid: kd.Robot) -
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: tr.jerk_limited([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=np.inf), "no limit of jerk"),
+        (lambda: tr.jerk_limited([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=np.inf), "no jerk limit"),
         (lambda: tr.jerk_limited([0.0], [1.0], v1=[2.0], **LIMITS), "no motion within the limits"),  # type: ignore[arg-type]
         (lambda: tr.jerk_limited([0.0], [np.nan], **LIMITS), "NaN"),  # type: ignore[arg-type]
         (lambda: tr.jerk_limited([0.0], [1.0], synchronise="both", **LIMITS), "synchronise"),  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Targets that change while moving: continuity, limits, budgets, refusals."""
+"""Online trajectories: continuity, limits, budgets, refused targets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def assert_same(before: tuple[Array, ...], after: tuple[Array, ...]) -> None:
         np.testing.assert_allclose(new, old, atol=1e-12)
 
 
-def test_ten_thousand_targets_at_random_moments_leave_no_jump_and_break_no_limit(panda: kd.Robot) -> None:
+def test_ten_thousand_targets_at_random_times_cause_no_jump_and_violate_no_limit(panda: kd.Robot) -> None:
     rng = np.random.default_rng(0)
     acceleration, jerk, low, high = 8.0, 60.0, panda.limits.lower, panda.limits.upper
     online = tr.OnlineTrajectory(panda.random(seed=0), acceleration=acceleration, jerk=jerk, robot=panda)
@@ -70,7 +70,7 @@ def test_a_target_is_reached_and_a_moving_one_is_passed_before_the_stop() -> Non
     assert np.array_equal(online.step(1.0)[0], online.step(1.0)[0])
 
 
-def test_a_missed_budget_keeps_the_old_motion_and_is_told() -> None:
+def test_a_missed_budget_keeps_the_previous_motion_and_is_reported() -> None:
     ticks = iter([0.0, 1e-4, 1.0, 1.5, 2.0, 2.0001])
     online = start(budget=1e-3, clock=lambda: next(ticks))
     assert online.retarget([1.0, 1.0]).status == "accepted"
@@ -83,7 +83,7 @@ def test_a_missed_budget_keeps_the_old_motion_and_is_told() -> None:
     assert online.retarget([-1.0, 0.0]) and online.missed == 1
 
 
-def test_targets_beyond_limits_are_refused_with_a_reason_and_nothing_is_lost(panda: kd.Robot) -> None:
+def test_targets_beyond_limits_are_refused_with_a_reason_and_the_motion_continues(panda: kd.Robot) -> None:
     online = tr.OnlineTrajectory(panda.random(seed=0), acceleration=8.0, jerk=60.0, robot=panda)
     assert online.retarget(panda.random(seed=1))
     online.step(0.2)
@@ -94,8 +94,8 @@ def test_targets_beyond_limits_are_refused_with_a_reason_and_nothing_is_lost(pan
     for refused, word in (
         (online.retarget(far), "panda_joint4"),
         (online.retarget(panda.random(seed=2), fast), "panda_joint3"),
-        (online.retarget(panda.random(seed=2), None, 20.0 * np.ones(7)), "accelerate"),
-        (online.retarget(near, 0.5 * panda.limits.velocity), "pass its position limit"),
+        (online.retarget(panda.random(seed=2), None, 20.0 * np.ones(7)), "acceleration"),
+        (online.retarget(near, 0.5 * panda.limits.velocity), "violate its position limit"),
     ):
         assert refused.status == "refused" and word in refused.reason
     for wrong in ([np.nan] * 7, [0.0] * 6):
@@ -105,7 +105,7 @@ def test_targets_beyond_limits_are_refused_with_a_reason_and_nothing_is_lost(pan
     assert_same(before, online.state())
 
 
-def test_starts_outside_the_limits_are_brought_back(panda: kd.Robot) -> None:
+def test_starts_outside_the_limits_return_within_them(panda: kd.Robot) -> None:
     q0 = panda.random(seed=0)
     q0[0] = panda.limits.upper[0] + 0.2
     v0 = np.zeros(7)
@@ -124,12 +124,12 @@ def test_starts_outside_the_limits_are_brought_back(panda: kd.Robot) -> None:
     assert kd.validation.within_limits(panda, online.state()[0], tolerance=1e-9)
 
 
-def test_targets_from_a_later_instant_and_times_of_the_past() -> None:
+def test_targets_from_a_later_time_and_times_in_the_past() -> None:
     online = start()
     assert online.retarget([1.0, 0.0], at=0.5)
     assert online.time == 0.5
     assert online.retarget([0.0, 0.0], at=0.9) and online.start == 0.9
-    with pytest.raises(InputError, match="instant"):
+    with pytest.raises(InputError, match="or later"):
         online.retarget([0.0, 0.0], at=0.8)
     with pytest.raises(InputError, match="goes back"):
         online(0.2)
@@ -139,7 +139,7 @@ def test_targets_from_a_later_instant_and_times_of_the_past() -> None:
     assert isinstance(online, tr.Trajectory)
 
 
-def test_a_free_base_stays_and_joints_move(humanoid: kd.Robot) -> None:
+def test_a_floating_base_stays_while_joints_move(humanoid: kd.Robot) -> None:
     q = humanoid.random(2, seed=0)
     online = tr.OnlineTrajectory(q[0], acceleration=5.0, jerk=50.0, robot=humanoid)
     with pytest.raises(InputError, match="floating"):

@@ -1,4 +1,4 @@
-"""Pictures: panels, curves and limits are there, and end up in files."""
+"""Plots: panels, curves and limits exist, and files are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinodyn import trajectory as tr
 from kinodyn.errors import InputError, UnknownNameError
 
 
-def test_a_motion_is_drawn_with_its_limits(panda: kd.Robot, tmp_path: Path) -> None:
+def test_a_trajectory_is_plotted_with_its_limits(panda: kd.Robot, tmp_path: Path) -> None:
     motion = tr.cubic_spline(panda.random(4, seed=1), acceleration=6.0, robot=panda)
     figure = motion.plot(str(tmp_path / "motion.png"), torque=True, acceleration=6.0)
     assert (tmp_path / "motion.png").stat().st_size > 10_000
@@ -23,7 +23,7 @@ def test_a_motion_is_drawn_with_its_limits(panda: kd.Robot, tmp_path: Path) -> N
     assert heights == [-2.61, -2.175, 2.175, 2.61]
 
 
-def test_chosen_joints_and_free_bases_are_drawn(panda: kd.Robot, humanoid: kd.Robot) -> None:
+def test_selected_joints_and_floating_bases_are_plotted(panda: kd.Robot, humanoid: kd.Robot) -> None:
     motion = tr.minimum_jerk(*panda.random(2, seed=1), 1.0, robot=panda)
     figure = motion.plot(joints=("panda_joint2",), orders=(0, 1, 2, 3))
     assert len(figure.axes) == 4 and len(figure.axes[0].get_legend_handles_labels()[1]) == 1
@@ -37,10 +37,12 @@ def test_chosen_joints_and_free_bases_are_drawn(panda: kd.Robot, humanoid: kd.Ro
         tr.minimum_jerk([0.0], [1.0], 1.0).plot(torque=True)
 
 
-def test_a_motion_of_a_frame_is_drawn(tmp_path: Path) -> None:
+def test_a_pose_trajectory_is_plotted(tmp_path: Path) -> None:
     end = np.eye(4)
     end[:3, 3] = [0.2, 0.1, 0.0]
-    motion = tr.cartesian.line(np.eye(4), end, speed=0.3, acceleration=1.0)
+    motion = tr.cartesian.line(
+        np.eye(4), end, tr.cartesian.CartesianLimits(linear_velocity=0.3, linear_acceleration=1.0)
+    )
     figure = motion.plot(str(tmp_path / "line.png"))
     assert len(figure.axes) == 4 and (tmp_path / "line.png").stat().st_size > 5_000
     assert max(figure.axes[2].lines[0].get_ydata()) == pytest.approx(0.3)

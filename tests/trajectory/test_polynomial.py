@@ -40,7 +40,7 @@ def test_a_quintic_has_position_velocity_and_acceleration_at_both_ends(
     assert_rates_match(motion)
 
 
-def test_minimum_jerk_is_the_curve_of_flash_and_hogan_and_beats_its_neighbours() -> None:
+def test_minimum_jerk_is_the_curve_of_flash_and_hogan_and_is_optimal() -> None:
     motion = tr.minimum_jerk(Q0, Q1, 2.0)
     t = np.linspace(0.0, 2.0, 2001)
     s = t[:, None] / 2.0
@@ -87,7 +87,7 @@ def test_conditions_of_any_order_at_any_time_are_met() -> None:
         ([(0.0, 1, [1.0]), (1.0, 1, [0.0])], "no configuration"),
         ([(0.0, 0, [0.0]), (1.0, 0, [0.0]), (0.5, 1, [0.0])], "do not determine"),
         ([(0.0, 0, [0.0])], "later time"),
-        ([(-1.0, 0, [0.0]), (1.0, 0, [0.0])], "from 0 on"),
+        ([(-1.0, 0, [0.0]), (1.0, 0, [0.0])], "0 or later"),
         ([(0.0, 0.5, [0.0]), (1.0, 0, [0.0])], "order"),
         ([(0.0, 0, [0.0]), (1.0, 0, [np.nan])], "NaN"),
         ([(0.0, 0, [0.0]), (1.0, 0, [0.0, 1.0])], "shape"),
@@ -96,12 +96,12 @@ def test_conditions_of_any_order_at_any_time_are_met() -> None:
         ([(0.0, 0)], "list of"),
     ],
 )
-def test_conditions_that_determine_nothing_are_refused(rows: list[Any], words: str) -> None:
+def test_conditions_that_do_not_determine_a_polynomial_are_refused(rows: list[Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         tr.polynomial(rows)
 
 
-def test_times_of_any_shape_are_answered_and_the_ends_hold() -> None:
+def test_times_of_any_shape_are_accepted_and_the_ends_are_held() -> None:
     motion = tr.quintic(Q0, Q1, 2.0, v0=V0, v1=V1)
     t = RNG.uniform(-1.0, 3.0, size=(4, 1, 5))
     for order in range(4):

@@ -1,4 +1,4 @@
-"""The least slow-down: exact factors, torques whose gravity does not scale, and the fastest pace along a path."""
+"""Retiming: exact factors, torques whose gravity part does not scale, and the fastest pace along a path."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def fast(panda: kd.Robot, waypoints: Array) -> tr.PiecewisePolynomial:
     return tr.cubic_spline(waypoints, 0.5 * np.arange(5), robot=panda)
 
 
-def test_what_keeps_its_limits_is_left_alone(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
+def test_a_trajectory_within_limits_is_kept(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
     slow = fast.stretched(10.0)
     found = tr.retime(panda, slow)
     assert found and found.status == "kept" and found.trajectory is slow and found.factor == 1.0
 
 
-def test_the_factor_is_the_exact_one_for_rates(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
+def test_the_factor_is_exact_for_rates(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
     before = tr.check(panda, fast, acceleration=3.0, jerk=20.0, torque=False)
     wanted = max(
-        before.load["velocity"].max(),
-        np.sqrt(before.load["acceleration"].max()),
-        np.cbrt(before.load["jerk"].max()),
+        before.peak_ratio["velocity"].max(),
+        np.sqrt(before.peak_ratio["acceleration"].max()),
+        np.cbrt(before.peak_ratio["jerk"].max()),
     )
     found = tr.retime(panda, fast, acceleration=3.0, jerk=20.0, torque=False)
     assert found.status == "slowed" and found.factor == pytest.approx(wanted, rel=1e-9) and found.check.ok
@@ -47,20 +47,20 @@ def test_the_factor_is_the_least_for_torques(panda: kd.Robot, fast: tr.Piecewise
     """A hair faster is too much, and nothing in between was possible either."""
     torque = np.array([40.0, 45.0, 40.0, 40.0, 12.0, 12.0, 12.0])
     found = tr.retime(panda, fast, velocity=np.inf, torque=torque)
-    assert found.status == "slowed" and found.check.load["torque"].max() == pytest.approx(1.0, abs=1e-6)
+    assert found.status == "slowed" and found.check.peak_ratio["torque"].max() == pytest.approx(1.0, abs=1e-6)
     for share in np.linspace(1.0 / found.factor, 1.0, 12)[:-1] * (1.0 + 1e-6):
         assert not tr.check(panda, fast.stretched(1.0 / share), velocity=np.inf, torque=torque)
 
 
-def test_damping_counts_with_its_own_power() -> None:
+def test_damping_scales_linearly_with_the_pace() -> None:
     robot = kd.load("puma560")
     assert robot.damping.all()
     q = robot.random(3, seed=2) * 0.5 + np.array([0, 0.5, -0.5, 0, 0, 0])
     found = tr.retime(robot, tr.cubic_spline(q, [0.0, 0.15, 0.3], robot=robot), velocity=np.inf)
-    assert found.status == "slowed" and found.check.load["torque"].max() == pytest.approx(1.0, abs=1e-6)
+    assert found.status == "slowed" and found.check.peak_ratio["torque"].max() == pytest.approx(1.0, abs=1e-6)
 
 
-def test_where_gravity_alone_is_too_much_it_says_so(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
+def test_gravity_beyond_the_torque_limit_is_reported(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
     found = tr.retime(panda, fast, torque={"panda_joint2": 25.0})
     assert not found and found.trajectory is None and found.status == "gravity"
     assert "'panda_joint2'" in found.reason and "25" in found.reason and not found.check.ok
@@ -74,27 +74,27 @@ def pendulum(effort: float) -> kd.Robot:
 
 
 def test_a_fall_may_be_possible_only_fast() -> None:
-    """Falling freely from level takes no torque at first; slowly, it takes as much as holding the weight."""
+    """Falling freely from level takes no torque at first; slowly, it takes as much as compensating gravity."""
     weight = 2.0 * 9.81 * 0.5
     robot = pendulum(0.6 * weight)
     fall = tr.polynomial([(0.0, 0, [0.0]), (0.0, 1, [0.0]), (0.0, 2, [9.81 / 0.5]), (0.3, 0, [0.8])], robot=robot)
     assert tr.retime(robot, fall).status == "kept"
-    top = float(tr.check(robot, fall, velocity=1.0).load["velocity"][0])
+    top = float(tr.check(robot, fall, velocity=1.0).peak_ratio["velocity"][0])
     little = tr.retime(robot, fall, velocity=0.9 * top)
     assert little.status == "slowed" and little.factor == pytest.approx(1.0 / 0.9, rel=1e-6)
-    assert little.check.load["torque"][0] >= (1.0 - 0.9**2) / 0.6 - 1e-6
+    assert little.check.peak_ratio["torque"][0] >= (1.0 - 0.9**2) / 0.6 - 1e-6
     much = tr.retime(robot, fall, velocity=0.3 * top)
-    assert much.status == "gravity" and "standing still" in much.reason
+    assert much.status == "gravity" and "gravity at" in much.reason
 
 
-def test_positions_cannot_be_helped(panda: kd.Robot) -> None:
+def test_no_slow_down_helps_against_position_violations(panda: kd.Robot) -> None:
     q0 = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0])
     q1 = q0 + np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     found = tr.retime(panda, tr.minimum_jerk(q0, q1, 0.5, robot=panda))
     assert found.status == "position" and "'panda_joint1'" in found.reason
 
 
-def test_along_the_path_is_faster_than_stretching_and_keeps_the_path(
+def test_retiming_along_the_path_is_faster_than_stretching_and_keeps_the_path(
     panda: kd.Robot, fast: tr.PiecewisePolynomial
 ) -> None:
     uniform = tr.retime(panda, fast, acceleration=8.0)

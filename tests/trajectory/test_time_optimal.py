@@ -1,4 +1,4 @@
-"""Time-optimal motion along a path: known times, limits between grid points, honest failures."""
+"""Time-optimal motion along a path: known durations, limits between grid points, reported failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 
 
-def assert_within(robot: kd.Robot | None, found: tr.TimeOptimal, **limits: Any) -> None:
+def assert_within(robot: kd.Robot | None, found: tr.TimeOptimalResult, **limits: Any) -> None:
     """Look at 20,000 times, each limit on its own."""
     assert found and found.trajectory is not None and found.status == "solved" and found.check is not None
     motion = found.trajectory
@@ -26,7 +26,7 @@ def assert_within(robot: kd.Robot | None, found: tr.TimeOptimal, **limits: Any) 
         assert (np.abs(tau) <= limits.get("torque", robot.limits.effort) * (1.0 + 1e-8)).all()
 
 
-def test_straight_ways_take_the_known_time() -> None:
+def test_straight_paths_take_the_known_time() -> None:
     found = tr.time_optimal([[0.0], [1.0]], velocity=1.0, acceleration=2.0)
     assert_within(None, found, velocity=1.0, acceleration=2.0)
     assert found.trajectory is not None and found.trajectory.duration == pytest.approx(1.5, rel=1e-4)
@@ -34,7 +34,7 @@ def test_straight_ways_take_the_known_time() -> None:
     assert bang.trajectory is not None and bang.trajectory.duration == pytest.approx(4.0, rel=1e-4)
 
 
-def test_a_circle_at_full_speed_is_bound_by_the_pull_to_its_centre() -> None:
+def test_the_speed_on_a_circle_is_bounded_by_the_centripetal_acceleration() -> None:
     """Components of the acceleration on a circle of radius 1 reach speed^2, so that the speed is at most 1."""
     angle = np.linspace(0.0, 4 * np.pi, 100)
     found = tr.time_optimal(np.stack([np.cos(angle), np.sin(angle)], axis=1), acceleration=1.0)
@@ -46,7 +46,7 @@ def test_a_circle_at_full_speed_is_bound_by_the_pull_to_its_centre() -> None:
 
 
 @pytest.mark.parametrize("name", ["panda", "puma560"])
-def test_torque_limits_hold_all_along_and_one_is_reached_everywhere(name: str) -> None:
+def test_torque_limits_are_kept_and_one_is_active_everywhere(name: str) -> None:
     robot = kd.load(name)
     middle = 0.5 * (robot.limits.lower + robot.limits.upper)
     q = middle + 0.3 * (robot.random(4, seed=2) - middle)
@@ -69,7 +69,7 @@ def test_it_is_faster_than_stretching_the_same_path(panda: kd.Robot) -> None:
     np.testing.assert_allclose(found.trajectory([0.0, found.trajectory.duration], 1), 0.0, atol=1e-9)
 
 
-def test_a_path_of_a_free_base_is_timed_in_its_own_axes(humanoid: kd.Robot) -> None:
+def test_a_path_of_a_floating_base_is_timed_in_its_own_axes(humanoid: kd.Robot) -> None:
     stand = humanoid.configuration("standing")
     steps = np.zeros((3, humanoid.nv))
     steps[1, :6], steps[2, :6] = [0.5, 0, 0, 0, 0, 0.8], [0.8, 0.6, 0, 0.1, 0, 1.5]
@@ -88,7 +88,7 @@ def test_the_path_of_a_trajectory_from_rest_is_kept(panda: kd.Robot) -> None:
     assert found.trajectory.duration == pytest.approx(straight.duration, rel=1e-3)
 
 
-def test_what_cannot_be_is_told_with_joint_and_place(panda: kd.Robot) -> None:
+def test_infeasibility_is_reported_with_joint_and_location(panda: kd.Robot) -> None:
     q: Array = panda.random(5, seed=2) * 0.6 + np.array([0, 0, 0, -0.8, 0, 0.7, 0])
     weak = tr.time_optimal(q, torque={"panda_joint2": 20.0}, robot=panda)
     assert not weak and weak.trajectory is None and weak.status == "gravity" and "'panda_joint2'" in weak.reason

@@ -6,7 +6,7 @@ from kinodyn.ik.conflicts import Conflict, Step, WholeBodyResult
 from kinodyn.ik.result import IKResult
 from kinodyn.ik.solve import solve
 from kinodyn.ik.track import track
-from kinodyn.ik.tracking.result import Track
+from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.ik.whole_body import WholeBody
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "IKResult",
     "NoClosedFormError",
     "Step",
-    "Track",
+    "TrackResult",
     "WholeBody",
     "WholeBodyResult",
     "analytic",

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
-from kinodyn.ik.tracking.result import Track
+from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.task import FrameTask
 from kinodyn.ik.tracking.ways import Ways
@@ -29,7 +29,7 @@ def track(
     tolerance: float = 1e-6,
     limits: bool = True,
     seed: int = 0,
-) -> Track:
+) -> TrackResult:
     """Follow a path of poses with a frame, without a jump to another branch.
 
     Between samples the path is the screw motion from one pose to the next, and is followed there too, in steps so small

@@ -1,35 +1,34 @@
-"""Motion in time: from states, waypoints and paths to q, v and a at any instant.
+"""Trajectories: q, v and a at any time, from states, waypoints and paths.
 
-A trajectory is called with times: `trajectory(t)` gives q, `trajectory(t, 1)` v, `trajectory(t, 2)` a; it has a
-`duration` and gives `sample(dt)`. With `robot=` configurations are those of the robot, ball and floating joints
-included; without it they are plain vectors.
+A trajectory is called with times: `trajectory(t)` is q, `trajectory(t, 1)` v, `trajectory(t, 2)` a; it has a `duration`
+and `sample(dt)`. With `robot=` configurations are those of the robot, ball and floating joints included; without it
+they are plain vectors.
 """
 
 from kinodyn.trajectory import cartesian
-from kinodyn.trajectory.base import JointTrajectory, Samples, Trajectory
-from kinodyn.trajectory.check import Excess, LimitCheck, check
+from kinodyn.trajectory.base import JointTrajectory, Samples, TimedPath, Trajectory
+from kinodyn.trajectory.check import LimitCheck, LimitViolation, check
 from kinodyn.trajectory.jerk_limited import jerk_limited
-from kinodyn.trajectory.online import OnlineTrajectory, Retarget
+from kinodyn.trajectory.online import OnlineTrajectory, RetargetResult
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.polynomial import cubic, hermite, minimum_jerk, polynomial, quintic
-from kinodyn.trajectory.retime import Retimed, retime
+from kinodyn.trajectory.retime import RetimeResult, retime
 from kinodyn.trajectory.spline import cubic_spline, quintic_spline, waypoint_times
-from kinodyn.trajectory.time_optimal import TimeOptimal, time_optimal
-from kinodyn.trajectory.timed import TimedPath
+from kinodyn.trajectory.time_optimal import TimeOptimalResult, time_optimal
 from kinodyn.trajectory.trapezoid import trapezoid
-from kinodyn.trajectory.waypoints import ThroughWaypoints, jerk_limited_waypoints
+from kinodyn.trajectory.waypoints import JerkLimitedResult, jerk_limited_waypoints
 
 __all__ = [
-    "Excess",
+    "JerkLimitedResult",
     "JointTrajectory",
     "LimitCheck",
+    "LimitViolation",
     "OnlineTrajectory",
     "PiecewisePolynomial",
-    "Retarget",
-    "Retimed",
+    "RetargetResult",
+    "RetimeResult",
     "Samples",
-    "ThroughWaypoints",
-    "TimeOptimal",
+    "TimeOptimalResult",
     "TimedPath",
     "Trajectory",
     "cartesian",
@@ -48,3 +47,7 @@ __all__ = [
     "trapezoid",
     "waypoint_times",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

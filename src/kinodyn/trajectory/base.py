@@ -1,9 +1,9 @@
-"""What every trajectory is: a call with times, a duration, samples."""
+"""Trajectories: a call with times, a duration, samples; and a path with a timing law."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +14,11 @@ from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.space import Space, positive
 
-if TYPE_CHECKING:
-    from kinodyn.trajectory.timed import TimedPath
-
-Figure: TypeAlias = Any  # of matplotlib, which only drawing needs
+Figure: TypeAlias = Any  # of matplotlib, which only plotting imports
 
 
 class Samples(NamedTuple):
-    """Times (n,) [s], with configurations (n, nq), velocities (n, nv) and accelerations (n, nv) at them."""
+    """Configurations (n, nq), velocities (n, nv) and accelerations (n, nv) at times (n,) [s]."""
 
     time: Array
     q: Array
@@ -31,11 +28,11 @@ class Samples(NamedTuple):
 
 @runtime_checkable
 class Trajectory(Protocol):
-    """What controllers and simulators ask of a motion; any object that has these will do."""
+    """The protocol that controllers and checks need; any object with these members is a trajectory."""
 
     @property
     def duration(self) -> float:
-        """Tell how long it takes [s]."""
+        """Duration [s]."""
         ...
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
@@ -43,12 +40,12 @@ class Trajectory(Protocol):
         ...
 
     def sample(self, dt: float) -> Samples:
-        """Compute all three at times `dt` apart [s]."""
+        """Sample q, v and a at times `dt` apart [s]."""
         ...
 
 
 class JointTrajectory(ABC):
-    """A motion of a robot, or of a plain vector where `robot` is None. Base of those that this package makes.
+    """Base class of trajectories of a robot, or of a plain vector where `robot` is None.
 
     Attributes
     ----------
@@ -64,14 +61,26 @@ class JointTrajectory(ABC):
 
     @property
     def knots(self) -> Array:
-        """List the times (k,) at which a derivative may jump, both ends among them [s]."""
+        """Times (k,) at which a derivative may jump, both ends included [s]."""
         return np.array([0.0, self.duration])
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
-        """Compute q (..., nq) at times t (...) [s], with order 1 or 2 its velocity or acceleration (..., nv).
+        """Evaluate the trajectory.
 
-        Before the start and after the end it stands still: the configuration is that of the end, derivatives are 0.
-        At knots the value from the right is given. Order 3, the jerk, is given by polynomials where q is a vector.
+        Before the start and after the end the robot is at rest: derivatives are 0. At knots the value from the right is
+        returned.
+
+        Parameters
+        ----------
+        t : (...)
+            Times [s].
+        order : 0, 1, 2 or 3
+            0 for configurations, 1 for velocities, 2 for accelerations, 3 for jerks, which only polynomials of
+            vectors have.
+
+        Returns
+        -------
+        (..., nq) or (..., nv) array
         """
         times = numbers("t", t)
         if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 0 <= order <= 3:
@@ -86,23 +95,49 @@ class JointTrajectory(ABC):
 
     @abstractmethod
     def _evaluate(self, t: Array, order: int) -> Array:
-        """Compute a new array of what `__call__` gives, at times within [0, duration]."""
+        """Evaluate at times within [0, duration]; returns a new array."""
 
     def sample(self, dt: float) -> Samples:
-        """Compute time, q, v and a at 0, dt, 2 dt, ... and at the end, to which the last step may be shorter."""
+        """Sample q, v and a.
+
+        Parameters
+        ----------
+        dt : float
+            Time between samples [s]; the last step, to the end, may be shorter.
+
+        Returns
+        -------
+        Samples
+        """
         times = sample_times(dt, self.duration)
         return Samples(times, self(times), self(times, 1), self(times, 2))
 
     def stretched(self, factor: float) -> JointTrajectory:
-        """Make the same path `factor` times as long in time: velocities shrink by it, accelerations by its square."""
-        from kinodyn.trajectory.timed import stretched_path
+        """Slow down the same path by a factor: velocities shrink by it, accelerations by its square.
 
-        return stretched_path(self, positive("factor", factor))
+        Parameters
+        ----------
+        factor : float
+            New duration over the old.
+
+        Returns
+        -------
+        JointTrajectory
+        """
+        return _Stretched(self, positive("factor", factor))
 
     def along(self, law: JointTrajectory) -> TimedPath:
-        """Make the motion that is at time t where this one is at time law(t); `law` is a vector of one number."""
-        from kinodyn.trajectory.timed import TimedPath
+        """Follow the same path with another timing law.
 
+        Parameters
+        ----------
+        law : JointTrajectory
+            Of one number, s(t), that does not decrease, from 0 to the duration of this trajectory.
+
+        Returns
+        -------
+        TimedPath
+        """
         return TimedPath(self, law)
 
     def plot(
@@ -115,10 +150,26 @@ class JointTrajectory(ABC):
         velocity: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
     ) -> Figure:
-        """Draw a panel for each order, and one for torques, over time, limits dashed; write it to `path` if given.
+        """Plot one panel for each order, and one for torques, over time, with dashed limits.
 
-        Limits of position, velocity and torque are the robot's, unless given as in `check`.
+        Parameters
+        ----------
+        path : str, optional
+            Image file to write.
+        orders : tuple of int
+            0 for position, 1 for velocity, 2 for acceleration, 3 for jerk.
+        joints : tuple of str, optional
+            By default all that move.
+        torque : bool
+            Whether to plot torques.
+        velocity, acceleration
+            Limits, as in `check`; by default the robot's.
+
+        Returns
+        -------
+        matplotlib Figure
         """
+        # Imported here: `plots` is built on this module, and only plotting needs matplotlib.
         from kinodyn.trajectory.plots import plot_motion
 
         return plot_motion(self, path, orders, joints, torque, {"velocity": velocity, "acceleration": acceleration})
@@ -128,10 +179,79 @@ class JointTrajectory(ABC):
         return f"{type(self).__name__}({what}, {self.duration:.4g} s)"
 
 
+class _Stretched(JointTrajectory):
+    """A trajectory slowed down by a factor."""
+
+    def __init__(self, path: JointTrajectory, factor: float) -> None:
+        super().__init__(path.space, factor * path.duration)
+        self.path, self.factor = path, factor
+
+    @property
+    def knots(self) -> Array:
+        """Knots of the path at the new times [s]."""
+        return self.factor * self.path.knots
+
+    def _evaluate(self, t: Array, order: int) -> Array:
+        return np.asarray(self.path(np.minimum(t / self.factor, self.path.duration), order) / self.factor**order)
+
+
+class TimedPath(JointTrajectory):
+    """A path with a timing law: at time t it is where `path` is at its own time s = law(t).
+
+    By the chain rule v = v_path(s) ds/dt and a = a_path(s) (ds/dt)^2 + v_path(s) d2s/dt2, on manifolds too.
+
+    Parameters
+    ----------
+    path : JointTrajectory
+    law : JointTrajectory
+        Of one number, s(t), that does not decrease, from 0 to the duration of the path.
+    """
+
+    def __init__(self, path: JointTrajectory, law: JointTrajectory) -> None:
+        if law.space.nq != 1 or law.robot is not None:
+            raise InputError("law must be a trajectory of a plain vector of one number")
+        s = law(np.linspace(0.0, law.duration, 200))[:, 0]
+        tolerance = 1e-9 * max(1.0, path.duration)
+        if s.min() < -tolerance or s.max() > path.duration + tolerance:
+            raise InputError(f"law goes from {s.min():.6g} to {s.max():.6g}; the path from 0 to {path.duration:.6g}")
+        if (np.diff(s) < -tolerance).any():
+            raise InputError("law goes backwards; give one that does not decrease")
+        super().__init__(path.space, law.duration)
+        self.path, self.law = path, law
+        self._knots: Array | None = None
+
+    @property
+    def knots(self) -> Array:
+        """Times at which the law has a knot or passes one of the path [s]."""
+        if self._knots is None:
+            self._knots = np.union1d(self.law.knots, self.times_at(self.path.knots[1:-1]))
+        return self._knots
+
+    def times_at(self, s: Array) -> Array:
+        """Find the times (n,) at which the law reaches s (n,), by bisection [s]."""
+        low, high = np.zeros(len(s)), np.full(len(s), self.law.duration)
+        for _ in range(60 if len(s) else 0):
+            middle = 0.5 * (low + high)
+            before = self.law(middle)[:, 0] < s
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        return high
+
+    def _evaluate(self, t: Array, order: int) -> Array:
+        if order == 3:
+            raise InputError("order 3, the jerk, is available for piecewise polynomials only")
+        s = np.clip(self.law(t)[..., 0], 0.0, self.path.duration)
+        if order == 0:
+            return self.path(s)
+        rate = self.law(t, 1)
+        if order == 1:
+            return np.asarray(self.path(s, 1) * rate)
+        return np.asarray(self.path(s, 2) * rate**2 + self.path(s, 1) * self.law(t, 2))
+
+
 def sample_times(dt: float, duration: float) -> Array:
-    """List 0, dt, 2 dt, ... and the end [s]."""
+    """Compute the times 0, dt, 2 dt, ... and the end [s]."""
     step = positive("dt", dt)
     count = int(np.ceil(duration / step * (1.0 - 1e-12)))
     if count > 100_000_000:
-        raise InputError(f"dt is {dt!r}: {count} samples of {duration:.3g} s are too many; give a longer one")
+        raise InputError(f"dt is {dt!r}: {count} samples of {duration:.3g} s are too many; give a longer dt")
     return np.asarray(np.minimum(np.arange(count + 1) * step, duration))

@@ -1,4 +1,4 @@
-"""Limits of a motion as arrays: from the robot, or as given."""
+"""Limits of a trajectory as arrays: the robot's, or as given."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LimitLike: TypeAlias = ArrayLike | Mapping[str, float]
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Limits of position (nq,) and of velocity, acceleration, jerk and torque (nv,); infinite where there is none."""
+    """Limits of position (nq,) and of velocity, acceleration, jerk and torque (nv,); infinite where none."""
 
     lower: Array
     upper: Array
@@ -35,10 +35,10 @@ def motion_bounds(
     jerk: LimitLike | None = None,
     torque: LimitLike | None = None,
 ) -> Bounds:
-    """Collect limits. None stands for the robot's own limit, and for no limit where it has none.
+    """Collect limits; None stands for the robot's own limit, if it has one.
 
-    Each is one number, one for each velocity (nv,), or a dict of joint -> limit in place of the robot's. One number
-    does not limit ball and floating joints, whose coordinates mix metres and radians: give (nv,) or a dict for them.
+    Each is one number, one for each velocity coordinate (nv,), or a dict of joint -> limit that replaces the robot's.
+    One number does not limit ball and floating joints, whose coordinates mix metres and radians: give (nv,) or a dict.
     """
     none, robot = np.full(space.nv, np.inf), space.robot
     own = (none, none) if robot is None else (robot.limits.velocity, robot.limits.effort)
@@ -60,14 +60,14 @@ def _limit(space: Space, what: str, given: LimitLike | None, own: Array) -> Arra
     result: Array = np.array(own)
     if isinstance(given, Mapping):
         for name, value in given.items():
-            result[_place(space, name)] = _number(f"{what} of {name!r}", value)
+            result[_index(space, name)] = _number(f"{what} of {name!r}", value)
     else:
         array = _number(what, given)
         if array.shape not in ((), (space.nv,)):
             raise InputError(f"{what} has shape {array.shape}; give one number, ({space.nv},) or a dict of joints")
         result = np.array(np.broadcast_to(array, (space.nv,)))
         if array.ndim == 0:
-            result[space.curved] = own[space.curved]
+            result[space.on_manifold] = own[space.on_manifold]
     if not (result > 0.0).all():
         raise InputError(f"{what} is {given!r}; limits must be above 0")
     return result
@@ -77,13 +77,13 @@ def _number(what: str, value: ArrayLike) -> Array:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as cause:
-        raise InputError(f"{what} is {value!r}; give numbers above 0, infinite ones for no limit") from cause
+        raise InputError(f"{what} is {value!r}; give numbers above 0, inf for no limit") from cause
     if np.isnan(array).any():
-        raise InputError(f"{what} is {value!r}; give numbers above 0, infinite ones for no limit")
+        raise InputError(f"{what} is {value!r}; give numbers above 0, inf for no limit")
     return array
 
 
-def _place(space: Space, name: str) -> slice | int:
+def _index(space: Space, name: str) -> slice | int:
     if space.robot is not None:
         return space.robot.joint(name).v
     if name not in space.names:

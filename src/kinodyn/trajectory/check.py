@@ -1,4 +1,4 @@
-"""Does a motion keep its limits, over the whole time?"""
+"""Check a trajectory against its limits over its whole duration."""
 
 from __future__ import annotations
 
@@ -26,8 +26,19 @@ ORDERS: tuple[tuple[Kind, int], ...] = (("velocity", 1), ("acceleration", 2), ("
 
 
 @dataclass(frozen=True)
-class Excess:
-    """One joint beyond one limit: when it is worst [s], the value then and the limit, in the joint's units."""
+class LimitViolation:
+    """A limit that one joint violates.
+
+    Attributes
+    ----------
+    kind : str
+        "position", "velocity", "acceleration", "jerk" or "torque".
+    joint : str
+    time : float
+        Time of the largest violation [s].
+    value, limit : float
+        The value then, and the limit, in the units of the joint.
+    """
 
     kind: Kind
     joint: str
@@ -37,7 +48,7 @@ class Excess:
 
     @property
     def excess(self) -> float:
-        """Tell how far the value is beyond the limit, above 0."""
+        """Distance of the value from the limit."""
         return abs(self.value - self.limit)
 
     def __str__(self) -> str:
@@ -49,43 +60,42 @@ class Excess:
 
 @dataclass(frozen=True, eq=False)
 class LimitCheck:
-    """Whether a motion keeps its limits. True in an `if` when it does.
+    """Result of `check`; true in a boolean context when all limits are kept.
 
     Attributes
     ----------
-    excesses : tuple of Excess
-        One for each joint and kind of limit that is broken, the worst share of the limit first.
-    load : dict of kind -> (n,) array
-        The greatest value of each joint as a share of its limit, over the whole time; 0 where there is no limit. Not
-        for positions, whose limits have no zero.
-    when : dict of kind -> (n,) array
-        The time of it [s].
+    violations : tuple of LimitViolation
+        One for each joint and kind of limit that is violated, the largest relative violation first.
+    peak_ratio : dict of kind -> (nv,) array
+        Peak value of each joint divided by its limit; 0 where there is no limit. Not for positions.
+    time : dict of kind -> (nv,) array
+        Time of the peak [s].
     exact : dict of kind -> bool
-        True where extrema were found by roots, False where by refined samples.
-    left_out : dict of kind -> str
-        What was not checked and why.
+        True where extrema come from roots of derivatives, False where from refined samples.
+    skipped : dict of kind -> str
+        What was not checked, and why.
     """
 
-    excesses: tuple[Excess, ...]
-    load: dict[Kind, Array]
-    when: dict[Kind, Array]
+    violations: tuple[LimitViolation, ...]
+    peak_ratio: dict[Kind, Array]
+    time: dict[Kind, Array]
     exact: dict[Kind, bool]
-    left_out: dict[Kind, str]
+    skipped: dict[Kind, str]
 
     @property
     def ok(self) -> bool:
-        """Tell whether all limits that were checked are kept."""
-        return not self.excesses
+        """Whether all limits that were checked are kept."""
+        return not self.violations
 
     def __bool__(self) -> bool:
         return self.ok
 
     def __str__(self) -> str:
-        lines = [str(excess) for excess in self.excesses]
+        lines = [str(violation) for violation in self.violations]
         if not lines:
-            lines = [f"{kind} at most {load.max(initial=0.0):.1%} of its limit" for kind, load in self.load.items()]
-            lines = ["within limits: " + ", ".join(lines) if lines else "within limits"]
-        return "\n".join([*lines, *(f"{kind} not checked: {why}" for kind, why in self.left_out.items())])
+            peaks = [f"{kind} at most {x.max(initial=0.0):.1%} of its limit" for kind, x in self.peak_ratio.items()]
+            lines = ["within limits: " + ", ".join(peaks) if peaks else "within limits"]
+        return "\n".join([*lines, *(f"{kind} not checked: {why}" for kind, why in self.skipped.items())])
 
 
 def check(
@@ -99,24 +109,32 @@ def check(
     wrenches: Wrenches | None = None,
     tolerance: float = 1e-9,
 ) -> LimitCheck:
-    """Check position, velocity, acceleration, jerk and torque of a motion against their limits.
+    """Check position, velocity, acceleration, jerk and torque of a trajectory against their limits.
 
-    Limits not given are the robot's; where it has none, and without a robot, nothing is checked. For polynomials in
-    pieces the extrema are computed from roots of derivatives, so that nothing between samples is missed; for others,
-    and for torques, from samples that are refined round the highest few.
+    For piecewise polynomials extrema are computed from roots of derivatives, so that nothing between samples is missed;
+    for other trajectories, and for torques, from refined samples.
 
     Parameters
     ----------
-    torque
-        Limits in place of the robot's; False leaves torques out. With a floating base they are left out unless
-        `wrenches` are given, since what the ground does is then not known.
-    wrenches
-        A function from times (n,) to external wrenches, frame -> (n, 6), as `dynamics.inverse` takes them.
-    tolerance
-        As a share of the limit, and for positions in rad or m.
+    robot : Robot, optional
+        Its limits apply where none are given.
+    trajectory : Trajectory
+    velocity, acceleration, jerk : () or (nv,), or dict of joint -> limit, optional
+        [rad/s, m/s], [rad/s^2, m/s^2], [rad/s^3, m/s^3].
+    torque : () or (nv,), dict of joint -> limit, or False, optional
+        [N m, N]; False ignores torques. With a floating base they are checked only if `wrenches` are given, since
+        contact forces are not known otherwise.
+    wrenches : function, optional
+        From times (n,) to external wrenches, frame -> (n, 6), as `dynamics.inverse` takes them.
+    tolerance : float
+        Relative to the limit; for positions in rad or m.
 
-    Example
+    Returns
     -------
+    LimitCheck
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> q0, q1 = [0, 0, 0, -1.5, 0, 1.5, 0], [1, 0, 0, -1.5, 0, 1.5, 0]
@@ -135,12 +153,12 @@ def check(
             report.exact[kind] = exact
     if torque is not False and robot is not None and np.isfinite(bounds.torque).any():
         found += _torques(robot, space, motion, bounds.torque, wrenches, tolerance, report)
-    ordered = sorted(found, key=lambda excess: -excess.excess / max(abs(excess.limit), 1e-12))
-    return LimitCheck(tuple(ordered), report.load, report.when, report.exact, report.left_out)
+    ordered = sorted(found, key=lambda violation: -violation.excess / max(abs(violation.limit), 1e-12))
+    return LimitCheck(tuple(ordered), report.peak_ratio, report.time, report.exact, report.skipped)
 
 
 def read_motion(robot: Robot | None, trajectory: Trajectory) -> tuple[Space, Trajectory]:
-    """Find the space of a motion and check that it is the robot's."""
+    """Return the space of a trajectory, checked against the robot."""
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory must be callable and have duration and sample, got {type(trajectory).__name__}")
     q = np.asarray(trajectory(0.0))
@@ -149,27 +167,29 @@ def read_motion(robot: Robot | None, trajectory: Trajectory) -> tuple[Space, Tra
     space = space_of(robot, "trajectory(0)", q)
     v = np.asarray(trajectory(0.0, 1))
     if q.shape != (space.nq,) or v.shape != (space.nv,):
-        raise InputError(f"the trajectory gives q {q.shape} and v {v.shape}; give ({space.nq},) and ({space.nv},)")
+        raise InputError(f"the trajectory returns q {q.shape} and v {v.shape}, not ({space.nq},) and ({space.nv},)")
     return space, trajectory
 
 
 def motion_times(motion: Trajectory) -> Array:
-    """List times at which to look at any motion [s]."""
+    """Choose sample times for any trajectory [s]."""
     knots = np.asarray(getattr(motion, "knots", [0.0, motion.duration]), dtype=float)
     return sampling_times(knots)
 
 
-def _positions(space: Space, motion: Trajectory, bounds: Bounds, tolerance: float, report: LimitCheck) -> list[Excess]:
+def _positions(
+    space: Space, motion: Trajectory, bounds: Bounds, tolerance: float, report: LimitCheck
+) -> list[LimitViolation]:
     limited = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
     if not limited.any():
         return []
     exact = isinstance(motion, PiecewisePolynomial)
-    if isinstance(motion, PiecewisePolynomial):  # limits are only on coordinates that are vectors
-        places = motion.space.places[~motion.space.curved]
-        times, values = (array[..., ~motion.space.curved] for array in exact_values(motion, 0))
+    if isinstance(motion, PiecewisePolynomial):  # only vector coordinates have position limits
+        indices = motion.space.q_index[~motion.space.on_manifold]
+        times, values = (array[..., ~motion.space.on_manifold] for array in exact_values(motion, 0))
         ends = [_pick(times, sign * values, sign) for sign in (1.0, -1.0)]
     else:
-        places, at = np.arange(space.nq), motion_times(motion)
+        indices, at = np.arange(space.nq), motion_times(motion)
         ends = []
         for sign in (1.0, -1.0):
             values, times = refined_peaks(lambda t, sign=sign: sign * motion(t), at)  # type: ignore[misc]
@@ -182,22 +202,24 @@ def _positions(space: Space, motion: Trajectory, bounds: Bounds, tolerance: floa
     }
     found = []
     for (values, times), limit, sign in ((ends[0], bounds.upper, 1.0), (ends[1], bounds.lower, -1.0)):
-        for column, place in enumerate(places):
-            if sign * (values[column] - limit[place]) > tolerance:
-                name = names.get(int(place), space.names[column] if space.robot is None else "")
-                found.append(Excess("position", name, float(times[column]), float(values[column]), float(limit[place])))
+        for column, index in enumerate(indices):
+            if sign * (values[column] - limit[index]) > tolerance:
+                name = names.get(int(index), space.names[column] if space.robot is None else "")
+                found.append(
+                    LimitViolation("position", name, float(times[column]), float(values[column]), float(limit[index]))
+                )
     return found
 
 
 def _pick(times: Array, signed: Array, sign: float) -> tuple[Array, Array]:
-    """Take the greatest of values (k, n, m) for each column, and its time."""
+    """Return the largest of values (k, n, m) for each column, and its time."""
     flat, at = signed.reshape(-1, signed.shape[-1]), times.reshape(-1, signed.shape[-1])
     row, columns = flat.argmax(axis=0), np.arange(flat.shape[1])
     return sign * flat[row, columns], at[row, columns]
 
 
 def _extremes(space: Space, motion: Trajectory, order: int) -> tuple[Array, Array, bool]:
-    """Find the greatest absolute values (nv,) of a derivative with their signs, and their times."""
+    """Find the values (nv,) of a derivative that are largest in magnitude, and their times."""
     exact = isinstance(motion, PiecewisePolynomial)
     values, times = np.zeros((2, space.nv))
     if isinstance(motion, PiecewisePolynomial):
@@ -205,12 +227,12 @@ def _extremes(space: Space, motion: Trajectory, order: int) -> tuple[Array, Arra
         magnitude, times = _pick(at, np.abs(all_values), 1.0)
         positive, _ = _pick(at, all_values, 1.0)
         values = np.where(np.abs(positive - magnitude) <= 1e-15 * magnitude, magnitude, -magnitude)
-    if not exact or not space.flat:
+    if not exact or not space.is_vector:
         peaks, when = refined_peaks(lambda t: np.abs(motion(t, order)), motion_times(motion))
-        some = space.curved if exact else np.ones(space.nv, dtype=bool)
+        some = space.on_manifold if exact else np.ones(space.nv, dtype=bool)
         signs = np.sign(np.stack([motion(time, order)[i] for i, time in enumerate(when)]))
         values[some], times[some] = (signs * peaks)[some], when[some]
-    return values, times, exact and space.flat
+    return values, times, exact and space.is_vector
 
 
 def _compare(
@@ -220,21 +242,21 @@ def _compare(
     peaks: tuple[Array, Array],
     limit: Array,
     tolerance: float,
-) -> list[Excess]:
+) -> list[LimitViolation]:
     values, times = peaks
-    report.load[kind], report.when[kind] = np.abs(values) / limit, times
+    report.peak_ratio[kind], report.time[kind] = np.abs(values) / limit, times
     return [
-        Excess(kind, names[i], float(times[i]), float(values[i]), float(np.copysign(limit[i], values[i])))
+        LimitViolation(kind, names[i], float(times[i]), float(values[i]), float(np.copysign(limit[i], values[i])))
         for i in np.flatnonzero(np.abs(values) > limit * (1.0 + tolerance))
     ]
 
 
 def torque_function(robot: Robot, motion: Trajectory, wrenches: Wrenches | None = None) -> Callable[[Array], Array]:
-    """Make the function from times (n,) to torques (n, nv) along a motion."""
+    """Make the function from times (n,) to torques (n, nv) along a trajectory."""
 
     def torques(t: Array) -> Array:
-        outside = None if wrenches is None else dict(wrenches(t))
-        return dynamics.inverse(robot, motion(t), motion(t, 1), motion(t, 2), outside)
+        external = None if wrenches is None else dict(wrenches(t))
+        return dynamics.inverse(robot, motion(t), motion(t, 1), motion(t, 2), external)
 
     return torques
 
@@ -247,11 +269,9 @@ def _torques(
     wrenches: Wrenches | None,
     tolerance: float,
     report: LimitCheck,
-) -> list[Excess]:
+) -> list[LimitViolation]:
     if robot.base == "floating" and wrenches is None:
-        report.left_out["torque"] = (
-            "the base floats and no wrenches are given, so the forces of the ground are not known"
-        )
+        report.skipped["torque"] = "the base floats and no wrenches are given: contact forces are unknown"
         return []
     torques = torque_function(robot, motion, wrenches)
     peaks, times = refined_peaks(lambda t: np.abs(torques(t)), motion_times(motion))

@@ -11,7 +11,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.trajectory.axes import Axes, Ends
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
-from kinodyn.trajectory.ruckig_door import Planner, Synchronise, pieces
+from kinodyn.trajectory.ruckig_adapter import Planner, Synchronise, pieces
 from kinodyn.trajectory.space import Space, positive, space_of
 
 
@@ -30,24 +30,44 @@ def jerk_limited(
     synchronise: Synchronise = "time",
     robot: Robot | None = None,
 ) -> PiecewisePolynomial:
-    """Go from the state (q0, v0, a0) to (q1, v1, a1) in the least time within limits of the first three derivatives.
+    """Move from the state (q0, v0, a0) to (q1, v1, a1) in the least time within limits of velocity, acceleration, jerk.
 
-    Velocity limits are the robot's if not given; velocities and accelerations at the ends are zero if not given. A
-    start outside the limits is brought back first. Position limits are not looked at: see `check`.
-
-    Reference: L. Berscheid and T. Kroeger, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States",
-    2021. Computed by their library ruckig, on this machine.
+    A start outside the limits is brought back within them first. Position limits are not considered: see `check`.
 
     Parameters
     ----------
-    duration
-        Asks for a longer time than the least [s].
-    synchronise
-        "time": all joints end together; "phase": on a straight line too, where the states allow; "none": each joint is
-        there as soon as it can.
+    q0, q1 : (nq,)
+        First and last configuration.
+    acceleration, jerk : () or (nv,), or dict of joint -> limit
+        [rad/s^2, m/s^2] and [rad/s^3, m/s^3].
+    velocity : () or (nv,), or dict of joint -> limit, optional
+        [rad/s, m/s]; by default the robot's.
+    v0, v1, a0, a1 : (nv,), optional
+        Velocities and accelerations at the ends; zero by default.
+    duration : float, optional
+        A duration longer than the least [s].
+    synchronise : "time", "phase" or "none"
+        "time": all joints end together; "phase": on a straight line too, where the states allow; "none": each joint
+        takes its own least time.
+    robot : Robot, optional
+        Without it q is a plain vector.
 
-    Example
+    Returns
     -------
+    PiecewisePolynomial
+
+    Raises
+    ------
+    InputError
+        If the limits do not allow the duration, or a moving joint has no jerk limit.
+
+    Notes
+    -----
+    L. Berscheid and T. Kroeger, "Jerk-limited Real-time Trajectory Generation with Arbitrary Target States", 2021;
+    computed locally by their library ruckig.
+
+    Examples
+    --------
     >>> motion = jerk_limited([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=2.0, v0=[0.5])
     >>> print(motion(0.0, 1), motion(motion.duration).round(9), round(motion.duration, 3))
     [0.5] [1.] 2.051
@@ -63,7 +83,7 @@ def jerk_limited(
     start, target = axis_states(axes)
     found = planner.plan(start, target, None if duration is None else positive("duration", duration))
     if duration is not None and found.duration > duration * (1.0 + 1e-9):
-        raise InputError(f"duration is {duration:g} s; the limits allow {found.duration:.6g} s at least")
+        raise InputError(f"duration is {duration:g} s; the limits need at least {found.duration:.6g} s")
     return as_motion(axes, found)
 
 
@@ -72,21 +92,21 @@ def _bounds(space: Space, velocity: LimitLike | None, acceleration: LimitLike, j
 
 
 def axis_limits(axes: Axes) -> tuple[Array, Array, Array]:
-    """Give the limits (m,) of velocity, acceleration and jerk for ruckig, which wants a finite jerk for each axis."""
+    """Return the limits (m,) of velocity, acceleration and jerk for ruckig, which needs a finite jerk for each axis."""
     unlimited = axes.moving & ~np.isfinite(axes.jerk)
     if unlimited.any():
         name = axes.names[int(unlimited.argmax())]
-        raise InputError(f"joint {name!r} moves and has no limit of jerk; give one above 0, or use `trapezoid`")
+        raise InputError(f"joint {name!r} moves and has no jerk limit; give one above 0, or use `trapezoid`")
     return axes.velocity, axes.acceleration, np.where(np.isfinite(axes.jerk), axes.jerk, 1.0)
 
 
 def axis_states(axes: Axes) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
-    """Give the start and the target (position, velocity, acceleration), each (m,), counted from the start."""
+    """Return the start and the target (position, velocity, acceleration), each (m,), relative to the start."""
     return (0.0 * axes.step, axes.v0, axes.a0), (axes.step, axes.v1, axes.a1)
 
 
 def as_motion(axes: Axes, found: object) -> PiecewisePolynomial:
-    """Make a motion of what ruckig found for the axes."""
+    """Convert a motion of the axes found by ruckig to a trajectory."""
     knots, coefficients = pieces(found)
     base = np.tile(axes.ends.q0, (len(knots) - 1, 1))
     return PiecewisePolynomial(axes.space, knots, base, axes.expand(coefficients))

@@ -1,4 +1,4 @@
-"""A motion that changes while it runs: a new target at any instant, and no jump up to the acceleration."""
+"""Online trajectory generation: new targets at any time, with continuous acceleration."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import Samples, sample_times
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
-from kinodyn.trajectory.ruckig_door import Planner, extrema, pieces, stop_extrema
+from kinodyn.trajectory.ruckig_adapter import Planner, extrema, pieces, stop_extrema
 from kinodyn.trajectory.space import positive, space_of
 
-SLACK = 1e-9  # beyond limits, for rounding
+TOLERANCE = 1e-9  # beyond limits, for rounding
 State = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Retarget:
-    """What became of a new target. True in an `if` when it was taken.
+class RetargetResult:
+    """Result of `OnlineTrajectory.retarget`; true in a boolean context when the target was accepted.
 
     Attributes
     ----------
     status : "accepted", "refused" or "late"
         "refused": the target cannot be reached within the limits; "late": planning took longer than the budget. In
-        both cases the motion goes on as before.
+        both cases the previous motion continues.
     reason : str
         Empty if accepted.
     calculation : float
-        How long planning took [s].
+        Planning time [s].
     arrival : float
-        When the target is reached, or would have been [s]; infinite if no plan was made.
+        Time at which the target is, or would have been, reached [s]; infinite if there is no plan.
     """
 
     status: Literal["accepted", "refused", "late"]
@@ -51,31 +51,39 @@ class Retarget:
 
 
 class OnlineTrajectory:
-    """A jerk-limited motion whose target can be changed at any instant.
+    """A jerk-limited trajectory whose target can be changed at any time.
 
-    It starts at q0 (nq,) with v0 and a0 (nv,), comes to rest, and waits for targets. A start that is faster than the
-    limits brakes, one outside the position limits comes back. Each new plan begins with the position, velocity and
-    acceleration that the old one has at that instant. After a target with a velocity, it comes to rest as soon as the
-    limits allow, unless there is a new one. Ball and floating joints stay as in q0.
+    It starts at q0 with v0 and a0, comes to rest, and waits for targets. A start beyond the velocity limits brakes, one
+    outside the position limits returns within them. Each new plan starts with the position, velocity and acceleration
+    of the previous one. After a target with a velocity, it comes to rest as soon as the limits allow, unless there is a
+    new target. Ball and floating joints stay as in q0.
 
     Parameters
     ----------
-    velocity, acceleration, jerk
-        Limits, as in `jerk_limited`; position limits are the robot's.
-    budget
-        How long planning may take [s]. A plan that took longer is dropped, since the robot has moved on meanwhile.
-    clock
-        What measures it; for tests.
+    q0 : (nq,)
+        Initial configuration.
+    acceleration, jerk : () or (nv,), or dict of joint -> limit
+        [rad/s^2, m/s^2] and [rad/s^3, m/s^3].
+    velocity : () or (nv,), or dict of joint -> limit, optional
+        [rad/s, m/s]; by default the robot's. Position limits are always the robot's.
+    v0, a0 : (nv,), optional
+        Initial velocity and acceleration; zero by default.
+    budget : float
+        Largest planning time [s]. A plan that takes longer is dropped, since the robot has moved on.
+    robot : Robot, optional
+        Without it q is a plain vector.
+    clock : function
+        Measures the planning time; replaced in tests.
 
     Attributes
     ----------
     time : float
-        The instant up to which the motion was asked for or changed; new targets count from there [s].
+        Present time: that of the last `step` or `retarget`; new targets count from there [s].
     missed : int
-        How many targets were late.
+        Number of late targets.
 
-    Example
-    -------
+    Examples
+    --------
     >>> online = OnlineTrajectory([0.0], velocity=1.0, acceleration=2.0, jerk=10.0)
     >>> online.retarget([1.0]).status
     'accepted'
@@ -100,31 +108,31 @@ class OnlineTrajectory:
         space = space_of(robot, "q0", q0)
         self.space, self.robot, self._q0 = space, robot, space.configurations("q0", q0)
         self._budget = np.inf if budget == np.inf else positive("budget", budget)
-        self._flat = np.flatnonzero(~space.curved)
-        self._places = space.places[self._flat]
+        self._columns = np.flatnonzero(~space.on_manifold)
+        self._q_index = space.q_index[self._columns]
         bounds = motion_bounds(space, velocity, acceleration, jerk)
-        self._lower, self._upper = bounds.lower[self._places], bounds.upper[self._places]
-        limits = [limit[self._flat] for limit in (bounds.velocity, bounds.acceleration, bounds.jerk)]
-        if not len(self._flat) or not np.isfinite(limits[2]).all():
-            raise InputError("each joint needs a finite limit of jerk, and there must be one that can move")
+        self._lower, self._upper = bounds.lower[self._q_index], bounds.upper[self._q_index]
+        limits = [limit[self._columns] for limit in (bounds.velocity, bounds.acceleration, bounds.jerk)]
+        if not len(self._columns) or not np.isfinite(limits[2]).all():
+            raise InputError("each joint needs a finite jerk limit, and at least one joint must be able to move")
         self._velocity, self._acceleration = limits[0], limits[1]
-        self._together = Planner(limits[0], limits[1], limits[2])
-        self._apart = Planner(limits[0], limits[1], limits[2], "none")
+        self._synchronised = Planner(limits[0], limits[1], limits[2])
+        self._independent = Planner(limits[0], limits[1], limits[2], "none")
         self._clock = clock
         self.time, self.missed = 0.0, 0
         rates = [space.tangents(name, value) for name, value in (("v0", v0), ("a0", a0))]
-        if any(rate[space.curved].any() for rate in rates):
-            raise InputError("ball and floating joints do not move here; give zeros for their velocities")
-        self._begin((self._q0[self._places], rates[0][self._flat], rates[1][self._flat]))
+        if any(rate[space.on_manifold].any() for rate in rates):
+            raise InputError("OnlineTrajectory does not move ball and floating joints; give zeros for their velocities")
+        self._initialise((self._q0[self._q_index], rates[0][self._columns], rates[1][self._columns]))
 
-    def _begin(self, state: State) -> None:
-        """Plan to rest, within the position limits if the stop ends outside."""
-        stop = self._together.stop(state)
+    def _initialise(self, state: State) -> None:
+        """Plan a stop, and a return within the position limits if it ends outside them."""
+        stop = self._synchronised.stop(state)
         rest = np.array(stop.at_time(stop.duration)[0])
         inside = np.clip(rest, self._lower, self._upper)
         plans = [stop]
         if (inside != rest).any():
-            plans = [self._apart.plan(state, (inside, 0.0 * rest, 0.0 * rest))]
+            plans = [self._independent.plan(state, (inside, 0.0 * rest, 0.0 * rest))]
         self._set(0.0, plans)
 
     def _set(self, start: float, plans: list[Any]) -> None:
@@ -134,70 +142,87 @@ class OnlineTrajectory:
 
     @property
     def duration(self) -> float:
-        """Tell when the motion as it is planned now comes to rest [s]."""
+        """Time at which the present plan comes to rest [s]."""
         return float(self._starts[-1] + self._plans[-1].duration)
 
     @property
     def start(self) -> float:
-        """Tell when the plan that is followed now began; earlier times cannot be asked for [s]."""
+        """Start time of the present plan, the earliest that can be evaluated [s]."""
         return float(self._starts[0])
 
     def retarget(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, at: float | None = None
-    ) -> Retarget:
-        """Go to the state (q, v, a) from now on, or from the instant `at` [s], which is not before `time`.
+    ) -> RetargetResult:
+        """Set a new target state.
 
-        Wrong shapes and NaN raise `InputError`; a target outside the limits is refused with a reason. Either way the
-        motion goes on as it was.
+        A target outside the limits is refused with a reason, and the previous motion continues.
+
+        Parameters
+        ----------
+        q : (nq,)
+            Target configuration.
+        v, a : (nv,), optional
+            Target velocity and acceleration; zero by default.
+        at : float, optional
+            Time from which the new plan starts [s], not before `time`, which is the default.
+
+        Returns
+        -------
+        RetargetResult
+
+        Raises
+        ------
+        InputError
+            For wrong shapes and NaN; the previous motion continues.
         """
         target = self._target(q, v, a)
-        now = self._instant(self.time if at is None else at)
+        now = self._time(self.time if at is None else at)
         self.time = now
-        began = self._clock()
-        reason = self._outside(target)
+        started = self._clock()
+        reason = self._violated_limit(target)
         plans: list[Any] = []
         if not reason:
             plans, reason = self._plan(self._state(now), target)
-        took = self._clock() - began
+        took = self._clock() - started
         arrival = now + plans[0].duration if plans else np.inf
         if took > self._budget:
             self.missed += 1
-            why = f"planning took {took:.2e} s, the budget is {self._budget:.2e} s; the old motion goes on"
-            return Retarget("late", why, took, arrival)
+            why = f"planning took {took:.2e} s, the budget is {self._budget:.2e} s; the previous motion continues"
+            return RetargetResult("late", why, took, arrival)
         if reason:
-            return Retarget("refused", reason, took, arrival)
+            return RetargetResult("refused", reason, took, arrival)
         self._set(now, plans)
-        return Retarget("accepted", "", took, arrival)
+        return RetargetResult("accepted", "", took, arrival)
 
     def step(self, dt: float) -> State:
-        """Move on by dt [s] and give q (nq,), v and a (nv,) there."""
+        """Advance the time by dt [s] and return q (nq,), v and a (nv,) there."""
         self.time = self.time + positive("dt", dt)
         return self._full(self._state(self.time))
 
     def state(self) -> State:
-        """Give q (nq,), v and a (nv,) at the present instant."""
+        """Return q (nq,), v and a (nv,) at the present time."""
         return self._full(self._state(self.time))
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
-        """Compute q, v or a at times t (...) [s] of the plan that is followed now; it does not move `time`."""
+        """Evaluate q, v or a of the present plan at times t (...) [s]; `time` does not change."""
         times = numbers("t", t)
         if (times < self.start - 1e-12).any():
-            raise InputError(f"t goes back to {times.min():.6g} s; the present plan began at {self.start:.6g} s")
+            raise InputError(f"t goes back to {times.min():.6g} s; the present plan started at {self.start:.6g} s")
         return self.plan()(times - self.start, order)
 
     def sample(self, dt: float) -> Samples:
-        """Compute the rest of the motion, from `time` to its end, at times `dt` apart [s]."""
+        """Sample the rest of the present plan, from `time` to its end, at times `dt` apart [s]."""
         times = self.time + sample_times(dt, max(0.0, self.duration - self.time))
         return Samples(times, self(times), self(times, 1), self(times, 2))
 
     def plan(self) -> PiecewisePolynomial:
-        """Give the plan that is followed now as a trajectory that begins at time 0."""
+        """Return the present plan as a trajectory that starts at time 0."""
         motions = []
         for found in self._plans:
             knots, axes = pieces(found)
             coefficients = np.zeros((*axes.shape[:-1], self.space.nv))
-            coefficients[..., self._flat] = axes
-            coefficients[0, :, self._flat] -= self._q0[self._places][:, None]
+            coefficients[..., self._columns] = axes
+            coefficients[0, :, self._columns] -= self._q0[self._q_index][:, None]
             base = np.tile(self._q0, (len(knots) - 1, 1))
             motions.append(PiecewisePolynomial(self.space, knots, base, coefficients))
         return joined(motions)
@@ -211,45 +236,45 @@ class OnlineTrajectory:
 
     def _full(self, state: State) -> State:
         q, (v, a) = self._q0.copy(), np.zeros((2, self.space.nv))
-        q[self._places], v[self._flat], a[self._flat] = state
+        q[self._q_index], v[self._columns], a[self._columns] = state
         return q, v, a
 
-    def _instant(self, at: float) -> float:
-        instant = numbers("at", at)
-        if instant.shape != () or instant < self.time:
-            raise InputError(f"at is {at!r}; give an instant from {self.time:.6g} s on")
-        return float(instant)
+    def _time(self, at: float) -> float:
+        value = numbers("at", at)
+        if value.shape != () or value < self.time:
+            raise InputError(f"at is {at!r}; give a time of {self.time:.6g} s or later")
+        return float(value)
 
     def _target(self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None) -> State:
         given = self.space.configurations("q", q)
         rates = [self.space.tangents(name, value) for name, value in (("v", v), ("a", a))]
-        if not self.space.flat:
-            moved = self.space.difference(self._q0, given)[self.space.curved]
-            if np.abs(moved).max() > SLACK or any(rate[self.space.curved].any() for rate in rates):
-                raise InputError("the target moves a ball or floating joint, which stay as in q0 here")
-        return given[self._places], rates[0][self._flat], rates[1][self._flat]
+        if not self.space.is_vector:
+            moved = self.space.difference(self._q0, given)[self.space.on_manifold]
+            if np.abs(moved).max() > TOLERANCE or any(rate[self.space.on_manifold].any() for rate in rates):
+                raise InputError("the target moves a ball or floating joint; OnlineTrajectory keeps these as in q0")
+        return given[self._q_index], rates[0][self._columns], rates[1][self._columns]
 
-    def _outside(self, target: State) -> str:
-        """Say which limit a target is beyond, or nothing."""
+    def _violated_limit(self, target: State) -> str:
+        """Describe the limit that a target violates, or return an empty string."""
         q, v, a = target
-        names = [self.space.names[i] for i in self._flat]
+        names = [self.space.names[i] for i in self._columns]
         for what, value, low, high in (
-            ("at", q, self._lower, self._upper),
-            ("to move at", v, -self._velocity, self._velocity),
-            ("to accelerate with", a, -self._acceleration, self._acceleration),
+            ("position", q, self._lower, self._upper),
+            ("velocity", v, -self._velocity, self._velocity),
+            ("acceleration", a, -self._acceleration, self._acceleration),
         ):
-            beyond = (value < low - SLACK) | (value > high + SLACK)
+            beyond = (value < low - TOLERANCE) | (value > high + TOLERANCE)
             if beyond.any():
                 i = int(beyond.argmax())
-                return f"joint {names[i]!r} is asked to be {what} {value[i]:.6g}, beyond [{low[i]:.6g}, {high[i]:.6g}]"
+                return f"target {what} {value[i]:.6g} of joint {names[i]!r} is outside [{low[i]:.6g}, {high[i]:.6g}]"
         return ""
 
     def _plan(self, state: State, target: State) -> tuple[list[Any], str]:
-        """Plan with all joints in step, or each alone if that would leave the position limits; then a stop."""
-        lower, upper = self._room(state)
+        """Plan with all joints synchronised, or independent if that would violate position limits; then a stop."""
+        lower, upper = self._position_limits(state)
         plans: list[Any] = []
         over = np.zeros(len(lower))
-        for planner in (self._together, self._apart):
+        for planner in (self._synchronised, self._independent):
             try:
                 plans = [planner.plan(state, target)]
                 low, high = extrema(plans[0])
@@ -260,17 +285,17 @@ class OnlineTrajectory:
             except InputError as cause:
                 return [], str(cause)
             over = np.maximum(high - upper, lower - low)
-            if over.max() <= SLACK:
+            if over.max() <= TOLERANCE:
                 return plans, ""
         worst = int(over.argmax())
-        joint = self.space.names[self._flat[worst]]
-        return plans, f"on the way joint {joint!r} would pass its position limit by {over[worst]:.3g}"
+        joint = self.space.names[self._columns[worst]]
+        return plans, f"on the path joint {joint!r} would violate its position limit by {over[worst]:.3g}"
 
-    def _room(self, state: State) -> tuple[Array, Array]:
-        """Give the position limits, widened for a joint outside of them by as much as stopping at once takes."""
+    def _position_limits(self, state: State) -> tuple[Array, Array]:
+        """Return the position limits, widened for a joint outside them to what an immediate stop needs."""
         lower, upper = self._lower, self._upper
-        outside = (state[0] < lower - SLACK) | (state[0] > upper + SLACK)
+        outside = (state[0] < lower - TOLERANCE) | (state[0] > upper + TOLERANCE)
         if not outside.any():
             return lower, upper
-        low, high = stop_extrema(self._together.stop(state))
+        low, high = stop_extrema(self._synchronised.stop(state))
         return np.where(outside, np.minimum(lower, low), lower), np.where(outside, np.maximum(upper, high), upper)

@@ -1,4 +1,4 @@
-"""Polynomials in pieces: what most trajectories here are made of."""
+"""Piecewise polynomial trajectories."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from kinodyn.trajectory.space import Space, positive
 
 
 class PiecewisePolynomial(JointTrajectory):
-    """A motion that from knot k on is integrate(base_k, x_k(t - knot_k)), each x_k a polynomial.
+    """A trajectory that from knot k on is integrate(base_k, x_k(t - knot_k)), each x_k a polynomial.
 
-    Where q is a vector, that is a polynomial in q. For ball and floating joints x_k are exponential coordinates about
+    Where q is a vector, q is a polynomial in time. For ball and floating joints x_k are exponential coordinates about
     the base: velocity and acceleration follow from the Jacobian of the exponential and its derivative, exactly.
 
     Attributes
     ----------
     base : (n, nq) array
-        Configuration about which each piece is written.
+        Base configuration of each piece.
     coefficients : (degree + 1, n, nv) array
-        Of rising powers of the time since the piece began.
+        Of ascending powers of the time since the start of the piece.
     """
 
     def __init__(self, space: Space, knots: Array, base: Array, coefficients: Array) -> None:
@@ -36,11 +36,11 @@ class PiecewisePolynomial(JointTrajectory):
 
     @property
     def knots(self) -> Array:
-        """List the times (n + 1,) at which pieces begin and end [s]."""
+        """Times (n + 1,) at which pieces start and end [s]."""
         return self._knots
 
     def derivative(self, order: int) -> Array:
-        """Give the coefficients (degree + 1 - order, n, nv) of a derivative of x."""
+        """Return the coefficients (degree + 1 - order, n, nv) of a derivative of x."""
         while len(self._derivatives) <= order:
             last = self._derivatives[-1]
             powers = np.arange(1.0, len(last))[:, None, None]
@@ -48,22 +48,22 @@ class PiecewisePolynomial(JointTrajectory):
         return self._derivatives[order]
 
     def _evaluate(self, t: Array, order: int) -> Array:
-        if order == 3 and not self.space.flat:
-            raise InputError("order 3 is given only where q is a vector; this robot has ball or floating joints")
+        if order == 3 and not self.space.is_vector:
+            raise InputError("order 3, the jerk, needs a vector q; this robot has ball or floating joints")
         piece = np.searchsorted(self._knots[1:-1], t, side="right")
         since = (t - self._knots[piece])[..., None]
-        top = _horner(self.derivative(order), piece, since)
+        highest = _horner(self.derivative(order), piece, since)
         if order == 0:
-            return self.space.integrate(self.base[piece], top)
-        if self.space.flat:
-            return top
+            return self.space.integrate(self.base[piece], highest)
+        if self.space.is_vector:
+            return highest
         x = _horner(self.coefficients, piece, since)
         if order == 1:
-            return self.space.velocity(x, top)
-        return self.space.acceleration(x, _horner(self.derivative(1), piece, since), top)
+            return self.space.velocity(x, highest)
+        return self.space.acceleration(x, _horner(self.derivative(1), piece, since), highest)
 
     def stretched(self, factor: float) -> PiecewisePolynomial:
-        """Make the same path `factor` times as long in time, as a polynomial again."""
+        """Slow down the same path by a factor; the result is a piecewise polynomial too."""
         k = positive("factor", factor)
         powers = k ** -np.arange(float(len(self.coefficients)))
         return PiecewisePolynomial(
@@ -80,12 +80,12 @@ def _horner(coefficients: Array, piece: NDArray[np.intp], since: Array) -> Array
 
 
 def hermite_cubic(x1: Array, v0: Array, v1: Array, h: Array) -> Array:
-    """Find coefficients (4, ...) from x = 0 to x1 in the time h, with rates v0 and v1 at the ends."""
+    """Compute coefficients (4, ...) of the cubic from x = 0 to x1 in the time h, with rates v0 and v1 at the ends."""
     return np.stack([0.0 * x1, v0, (3 * x1 / h - 2 * v0 - v1) / h, (v0 + v1 - 2 * x1 / h) / h**2])
 
 
 def hermite_quintic(x1: Array, rates0: tuple[Array, Array], rates1: tuple[Array, Array], h: Array) -> Array:
-    """Find coefficients (6, ...) from x = 0 to x1 in the time h, with first and second derivatives at both ends."""
+    """Compute coefficients (6, ...) of the quintic from x = 0 to x1 in the time h from two derivatives at each end."""
     (v0, a0), (v1, a1) = rates0, rates1
     D = x1 - v0 * h - a0 * h**2 / 2
     V = (v1 - v0 - a0 * h) * h
@@ -95,9 +95,9 @@ def hermite_quintic(x1: Array, rates0: tuple[Array, Array], rates1: tuple[Array,
 
 
 def hermite_pieces(space: Space, times: Array, q: Array, v: Array, a: Array | None) -> PiecewisePolynomial:
-    """Join states (n, ...) at times (n,), with cubics, or with quintics where accelerations are given or needed.
+    """Interpolate states (n, ...) at times (n,) by cubics, or by quintics where accelerations are given.
 
-    Cubics leave the acceleration to jump at the states.
+    With cubics the acceleration jumps at the states.
     """
     x1 = space.difference(q[:-1], q[1:])
     h = np.diff(times)[:, None]
@@ -110,7 +110,7 @@ def hermite_pieces(space: Space, times: Array, q: Array, v: Array, a: Array | No
 
 
 def joined(pieces: list[PiecewisePolynomial]) -> PiecewisePolynomial:
-    """Put motions one after another in time."""
+    """Concatenate trajectories in time."""
     degree = max(len(piece.coefficients) for piece in pieces)
     rows = [np.zeros((degree, *piece.coefficients.shape[1:])) for piece in pieces]
     for row, piece in zip(rows, pieces, strict=True):
@@ -124,5 +124,5 @@ def joined(pieces: list[PiecewisePolynomial]) -> PiecewisePolynomial:
 
 
 def factorials(count: int) -> Array:
-    """List 0!, 1!, ... (count,)."""
+    """Compute 0!, 1!, ... (count,)."""
     return np.array([float(math.factorial(k)) for k in range(count)])

@@ -1,24 +1,23 @@
-"""Pictures of motions. Matplotlib takes long to import: it is, when one is drawn."""
+"""Plots of trajectories. Matplotlib is imported only when one is drawn: importing it takes long."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
+from kinodyn.spatial.lie import log_rotation
 from kinodyn.trajectory.base import Figure, JointTrajectory
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
+from kinodyn.trajectory.cartesian.poses import PoseTrajectory
 from kinodyn.trajectory.check import torque_function
 from kinodyn.trajectory.extrema import sampling_times
 
-if TYPE_CHECKING:
-    from kinodyn.trajectory.cartesian.poses import PoseTrajectory
-
 LABELS = ("position [rad or m]", "velocity [1/s]", "acceleration [1/s²]", "jerk [1/s³]")
-MOST_NAMES = 14  # in a legend
+MAX_LEGEND_ENTRIES = 14
 
 
 def plot_motion(
@@ -29,7 +28,7 @@ def plot_motion(
     torque: bool,
     limits: dict[str, LimitLike | None],
 ) -> Figure:
-    """Draw a panel for each order; see `JointTrajectory.plot`."""
+    """Plot one panel for each order; see `JointTrajectory.plot`."""
     space, columns = motion.space, _columns(motion, joints)
     if torque and space.robot is None:
         raise InputError("torques need a robot, and this trajectory has none")
@@ -53,19 +52,17 @@ def plot_motion(
 
 
 def plot_poses(motion: PoseTrajectory, path: str | None) -> Figure:
-    """Draw position, orientation, speeds and accelerations; see `PoseTrajectory.plot`."""
-    from kinodyn.spatial.lie import log_rotation
-
+    """Plot position, orientation, velocities and accelerations; see `PoseTrajectory.plot`."""
     figure, panels = _panels(4)
     t = sampling_times(motion.knots, 600)
     T, rates = motion(t), [motion(t, order) for order in (1, 2)]
-    turned = np.linalg.norm(log_rotation(T[0, :3, :3].T @ T[:, :3, :3]), axis=-1)
+    angle = np.linalg.norm(log_rotation(T[0, :3, :3].T @ T[:, :3, :3]), axis=-1)
     _draw(panels[0], t, T[:, :3, 3], ["x", "y", "z"], None)
-    _draw(panels[1], t, turned[:, None], ["turned since the start"], None)
+    _draw(panels[1], t, angle[:, None], ["rotation since the start"], None)
     for panel, rate, unit in zip(panels[2:], rates, ("/s", "/s²"), strict=True):
         norms = np.linalg.norm(rate.reshape(-1, 2, 3), axis=-1)
         _draw(panel, t, norms, [f"m{unit}", f"rad{unit}"], None)
-    names = ("position [m]", "angle [rad]", "speed", "acceleration")
+    names = ("position [m]", "angle [rad]", "velocity", "acceleration")
     for panel, name in zip(panels, names, strict=True):
         panel.set_ylabel(name, fontsize="small")
         panel.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -80,7 +77,7 @@ def _panels(count: int) -> tuple[Figure, list[Any]]:
 
 
 def _columns(motion: JointTrajectory, joints: Sequence[str] | None) -> list[int]:
-    """Find the velocities to draw: of the joints asked for, or of all that move."""
+    """Choose the velocity coordinates to plot: those of the given joints, or all that move."""
     names = motion.space.names
     if joints is not None:
         for name in joints:
@@ -93,14 +90,14 @@ def _columns(motion: JointTrajectory, joints: Sequence[str] | None) -> list[int]
 
 
 def _draw_positions(panel: Any, t: Array, motion: JointTrajectory, columns: list[int], low: Array, high: Array) -> None:
-    """Draw the coordinates of joints, with both limits; balls and floating joints by how far they went."""
+    """Plot joint positions with both limits; ball and floating joints by their displacement from the start."""
     space, q = motion.space, motion(t)
-    gone = space.difference(np.broadcast_to(q[0], q.shape), q)
+    displacement = space.difference(np.broadcast_to(q[0], q.shape), q)
     for i in columns:
-        place = int(space.places[i])
-        values = gone[:, i] if place < 0 else q[:, place]
-        (curve,) = panel.plot(t, values, linewidth=1.2, label=space.names[i] + (" (moved)" if place < 0 else ""))
-        for limit in () if place < 0 else (low[place], high[place]):
+        index = int(space.q_index[i])
+        values = displacement[:, i] if index < 0 else q[:, index]
+        (curve,) = panel.plot(t, values, linewidth=1.2, label=space.names[i] + (" (moved)" if index < 0 else ""))
+        for limit in () if index < 0 else (low[index], high[index]):
             _limit_line(panel, curve, limit, values)
 
 
@@ -113,7 +110,7 @@ def _draw(panel: Any, t: Array, values: Array, names: list[str], limits: Array |
 
 
 def _limit_line(panel: Any, curve: Any, limit: float, values: Array) -> None:
-    """Draw a limit dashed, unless it is so far away that nothing else could be seen."""
+    """Draw a dashed limit, unless it is so far away that it would flatten the curves."""
     if np.isfinite(limit) and abs(limit) < 5.0 * np.abs(values).max() + 1e-9:
         panel.axhline(limit, color=curve.get_color(), linestyle="--", linewidth=0.8, alpha=0.6)
 
@@ -124,7 +121,7 @@ def _finish(figure: Figure, panels: list[Any], path: str | None, legend: bool = 
         panel.axhline(0.0, color="0.85", linewidth=0.8, zorder=0)
         panel.margins(x=0.0)
     handles, names = panels[0].get_legend_handles_labels()
-    if legend and len(names) <= MOST_NAMES:
+    if legend and len(names) <= MAX_LEGEND_ENTRIES:
         panels[0].legend(handles, names, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     panels[-1].set_xlabel("time [s]", fontsize="small")
     if path is not None:

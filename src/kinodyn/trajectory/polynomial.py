@@ -1,4 +1,4 @@
-"""Polynomials between states: cubic, quintic, minimum jerk, and through any list of conditions."""
+"""Polynomials between states: cubic, quintic, minimum jerk, and from a list of conditions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinodyn.trajectory.space import Space, increasing, positive, space_of
 
 Condition: TypeAlias = tuple[float, int, ArrayLike]
 
-WORST_CONDITION = 1e12  # of the conditions' matrix; beyond, less than four digits are left
+MAX_CONDITION_NUMBER = 1e12  # beyond, fewer than four digits are left
 
 
 def cubic(
@@ -28,10 +28,25 @@ def cubic(
     v1: ArrayLike | None = None,
     robot: Robot | None = None,
 ) -> PiecewisePolynomial:
-    """Go from q0 to q1 (nq,) in `duration` [s] with velocities v0 and v1 (nv,) at the ends, zero if not given.
+    """Move between two states on a cubic polynomial; the acceleration is linear in time and jumps at both ends.
 
-    The acceleration is linear in time and jumps at both ends.
+    Parameters
+    ----------
+    q0, q1 : (nq,)
+        First and last configuration.
+    duration : float
+        [s]
+    v0, v1 : (nv,), optional
+        Velocities at the ends; zero by default.
+    robot : Robot, optional
+        Without it q is a plain vector.
 
+    Returns
+    -------
+    PiecewisePolynomial
+
+    Examples
+    --------
     >>> motion = cubic([0.0], [1.0], 2.0)
     >>> print(motion([0.0, 1.0, 2.0])[:, 0], motion(1.0, 1))
     [0.  0.5 1. ] [0.75]
@@ -52,10 +67,29 @@ def quintic(
     a1: ArrayLike | None = None,
     robot: Robot | None = None,
 ) -> PiecewisePolynomial:
-    """Go from q0 to q1 (nq,) in `duration` [s] with velocities and accelerations (nv,) at both ends, zero if not given.
+    """Move between two states on a quintic polynomial.
 
-    Reference: J. J. Craig, "Introduction to Robotics", section 7.3, "Higher-order polynomials".
+    Parameters
+    ----------
+    q0, q1 : (nq,)
+        First and last configuration.
+    duration : float
+        [s]
+    v0, v1, a0, a1 : (nv,), optional
+        Velocities and accelerations at the ends; zero by default.
+    robot : Robot, optional
+        Without it q is a plain vector.
 
+    Returns
+    -------
+    PiecewisePolynomial
+
+    Notes
+    -----
+    J. J. Craig, "Introduction to Robotics", section 7.3, "Higher-order polynomials".
+
+    Examples
+    --------
     >>> motion = quintic([0.0], [1.0], 2.0, a1=[0.5])
     >>> print(motion(2.0), motion(2.0, 1).round(12), motion(2.0, 2).round(12))
     [1.] [0.] [0.5]
@@ -68,12 +102,27 @@ def quintic(
 
 
 def minimum_jerk(q0: ArrayLike, q1: ArrayLike, duration: float, *, robot: Robot | None = None) -> PiecewisePolynomial:
-    """Go from rest at q0 to rest at q1 (nq,) in `duration` [s] with the least integral of squared jerk.
+    """Move from rest to rest with the least integral of squared jerk.
 
-    That is the quintic with velocities and accelerations zero at the ends. Its velocity peaks at 15/8 of the mean, its
-    acceleration at 10 / sqrt(3) times distance / duration^2. Through waypoints it is `quintic_spline`, clamped.
+    This is the quintic with zero velocity and acceleration at the ends. Its velocity peaks at 15/8 of the mean, its
+    acceleration at 10 / sqrt(3) times distance / duration^2. Through waypoints it is the clamped `quintic_spline`.
 
-    Reference: T. Flash and N. Hogan, "The coordination of arm movements", 1985.
+    Parameters
+    ----------
+    q0, q1 : (nq,)
+        First and last configuration.
+    duration : float
+        [s]
+    robot : Robot, optional
+        Without it q is a plain vector.
+
+    Returns
+    -------
+    PiecewisePolynomial
+
+    Notes
+    -----
+    T. Flash and N. Hogan, "The coordination of arm movements", 1985.
     """
     return quintic(q0, q1, duration, robot=robot)
 
@@ -81,9 +130,24 @@ def minimum_jerk(q0: ArrayLike, q1: ArrayLike, duration: float, *, robot: Robot 
 def hermite(
     times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, *, robot: Robot | None = None
 ) -> PiecewisePolynomial:
-    """Join states given at times (n,) [s]: q (n, nq), v (n, nv) and, for an acceleration that does not jump, a (n, nv).
+    """Interpolate states with known velocities, such as recorded or planned ones, by cubics or quintics.
 
-    Cubics without `a`, quintics with it. For recorded or planned motions that know their velocities.
+    Parameters
+    ----------
+    times : (n,)
+        From 0, increasing [s].
+    q : (n, nq)
+        Configurations.
+    v : (n, nv)
+        Velocities.
+    a : (n, nv), optional
+        Accelerations: with them quintics, without cubics, whose acceleration jumps.
+    robot : Robot, optional
+        Without it q is a plain vector.
+
+    Returns
+    -------
+    PiecewisePolynomial
     """
     space = space_of(robot, "q", q)
     states = space.configurations("q", q, 2)
@@ -95,29 +159,43 @@ def hermite(
 
 
 def polynomial(conditions: Sequence[Condition], *, robot: Robot | None = None) -> PiecewisePolynomial:
-    """Find the one polynomial that meets a list of conditions (time, order, value), and lasts until the latest.
+    """Compute the polynomial that satisfies a list of conditions and ends at the latest of them.
 
-    Order 0 asks for a configuration (nq,), order 1 for a velocity (nv,), order 2 for an acceleration and so on; n
-    conditions make degree n - 1. Times are from 0 on [s]. For ball and floating joints, orders up to 2, and each
-    together with all lower orders at the same time.
+    Parameters
+    ----------
+    conditions : sequence of (time, order, value)
+        Order 0 is a configuration (nq,), order 1 a velocity (nv,), order 2 an acceleration, and so on; n conditions
+        give degree n - 1. Times are 0 or later [s]. For ball and floating joints orders up to 2 are allowed, each with
+        all lower orders at the same time.
+    robot : Robot, optional
+        Without it q is a plain vector.
 
-    Raises `InputError` if the conditions contradict or repeat each other, leave something open, or ask for a degree
-    so high that nothing would be left of the digits; splines are better then.
+    Returns
+    -------
+    PiecewisePolynomial
 
+    Raises
+    ------
+    InputError
+        If conditions repeat or contradict each other, do not determine the polynomial, or give so high a degree that
+        rounding destroys the result; use splines then.
+
+    Examples
+    --------
     >>> motion = polynomial([(0.0, 0, [0.0]), (0.0, 1, [0.0]), (1.0, 0, [1.0]), (1.0, 3, [0.0])])
     >>> print(motion(1.0), motion(0.5, 1))
     [1.] [1.]
     """
     rows = _conditions(conditions)
-    placed = [value for _, order, value in rows if order == 0]
-    if not placed:
-        raise InputError("conditions hold no configuration; give at least one of order 0")
-    space = space_of(robot, "a condition of order 0", placed[0])
-    base = space.configurations("a condition of order 0", placed[0])
-    values = _in_chart(space, base, rows)
+    configurations = [value for _, order, value in rows if order == 0]
+    if not configurations:
+        raise InputError("conditions include no configuration; give at least one of order 0")
+    space = space_of(robot, "a condition of order 0", configurations[0])
+    base = space.configurations("a condition of order 0", configurations[0])
+    values = _in_coordinates(space, base, rows)
     end = max(time for time, _, _ in rows)
     if not end > 0.0:
-        raise InputError("all conditions are at time 0; give one at a later time, where the motion ends")
+        raise InputError("all conditions are at time 0; give one at a later time, at which the trajectory ends")
     orders = np.array([order for _, order, _ in rows])
     matrix = _matrix(np.array([time for time, _, _ in rows]) / end, orders)
     scaled = _solve(matrix, values * (end**orders)[:, None])
@@ -138,7 +216,7 @@ def _conditions(conditions: Sequence[Condition]) -> list[tuple[float, int, Array
         raise InputError("conditions must be a list of (time, order, value)") from cause
     for time, order, value in parts:
         if not 0.0 <= time < np.inf:
-            raise InputError(f"a condition is at time {time!r}; give times from 0 on [s]")
+            raise InputError(f"a condition is at time {time!r}; give times of 0 or later [s]")
         if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
             raise InputError(f"a condition has order {order!r}; give 0 for q, 1 for v, 2 for a, ...")
         rows.append((time, int(order), value))
@@ -147,8 +225,8 @@ def _conditions(conditions: Sequence[Condition]) -> list[tuple[float, int, Array
     return sorted(rows, key=lambda row: row[:2])
 
 
-def _in_chart(space: Space, base: Array, rows: list[tuple[float, int, ArrayLike]]) -> Array:
-    """Write conditions in coordinates x (n, nv) about `base`."""
+def _in_coordinates(space: Space, base: Array, rows: list[tuple[float, int, ArrayLike]]) -> Array:
+    """Express conditions in coordinates x (n, nv) about `base`."""
     values = np.zeros((len(rows), space.nv))
     known: dict[tuple[float, int], Array] = {}
     zero = np.zeros(space.nv)
@@ -157,7 +235,7 @@ def _in_chart(space: Space, base: Array, rows: list[tuple[float, int, ArrayLike]
             x = space.difference(base, space.configurations("a condition of order 0", value))
         else:
             x = space.tangents(f"a condition of order {order}", value)
-            if not space.flat:
+            if not space.is_vector:
                 if order > 2 or any((time, lower) not in known for lower in range(order)):
                     raise InputError(
                         f"a condition of order {order} at time {time:g}: with ball or floating joints give orders up to"
@@ -173,13 +251,13 @@ def _in_chart(space: Space, base: Array, rows: list[tuple[float, int, ArrayLike]
 
 
 def _matrix(times: Array, orders: Array) -> Array:
-    """Return the rows (n, n) that take coefficients to derivatives at times within [0, 1]."""
+    """Compute the matrix (n, n) from coefficients to derivatives at times within [0, 1]."""
     powers = np.arange(len(times))
-    falling = factorials(len(times))
+    factorial = factorials(len(times))
     matrix = np.zeros((len(times), len(times)))
     for row, (time, order) in enumerate(zip(times, orders, strict=True)):
         high = powers[powers >= order]
-        matrix[row, high] = falling[high] / falling[high - order] * time ** (high - order)
+        matrix[row, high] = factorial[high] / factorial[high - order] * time ** (high - order)
     return matrix
 
 
@@ -188,8 +266,8 @@ def _solve(matrix: Array, values: Array) -> Array:
     if not (scale > 0.0).all() or np.linalg.matrix_rank(matrix / scale) < len(matrix):
         raise InputError(
             f"the {len(matrix)} conditions do not determine a polynomial of degree {len(matrix) - 1}; some repeat or"
-            " contradict others, or no configuration is asked for where one is needed"
+            " contradict others, or a configuration is missing"
         )
-    if np.linalg.cond(matrix / scale) > WORST_CONDITION:
-        raise InputError(f"{len(matrix)} conditions on one polynomial leave no digits; use a spline")
+    if np.linalg.cond(matrix / scale) > MAX_CONDITION_NUMBER:
+        raise InputError(f"{len(matrix)} conditions on one polynomial are too ill-conditioned; use a spline")
     return np.asarray(np.linalg.solve(matrix / scale, values / scale))

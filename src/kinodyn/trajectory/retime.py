@@ -1,4 +1,4 @@
-"""Slower, but within limits: the least slow-down that helps, or the word that none does."""
+"""Slow a trajectory down to its limits, or report that no slow-down helps."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from kinodyn.trajectory.base import JointTrajectory
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.check import ORDERS, LimitCheck, check, motion_times, read_motion
 from kinodyn.trajectory.space import Space
+from kinodyn.trajectory.time_optimal import time_optimal
 
-ROUNDS = 30
-HAIR = 1e-10  # slower than computed, for rounding
+MAX_ROUNDS = 30  # of adding sample times where a torque limit is violated between them
+ROUNDING_MARGIN = 1e-10  # by which the pace is reduced below the computed one
 
 
 @dataclass(frozen=True, eq=False)
-class Retimed:
-    """What `retime` found. True in an `if` when the motion keeps its limits.
+class RetimeResult:
+    """Result of `retime`; true in a boolean context when there is a trajectory within limits.
 
     Attributes
     ----------
     trajectory : JointTrajectory or None
-        The slower motion; the given one if it was within limits; None if no slow-down helps.
+        The slower trajectory; the given one if it was within limits; None if no slow-down helps.
     factor : float
-        The new duration over the old.
+        New duration over the old.
     status : str
-        "kept": it was within limits; "slowed"; "position": the path leaves the position limits; "gravity": a torque
-        is above its limit at any pace, mostly to carry weight; "infeasible": no pace was found (along the path).
+        "kept": it was within limits; "slowed"; "position": the path violates position limits; "gravity": a torque
+        exceeds its limit at any pace, mostly because of gravity; "infeasible": method "path" found no pace.
     reason : str
-        In words; empty where all is well.
+        Explanation of a failure; empty otherwise.
     check : LimitCheck
-        Of the motion that is given, or of the old one where none is.
+        Of the new trajectory, or of the given one where there is none.
     """
 
     trajectory: JointTrajectory | None
@@ -47,7 +48,7 @@ class Retimed:
 
     @property
     def success(self) -> bool:
-        """Tell whether there is a motion within limits."""
+        """Whether there is a trajectory within limits."""
         return self.trajectory is not None
 
     def __bool__(self) -> bool:
@@ -63,16 +64,30 @@ def retime(
     jerk: LimitLike | None = None,
     torque: LimitLike | Literal[False] | None = None,
     method: Literal["uniform", "path"] = "uniform",
-) -> Retimed:
-    """Slow a motion down until it keeps its limits, and no more than needed; limits are as in `check`.
+) -> RetimeResult:
+    """Slow a trajectory down until it keeps its limits, and no more than necessary.
 
-    "uniform" stretches time as a whole by the least factor k: velocities shrink by k, accelerations by k^2, jerks by
-    k^3. A torque becomes gravity + damping / k + the rest / k^2, a quadratic in 1/k whose forbidden intervals are
-    known; the least k outside all of them is taken, and checked between samples. Slower is not always better: a motion
-    that falls with gravity may be possible and its slow version not.
+    Parameters
+    ----------
+    robot : Robot, optional
+        Its limits apply where none are given.
+    trajectory : JointTrajectory
+    velocity, acceleration, jerk, torque
+        Limits, as in `check`.
+    method : "uniform" or "path"
+        "uniform" stretches time by the smallest factor k. "path" keeps the path only and finds the fastest pace along
+        it (`time_optimal`), from rest to rest; it does not limit jerk.
 
-    "path" keeps the path only and finds the fastest pace along it (`time_optimal`), from rest to rest; jerk is not
-    limited then.
+    Returns
+    -------
+    RetimeResult
+
+    Notes
+    -----
+    Stretched by k, velocities shrink by k, accelerations by k^2, jerks by k^3. A torque becomes
+    gravity + damping / k + rest / k^2, a quadratic in 1/k whose forbidden intervals are known in closed form; the
+    smallest k outside all of them is taken, and checked between samples. Slower is not always feasible: a motion that
+    falls with gravity may be possible and its slow version not.
     """
     if not isinstance(trajectory, JointTrajectory):
         raise InputError(f"trajectory must be a JointTrajectory of kinodyn, got {type(trajectory).__name__}")
@@ -81,10 +96,10 @@ def retime(
     limits = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "torque": torque}
     before = check(robot, trajectory, **limits)  # type: ignore[arg-type]
     if before.ok:
-        return Retimed(trajectory, 1.0, "kept", "", before)
-    outside = next((excess for excess in before.excesses if excess.kind == "position"), None)
-    if outside is not None:
-        return Retimed(None, np.inf, "position", f"no slow-down helps: {outside}", before)
+        return RetimeResult(trajectory, 1.0, "kept", "", before)
+    position = next((violation for violation in before.violations if violation.kind == "position"), None)
+    if position is not None:
+        return RetimeResult(None, np.inf, "position", f"no slow-down helps: {position}", before)
     if method == "path":
         return _along_the_path(robot, trajectory, limits, before)
     return _uniform(robot, trajectory, limits, before)
@@ -95,17 +110,15 @@ def _along_the_path(
     trajectory: JointTrajectory,
     limits: dict[str, LimitLike | Literal[False] | None],
     before: LimitCheck,
-) -> Retimed:
-    from kinodyn.trajectory.time_optimal import time_optimal
-
+) -> RetimeResult:
     if limits.pop("jerk") is not None:
         raise InputError('method="path" does not limit jerk; leave it out, or use "uniform"')
     found = time_optimal(trajectory, robot=robot, **limits)  # type: ignore[arg-type]
     if found.trajectory is None:
-        return Retimed(None, np.inf, found.status, found.reason, before)
+        return RetimeResult(None, np.inf, found.status, found.reason, before)
     assert found.check is not None
     factor = found.trajectory.duration / trajectory.duration
-    return Retimed(found.trajectory, factor, "slowed", "", found.check)
+    return RetimeResult(found.trajectory, factor, "slowed", "", found.check)
 
 
 def _uniform(
@@ -113,38 +126,37 @@ def _uniform(
     trajectory: JointTrajectory,
     limits: dict[str, LimitLike | Literal[False] | None],
     before: LimitCheck,
-) -> Retimed:
+) -> RetimeResult:
     space, _ = read_motion(robot, trajectory)
-    top = 1.0  # of the pace u = 1 / k
+    top = 1.0  # largest pace u = 1 / k
     for kind, power in ORDERS:
-        load = float(before.load.get(kind, np.zeros(1)).max())
-        top = min(top, max(load, 1e-300) ** (-1.0 / power))
-    counted = "torque" in before.load and robot is not None
-    pace = top if top == 1.0 else top * (1.0 - HAIR)
+        ratio = float(before.peak_ratio.get(kind, np.zeros(1)).max())
+        top = min(top, max(ratio, 1e-300) ** (-1.0 / power))
+    limits_torque = "torque" in before.peak_ratio and robot is not None
+    pace = top if top == 1.0 else top * (1.0 - ROUNDING_MARGIN)
     times = motion_times(trajectory)
-    if counted:
-        times = np.union1d(times, before.when["torque"])
-    for _ in range(ROUNDS):
-        if counted:
+    if limits_torque:
+        times = np.union1d(times, before.time["torque"])
+    for _ in range(MAX_ROUNDS):
+        if limits_torque:
             assert robot is not None
             limit = motion_bounds(space, torque=limits["torque"]).torque
             found, why = _fastest_pace(robot, space, trajectory, times, limit, top)
             if found is None:
-                return Retimed(None, np.inf, "gravity", why, before)
-            pace = found * (1.0 - HAIR)
+                return RetimeResult(None, np.inf, "gravity", why, before)
+            pace = found * (1.0 - ROUNDING_MARGIN)
         slower = trajectory.stretched(1.0 / pace)
         after = check(robot, slower, **limits)  # type: ignore[arg-type]
         if after.ok:
-            return Retimed(slower, 1.0 / pace, "slowed", "", after)
-        times = np.union1d(times, np.concatenate([[e.time * pace for e in after.excesses], times[:1]]))
-    top_excess = str(after.excesses[0])
-    return Retimed(None, np.inf, "gravity", f"no slow-down was found that helps: {top_excess}", before)
+            return RetimeResult(slower, 1.0 / pace, "slowed", "", after)
+        times = np.union1d(times, [violation.time * pace for violation in after.violations])
+    return RetimeResult(None, np.inf, "gravity", f"no slow-down was found: {after.violations[0]}", before)
 
 
 def _fastest_pace(
     robot: Robot, space: Space, motion: JointTrajectory, times: Array, limit: Array, top: float
 ) -> tuple[float | None, str]:
-    """Find the greatest pace u up to `top` at which |g + D u + B u^2| is within the limit at all times."""
+    """Find the largest pace u up to `top` at which |g + D u + B u^2| is within the limit at all times."""
     q, v, a = motion(times), motion(times, 1), motion(times, 2)
     zero = np.zeros_like(v)
     g = dynamics.inverse(robot, q, zero, zero)
@@ -154,7 +166,7 @@ def _fastest_pace(
     low, high = _forbidden(g[:, some], D[:, some], B[:, some], limit[some])
     pace = top
     order = np.argsort(-high, kind="stable")
-    for i in order:  # from the fastest down; an interval that holds the pace pushes it to its lower end
+    for i in order:  # from the fastest down: an interval that contains the pace lowers it to its lower end
         if high[i] < pace:
             break
         if low[i] < pace:
@@ -163,16 +175,16 @@ def _fastest_pace(
         return float(pace), ""
     load = np.abs(g[:, some]) / limit[some]
     place = np.unravel_index(int(load.argmax()), load.shape)
-    name = [name for name, counted in zip(space.names, some, strict=True) if counted][place[1]]
+    name = [name for name, limited in zip(space.names, some, strict=True) if limited][place[1]]
     need, most = abs(g[:, some][place]), limit[some][place[1]]
     return None, (
-        f"no slow-down helps: standing still at {times[place[0]]:.4g} s takes a torque of {need:.4g} at {name!r},"
-        f" and its limit is {most:.4g}"
+        f"no slow-down helps: gravity at {times[place[0]]:.4g} s needs a torque of {need:.4g} at {name!r},"
+        f" whose limit is {most:.4g}"
     )
 
 
 def _forbidden(g: Array, D: Array, B: Array, limit: Array) -> tuple[Array, Array]:
-    """List the open intervals (low, high) of u in [0, 1] where a torque is above or below its limit."""
+    """Compute the open intervals (low, high) of u in [0, 1] where a torque violates its limit."""
     lows, highs = [], []
     for sign in (1.0, -1.0):
         c, b, a = sign * g - limit, sign * D, sign * B  # forbidden where c + b u + a u^2 > 0
@@ -182,9 +194,9 @@ def _forbidden(g: Array, D: Array, B: Array, limit: Array) -> tuple[Array, Array
         )
         for left, right in zip(marks[:-1], marks[1:], strict=True):
             middle = 0.5 * (left + right)
-            bad = (right > left) & (c + middle * (b + middle * a) > 0.0)
-            lows.append(left[bad])
-            highs.append(right[bad])
+            violated = (right > left) & (c + middle * (b + middle * a) > 0.0)
+            lows.append(left[violated])
+            highs.append(right[violated])
     return np.concatenate(lows), np.concatenate(highs)
 
 

@@ -1,4 +1,4 @@
-"""Where a trajectory lives: the configurations of a robot, or plain vectors."""
+"""Configuration spaces of trajectories: those of a robot, or plain vectors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,20 @@ from kinodyn.trajectory import tangent
 
 
 class Space:
-    """Steps, differences and rates of change of a robot's configurations, or of vectors of `size` numbers.
+    """Integration, differences and rates of a robot's configurations, or of vectors of `size` numbers.
 
-    `groups` are the places in v of ball and floating joints, where q is no vector; `flat` tells that there are none.
+    Attributes
+    ----------
+    groups : tuple of slice
+        Velocity coordinates of each ball and floating joint, whose configuration is not a vector.
+    is_vector : bool
+        Whether there are no such joints.
+    on_manifold : (nv,) bool array
+        Which velocity coordinates belong to such joints.
+    q_index : (nv,) int array
+        Index in q of each velocity coordinate; -1 where `on_manifold`.
+    names : tuple of str
+        Of the velocity coordinates.
     """
 
     def __init__(self, robot: Robot | None, size: int = 0) -> None:
@@ -26,11 +37,11 @@ class Space:
         self.robot = robot
         self.nq, self.nv = (size, size) if robot is None else (robot.nq, robot.nv)
         joints = () if robot is None else tuple(joint for joint in robot.joints if joint.mimic is None)
-        curved = [joint for joint in joints if joint.kind in ("ball", "floating")]
-        self.groups: tuple[slice, ...] = tuple(joint.v for joint in curved)
-        self.flat = not curved
-        self.curved = np.zeros(self.nv, dtype=bool)
-        self.places = np.arange(self.nv)  # of each velocity in q; -1 where q is no vector
+        manifold = [joint for joint in joints if joint.kind in ("ball", "floating")]
+        self.groups: tuple[slice, ...] = tuple(joint.v for joint in manifold)
+        self.is_vector = not manifold
+        self.on_manifold = np.zeros(self.nv, dtype=bool)
+        self.q_index = np.arange(self.nv)
         self.names = tuple(f"x{i}" for i in range(self.nv))
         if robot is not None:
             self._read(robot)
@@ -41,21 +52,21 @@ class Space:
             if joint.mimic is None:
                 count = joint.v.stop - joint.v.start
                 names[joint.v] = [joint.name] if count == 1 else [f"{joint.name}[{i}]" for i in range(count)]
-                self.curved[joint.v] = joint.kind in ("ball", "floating")
-                straight = np.arange(joint.q.start, joint.q.start + count)
-                self.places[joint.v] = -1 if self.curved[joint.v].any() else straight
+                self.on_manifold[joint.v] = joint.kind in ("ball", "floating")
+                indices = np.arange(joint.q.start, joint.q.start + count)
+                self.q_index[joint.v] = -1 if self.on_manifold[joint.v].any() else indices
         self.names = tuple(names)
 
     def configurations(self, what: str, q: ArrayLike, ndim: int = 1) -> Array:
-        """Read one configuration (nq,), or with ndim=2 several (n, nq), checked."""
+        """Return one configuration (nq,), or with ndim=2 several (n, nq), checked."""
         array = numbers(what, q)
-        wanted = f"({self.nq},)" if ndim == 1 else f"(n, {self.nq})"
+        allowed = f"({self.nq},)" if ndim == 1 else f"(n, {self.nq})"
         if array.ndim != ndim or array.shape[-1] != self.nq:
-            raise InputError(f"{what} has shape {array.shape}; give {wanted}")
+            raise InputError(f"{what} has shape {array.shape}; give {allowed}")
         return array if self.robot is None else configuration(self.robot, array)
 
     def tangents(self, what: str, v: ArrayLike | None, *batch: int) -> Array:
-        """Read velocities or accelerations (*batch, nv); None stands for zeros."""
+        """Return velocities or accelerations (*batch, nv), checked; None stands for zeros."""
         if v is None:
             return np.zeros((*batch, self.nv))
         array = numbers(what, v)
@@ -64,22 +75,22 @@ class Space:
         return array
 
     def integrate(self, q: Array, x: Array) -> Array:
-        """Move from q (..., nq) along x (..., nv)."""
-        if self.flat:
+        """Integrate from q (..., nq) along x (..., nv)."""
+        if self.is_vector:
             return np.asarray(q + x)
         assert self.robot is not None
         return self.robot.integrate(q, x)
 
     def difference(self, q0: Array, q1: Array) -> Array:
         """Find the shortest x (..., nv) from q0 to q1."""
-        if self.flat:
+        if self.is_vector:
             return np.asarray(q1 - q0)
         assert self.robot is not None
         return self.robot.difference(q0, q1)
 
     def velocity(self, x: Array, dx: Array) -> Array:
-        """Compute the velocity (..., nv) of integrate(q, x(t)) where x has the rate dx."""
-        if self.flat:
+        """Compute the velocity (..., nv) of integrate(q, x(t)) from the rate dx of x."""
+        if self.is_vector:
             return dx
         result = np.array(dx)
         for group in self.groups:
@@ -87,8 +98,8 @@ class Space:
         return result
 
     def acceleration(self, x: Array, dx: Array, ddx: Array) -> Array:
-        """Compute the acceleration (..., nv), the rate of `velocity`."""
-        if self.flat:
+        """Compute the acceleration (..., nv), the time derivative of `velocity`."""
+        if self.is_vector:
             return ddx
         result = np.array(ddx)
         for group in self.groups:
@@ -96,18 +107,18 @@ class Space:
         return result
 
     def rates(self, x: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """Find dx and ddx (..., nv) that give velocity v and acceleration a at x: the inverse of the two above."""
+        """Compute dx and ddx (..., nv) from velocity v and acceleration a at x: the inverse of the two above."""
         dx, ddx = np.array(v), np.array(a)
         for group in self.groups:
             inverse = right_jacobian_inverse(x[..., group])
             dx[..., group] = (inverse @ v[..., group, None])[..., 0]
-            left = a[..., group] - tangent.acceleration(x[..., group], dx[..., group], 0.0 * dx[..., group])
-            ddx[..., group] = (inverse @ left[..., None])[..., 0]
+            remainder = a[..., group] - tangent.acceleration(x[..., group], dx[..., group], 0.0 * dx[..., group])
+            ddx[..., group] = (inverse @ remainder[..., None])[..., 0]
         return dx, ddx
 
 
 def space_of(robot: Robot | None, what: str, q: ArrayLike) -> Space:
-    """Find the space of a configuration, or of the last axis of several; without a robot, vectors of that length."""
+    """Return the space of a robot, or without one that of vectors as long as the last axis of q."""
     if robot is not None:
         return Space(robot)
     array = numbers(what, q)
@@ -117,7 +128,7 @@ def space_of(robot: Robot | None, what: str, q: ArrayLike) -> Space:
 
 
 def positive(what: str, value: ArrayLike) -> float:
-    """Read one number above 0."""
+    """Return one number above 0, or raise."""
     number = numbers(what, value)
     if number.shape != () or not number > 0.0:
         raise InputError(f"{what} is {value!r}; give one number above 0")
@@ -125,10 +136,10 @@ def positive(what: str, value: ArrayLike) -> float:
 
 
 def increasing(what: str, times: ArrayLike, count: int) -> Array:
-    """Read `count` times that begin at 0 and increase [s]."""
+    """Return `count` times that start at 0 and increase [s], or raise."""
     array = numbers(what, times)
     if array.shape != (count,):
         raise InputError(f"{what} has shape {array.shape}; give one time for each of the {count} waypoints")
     if array[0] != 0.0 or not (np.diff(array) > 0.0).all():
-        raise InputError(f"{what} is {array}; give times that begin at 0 and increase")
+        raise InputError(f"{what} is {array}; give times that start at 0 and increase")
     return array

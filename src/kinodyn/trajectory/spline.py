@@ -18,7 +18,7 @@ from kinodyn.trajectory.space import Space, increasing, positive, space_of
 
 Ends: TypeAlias = Literal["clamped", "natural", "periodic", "not-a-knot"]
 
-SAME = 1e-9  # how near the first and the last waypoint of a periodic spline are [rad or m]
+CLOSED_TOLERANCE = 1e-9  # between the first and the last waypoint of a periodic spline [rad or m]
 
 
 def cubic_spline(
@@ -32,26 +32,41 @@ def cubic_spline(
     acceleration: LimitLike | None = None,
     robot: Robot | None = None,
 ) -> PiecewisePolynomial:
-    """Go through waypoints (n, nq) at times (n,) [s], velocity and acceleration continuous.
+    """Interpolate waypoints by a cubic spline: velocity and acceleration are continuous.
 
-    Of all curves through the waypoints with the same end velocities, it has the least integral of squared acceleration
-    (C. de Boor, "A Practical Guide to Splines", 2001, chapter IV). Ball and floating joints: between waypoints
-    exponential coordinates of degree 5, whose velocities and accelerations at the waypoints are those of a spline
-    through the steps from one to the next; where a body turns about one axis only, that is the cubic spline of its
-    angle, and it may turn as often as it likes, up to a half turn from one waypoint to the next.
+    Of all curves through the waypoints with the same end velocities, it has the least integral of squared acceleration.
 
     Parameters
     ----------
-    times
-        If not given, chosen by `waypoint_times` and then stretched as a whole, so that the limits of velocity (the
-        robot's if not given) and acceleration are just kept. Without any limit, the mean speed is 1.
-    ends
-        "clamped": velocities v0 and v1 (nv,), zero if not given; "natural": no acceleration; "periodic": the last
-        waypoint is the first again, and so are its derivatives; "not-a-knot": the first two pieces are one polynomial,
-        and the last two.
+    waypoints : (n, nq)
+        Configurations.
+    times : (n,), optional
+        From 0, increasing [s]. Without them they come from `waypoint_times` and are stretched by one factor until the
+        limits are just met. Without any limit, the mean speed is 1.
+    ends : "clamped", "natural", "periodic" or "not-a-knot"
+        End conditions. "clamped": velocities v0 and v1; "natural": zero acceleration; "periodic": the last waypoint is
+        the first again, with the same derivatives; "not-a-knot": the first two pieces are one polynomial, and the last
+        two.
+    v0, v1 : (nv,), optional
+        End velocities for "clamped"; zero by default.
+    velocity, acceleration : () or (nv,), or dict of joint -> limit, optional
+        Instead of times; velocity limits are the robot's by default.
+    robot : Robot, optional
+        Without it q is a plain vector.
 
-    Example
+    Returns
     -------
+    PiecewisePolynomial
+
+    Notes
+    -----
+    C. de Boor, "A Practical Guide to Splines", 2001, chapter IV. Ball and floating joints use exponential coordinates
+    of degree 5 between waypoints; their velocities and accelerations there are those of a spline through the
+    differences of successive waypoints. Where a body rotates about one fixed axis, this is the cubic spline of the
+    angle. Successive waypoints must be less than half a turn apart.
+
+    Examples
+    --------
     >>> motion = cubic_spline([[0.0], [1.0], [0.0]], [0.0, 1.0, 2.0])
     >>> print(motion([0.5, 1.0]).ravel(), motion(1.0, 1).round(12))
     [0.5 1. ] [0.]
@@ -73,12 +88,31 @@ def quintic_spline(
     acceleration: LimitLike | None = None,
     robot: Robot | None = None,
 ) -> PiecewisePolynomial:
-    """Go through waypoints (n, nq) at times (n,) [s], the first four derivatives continuous.
+    """Interpolate waypoints by a quintic spline: the first four derivatives are continuous.
 
     Of all curves through the waypoints at these times with the same velocities and accelerations at the ends, it has
-    the least integral of squared jerk: minimum jerk through waypoints. Arguments are as in `cubic_spline`; "clamped"
-    also takes accelerations a0 and a1, "natural" means that the third and fourth derivatives are zero, "not-a-knot"
-    needs six waypoints. For ball and floating joints, velocity and acceleration are continuous.
+    the least integral of squared jerk. For ball and floating joints, velocity and acceleration are continuous.
+
+    Parameters
+    ----------
+    waypoints : (n, nq)
+        Configurations.
+    times : (n,), optional
+        From 0, increasing [s]. Without them they come from `waypoint_times` and are stretched by one factor until the
+        limits are just met. Without any limit, the mean speed is 1.
+    ends : "clamped", "natural", "periodic" or "not-a-knot"
+        As in `cubic_spline`, but "clamped" has accelerations a0 and a1 too, "natural" has zero third and fourth
+        derivatives, and "not-a-knot" needs six waypoints.
+    v0, v1, a0, a1 : (nv,), optional
+        Velocities and accelerations at the ends for "clamped"; zero by default.
+    velocity, acceleration : () or (nv,), or dict of joint -> limit, optional
+        Instead of times; velocity limits are the robot's by default.
+    robot : Robot, optional
+        Without it q is a plain vector.
+
+    Returns
+    -------
+    PiecewisePolynomial
     """
     shape = _Shape(5, ends, (v0, v1), (a0, a1))
     return _spline(shape, waypoints, times, robot, velocity, acceleration)
@@ -91,10 +125,24 @@ def waypoint_times(
     acceleration: LimitLike | None = None,
     robot: Robot | None = None,
 ) -> Array:
-    """Choose times (n,) [s] for waypoints (n, nq) from the limits, or from the distances where there is none.
+    """Choose times for waypoints from the limits, or from the distances where there are none.
 
-    Each step takes as long as its slowest joint at its velocity limit, or at full acceleration and then full
-    deceleration; velocity limits are the robot's if not given. Without limits it takes its Euclidean length.
+    Each segment takes as long as its slowest joint needs at its velocity limit, or at full acceleration followed by
+    full deceleration. Without limits it takes its Euclidean length.
+
+    Parameters
+    ----------
+    waypoints : (n, nq)
+        Configurations.
+    velocity, acceleration : () or (nv,), or dict of joint -> limit, optional
+        Velocity limits are the robot's by default.
+    robot : Robot, optional
+        Without it q is a plain vector.
+
+    Returns
+    -------
+    (n,) array
+        Times from 0 [s].
     """
     space = space_of(robot, "waypoints", waypoints)
     q = space.configurations("waypoints", waypoints, 2)
@@ -102,7 +150,7 @@ def waypoint_times(
 
 
 class _Shape:
-    """The degree of a spline and what holds at its ends."""
+    """The degree of a spline and its end conditions."""
 
     def __init__(
         self,
@@ -116,10 +164,10 @@ class _Shape:
         if ends != "clamped" and any(value is not None for value in (*v, *a)):
             raise InputError(f'velocities and accelerations at the ends are for ends="clamped", not {ends!r}')
         self.degree, self.ends, self.v, self.a = degree, ends, v, a
-        self.rest = all(value is None or not np.any(np.asarray(value)) for value in (*v, *a))
+        self.at_rest = all(value is None or not np.any(np.asarray(value)) for value in (*v, *a))
 
     def conditions(self, space: Space) -> object:
-        """Give the conditions at both ends as SciPy takes them."""
+        """Return the conditions at both ends in SciPy's form."""
         if self.ends == "not-a-knot":
             return None
         if self.ends == "periodic":
@@ -148,14 +196,14 @@ def _spline(
     q = space.configurations("waypoints", waypoints, 2)
     least = {"not-a-knot": shape.degree + 1, "periodic": 3}.get(shape.ends, 2)
     if len(q) < least:
-        raise InputError(f"{len(q)} waypoints; ends={shape.ends!r} at degree {shape.degree} needs {least} at least")
+        raise InputError(f"{len(q)} waypoints; ends={shape.ends!r} at degree {shape.degree} needs at least {least}")
     if times is not None:
         if velocity is not None or acceleration is not None:
             raise InputError("times and limits are both given; leave one out, or use `retime` afterwards")
-        return _through(space, shape, q, increasing("times", times, len(q)))
+        return _interpolate(space, shape, q, increasing("times", times, len(q)))
     bounds = motion_bounds(space, velocity, acceleration)
     at = _first_times(space, q, bounds)
-    motion = _through(space, shape, q, at)
+    motion = _interpolate(space, shape, q, at)
     if not np.isfinite([bounds.velocity, bounds.acceleration]).any():
         return motion
     return _stretch(space, shape, q, at, bounds, motion)
@@ -164,25 +212,25 @@ def _spline(
 def _stretch(
     space: Space, shape: _Shape, q: Array, at: Array, bounds: Bounds, motion: PiecewisePolynomial
 ) -> PiecewisePolynomial:
-    """Stretch the times so that the limits are just kept: at once from rest to rest, else step by step."""
+    """Stretch the times until the limits are just met: in one step from rest to rest, else iteratively."""
     for _ in range(40):
         v, a = (peak_rates(motion, order) for order in (1, 2))
         factor = max((v / bounds.velocity).max(), np.sqrt((a / bounds.acceleration).max()))
-        if shape.rest and factor > 0.0:
+        if shape.at_rest and factor > 0.0:
             return motion.stretched(positive("factor", factor * (1.0 + 1e-12)))
         if factor <= 1.0:
             return motion
         at = at * (factor + 1e-3)
-        motion = _through(space, shape, q, at)
-    raise InputError("the velocities or accelerations asked for at the ends do not fit the limits; give times")
+        motion = _interpolate(space, shape, q, at)
+    raise InputError("the velocities or accelerations at the ends violate the limits; give times")
 
 
-def _through(space: Space, shape: _Shape, q: Array, times: Array) -> PiecewisePolynomial:
+def _interpolate(space: Space, shape: _Shape, q: Array, times: Array) -> PiecewisePolynomial:
     steps = space.difference(q[:-1], q[1:])
     y = np.concatenate([np.zeros((1, space.nv)), np.cumsum(steps, axis=0)])
     trend = np.zeros(space.nv)
     if shape.ends == "periodic":
-        _assert_closed(space, q)
+        _check_closed(space, q)
         trend = y[-1] / times[-1]
     flat = y - trend * times[:, None]
     if shape.ends == "periodic":
@@ -191,19 +239,19 @@ def _through(space: Space, shape: _Shape, q: Array, times: Array) -> PiecewisePo
     v, a = spline(times, 1) + trend, spline(times, 2)
     if shape.ends == "periodic":
         v[-1], a[-1] = v[0], a[0]
-    if shape.ends == "clamped":  # to the last digit
+    if shape.ends == "clamped":  # exactly
         v[0], v[-1] = (space.tangents("v", value) for value in shape.v)
-    return hermite_pieces(space, times, q, v, a if shape.degree == 5 or not space.flat else None)
+    return hermite_pieces(space, times, q, v, a if shape.degree == 5 or not space.is_vector else None)
 
 
-def _assert_closed(space: Space, q: Array) -> None:
+def _check_closed(space: Space, q: Array) -> None:
     gap = space.difference(q[0], q[-1])
-    if space.robot is not None:  # a continuous joint may have made whole turns
+    if space.robot is not None:  # continuous joints may differ by whole turns
         for joint in space.robot.joints:
             if joint.kind == "continuous" and joint.mimic is None:
                 gap[joint.v] -= 2 * np.pi * np.round(gap[joint.v] / (2 * np.pi))
     worst = int(np.abs(gap).argmax())
-    if abs(gap[worst]) > SAME:
+    if abs(gap[worst]) > CLOSED_TOLERANCE:
         raise InputError(
             f'the last waypoint is not the first: {space.names[worst]} differs by {gap[worst]:.3g}; ends="periodic"'
             " needs a closed path"
@@ -215,10 +263,10 @@ def _first_times(space: Space, q: Array, bounds: Bounds) -> Array:
         raise InputError(f"waypoints has shape {q.shape}; give at least two")
     steps = np.abs(space.difference(q[:-1], q[1:]))
     if not (steps.max(axis=1) > 0.0).all():
-        place = int((steps.max(axis=1) == 0.0).argmax())
-        raise InputError(f"waypoints {place} and {place + 1} are the same; leave one out, or give times")
+        index = int((steps.max(axis=1) == 0.0).argmax())
+        raise InputError(f"waypoints {index} and {index + 1} are the same; leave one out, or give times")
     needed = np.maximum(steps / bounds.velocity, 2.0 * np.sqrt(steps / bounds.acceleration)).max(axis=1)
     length = np.linalg.norm(steps, axis=1)
-    pace = (needed / length).max()  # for steps of joints without limits
-    lasts = np.where(needed > 0.0, needed, length * (pace if pace > 0.0 else 1.0))
-    return np.concatenate([[0.0], np.cumsum(lasts)])
+    pace = (needed / length).max()  # for segments of joints without limits
+    durations = np.where(needed > 0.0, needed, length * (pace if pace > 0.0 else 1.0))
+    return np.concatenate([[0.0], np.cumsum(durations)])

@@ -1,4 +1,4 @@
-"""From rates of exponential coordinates to velocity and acceleration, on SO(3) and SE(3) alike.
+"""Velocity and acceleration from rates of exponential coordinates, on SO(3) and SE(3).
 
 A curve R(t) = R0 exp(x(t)) has the velocity v = J(x) dx in its own axes, J the right Jacobian of exp; its acceleration
 is J ddx + (dJ/dt) dx. With A = -ad(x), whose eigenvalues are 0 and twice +-i angle, J = I + c1 A + c2 A^2 + c3 A^3 +
@@ -23,7 +23,7 @@ _POWERS = np.arange(14.0)
 
 
 def velocity(x: Array, dx: Array) -> Array:
-    """Compute J(x) dx: rates dx (..., 3 or 6) of coordinates x to a velocity in the moving axes."""
+    """Compute J(x) dx: the velocity in body axes from rates dx (..., 3 or 6) of coordinates x."""
     c, _ = _coefficients(_squared_angle(x))
     A, w = _minus_ad(x), dx[..., None]
     result = w
@@ -52,11 +52,11 @@ def _squared_angle(x: Array) -> Array:
 
 def _minus_ad(x: Array) -> Array:
     """Return the matrix of minus the bracket with x, a rotation vector (..., 3) or a twist (..., 6), linear first."""
-    turn = skew_matrix(-x[..., -3:])
+    angular = skew_matrix(-x[..., -3:])
     if x.shape[-1] == 3:
-        return turn
+        return angular
     matrix = np.zeros((*x.shape[:-1], 6, 6))
-    matrix[..., :3, :3] = matrix[..., 3:, 3:] = turn
+    matrix[..., :3, :3] = matrix[..., 3:, 3:] = angular
     matrix[..., :3, 3:] = skew_matrix(-x[..., :3])
     return matrix
 

@@ -1,4 +1,4 @@
-"""Jerk-limited motion through waypoints: pieces from state to state, whose states are improved one by one."""
+"""Jerk-limited motion through waypoints: a local search over the velocities and accelerations at the waypoints."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from kinodyn.trajectory.axes import Axes, Ends
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.jerk_limited import as_motion, axis_limits
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
-from kinodyn.trajectory.ruckig_door import Planner, extrema
+from kinodyn.trajectory.ruckig_adapter import Planner, extrema
 from kinodyn.trajectory.space import Space, space_of
 from kinodyn.trajectory.spline import quintic_spline
 
-SLACK = 1e-9  # beyond position limits, for rounding [rad or m]
-SMALLEST = 0.02  # step of the search, as a share of the limits, at which it ends
-INSIDE = 1.0 - 1e-9  # of velocity and acceleration limits, for rounding
-SPLINES = 12  # how often the times of a spline are improved
-PACES = (1.0, 1.15, 1.3, 1.6, 0.8)  # that its states are tried at
-TIE = 1e-3  # how much the joints that are not the slowest count
+POSITION_TOLERANCE = 1e-9  # beyond position limits, for rounding [rad or m]
+MIN_STEP = 0.02  # of the search, as a fraction of the limits, at which it ends
+INSIDE = 1.0 - 1e-9  # fraction of velocity and acceleration limits that is used, for rounding
+MAX_SPLINES = 12  # splines tried, each over the times of the one before
+PACES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are scaled
+MEAN_DURATION_WEIGHT = 1e-3  # in the cost, of the joints that are not the slowest
 
 
 @dataclass(frozen=True, eq=False)
-class ThroughWaypoints:
-    """A motion through waypoints and how it was found.
+class JerkLimitedResult:
+    """Result of `jerk_limited_waypoints`.
 
     Attributes
     ----------
     trajectory : PiecewisePolynomial
     times : (n,) array
-        When it passes each waypoint [s].
+        Times at which it passes the waypoints [s].
     stopping : float
-        How long it would take to stop at each waypoint [s].
+        Duration with a stop at each waypoint [s].
     bound : float
-        A time that no motion through the waypoints can go below [s]: the longest, over all joints, of the least time
-        from the first to the last waypoint and of the whole way at the velocity limit.
+        Lower bound of the duration of any motion through the waypoints [s]: the maximum over all joints of the least
+        time from the first to the last waypoint, and of the whole distance at the velocity limit.
     evaluations : int
-        How many pieces were planned in the search.
+        Number of segments planned in the search.
     """
 
     trajectory: PiecewisePolynomial
@@ -62,101 +62,120 @@ def jerk_limited_waypoints(
     v1: ArrayLike | None = None,
     sweeps: int = 12,
     robot: Robot | None = None,
-) -> ThroughWaypoints:
-    """Go through waypoints (n, nq) within limits of velocity, acceleration and jerk, stopping only where it must.
+) -> JerkLimitedResult:
+    """Move through waypoints within limits of velocity, acceleration and jerk, without stopping at each.
 
-    Between waypoints each piece is the fastest from state to state (`jerk_limited`); velocities and accelerations at
-    the waypoints are found by a search that begins with a stop at each and takes only what makes the whole faster, so
-    that the answer is never slower than stopping and always within the limits, the robot's position limits among them.
-    It is a local search: the answer is not the fastest there is, see `bound`. The way between waypoints is no straight
-    line. Ball and floating joints stop at each waypoint. Nothing is sent to any service.
+    Each segment is the fastest motion from state to state (`jerk_limited`). Velocities and accelerations at the
+    waypoints come from a local search that starts with a stop at each and accepts only what shortens the whole, so that
+    the result is never slower than stopping and always within the limits, the robot's position limits included. It is
+    not the optimum: see `bound` of the result. Segments are not straight. Ball and floating joints stop at each
+    waypoint.
 
-    `sweeps` limits how often the search goes over all waypoints; 0 stops at each.
+    Parameters
+    ----------
+    waypoints : (n, nq)
+        Configurations.
+    acceleration, jerk : () or (nv,), or dict of joint -> limit
+        [rad/s^2, m/s^2] and [rad/s^3, m/s^3].
+    velocity : () or (nv,), or dict of joint -> limit, optional
+        [rad/s, m/s]; by default the robot's.
+    v0, v1 : (nv,), optional
+        Velocities at the ends; zero by default.
+    sweeps : int
+        Largest number of sweeps of the search over all waypoints; 0 stops at each.
+    robot : Robot, optional
+        Without it q is a plain vector.
+
+    Returns
+    -------
+    JerkLimitedResult
+
+    Notes
+    -----
+    Everything is computed locally; the online service of ruckig is not used.
     """
     space = space_of(robot, "waypoints", waypoints)
     q = space.configurations("waypoints", waypoints, 2)
     if len(q) < 2:
         raise InputError(f"waypoints has shape {q.shape}; give at least two")
     if isinstance(sweeps, bool) or not isinstance(sweeps, int | np.integer) or sweeps < 0:
-        raise InputError(f"sweeps is {sweeps!r}; give a whole number from 0 on")
+        raise InputError(f"sweeps is {sweeps!r}; give a whole number, 0 or larger")
     bounds = motion_bounds(space, velocity, acceleration, jerk)
-    outside = (q < bounds.lower - SLACK) | (q > bounds.upper + SLACK)
+    outside = (q < bounds.lower - POSITION_TOLERANCE) | (q > bounds.upper + POSITION_TOLERANCE)
     if outside.any():
-        place = int(outside.any(axis=1).argmax())
-        raise InputError(f"waypoint {place} is outside the robot's position limits; see kd.validation.within_limits")
+        index = int(outside.any(axis=1).argmax())
+        raise InputError(f"waypoint {index} is outside the robot's position limits; see kd.validation.within_limits")
     search = _Search(space, q, bounds)
     search.v[0], search.v[-1] = space.tangents("v0", v0), space.tangents("v1", v1)
     search.begin()
-    stopping = float(search.lasts.sum())
+    stopping = float(search.durations.sum())
     search.improve(int(sweeps))
     motions = [search.motion(k) for k in range(len(q) - 1)]
     times = np.concatenate([[0.0], np.cumsum([motion.duration for motion in motions])])
-    return ThroughWaypoints(joined(motions), times, stopping, search.bound(), search.evaluations)
+    return JerkLimitedResult(joined(motions), times, stopping, search.bound(), search.evaluations)
 
 
 class _Search:
-    """States at the waypoints, the time of each piece, and the moves that make the whole shorter."""
+    """Local search: states at the waypoints, durations of the segments, and moves that shorten the whole."""
 
     def __init__(self, space: Space, q: Array, bounds: Bounds) -> None:
         self.space, self.q, self.bounds = space, q, bounds
         n = len(q)
         self.v, self.a = np.zeros((2, n, space.nv))
-        self.lasts, self.cost = np.zeros((2, n - 1))
+        self.durations, self.cost = np.zeros((2, n - 1))
         self.evaluations = 0
         self.axes = [self._axes(k) for k in range(n - 1)]
         self.planners = [Planner(*axis_limits(axes)) for axes in self.axes]
-        self.flat = self.axes[0].flat
-        self.top = np.where(np.isfinite(bounds.velocity), bounds.velocity, self._typical_speed())[self.flat]
-        self.push = np.where(np.isfinite(bounds.acceleration), bounds.acceleration, 1.0)[self.flat]
+        self.columns = self.axes[0].columns
+        self.velocity = np.where(np.isfinite(bounds.velocity), bounds.velocity, self._typical_speed())[self.columns]
+        self.acceleration = np.where(np.isfinite(bounds.acceleration), bounds.acceleration, 1.0)[self.columns]
 
     def _axes(self, k: int) -> Axes:
         zero = np.zeros(self.space.nv)
         return Axes(self.space, Ends(self.q[k], self.q[k + 1], zero, zero, zero, zero), self.bounds)
 
     def _typical_speed(self) -> Array:
-        """Find the speed that a joint could gain over the longest step, for joints without a velocity limit."""
+        """Estimate the speed of joints without a velocity limit from the jerk limit and the longest segment."""
         steps = np.abs(self.space.difference(self.q[:-1], self.q[1:])).max(axis=0)
         jerk = np.where(np.isfinite(self.bounds.jerk), self.bounds.jerk, 1.0)
         return np.asarray((steps**2 * jerk) ** (1 / 3) + 1e-9)
 
     def begin(self) -> None:
-        """Plan all pieces with a stop at each waypoint."""
-        for k in range(len(self.lasts)):
+        """Plan all segments with a stop at each waypoint."""
+        for k in range(len(self.durations)):
             found = self._plan(k, self.v, self.a)
             low, high = extrema(found)
-            self.lasts[k], self.cost[k] = found.duration, self._cost(found)
+            self.durations[k], self.cost[k] = found.duration, self._cost(found)
             if not self._inside(k, low, high):
-                raise InputError(
-                    f"from waypoint {k} to {k + 1} the velocities at the ends lead outside position limits"
-                )
+                raise InputError(f"from waypoint {k} to {k + 1} the velocities at the ends violate position limits")
 
     def improve(self, sweeps: int) -> None:
-        """Take the states of a spline, then change one waypoint's state at a time, with smaller and smaller steps."""
+        """Start from the states of a spline, then change the state of one waypoint at a time, by shrinking steps."""
         inner = range(1, len(self.q) - 1)
         step = 0.5
         if sweeps and len(self.q) > 2:
-            self._by_splines()
+            self._try_splines()
         for _ in range(sweeps):
             better = False
             for k in inner:
                 better |= self._along(k, step)
-                for i in range(len(self.flat)):
+                for i in range(len(self.columns)):
                     better |= self._alone(k, i, step)
             if not better:
                 step /= 2.0
-                if step < SMALLEST:
+                if step < MIN_STEP:
                     return
 
-    def _by_splines(self) -> None:
-        """Take the states of the quintic spline over the present times, as long as that makes the whole faster.
+    def _try_splines(self) -> None:
+        """Accept the states of the quintic spline over the present times, as long as that shortens the whole.
 
-        They need not belong to a spline within the limits: each piece is planned anew between them.
+        The spline itself may violate limits: each segment is planned anew between the states.
         """
-        for _ in range(SPLINES):
-            times = np.concatenate([[0.0], np.cumsum(self.lasts)])
+        for _ in range(MAX_SPLINES):
+            times = np.concatenate([[0.0], np.cumsum(self.durations)])
             try:
                 spline = quintic_spline(self.q, times, v0=self.v[0], v1=self.v[-1], robot=self.space.robot)
-            except InputError:  # waypoints that repeat take no time
+            except InputError:  # a repeated waypoint takes no time
                 return
             v, a = spline(times, 1), spline(times, 2)
             faster = [self._try_all(pace * v, pace**2 * a) for pace in PACES]
@@ -164,35 +183,36 @@ class _Search:
                 return
 
     def _try_all(self, v: Array, a: Array) -> bool:
-        """Take states at all inner waypoints, brought within the limits, if all pieces together are faster."""
+        """Accept states at all inner waypoints, clipped to the limits, if all segments together are faster."""
         V, A = self.v.copy(), self.a.copy()
-        V[1:-1, self.flat], A[1:-1, self.flat] = self._admissible(v[1:-1, self.flat], a[1:-1, self.flat])
-        cost, lasts = [], []
-        for k in range(len(self.lasts)):
+        V[1:-1, self.columns], A[1:-1, self.columns] = self._admissible(v[1:-1, self.columns], a[1:-1, self.columns])
+        cost, durations = [], []
+        for k in range(len(self.durations)):
             found = self._within(k, V, A)
             if found is None:
                 return False
             cost.append(self._cost(found))
-            lasts.append(found.duration)
+            durations.append(found.duration)
         if sum(cost) >= self.cost.sum() * (1.0 - 1e-6):
             return False
         self.v, self.a = V, A
-        self.cost[:], self.lasts[:] = cost, lasts
+        self.cost[:], self.durations[:] = cost, durations
         return True
 
     def _admissible(self, v: Array, a: Array) -> tuple[Array, Array]:
-        """Bring velocities and accelerations within limits, the velocity that taking `a` away leads to among them."""
-        top, push, jerk = (
-            limit[self.flat] for limit in (self.bounds.velocity, self.bounds.acceleration, self.bounds.jerk)
+        """Clip velocities and accelerations to the limits, also the velocity reached while reducing `a` to zero."""
+        velocity, acceleration, jerk = (
+            limit[self.columns] for limit in (self.bounds.velocity, self.bounds.acceleration, self.bounds.jerk)
         )
-        v = np.clip(v, -INSIDE * top, INSIDE * top)
-        most = np.minimum(
-            INSIDE * push, INSIDE * np.sqrt(2.0 * np.where(np.isfinite(jerk), jerk, 1.0) * (top - np.abs(v)))
+        v = np.clip(v, -INSIDE * velocity, INSIDE * velocity)
+        largest = np.minimum(
+            INSIDE * acceleration,
+            INSIDE * np.sqrt(2.0 * np.where(np.isfinite(jerk), jerk, 1.0) * (velocity - np.abs(v))),
         )
-        return v, np.clip(a, -most, most)
+        return v, np.clip(a, -largest, largest)
 
     def _within(self, k: int, v: Array, a: Array) -> Any | None:
-        """Plan a piece; None if there is none within position limits."""
+        """Plan a segment; None if it violates position limits."""
         try:
             found = self._plan(k, v, a)
         except InputError:
@@ -200,72 +220,77 @@ class _Search:
         return found if self._inside(k, *extrema(found)) else None
 
     def _along(self, k: int, step: float) -> bool:
-        """Try more or less speed along the way from the waypoint before to the one after, for joints that go on."""
-        before = self.space.difference(self.q[k - 1], self.q[k])[self.flat] / self.lasts[k - 1]
-        after = self.space.difference(self.q[k], self.q[k + 1])[self.flat] / self.lasts[k]
-        way = np.where(before * after > 0.0, before + after, 0.0)
-        share = np.abs(way / self.top).max(initial=0.0)
-        if share == 0.0:
+        """Try more or less speed from the previous waypoint to the next, for joints that do not reverse."""
+        before = self.space.difference(self.q[k - 1], self.q[k])[self.columns] / self.durations[k - 1]
+        after = self.space.difference(self.q[k], self.q[k + 1])[self.columns] / self.durations[k]
+        direction = np.where(before * after > 0.0, before + after, 0.0)
+        largest = np.abs(direction / self.velocity).max(initial=0.0)
+        if largest == 0.0:
             return False
-        change = step / share * way
-        return any(self._try(k, self.v[k, self.flat] + sign * change, self.a[k, self.flat]) for sign in (1.0, -1.0))
+        change = step / largest * direction
+        return any(
+            self._try(k, self.v[k, self.columns] + sign * change, self.a[k, self.columns]) for sign in (1.0, -1.0)
+        )
 
     def _alone(self, k: int, i: int, step: float) -> bool:
-        """Try another velocity and another acceleration of one joint."""
-        moves = [(sign * step * self.top[i], 0.0) for sign in (1.0, -1.0)]
-        moves += [(0.0, sign * step * self.push[i]) for sign in (1.0, -1.0)]
+        """Try other velocities and accelerations of one joint."""
+        moves = [(sign * step * self.velocity[i], 0.0) for sign in (1.0, -1.0)]
+        moves += [(0.0, sign * step * self.acceleration[i]) for sign in (1.0, -1.0)]
         for dv, da in moves:
-            v, a = self.v[k, self.flat], self.a[k, self.flat]
+            v, a = self.v[k, self.columns], self.a[k, self.columns]
             v[i], a[i] = v[i] + dv, a[i] + da
             if self._try(k, v, a):
                 return True
         return False
 
     def _try(self, k: int, v: Array, a: Array) -> bool:
-        """Take the state at waypoint k if both pieces beside it keep the limits and are faster together."""
+        """Accept a state at waypoint k if both adjacent segments keep the limits and are faster together."""
         V, A = self.v.copy(), self.a.copy()
-        V[k, self.flat], A[k, self.flat] = self._admissible(v, a)
-        cost, lasts = [], []
+        V[k, self.columns], A[k, self.columns] = self._admissible(v, a)
+        cost, durations = [], []
         for piece in (k - 1, k):
             found = self._within(piece, V, A)
             if found is None:
                 return False
             cost.append(self._cost(found))
-            lasts.append(found.duration)
+            durations.append(found.duration)
         if sum(cost) >= self.cost[k - 1 : k + 1].sum() * (1.0 - 1e-6):
             return False
         self.v, self.a = V, A
-        self.cost[k - 1 : k + 1], self.lasts[k - 1 : k + 1] = cost, lasts
+        self.cost[k - 1 : k + 1], self.durations[k - 1 : k + 1] = cost, durations
         return True
 
     def _plan(self, k: int, v: Array, a: Array) -> Any:
         axes = self.axes[k]
-        still = np.zeros(len(self.space.groups))
-        rates = [np.append(rate[self.flat], still) for rate in (v[k], a[k], v[k + 1], a[k + 1])]
+        rest = np.zeros(len(self.space.groups))
+        rates = [np.append(rate[self.columns], rest) for rate in (v[k], a[k], v[k + 1], a[k + 1])]
         self.evaluations += 1
         return self.planners[k].plan((0.0 * axes.step, rates[0], rates[1]), (axes.step, rates[2], rates[3]))
 
     def _cost(self, found: Any) -> float:
-        """Count the time, and a little of each joint's own, so that joints that wait may still get better."""
-        alone = found.independent_min_durations
-        return float(found.duration) + TIE * float(np.mean(alone))
+        """Return the duration plus a little of each joint's own, so that joints that wait still improve."""
+        independent = found.independent_min_durations
+        return float(found.duration) + MEAN_DURATION_WEIGHT * float(np.mean(independent))
 
     def _inside(self, k: int, low: Array, high: Array) -> bool:
-        start, count = self.q[k][self.space.places[self.flat]], len(self.flat)
-        lower, upper = (limit[self.space.places[self.flat]] for limit in (self.bounds.lower, self.bounds.upper))
-        return bool((start + low[:count] >= lower - SLACK).all() and (start + high[:count] <= upper + SLACK).all())
+        start, count = self.q[k][self.space.q_index[self.columns]], len(self.columns)
+        lower, upper = (limit[self.space.q_index[self.columns]] for limit in (self.bounds.lower, self.bounds.upper))
+        return bool(
+            (start + low[:count] >= lower - POSITION_TOLERANCE).all()
+            and (start + high[:count] <= upper + POSITION_TOLERANCE).all()
+        )
 
     def motion(self, k: int) -> PiecewisePolynomial:
-        """Make the motion of one piece."""
+        """Return the trajectory of one segment."""
         return as_motion(self.axes[k], self._plan(k, self.v, self.a))
 
     def bound(self) -> float:
-        """Bound the time from below, for each joint alone."""
-        return max((self._bound_of(i) for i in range(len(self.flat))), default=0.0)
+        """Compute a lower bound of the duration from each joint alone."""
+        return max((self._bound_of(i) for i in range(len(self.columns))), default=0.0)
 
     def _bound_of(self, i: int) -> float:
-        column = self.flat[i]
-        x = self.q[:, self.space.places[column]]
+        column = self.columns[i]
+        x = self.q[:, self.space.q_index[column]]
         limits = [np.array([axes[column]]) for axes in (self.bounds.velocity, self.bounds.acceleration)]
         jerk = self.bounds.jerk[column]
         if not np.isfinite(jerk) or not np.ptp(x) > 0.0:

@@ -67,7 +67,7 @@ def trajectory(
 
 def _result(robot: Robot, motion: Any, report: LimitCheck, inputs: dict[str, Any]) -> CommandResult:
     samples, names = motion.sample(inputs["dt"]), labels(robot)
-    excesses = [str(excess) for excess in report.excesses]
+    violations = [str(violation) for violation in report.violations]
     peaks = np.abs(samples.v).max(axis=0), np.abs(samples.a).max(axis=0)
     rows = list(zip(names.v, *(peak.tolist() for peak in peaks), robot.limits.velocity.tolist(), strict=True))
     verdict = "within limits" if report.ok else "beyond limits"
@@ -76,7 +76,7 @@ def _result(robot: Robot, motion: Any, report: LimitCheck, inputs: dict[str, Any
         {
             "duration": motion.duration,
             "ok": report.ok,
-            "excesses": excesses,
+            "violations": violations,
             **samples._asdict(),
             "names": names.q,
         },
@@ -85,7 +85,7 @@ def _result(robot: Robot, motion: Any, report: LimitCheck, inputs: dict[str, Any
         samples=samples._asdict(),
         columns={"q": names.q, "v": names.v, "a": names.v},
         figures={"Motion": lambda: motion.plot(torque=robot.base == "fixed")},
-        notes=excesses,
+        notes=violations,
         ok=report.ok,
     )
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.ik.tracking.result import Axes, Track
+from kinodyn.ik.tracking.result import Axes, TrackResult
 
 STILL = 1e-6  # joints that move less are left out [rad or m]
 
 
-def plot_joints(track: Track, path: tuple[int, ...], ax: Axes | None) -> Axes:
-    """Draw the joints over the samples; see `Track.plot`."""
+def plot_joints(track: TrackResult, path: tuple[int, ...], ax: Axes | None) -> Axes:
+    """Draw the joints over the samples; see `TrackResult.plot`."""
     batch = track.success.shape
     known = isinstance(path, tuple) and len(path) == len(batch)
     if not known or any(not -n <= i < n for i, n in zip(path, batch, strict=True)):

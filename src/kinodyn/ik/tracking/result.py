@@ -15,7 +15,7 @@ Axes: TypeAlias = Any  # of matplotlib, which only drawing needs
 
 
 @dataclass(frozen=True, eq=False)
-class Track:
+class TrackResult:
     """A joint path for each path of poses, up to its end or to where it must break. Batch axes lead.
 
     Attributes

@@ -7,7 +7,7 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.ik.tracking.follow import STUCK, Follower, Rows
 from kinodyn.ik.tracking.graph import Graph
-from kinodyn.ik.tracking.result import Track
+from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.task import SLACK, Mask
 
@@ -178,7 +178,7 @@ class Ways:
         self.status[path], self.joint[path] = "limits", self.task.names[joint]
         self.side[path] = "upper" if values[joint] > self.task.upper[joint] else "lower"
 
-    def answer(self, batch: tuple[int, ...]) -> Track:
+    def answer(self, batch: tuple[int, ...]) -> TrackResult:
         """Lay the best ways out over the batch axes."""
         n, L = self.residual.shape[:2]
         values = np.full((n, L), np.nan)
@@ -186,7 +186,7 @@ class Ways:
         if known.any():
             values[known] = self.task.invert(self.task.jacobian(self.q[known], self.paths[known])).values[:, -1]
         of_path, of_sample = batch, (*batch, L)
-        return Track(
+        return TrackResult(
             q=self.q.reshape(*of_sample, -1),
             success=np.asarray(self.status == "solved").reshape(of_path),
             reached=self.reached.reshape(of_path),

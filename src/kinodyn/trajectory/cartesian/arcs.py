@@ -1,4 +1,4 @@
-"""Arcs of circles: about a centre, or through a point."""
+"""Circular arcs: about a centre, or through a point."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_rotation, numbers
 from kinodyn.errors import InputError
 from kinodyn.spatial import log3
-from kinodyn.trajectory.cartesian.laws import Law, PathSizes, frame_limits, time_law
-from kinodyn.trajectory.cartesian.lines import TurningPath, one_pose
+from kinodyn.trajectory.cartesian.limits import NO_LIMITS, CartesianLimits
+from kinodyn.trajectory.cartesian.lines import SingleAxisMotion, one_pose
+from kinodyn.trajectory.cartesian.timing import Law, PathGeometry, timing_law
 
-STRAIGHT = 1e-9  # points whose circle is this much larger than their distance are in one line
+COLLINEAR = 1e-9  # sine of the angle between two chords below which three points lie on one line
 
 
 def arc(
@@ -22,95 +23,92 @@ def arc(
     centre: ArrayLike,
     axis: ArrayLike,
     angle: float,
+    limits: CartesianLimits = NO_LIMITS,
     *,
     orientation: MatrixLike | Literal["turning", "fixed"] = "turning",
-    speed: float | None = None,
-    acceleration: float | None = None,
-    jerk: float | None = None,
-    angular_speed: float | None = None,
-    angular_acceleration: float | None = None,
-    angular_jerk: float | None = None,
     duration: float | None = None,
     law: Law = "trapezoid",
-) -> TurningPath:
-    """Go from pose T0 (4, 4) on a circle about a centre (3,) and an axis (3,) by an angle [rad], of any size.
+) -> SingleAxisMotion:
+    """Move from pose T0 on a circle about an axis.
 
-    `centre` is any point of the axis. The frame turns with the arc ("turning"), keeps its orientation ("fixed"), or
-    ends with a given one (3, 3), turning about one axis. Limits are as in `line`; the acceleration includes that
-    towards the centre, speed^2 / radius.
+    Parameters
+    ----------
+    T0 : (4, 4)
+        First pose T_world_frame.
+    centre : (3,)
+        Any point of the axis [m].
+    axis : (3,)
+        Direction of the axis; its length does not matter.
+    angle : float
+        [rad], of any size and sign.
+    limits, duration, law
+        As in `line`; the linear acceleration includes the centripetal one, velocity^2 / radius.
+    orientation : "turning", "fixed" or (3, 3)
+        The frame turns with the arc, keeps its orientation, or ends with a given one, rotating about one axis.
 
-    >>> motion = arc(np.eye(4), [0, 1, 0], [0, 0, 1], np.pi, speed=0.5, acceleration=1.0)
+    Returns
+    -------
+    PoseTrajectory
+
+    Examples
+    --------
+    >>> limits = CartesianLimits(linear_velocity=0.5, linear_acceleration=1.0)
+    >>> motion = arc(np.eye(4), [0, 1, 0], [0, 0, 1], np.pi, limits)
     >>> print(motion(motion.duration)[:3, 3].round(9) + 0.0)
     [0. 2. 0.]
     """
     start = one_pose("T0", T0)
-    point, along = numbers("centre", centre, 3), numbers("axis", axis, 3)
+    point, direction = numbers("centre", centre, 3), numbers("axis", axis, 3)
     turn = numbers("angle", angle)
-    if point.shape != (3,) or along.shape != (3,) or turn.shape != () or not np.linalg.norm(along) > 0.0:
+    if point.shape != (3,) or direction.shape != (3,) or turn.shape != () or not np.linalg.norm(direction) > 0.0:
         raise InputError("give a centre (3,), an axis (3,) that is not zero, and one angle")
-    winding = along / np.linalg.norm(along) * float(turn)
+    winding = direction / np.linalg.norm(direction) * float(turn)
     arm = start[:3, 3] - point
-    arm = arm - along * (along @ arm) / (along @ along)
-    limits = frame_limits(
-        speed=speed,
-        acceleration=acceleration,
-        jerk=jerk,
-        angular_speed=angular_speed,
-        angular_acceleration=angular_acceleration,
-        angular_jerk=angular_jerk,
-    )
-    spin = _spin(start, winding, orientation)
+    arm = arm - direction * (direction @ arm) / (direction @ direction)
+    rotation = _rotation(start, winding, orientation)
     radius = float(np.linalg.norm(arm))
-    sizes = PathSizes(radius * abs(float(turn)), radius * float(turn) ** 2, float(np.linalg.norm(spin)))
-    return TurningPath(start, spin, np.zeros(3), winding, arm, time_law(sizes, limits, duration, law))
+    path = PathGeometry(radius * abs(float(turn)), radius * float(turn) ** 2, float(np.linalg.norm(rotation)))
+    return SingleAxisMotion(start, rotation, np.zeros(3), winding, arm, timing_law(path, limits, duration, law))
 
 
 def arc_through(
     T0: MatrixLike,
     via: ArrayLike,
     T1: MatrixLike,
+    limits: CartesianLimits = NO_LIMITS,
     *,
-    speed: float | None = None,
-    acceleration: float | None = None,
-    jerk: float | None = None,
-    angular_speed: float | None = None,
-    angular_acceleration: float | None = None,
-    angular_jerk: float | None = None,
     duration: float | None = None,
     law: Law = "trapezoid",
-) -> TurningPath:
-    """Go from pose T0 to T1 (4, 4) on the circle through a point `via` (3,) between; limits are as in `line`.
+) -> SingleAxisMotion:
+    """Move from pose T0 to T1 on the circle through a point between, rotating about one axis.
 
-    The rotation goes from that of T0 to that of T1 about one axis.
+    Parameters
+    ----------
+    T0, T1 : (4, 4)
+        First and last pose T_world_frame.
+    via : (3,)
+        A point of the arc [m].
+    limits, duration, law
+        As in `line`.
+
+    Returns
+    -------
+    PoseTrajectory
     """
     start, end, middle = one_pose("T0", T0), one_pose("T1", T1), numbers("via", via, 3)
     if middle.shape != (3,):
         raise InputError(f"via has shape {middle.shape}; give one point (3,)")
     centre, axis, angle = circle_through(start[:3, 3], middle, end[:3, 3])
-    return arc(
-        start,
-        centre,
-        axis,
-        angle,
-        orientation=end[:3, :3],
-        speed=speed,
-        acceleration=acceleration,
-        jerk=jerk,
-        angular_speed=angular_speed,
-        angular_acceleration=angular_acceleration,
-        angular_jerk=angular_jerk,
-        duration=duration,
-        law=law,
-    )
+    return arc(start, centre, axis, angle, limits, orientation=end[:3, :3], duration=duration, law=law)
 
 
 def circle_through(first: Array, middle: Array, last: Array) -> tuple[Array, Array, float]:
-    """Find centre, axis and angle (0 to 2 pi) of the arc through three points (3,) in this order."""
+    """Find centre (3,), axis (3,) and angle [rad] of the arc from the first point to the last through the middle."""
     a, b = middle - first, last - first
     normal = np.cross(a, b)
     square = float(normal @ normal)
-    if square <= (STRAIGHT * max(a @ a, b @ b)) ** 2:
-        raise InputError("the three points are in one line, or two are the same; use `line`, or another point")
+    if square <= (COLLINEAR * max(a @ a, b @ b)) ** 2:
+        raise InputError("the three points are collinear, or two are the same; use `line`, or another point")
     centre = first + np.cross(float(b @ b) * a - float(a @ a) * b, normal) * -1.0 / (2.0 * square)
     axis = normal / np.sqrt(square)
     from_centre, to = first - centre, last - centre
@@ -118,8 +116,8 @@ def circle_through(first: Array, middle: Array, last: Array) -> tuple[Array, Arr
     return centre, axis, angle % (2.0 * np.pi)
 
 
-def _spin(T0: Array, winding: Array, orientation: MatrixLike | Literal["turning", "fixed"]) -> Array:
-    """Find the rotation vector (3,) of the whole turn, in the axes of the first pose."""
+def _rotation(T0: Array, winding: Array, orientation: MatrixLike | Literal["turning", "fixed"]) -> Array:
+    """Compute the rotation vector (3,) from the first orientation to the last, in the axes of the first pose."""
     if isinstance(orientation, str):
         if orientation not in ("turning", "fixed"):
             raise InputError(f'orientation is {orientation!r}; give "turning", "fixed" or a rotation (3, 3)')

@@ -1,8 +1,9 @@
-"""From a motion of a frame to a motion of the joints."""
+"""Joint trajectories that follow a trajectory of a frame."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,36 +12,46 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.track import track
-from kinodyn.ik.tracking.result import Track
+from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.lie import log_rotation
-from kinodyn.trajectory.cartesian.poses import PoseTrajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.space import positive
 from kinodyn.trajectory.spline import cubic_spline
 
-MOST = 8000  # samples
+MAX_SAMPLES = 8000
+
+
+class PoseFunction(Protocol):
+    """A trajectory of poses; `PoseTrajectory` is built on this module."""
+
+    duration: float
+
+    def __call__(self, t: ArrayLike, order: int = 0) -> Array:
+        """Compute poses (..., 4, 4) or, with order 1, twists (..., 6)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class Followed:
-    """What `PoseTrajectory.follow` found. True in an `if` when the whole motion is followed.
+class FollowResult:
+    """Result of `PoseTrajectory.follow`; true in a boolean context when the whole trajectory is followed.
 
     Attributes
     ----------
     trajectory : PiecewisePolynomial or None
-        The joint motion; None if the path breaks.
+        Joint trajectory; None if the path cannot be followed to its end.
     status : str
-        "solved"; or that of the break, as in `kinodyn.ik.Track`: "limits", "unreachable", "singular", "step"; or
-        "coarse": followed at all samples, but between them not within the tolerance.
+        "solved"; or where tracking fails that of `kinodyn.ik.TrackResult`: "limits", "unreachable", "singular",
+        "step"; or "coarse": followed at all samples, but not within the tolerance between them.
     reason : str
-        Where and why it breaks; empty if it does not.
+        Where and why it fails; empty if it does not.
     broke_at : float or None
-        When the break is [s].
+        Time at which tracking fails [s].
     error : (2,) array
-        The greatest distance [m] and angle [rad] from the motion, at samples and halfway between; NaN if it breaks.
-    track : Track
-        The joint path, sample by sample.
+        Largest distance [m] and angle [rad] from the trajectory of the frame, at samples and halfway between; NaN if
+        tracking fails.
+    track : TrackResult
+        Joint path, sample by sample.
     """
 
     trajectory: PiecewisePolynomial | None
@@ -48,11 +59,11 @@ class Followed:
     reason: str
     broke_at: float | None
     error: Array
-    track: Track
+    track: TrackResult
 
     @property
     def success(self) -> bool:
-        """Tell whether the whole motion is followed."""
+        """Whether the whole trajectory is followed."""
         return self.status == "solved"
 
     def __bool__(self) -> bool:
@@ -60,16 +71,16 @@ class Followed:
 
 
 def follow(
-    motion: PoseTrajectory,
+    motion: PoseFunction,
     robot: Robot,
     frame: str,
     q0: ArrayLike | None,
     tolerance: float,
     samples: int | None,
     options: dict[str, object],
-) -> Followed:
-    """Follow a motion with a frame; see `PoseTrajectory.follow`."""
-    near = positive("tolerance", tolerance)
+) -> FollowResult:
+    """Compute a joint trajectory; see `PoseTrajectory.follow`."""
+    within = positive("tolerance", tolerance)
     count = max(30, int(np.ceil(motion.duration / 0.02))) if samples is None else samples
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 4:
         raise InputError(f"samples is {samples!r}; give a whole number of at least 4")
@@ -79,37 +90,37 @@ def follow(
         if not path.success:
             at = float(times[int(path.reached)])
             reason = f"at {at:.4g} s, {path.reasons.item()}"
-            return Followed(None, str(path.status), reason, at, np.full(2, np.nan), path)
-        joints = _through(robot, motion, times, path.q)
+            return FollowResult(None, str(path.status), reason, at, np.full(2, np.nan), path)
+        joints = _interpolate(robot, motion, times, path.q)
         error = _error(robot, motion, frame, joints, times, options)
-        if error.max() <= near:
-            return Followed(joints, "solved", "", None, error, path)
-        if 2 * count > MOST:
-            reason = f"with {count} samples the frame is still {error[0]:.2g} m or {error[1]:.2g} rad off between them"
-            return Followed(joints, "coarse", reason, None, error, path)
+        if error.max() <= within:
+            return FollowResult(joints, "solved", "", None, error, path)
+        if 2 * count > MAX_SAMPLES:
+            reason = f"with {count} samples the error between them is still {error[0]:.2g} m or {error[1]:.2g} rad"
+            return FollowResult(joints, "coarse", reason, None, error, path)
         count = 2 * count - 1
 
 
-def _through(robot: Robot, motion: PoseTrajectory, times: Array, q: Array) -> PiecewisePolynomial:
-    """Join the joint path; one that starts and ends at rest does so exactly."""
-    rest = np.abs(motion(np.array([0.0, motion.duration]), 1)).max() < 1e-9
-    return cubic_spline(q, times, ends="clamped" if rest else "not-a-knot", robot=robot)
+def _interpolate(robot: Robot, motion: PoseFunction, times: Array, q: Array) -> PiecewisePolynomial:
+    """Interpolate the joint path by a cubic spline, clamped where the motion starts and ends at rest."""
+    at_rest = np.abs(motion(np.array([0.0, motion.duration]), 1)).max() < 1e-9
+    return cubic_spline(q, times, ends="clamped" if at_rest else "not-a-knot", robot=robot)
 
 
 def _error(
     robot: Robot,
-    motion: PoseTrajectory,
+    motion: PoseFunction,
     frame: str,
     joints: PiecewisePolynomial,
     times: Array,
     options: dict[str, object],
 ) -> Array:
-    """Measure the greatest distance and angle at samples and halfway between, in the directions that count."""
+    """Compute the largest distance and angle at samples and halfway between, along the tracked directions."""
     t = np.sort(np.concatenate([times, 0.5 * (times[:-1] + times[1:])]))
     given = options.get("weights")
     weights = np.ones(6) if given is None else np.asarray(given, dtype=float)
-    counted = (weights > 0.0) & np.repeat([True, not options.get("position_only", False)], 3)
-    found, wanted = kinematics.pose(robot, joints(t), frame), motion(t)
-    distance = (wanted[:, :3, 3] - found[:, :3, 3]) * counted[:3]
-    turn = log_rotation(wanted[:, :3, :3] @ np.swapaxes(found[:, :3, :3], -2, -1)) * counted[3:]
-    return np.array([np.linalg.norm(part, axis=-1).max() for part in (distance, turn)])
+    tracked = (weights > 0.0) & np.repeat([True, not options.get("position_only", False)], 3)
+    actual, desired = kinematics.pose(robot, joints(t), frame), motion(t)
+    distance = (desired[:, :3, 3] - actual[:, :3, 3]) * tracked[:3]
+    angle = log_rotation(desired[:, :3, :3] @ np.swapaxes(actual[:, :3, :3], -2, -1)) * tracked[3:]
+    return np.array([np.linalg.norm(part, axis=-1).max() for part in (distance, angle)])

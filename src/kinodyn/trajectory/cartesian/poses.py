@@ -1,9 +1,9 @@
-"""What every motion of a frame is: poses, twists and their rates over time."""
+"""Trajectories of a frame: poses, twists and accelerations over time."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +13,12 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import Figure, sample_times
+from kinodyn.trajectory.cartesian.following import FollowResult, follow
 from kinodyn.trajectory.extrema import refined_peaks, sampling_times
-
-if TYPE_CHECKING:
-    from kinodyn.trajectory.cartesian.following import Followed
 
 
 class PoseSamples(NamedTuple):
-    """Times (n,) [s], with poses (n, 4, 4), twists (n, 6) and accelerations (n, 6) at them."""
+    """Poses (n, 4, 4), twists (n, 6) and accelerations (n, 6) at times (n,) [s]."""
 
     time: Array
     T: Array
@@ -29,7 +27,7 @@ class PoseSamples(NamedTuple):
 
 
 class PoseTrajectory(ABC):
-    """A motion of a frame in the world.
+    """A trajectory of a frame in the world.
 
     Attributes
     ----------
@@ -42,18 +40,27 @@ class PoseTrajectory(ABC):
     @property
     @abstractmethod
     def knots(self) -> Array:
-        """List the times (k,) at which a derivative may jump, both ends among them [s]."""
+        """Times (k,) at which a derivative may jump, both ends included [s]."""
 
     @abstractmethod
     def _evaluate(self, t: Array, order: int) -> Array:
-        """Compute what `__call__` gives, at times within [0, duration]."""
+        """Evaluate at times within [0, duration]."""
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
-        """Compute poses T_world_frame (..., 4, 4) at times t (...) [s], with order 1 or 2 their rates (..., 6).
+        """Evaluate the trajectory; before its start and after its end the frame is at rest.
 
-        Rates are linear first, of the frame's origin and in world axes: order 1 is the velocity [m/s, rad/s], order 2
-        the classical acceleration [m/s^2, rad/s^2], as `kinematics.velocity` and `acceleration` give them. Before the
-        start and after the end the frame stands still.
+        Parameters
+        ----------
+        t : (...)
+            Times [s].
+        order : 0, 1 or 2
+            0 for poses, 1 for velocities, 2 for accelerations.
+
+        Returns
+        -------
+        (..., 4, 4) or (..., 6) array
+            Poses T_world_frame; or velocities [m/s, rad/s] or classical accelerations [m/s^2, rad/s^2] of the frame's
+            origin in world axes, linear first, as in `kinematics.velocity` and `kinematics.acceleration`.
         """
         times = numbers("t", t)
         if isinstance(order, bool) or order not in (0, 1, 2):
@@ -64,12 +71,22 @@ class PoseTrajectory(ABC):
         return value
 
     def sample(self, dt: float) -> PoseSamples:
-        """Compute poses and rates at 0, dt, 2 dt, ... and at the end, to which the last step may be shorter [s]."""
+        """Sample poses, twists and accelerations.
+
+        Parameters
+        ----------
+        dt : float
+            Time between samples [s]; the last step, to the end, may be shorter.
+
+        Returns
+        -------
+        PoseSamples
+        """
         times = sample_times(dt, self.duration)
         return PoseSamples(times, self(times), self(times, 1), self(times, 2))
 
     def peaks(self) -> Array:
-        """Find the greatest speed [m/s], angular speed [rad/s], acceleration [m/s^2], angular acceleration: (4,)."""
+        """Compute the peak linear velocity [m/s], angular velocity [rad/s], linear and angular acceleration: (4,)."""
 
         def norms(t: Array) -> Array:
             rates = [self(t, order).reshape(-1, 2, 3) for order in (1, 2)]
@@ -86,28 +103,47 @@ class PoseTrajectory(ABC):
         tolerance: float = 1e-4,
         samples: int | None = None,
         **options: object,
-    ) -> Followed:
-        """Follow it with a frame of a robot: a joint trajectory, or where and why there is none.
+    ) -> FollowResult:
+        """Compute a joint trajectory that moves a frame of a robot along this one.
 
-        Joint paths come from `kinodyn.ik.track`, which takes `options` too: position_only, weights, max_step,
-        null_gain, limits, seed. Between samples the joints go on a cubic spline; samples are doubled until the frame
-        stays within `tolerance` [m and rad] of the motion halfway between them. Velocity limits of joints are not
-        looked at: see `check` and `retime`.
+        The joint path comes from `kinodyn.ik.track`. Between samples the joints follow a cubic spline; the number of
+        samples is doubled until the frame stays within `tolerance` halfway between them too. Velocity limits of the
+        joints are not considered: see `check` and `retime`.
 
         Parameters
         ----------
-        q0
-            Where the robot stands (nq,); if that is not at the first pose, the nearest configuration that is. Without
-            it several are tried.
-        samples
-            How many to begin with; one in each 20 ms if not given, and not less than 30.
-        """
-        from kinodyn.trajectory.cartesian.following import follow
+        robot : Robot
+        frame : str
+        q0 : (nq,), optional
+            Present configuration; if it is not at the first pose, the nearest one that is. Without it several are
+            tried.
+        tolerance : float
+            Largest distance [m] and angle [rad] from this trajectory.
+        samples : int, optional
+            Initial number of samples; by default one every 20 ms, at least 30.
+        options
+            Of `kinodyn.ik.track`: position_only, weights, max_step, null_gain, limits, seed.
 
+        Returns
+        -------
+        FollowResult
+            Its `trajectory` is None where the path cannot be followed, and `reason` says where and why.
+        """
         return follow(self, robot, frame, q0, tolerance, samples, options)
 
     def plot(self, path: str | None = None) -> Figure:
-        """Draw position and orientation, speeds and accelerations over time; write it to `path` if given."""
+        """Plot position, orientation, velocities and accelerations over time.
+
+        Parameters
+        ----------
+        path : str, optional
+            Image file to write.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        # Imported here: `plots` is built on this module, and only plotting needs matplotlib.
         from kinodyn.trajectory.plots import plot_poses
 
         return plot_poses(self, path)

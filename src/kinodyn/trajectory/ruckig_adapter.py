@@ -1,7 +1,7 @@
-"""The one door to ruckig: states and limits in, polynomials out.
+"""Adapter to ruckig: time-optimal jerk-limited motion from state to state, as polynomials.
 
-Only its local calculation is used, from one state to another; intermediate waypoints, which the library would send to
-an online service, are never set.
+Only its local calculation is used; intermediate waypoints, which the library would send to an online service, are never
+set.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Planner:
     ) -> Any:
         """Find the fastest motion between states (position, velocity, acceleration), or raise `InputError`.
 
-        The answer is ruckig's own, to be asked at single times; `pieces` makes polynomials of it.
+        The result is ruckig's own trajectory; `pieces` converts it to polynomials.
         """
         given = self._input
         given.control_interface = ruckig.ControlInterface.Position
@@ -54,17 +54,17 @@ class Planner:
         return self._calculate()
 
     def stop(self, start: tuple[Array, Array, Array]) -> Any:
-        """Find the motion that comes to rest soonest, wherever that is."""
+        """Find the motion that comes to rest in the least time, at any position."""
         given = self._input
         given.control_interface = ruckig.ControlInterface.Velocity
         given.current_position, given.current_velocity, given.current_acceleration = (x.tolist() for x in start)
         given.target_velocity = given.target_acceleration = [0.0] * self._m
         given.minimum_duration = None
-        kept, given.synchronization = given.synchronization, ruckig.Synchronization.No
+        saved, given.synchronization = given.synchronization, ruckig.Synchronization.No
         try:
             return self._calculate()
         finally:
-            given.synchronization = kept
+            given.synchronization = saved
 
     def _calculate(self) -> Any:
         found = ruckig.Trajectory(self._m)
@@ -78,21 +78,21 @@ class Planner:
 
 
 def extrema(found: Any) -> tuple[Array, Array]:
-    """Read the least and the greatest position (m,) on the way."""
+    """Return the smallest and the largest position (m,) of a motion."""
     bounds = found.position_extrema
     return np.array([bound.min for bound in bounds]), np.array([bound.max for bound in bounds])
 
 
 def stop_extrema(found: Any) -> tuple[Array, Array]:
-    """Read the least and the greatest position (m,) of a motion made by `stop`, of which ruckig does not know them."""
+    """Return the smallest and the largest position (m,) of a motion made by `stop`, which ruckig does not compute."""
     low, high = [], []
     for profile in found.profiles[0]:
         brake, seen = profile.brake, list(profile.p)
         for part in (brake, profile) if brake.duration > 0.0 else (profile,):
-            for lasts, p, v, a, j in zip(part.t, part.p, part.v, part.a, part.j, strict=False):
-                if lasts > 0.0:
+            for duration, p, v, a, j in zip(part.t, part.p, part.v, part.a, part.j, strict=False):
+                if duration > 0.0:
                     seen.append(p)
-                    inner = [t for t in _zeros(v, a, j) if 0.0 < t < lasts]
+                    inner = [t for t in _zeros(v, a, j) if 0.0 < t < duration]
                     seen += [p + t * (v + t * (a / 2 + t * j / 6)) for t in inner]
         low.append(min(seen))
         high.append(max(seen))
@@ -109,14 +109,14 @@ def _zeros(v: float, a: float, j: float) -> list[float]:
 
 
 def pieces(found: Any) -> tuple[Array, Array]:
-    """Read the motion as knots (n + 1,) [s] and coefficients (4, n, m) of rising powers since each knot."""
+    """Convert a motion to knots (n + 1,) [s] and coefficients (4, n, m) of powers of the time since a knot."""
     phases = [_phases(profile) for profile in found.profiles[0]]
     knots = np.unique(np.concatenate([[0.0, found.duration], *(starts for starts, _ in phases)]))
     knots = knots[knots <= found.duration]
     if len(knots) > 1:
-        far = np.append(np.diff(knots) > 1e-13 * max(1.0, found.duration), True)
-        far[0] = True
-        knots = knots[far]
+        distinct = np.append(np.diff(knots) > 1e-13 * max(1.0, found.duration), True)
+        distinct[0] = True
+        knots = knots[distinct]
     knots = np.array([0.0, 0.0]) if len(knots) < 2 else knots
     knots[-1] = found.duration
     middle = 0.5 * (knots[:-1] + knots[1:])
@@ -133,12 +133,12 @@ def pieces(found: Any) -> tuple[Array, Array]:
 
 
 def _phases(profile: Any) -> tuple[Array, Array]:
-    """List when the phases of one axis begin (k,), and position, velocity, acceleration, jerk then (k, 4)."""
+    """Return the start times (k,) of the phases of one axis, and position and its derivatives there (k, 4)."""
     brake = profile.brake
-    lasts = [*brake.t, *profile.t]
+    durations = [*brake.t, *profile.t]
     states = [*zip(brake.p, brake.v, brake.a, brake.j, strict=True)]
     states += [*zip(profile.p[:7], profile.v[:7], profile.a[:7], profile.j, strict=True)]
-    used = [i for i, length in enumerate(lasts) if length > 0.0]
-    starts = np.concatenate([[0.0], np.cumsum([lasts[i] for i in used])])
+    used = [i for i, length in enumerate(durations) if length > 0.0]
+    starts = np.concatenate([[0.0], np.cumsum([durations[i] for i in used])])
     end = (profile.p[7], profile.v[7], profile.a[7], 0.0)  # pf and vf are not set by a stop
     return starts, np.array([*(states[i] for i in used), end])
