@@ -3,8 +3,8 @@
     python benchmarks/contacts.py [--quick] [--json] [--robot talos]
 
 The robot stands on both soles, six directions each. Pinocchio's constraintDynamics and impulseDynamics are called once
-per state, with their memory made once before; kinodyn is called once per state, and once for all of them. Results are
-compared before anything is timed: engines that disagree end the run.
+per state with preallocated data; kinodyn is called once per state, and once for all states. Results are compared before
+anything is timed: the run stops if the engines disagree.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ FEET = {
     "humanoid": ("left_sole", "right_sole"),
     "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),
 }
-GOALS = {"batch": 4.0, "single": 1.0}  # how many times faster than a call of Pinocchio
+GOALS = {"batch": 4.0, "single": 1.0}  # speed-up over a call of Pinocchio
 
 
-class Contestants:
-    """Both engines on one robot that stands on its feet."""
+class Engines:
+    """kinodyn and Pinocchio on one standing robot."""
 
     def __init__(self, setup: setups.Setup, feet: Sequence[str]) -> None:
         self.setup = setup
         self.contacts = [kd.contact.Contact(foot) for foot in feet]
         q = setup.states["q"]
-        # feet at rest: where they move, the engines mean different accelerations by zero
+        # feet at rest: for moving feet the engines define zero acceleration differently
         self.still = kd.contact.project_velocity(setup.robot, q, setup.states["v"], self.contacts)
         self.model = pinocchio_model.build(setup.robot.description)
         self.data = self.model.createData()
@@ -55,31 +55,31 @@ class Contestants:
         pin.initConstraintDynamics(self.model, self.data, self.models, self.datas)
 
     def columns(self, function: str) -> list[Array]:
-        """Give the arrays that a function takes."""
+        """Return the arguments of a function."""
         states = self.setup.states
         return [states["q"], self.still, states["tau"]] if function == DYNAMICS else [states["q"], states["v"]]
 
     def theirs(self, function: str, count: int) -> Run:
-        """Make the run that calls Pinocchio once for each of the first states."""
+        """Return a run that calls Pinocchio once for each of the first states."""
         call = pin.constraintDynamics if function == DYNAMICS else pin.impulseDynamics
         columns = [list(column[:count].copy()) for column in self.columns(function)]
         fixed = [repeat(each) for each in (self.model, self.data)]
         return loop(call, *fixed, *columns, repeat(self.models), repeat(self.datas))
 
     def ours(self, function: str, count: int) -> Run:
-        """Make the run that calls kinodyn once for each of the first states."""
+        """Return a run that calls kinodyn once for each of the first states."""
         call: Any = kd.contact.dynamics if function == DYNAMICS else kd.contact.impact
         columns = [list(column[:count].copy()) for column in self.columns(function)]
         return loop(call, repeat(self.setup.robot), *columns, repeat(self.contacts))
 
     def batch(self, function: str) -> Run:
-        """Make the run that calls kinodyn once for all states."""
+        """Return a run that calls kinodyn once for all states."""
         call: Any = kd.contact.dynamics if function == DYNAMICS else kd.contact.impact
         columns = self.columns(function)
         return lambda: call(self.setup.robot, *columns, self.contacts)
 
     def require_agreement(self, function: str, states: int) -> None:
-        """Stop the benchmark where motion or forces differ, relative to the largest number of each state."""
+        """Stop the benchmark if motion or forces differ, relative to the largest value of each state."""
         result: Any = self.batch(function)()
         motion, forces = result
         call: Any = pin.constraintDynamics if function == DYNAMICS else pin.impulseDynamics
@@ -91,23 +91,23 @@ class Contestants:
                 error = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
                 if not error < TOLERANCE:
                     where = f"{function!r} on {self.setup.name}, state {i}"
-                    raise SystemExit(f"kinodyn and Pinocchio differ by {error:.1e} in {where}: nothing to compare")
+                    raise SystemExit(f"kinodyn and Pinocchio differ by {error:.1e} in {where}: comparison stopped")
 
 
 def measure(name: str, *, quick: bool) -> dict[str, Any]:
     """Check that the engines agree, then time them in turns."""
     batch, singles, rounds = (64, 16, 3) if quick else (4096, 256, 40)
     setup = setups.named(name, batch)
-    contestants = Contestants(setup, FEET[name])
+    engines = Engines(setup, FEET[name])
     times, faster = {}, {}
     for function in (DYNAMICS, IMPACT):
-        contestants.require_agreement(function, states=8)
+        engines.require_agreement(function, states=8)
         us = best_of(
             {
-                "Pinocchio": Entry(contestants.theirs(function, singles), singles),
-                "kinodyn": Entry(contestants.ours(function, singles), singles),
-                "kinodyn batch 1": Entry(contestants.batch(function), batch),
-                "kinodyn batch 2": Entry(contestants.batch(function), batch, threads=2),
+                "Pinocchio": Entry(engines.theirs(function, singles), singles),
+                "kinodyn": Entry(engines.ours(function, singles), singles),
+                "kinodyn batch 1": Entry(engines.batch(function), batch),
+                "kinodyn batch 2": Entry(engines.batch(function), batch, threads=2),
             },
             rounds,
         )
@@ -116,13 +116,13 @@ def measure(name: str, *, quick: bool) -> dict[str, Any]:
             "single": us["Pinocchio"] / us["kinodyn"],
             "batch": us["Pinocchio"] / us["kinodyn batch 1"],
         }
-    rows = 6 * len(contestants.contacts)
+    rows = 6 * len(engines.contacts)
     head = {"robot": name, "nv": setup.robot.nv, "constraints": rows, "batch": batch}
     return {**head, "us": times, "faster": faster}
 
 
 def render(report: dict[str, Any]) -> str:
-    """Write the report as a table."""
+    """Format the report as a table."""
     head = ("", "Pinocchio", "kinodyn", "faster", "kinodyn batch", "2 threads", "faster")
     rows = [
         (
@@ -145,25 +145,23 @@ def render(report: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the command line asks for and print it."""
+    """Run the benchmark and print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--robot", choices=FEET, default="talos", help="which robot stands on its feet")
-    parser.add_argument(
-        "--quick", action="store_true", help="few states, few rounds: shows that it runs, only roughly how fast"
-    )
+    parser.add_argument("--robot", choices=FEET, default="talos", help="name of the robot")
+    parser.add_argument("--quick", action="store_true", help="few states and rounds: a smoke test with rough times")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)
     report: dict[str, Any] = {"machine": tables.machine(("kinodyn", "pin", "numpy"))}
     report |= measure(options.robot, quick=options.quick)
     report["goals"] = [
         {
-            "what": f"{function}, {way}: at least {goal:g} times as fast as Pinocchio",
+            "what": f"{function}, {kind}: at least {goal:g} times as fast as Pinocchio",
             "found": found,
             "met": found >= goal,
         }
         for function, by in report["faster"].items()
-        for way, goal in GOALS.items()
-        for found in [by[way]]
+        for kind, goal in GOALS.items()
+        for found in [by[kind]]
     ]
     print(json.dumps(report, indent=2) if options.json else render(report))
 

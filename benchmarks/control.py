@@ -1,16 +1,16 @@
-"""Run what moves in time against its peers on the same tasks in one run, and print times, ratios and goals.
+"""Compare simulation and control with their peers on the same tasks in one run; print times, ratios and goals.
 
     python benchmarks/control.py                   # text
-    python benchmarks/control.py --json            # everything, for machines
+    python benchmarks/control.py --json            # everything as JSON
     python benchmarks/control.py --only simulation # one part
 
 Parts:
-    simulation         steps without contacts on Talos against MuJoCo's mj_step; a batch of 1,000 with one thread and
-                       two
-    operational-space  a tick of operational space control on the Panda, and of the other controllers
+    simulation         steps without contacts on Talos against MuJoCo's mj_step; a batch of 1,000 with one and two
+                       threads
+    operational-space  one tick of operational space control on the Panda, and of the other controllers
     inverse-dynamics   one tick of InverseDynamicsQP on Talos, against TSID where it is installed (make bench-control)
 
-Contestants take turns and each one's best time counts; compare numbers of one run only.
+The solvers are timed in turns and the best time of each counts; compare only numbers of one run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PARTS = ("simulation", "operational-space", "inverse-dynamics")
 
 
 def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
-    """Measure the parts that were asked for, and judge the goals."""
+    """Measure the selected parts and evaluate the goals."""
     report: dict[str, Any] = {"machine": tables.machine(("kinodyn", "mujoco", "numpy")), "quick": quick, "goals": []}
     if "simulation" in parts:
         effort = control_simulation.QUICK if quick else control_simulation.Effort()
@@ -46,7 +46,7 @@ def measure(parts: Sequence[str], *, quick: bool) -> dict[str, Any]:
 
 
 def text(report: dict[str, Any]) -> str:
-    """Write the report as text."""
+    """Format the report as text."""
     lines = [", ".join(f"{name} {value}" for name, value in report["machine"].items()), ""]
     if "simulation" in report:
         lines += [*control_simulation.text(report["simulation"]), ""]
@@ -60,10 +60,10 @@ def text(report: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the command line asks for and print it."""
+    """Run the benchmark and print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to measure")
-    parser.add_argument("--quick", action="store_true", help="few steps, few rounds: shows that it runs")
+    parser.add_argument("--quick", action="store_true", help="few steps and rounds: a smoke test")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)
     report = measure(options.only, quick=options.quick)

@@ -1,12 +1,12 @@
 """Measure one tick of InverseDynamicsQP on Talos, against TSID on the same tasks, states and references in one run.
 
-    pip install . 'tsid==1.7.1' 'pin==3.4.0'                  # TSID wants one exact version of Pinocchio
+    pip install . 'tsid==1.7.1' 'pin==3.4.0'                  # TSID requires an exact version of Pinocchio
     python benchmarks/control_inverse_dynamics.py             # a table
-    python benchmarks/control_inverse_dynamics.py --json      # for machines
+    python benchmarks/control_inverse_dynamics.py --json      # as JSON
 
 Tasks: centre of mass, both hands, orientation of the torso, posture; two feet with friction cones; torque limits. A
-tick sets all references, solves, and reads the torques. States are those of kinodyn's closed loop; contestants take
-turns on them. The benchmark stops where accelerations of the two differ by more than 2 % of the largest.
+tick sets all references, solves, and reads the torques. States are those of kinodyn's closed loop; the controllers are
+timed in turns. The benchmark stops if their accelerations differ by more than 2 % of the largest.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from control_scene import (
     FRICTION,
     HAND,
     HANDS,
-    LITTLE,
     PERIOD,
     POSTURE,
+    REGULARISATION,
     SOLE,
     TORSO,
     TURN,
@@ -42,23 +42,23 @@ from control_scene import (
 )
 from setups import Array
 
-GOAL = 500.0  # us
+GOAL = 500.0  # time of a tick [us]
 
 
-class Contestant(Protocol):
+class TimedController(Protocol):
     """A controller, ready for any tick of the motion."""
 
     name: str
 
     def tick(self, k: int) -> Array:
-        """Set the references of tick k, solve, and give the torques."""
+        """Set the references of tick k, solve, and return the torques."""
 
     def acceleration(self) -> Array:
-        """Give the accelerations of the last tick."""
+        """Return the accelerations of the last tick."""
 
 
 class Kinodyn:
-    """InverseDynamicsQP, weighted or strict, with the joint limits that TSID leaves out or without."""
+    """InverseDynamicsQP, weighted or strict, with or without joint limits, which TSID does not have here."""
 
     def __init__(self, motion: Motion, mode: str = "weighted", *, joint_limits: bool = False) -> None:
         robot, q = motion.robot, motion.start
@@ -80,13 +80,13 @@ class Kinodyn:
             mode=mode,
             dt=DT,
             limits=None if joint_limits else [],
-            acceleration_weight=LITTLE,
-            force_weight=LITTLE,
+            acceleration_weight=REGULARISATION,
+            force_weight=REGULARISATION,
         )
         self.state = kd.State(robot, q)
 
     def tick(self, k: int) -> Array:
-        """Set the references of tick k, update the state, solve, and give the torques."""
+        """Set the references of tick k, update the state, solve, and return the torques."""
         _, q, v, com, hands = self.ticks[k]
         self.com.track(*com)
         for hand, reference in hands.items():
@@ -95,12 +95,12 @@ class Kinodyn:
         return self.result.tau[6:]
 
     def acceleration(self) -> Array:
-        """Give the accelerations of the last tick."""
+        """Return the accelerations of the last tick."""
         return self.result.a
 
 
 def record(ticks: int) -> Motion:
-    """Let Talos sway under kinodyn's control, and keep what it went through."""
+    """Simulate Talos swaying under kinodyn's control and record the states."""
     robot = talos()
     q, v = robot.configuration("half_sitting"), np.zeros(robot.nv)
     motion = Motion(robot, q, [])
@@ -115,9 +115,9 @@ def record(ticks: int) -> Motion:
     return motion
 
 
-def contestants(motion: Motion) -> tuple[list[Contestant], str]:
-    """Prepare kinodyn, and TSID if it is installed, else say why not."""
-    ours: list[Contestant] = [
+def controllers(motion: Motion) -> tuple[list[TimedController], str]:
+    """Prepare kinodyn and, if it is installed, TSID; otherwise return the reason."""
+    ours: list[TimedController] = [
         Kinodyn(motion),
         Kinodyn(motion, joint_limits=True),
         Kinodyn(motion, "strict"),
@@ -129,12 +129,12 @@ def contestants(motion: Motion) -> tuple[list[Contestant], str]:
     return [*ours, Tsid(motion)], ""
 
 
-def agreement(first: Contestant, second: Contestant, ticks: int) -> float:
-    """Return the largest difference of accelerations, in shares of the largest acceleration; stop above 2 %."""
+def agreement(first: TimedController, second: TimedController, ticks: int) -> float:
+    """Return the largest difference of accelerations relative to the largest acceleration; stop above 2 %."""
     worst = largest = 0.0
     for k in range(ticks):
-        for contestant in (first, second):
-            contestant.tick(k)
+        for controller in (first, second):
+            controller.tick(k)
         worst = max(worst, float(np.abs(first.acceleration() - second.acceleration()).max()))
         largest = max(largest, float(np.abs(second.acceleration()).max()))
     if worst > 0.02 * largest:
@@ -143,10 +143,10 @@ def agreement(first: Contestant, second: Contestant, ticks: int) -> float:
 
 
 def measure(turns: int = 10, ticks: int = round(PERIOD / DT)) -> dict[str, Any]:
-    """Time every tick of the motion for each contestant in turn; the least of the turns counts for each tick."""
+    """Time every tick of the motion for each controller in turns; the shortest time counts for each tick."""
     motion = record(ticks)
-    everyone, without = contestants(motion)
-    agree = agreement(everyone[0], everyone[-1], ticks) if not without else None
+    everyone, missing = controllers(motion)
+    agree = agreement(everyone[0], everyone[-1], ticks) if not missing else None
     best = {each.name: np.full(ticks, np.inf) for each in everyone}
     for _ in range(turns):
         for each in everyone:
@@ -159,12 +159,12 @@ def measure(turns: int = 10, ticks: int = round(PERIOD / DT)) -> dict[str, Any]:
         name: {"median": round(statistics.median(times.tolist()), 1), "worst": round(float(times.max()), 1)}
         for name, times in best.items()
     }
-    ratio = None if without else round(us["TSID"]["median"] / us["kinodyn, weighted"]["median"], 2)
+    ratio = None if missing else round(us["TSID"]["median"] / us["kinodyn, weighted"]["median"], 2)
     return {
         "machine": tables.machine(("kinodyn", "numpy")),
         "ticks": ticks,
         "us": us,
-        "without TSID": without,
+        "without TSID": missing,
         "accelerations differ by": agree,
         "faster than TSID": ratio,
         "under 0.5 ms": us["kinodyn, weighted"]["median"] < GOAL,
@@ -172,7 +172,7 @@ def measure(turns: int = 10, ticks: int = round(PERIOD / DT)) -> dict[str, Any]:
 
 
 def goals(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Judge the goals: under half a millisecond, and faster than TSID where it could be measured."""
+    """Evaluate the goals: below half a millisecond, and faster than TSID if it was measured."""
     median, ratio = report["us"]["kinodyn, weighted"]["median"], report["faster than TSID"]
     found = [{"what": "talos: us of an inverse dynamics tick, below 500", "measured": median, "met": median < GOAL}]
     if ratio is not None:
@@ -181,7 +181,7 @@ def goals(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def render(report: dict[str, Any]) -> str:
-    """Write the report as a table."""
+    """Format the report as a table."""
     lines = [f"{'one tick on Talos [us]':36}{'median':>9}{'worst':>9}"]
     lines += [f"{name:36}{us['median']:9.1f}{us['worst']:9.1f}" for name, us in report["us"].items()]
     if report["without TSID"]:
@@ -192,11 +192,11 @@ def render(report: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line, measure, print."""
+    """Run the benchmark and print the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    parser.add_argument("--turns", type=int, default=10, help="how often each tick is measured")
-    parser.add_argument("--ticks", type=int, default=round(PERIOD / DT), help="how long the motion is")
+    parser.add_argument("--turns", type=int, default=10, help="measurements per tick")
+    parser.add_argument("--ticks", type=int, default=round(PERIOD / DT), help="number of ticks")
     options = parser.parse_args(arguments)
     report = measure(options.turns, options.ticks)
     print(json.dumps(report, indent=2) if options.json else render(report))

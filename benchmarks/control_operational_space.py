@@ -1,9 +1,8 @@
-"""One tick of operational space control on the Panda, and of the other controllers beside it.
+"""One tick of operational space control on the Panda, and of the other controllers.
 
-A tick is what a control loop does: `state.update(q, v)`, then `controller(t, state)`, all signals included, each time
-at another state. Before it is timed, the torques are compared with the formula of the book, put together from
-`operational_space`. Times are the shortest of many rounds; on a machine that others use too they are longer, by up to
-two where two threads share a core.
+A tick is `state.update(q, v)` followed by `controller(t, state)`, all signals included, each time at another state.
+Before timing, the torques are compared with the textbook formula, evaluated by `operational_space`. Times are the
+shortest of many rounds; on a shared machine they are up to twice as long.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ def measure(rounds: int) -> dict[str, Any]:
     T = kd.kinematics.pose(robot, HOME + 0.1, FRAME)
     gains = Gains.from_frequency(10.0)
     law = OperationalSpaceControl(robot, FRAME, T, gains, posture=HOME)
-    off = agrees(law, q[:STATES], v[:STATES])
+    difference = check_torques(law, q[:STATES], v[:STATES])
     controllers = {"operational space": law, **others(robot, T, gains)}
     entries = {name: Entry(ticks(robot, one, q[:STATES], v[:STATES]), STATES) for name, one in controllers.items()}
     entries["operational space, batch of 1000"] = Entry(batch(robot, law, q, v), BATCH)
-    return {"robot": "panda", "us per tick": best_of(entries, rounds), "off from the book": off}
+    return {"robot": "panda", "us per tick": best_of(entries, rounds), "off from the book": difference}
 
 
 def others(robot: kd.Robot, T: Array, gains: Gains) -> dict[str, kd.control.Controller]:
@@ -59,19 +58,19 @@ def others(robot: kd.Robot, T: Array, gains: Gains) -> dict[str, kd.control.Cont
 
 
 def ticks(robot: kd.Robot, controller: kd.control.Controller, q: Array, v: Array) -> Callable[[], None]:
-    """Make a run of one tick at each state."""
+    """Return a run of one tick at each state."""
     state = kd.State(robot, q[0], v[0])
     pairs = list(zip(q, v, strict=True))
 
     def run() -> None:
-        for place, rate in pairs:
-            controller(0.0, state.update(place, rate))
+        for q_k, v_k in pairs:
+            controller(0.0, state.update(q_k, v_k))
 
     return run
 
 
 def batch(robot: kd.Robot, controller: kd.control.Controller, q: Array, v: Array) -> Callable[[], None]:
-    """Make a run of one call for all states."""
+    """Return a run of one call for all states."""
     state = kd.State(robot, q, v)
 
     def run() -> None:
@@ -80,30 +79,31 @@ def batch(robot: kd.Robot, controller: kd.control.Controller, q: Array, v: Array
     return run
 
 
-def agrees(law: OperationalSpaceControl, q: Array, v: Array) -> float:
-    """Compare torques with J^T (Lambda y + mu + p) + N^T tau0, or stop; gives the largest difference [N m]."""
+def check_torques(law: OperationalSpaceControl, q: Array, v: Array) -> float:
+    """Return the largest difference [N m] from J^T (Lambda y + mu + p) + N^T tau0; stop if it is too large."""
     robot, worst = law.robot, 0.0
-    for place, rate in zip(q, v, strict=True):
-        law(0.0, kd.State(robot, place, rate))
-        space = operational_space(robot, place, rate, FRAME)
+    for q_k, v_k in zip(q, v, strict=True):
+        law(0.0, kd.State(robot, q_k, v_k))
+        space = operational_space(robot, q_k, v_k, FRAME)
         y = law.stiffness * law.signals["error"] + law.damping * law.signals["error_rate"]
-        a0 = law.posture.stiffness * (HOME - place) - law.posture.damping * rate
-        tau0 = kd.dynamics.inverse(robot, place, rate, a0)
+        a0 = law.posture.stiffness * (HOME - q_k) - law.posture.damping * v_k
+        tau0 = kd.dynamics.inverse(robot, q_k, v_k, a0)
         book = space.J.T @ (space.Lambda @ y + space.mu + space.p) + space.N.T @ tau0
         worst = max(worst, float(np.abs(law.signals["tau_desired"] - book).max()))
     if worst > 1e-8:
-        raise SystemExit(f"torques are {worst:.1e} N m off from the formula of the book")
+        raise SystemExit(f"torques differ from the textbook formula by {worst:.1e} N m")
     return worst
 
 
 def goals(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Judge what is asked of operational space control."""
+    """Evaluate the goal for operational space control."""
     us = row["us per tick"]["operational space"]
     what = f"{row['robot']}: a tick of operational space control under {GOAL_US:g} us"
     return [{"what": what, "measured": us, "met": us < GOAL_US}]
 
 
 def text(row: dict[str, Any]) -> list[str]:
-    """Write the row as lines."""
-    lines = [f"A tick of each controller, {row['robot']}; torques {row['off from the book']:.0e} N m off from the book"]
+    """Format the results as lines of text."""
+    accuracy = f"torques within {row['off from the book']:.0e} N m of the textbook formula"
+    lines = [f"One tick of each controller, {row['robot']}; {accuracy}"]
     return lines + [f"  {name:34} {us:9.1f} us" for name, us in row["us per tick"].items()]

@@ -1,4 +1,4 @@
-"""The motion that inverse dynamics controllers get: Talos on both feet sways and moves its hands."""
+"""The motion for inverse dynamics controllers: Talos sways on both feet and moves its hands."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ HANDS = ("gripper_left_base_link", "gripper_right_base_link")
 TORSO = "torso_2_link"
 SOLE = [[0.1, 0.06, 0.0], [0.1, -0.06, 0.0], [-0.1, -0.06, 0.0], [-0.1, 0.06, 0.0]]  # [m]
 FRICTION, FREQUENCY = 0.6, 10.0  # [-], [rad/s]
-# Weights of rows, by whose squares those of errors count. The last is for what nothing asks for: it is what TSID's
-# solver adds by itself.
-COM, HAND, TURN, POSTURE, LITTLE = 10.0, 1.0, 1.0, 0.1, 1e-4
+# Weights of task rows (errors count with their squares); the regularisation is the one that TSID's solver adds.
+COM, HAND, TURN, POSTURE, REGULARISATION = 10.0, 1.0, 1.0, 0.1, 1e-4
 DT, PERIOD = 2e-3, 1.0  # [s]
 SWAY, LIFT = np.array([0.0, 0.03, 0.0]), np.array([0.05, 0.0, 0.08])  # [m]
 
@@ -29,7 +28,7 @@ Tick: TypeAlias = tuple[float, Array, Array, Reference, dict[str, Reference]]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """A robot, where it starts (nq,), and for each tick: time, q, v, references of the weight and of the hands."""
+    """A robot, its initial configuration (nq,), and for each tick: time, q, v, references of the CoM and the hands."""
 
     robot: kd.Robot
     start: Array
@@ -44,7 +43,7 @@ def talos() -> kd.Robot:
 
 
 def references(robot: kd.Robot, q0: Array, t: float) -> tuple[Reference, dict[str, Reference]]:
-    """Say where weight and hands shall be at time t: there and back within a period."""
+    """Return the references of CoM and hands at time t: one oscillation per period."""
     w = 2.0 * np.pi / PERIOD
     shape = 0.5 * (1.0 - np.cos(w * t)), 0.5 * w * np.sin(w * t), 0.5 * w * w * np.cos(w * t)
     p, rate, gain = (part * SWAY for part in shape)

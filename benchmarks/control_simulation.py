@@ -1,7 +1,7 @@
 """Simulation without contacts: steps of kinodyn and of MuJoCo's mj_step on the same tree, and a batch over threads.
 
 MuJoCo's model is made from kinodyn's robot by `kinodyn.sim.to_mujoco`: one body per moving joint, no shapes, limits or
-friction, its Euler method, which is our semi-implicit one. Both must arrive at the same state before they are timed.
+friction, and its Euler method, which is our semi-implicit one. Both must reach the same state before they are timed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOLERANCE = 1e-8
 
 @dataclass(frozen=True)
 class Effort:
-    """Steps of one run, simulations in the batch and steps of it, rounds; pairs and seconds for the gain of threads."""
+    """Steps per run, size and steps of the batch, rounds; pairs and seconds for the speed-up by threads."""
 
     steps: int = 1000
     batch: int = 1000
@@ -86,18 +86,20 @@ KINDS = ("semi-implicit", "rk4")
 
 
 def require_agreement(native: NativeSimulator, other: MujocoSimulator, q0: Any) -> None:
-    """Stop unless both arrive at the same state after a few steps."""
+    """Stop unless both reach the same state after a few steps."""
     robot, still = native.robot, np.zeros(native.robot.nv)
     for simulator in (native, other):
         simulator.reset(q0)
         simulator.step(still, steps=20)
-    apart = np.abs(robot.difference(native.q, other.q)).max()
-    if not apart <= TOLERANCE:
-        raise SystemExit(f"{robot.name}: kinodyn and MuJoCo differ by {apart:.1e} after 20 steps; nothing is timed")
+    difference = np.abs(robot.difference(native.q, other.q)).max()
+    if not difference <= TOLERANCE:
+        raise SystemExit(
+            f"{robot.name}: kinodyn and MuJoCo differ by {difference:.1e} after 20 steps; comparison stopped"
+        )
 
 
 def goals(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Judge what is asked of the simulation of Talos."""
+    """Evaluate the goals for the simulation of Talos."""
     return [
         {
             "what": f"{row['robot']}: steps per second at least 2 times those of mj_step",
@@ -113,7 +115,7 @@ def goals(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def text(row: dict[str, Any]) -> list[str]:
-    """Write the row as lines."""
+    """Format the results as lines of text."""
     lines = [f"Simulation without contacts, {row['robot']}, {row['nv']} degrees of freedom"]
     for key, us in row["us per step"].items():
         lines.append(f"  {key:28} {us:9.3f} us per step {1e6 / us:12.0f} steps/s")

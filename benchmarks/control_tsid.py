@@ -1,4 +1,4 @@
-"""TSID on the motion that benchmarks/control_inverse_dynamics.py asks for."""
+"""TSID on the motion of benchmarks/control_inverse_dynamics.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from control_scene import COM, FEET, FREQUENCY, FRICTION, HAND, HANDS, POSTURE, 
 from pinocchio_model import build
 from setups import Array
 
-LITTLE = 1e-8  # weight of forces [1/N^2]: no more than what TSID's solver adds for itself
+REGULARISATION = 1e-8  # weight of forces [1/N^2]: that which TSID's solver adds
 
 
 class Tsid:
@@ -31,15 +31,15 @@ class Tsid:
         self.form = tsid.InverseDynamicsFormulationAccForce("tsid", self.robot, False)
         q, v = motion.start, np.zeros(robot.nv)
         self.form.computeProblemData(0.0, q, v)
-        self.feet = [self._stand(foot) for foot in FEET]  # TSID does not keep what it is given: we must
-        self.com = self._follow(tsid.TaskComEquality("com", self.robot), 3, COM)
-        self.hands = {hand: self._follow(tsid.TaskSE3Equality(hand, self.robot, hand), 6, HAND) for hand in HANDS}
+        self.feet = [self._add_contact(foot) for foot in FEET]  # TSID keeps no references to its tasks
+        self.com = self._add_task(tsid.TaskComEquality("com", self.robot), 3, COM)
+        self.hands = {hand: self._add_task(tsid.TaskSE3Equality(hand, self.robot, hand), 6, HAND) for hand in HANDS}
         self.torso = tsid.TaskSE3Equality(TORSO, self.robot, TORSO)
         self.torso.setMask(np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0]))
-        self._follow(self.torso, 6, TURN)
-        self.torso.setReference(self._sample(self._place(TORSO)))
+        self._add_task(self.torso, 6, TURN)
+        self.torso.setReference(self._sample(self._frame_pose(TORSO)))
         joints = robot.nv - 6
-        self.posture = self._follow(tsid.TaskJointPosture("posture", self.robot), joints, POSTURE)
+        self.posture = self._add_task(tsid.TaskJointPosture("posture", self.robot), joints, POSTURE)
         reference = tsid.TrajectorySample(joints)
         reference.value(q[7:])
         self.posture.setReference(reference)
@@ -54,20 +54,20 @@ class Tsid:
             for t, q, v, com, hands in motion.ticks
         ]
 
-    def _place(self, frame: str) -> Any:
+    def _frame_pose(self, frame: str) -> Any:
         return self.robot.framePosition(self.form.data(), self.model.getFrameId(frame))
 
-    def _stand(self, foot: str) -> Any:
+    def _add_contact(self, foot: str) -> Any:
         contact = tsid.Contact6d(
             foot, self.robot, foot, np.array(SOLE).T, np.array([0.0, 0.0, 1.0]), FRICTION, 0.0, 1e4
         )
         contact.setKp(np.zeros(6))
         contact.setKd(np.full(6, 40.0))
-        contact.setReference(self._place(foot))
-        self.form.addRigidContact(contact, LITTLE, 1.0, 0)
+        contact.setReference(self._frame_pose(foot))
+        self.form.addRigidContact(contact, REGULARISATION, 1.0, 0)
         return contact
 
-    def _follow(self, task: Any, rows: int, weight: float) -> Any:
+    def _add_task(self, task: Any, rows: int, weight: float) -> Any:
         task.setKp(np.full(rows, FREQUENCY**2))
         task.setKd(np.full(rows, 2.0 * FREQUENCY))
         self.form.addMotionTask(task, weight**2, 1, 0.0)
@@ -82,7 +82,7 @@ class Tsid:
         return sample
 
     def tick(self, k: int) -> Array:
-        """Set the references of tick k, solve, and give the torques (nv,)."""
+        """Set the references of tick k, solve, and return the torques (nv,)."""
         t, q, v, (p, rate, gain), hands = self.rows[k]
         sample = tsid.TrajectorySample(3)
         sample.value(p)
@@ -91,15 +91,15 @@ class Tsid:
         self.com.setReference(sample)
         for hand, reference in hands.items():
             self.hands[hand].setReference(reference)
-        self.answer = self.solver.solve(self.form.computeProblemData(t, q, v))
-        tau: Array = self.form.getActuatorForces(self.answer)
+        self.solution = self.solver.solve(self.form.computeProblemData(t, q, v))
+        tau: Array = self.form.getActuatorForces(self.solution)
         return tau
 
     def acceleration(self) -> Array:
-        """Give the accelerations (nv,) of the last tick."""
-        a: Array = self.form.getAccelerations(self.answer)
+        """Return the accelerations (nv,) of the last tick."""
+        a: Array = self.form.getAccelerations(self.solution)
         return a
 
     def solved(self) -> bool:
-        """Tell whether TSID calls its last answer optimal."""
-        return int(self.answer.status) == 0
+        """Return whether TSID reports its last solution as optimal."""
+        return int(self.solution.status) == 0

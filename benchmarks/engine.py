@@ -1,8 +1,8 @@
-"""Run kinodyn, Pinocchio and MuJoCo on the same random states and print the time each takes per state.
+"""Compare kinodyn, Pinocchio and MuJoCo on the same random states; print the time per state.
 
     python benchmarks/engine.py [--quick] [--json | --markdown] [--robots talos g1]
 
-Every pair of results is compared before it is timed: engines that disagree end the run.
+All results are compared before they are timed: the run stops if engines disagree.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ ROBOTS = ("talos", "g1", "panda", "humanoid")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: states per batch, states for single calls, rounds of which the best counts.
+    """How much to measure: states per batch, states for single calls, rounds (the best counts).
 
-    For the gain of threads: pairs of runs of which the median counts, and how long each lasts.
+    For the speed-up by threads: pairs of runs (the median counts) and the duration of each [s].
     """
 
     batch: int = 4096
@@ -41,21 +41,21 @@ class Effort:
 
 
 def measure(setup: setups.Setup, effort: Effort) -> dict[str, Any]:
-    """Check that the engines agree on one robot, then time every function on each of them."""
+    """Check that the engines agree on one robot, then time every function."""
     few = setup.first(effort.singles)
     model = pinocchio_model.build(setup.robot.description)
-    rivals: dict[str, Pinocchio | MuJoCo] = {"Pinocchio": Pinocchio(few, model)}
+    peers: dict[str, Pinocchio | MuJoCo] = {"Pinocchio": Pinocchio(few, model)}
     reason = ""
     try:
-        rivals["MuJoCo"] = MuJoCo(few, mujoco_model.build(model, setup.ends))
+        peers["MuJoCo"] = MuJoCo(few, mujoco_model.build(model, setup.ends))
     except ValueError as error:
         reason = str(error)
-    for rival in rivals.values():
-        require_agreement(Kinodyn(setup.first(8)), rival, rival.functions, states=8)
+    for peer in peers.values():
+        require_agreement(Kinodyn(setup.first(8)), peer, peer.functions, states=8)
     times, gains = {}, {}
     for function in setups.FUNCTIONS:
         entries = {"kinodyn": Entry(Kinodyn(few).single(function), few.size)}
-        entries |= {name: Entry(r.single(function), few.size) for name, r in rivals.items() if function in r.functions}
+        entries |= {name: Entry(r.single(function), few.size) for name, r in peers.items() if function in r.functions}
         entries |= batches(setup, model, function)
         times[function] = best_of(entries, effort.rounds)
         gains[function] = thread_gain(Kinodyn(setup).batch(function), effort.pairs, effort.seconds)
@@ -70,7 +70,7 @@ def measure(setup: setups.Setup, effort: Effort) -> dict[str, Any]:
 
 
 def batches(setup: setups.Setup, model: Any, function: str) -> dict[str, Entry]:
-    """Make the entries that take all states in one call, with one thread and with two."""
+    """Return the entries that take all states in one call, with one thread and with two."""
     entries = {}
     for threads in (1, 2):
         entries[f"kinodyn batch {threads}"] = Entry(Kinodyn(setup).batch(function), setup.size, threads)
@@ -81,12 +81,10 @@ def batches(setup: setups.Setup, model: Any, function: str) -> dict[str, Entry]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the command line asks for and print it."""
+    """Run the benchmark and print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="+", default=ROBOTS, metavar="NAME", help="robots to measure")
-    parser.add_argument(
-        "--quick", action="store_true", help="few states, few rounds: shows that it runs, only roughly how fast"
-    )
+    parser.add_argument("--quick", action="store_true", help="few states and rounds: a smoke test with rough times")
     style = parser.add_mutually_exclusive_group()
     style.add_argument("--json", action="store_true", help="print everything as JSON")
     style.add_argument("--markdown", action="store_true", help="print Markdown tables")

@@ -44,12 +44,12 @@ def with_joints(*, quick: bool) -> dict[str, Any]:
     for count in counts:
         setup = setups.chain(count, 16 if quick else 1024)
         model = pinocchio_model.build(setup.robot.description)
-        kinodyn, rival = Kinodyn(setup), Pinocchio(setup.first(16 if quick else 128), model)
-        require_agreement(kinodyn, rival, FUNCTIONS, states=2)
+        kinodyn, peer = Kinodyn(setup), Pinocchio(setup.first(16 if quick else 128), model)
+        require_agreement(kinodyn, peer, FUNCTIONS, states=2)
         for function in FUNCTIONS:
             entries = {
                 "kinodyn": Entry(kinodyn.batch(function), setup.size),
-                "Pinocchio": Entry(rival.single(function), rival.setup.size),
+                "Pinocchio": Entry(peer.single(function), peer.setup.size),
             }
             for engine, best in best_of(entries, 1 if quick else 12).items():
                 times[function][engine].append(best)
@@ -58,6 +58,6 @@ def with_joints(*, quick: bool) -> dict[str, Any]:
 
 
 def exponent(counts: tuple[int, ...], times: list[float]) -> float:
-    """Fit p in time = c count^p to the longer half of the chains, where fixed costs no longer show."""
+    """Fit p in time = c count^p to the longer half of the chains, where fixed costs are negligible."""
     half = len(counts) // 2
     return float(np.polyfit(np.log(counts[half:]), np.log(times[half:]), 1)[0])

@@ -1,8 +1,8 @@
-"""Run kinodyn's inverse kinematics and its peers on the same poses in one run, and print times, ratios and goals.
+"""Compare kinodyn's inverse kinematics with its peers on the same poses in one run; print times, ratios and goals.
 
-    pip install '.[benchmark]'                     # the peers; what is missing is said, the rest is measured
+    pip install '.[benchmark]'                     # the peers; missing ones are reported and skipped
     python benchmarks/ik.py                        # tables
-    python benchmarks/ik.py --json > ik.json       # everything, for machines
+    python benchmarks/ik.py --json > ik.json       # everything as JSON
     python benchmarks/ik.py --only whole-body      # one part
 
 Parts:
@@ -11,9 +11,9 @@ Parts:
     protocol     arms and legs by the protocol of TRAC-IK's README: 10,000 poses, start midway, 1e-5, 5 ms
     whole-body   one step on Talos with feet, hands, centre of mass, posture and limits, against Placo, Pink, mink
 
-Peers get the same robot as kinodyn, built from its description, and the same poses; the benchmark stops where their
-forward kinematics differ. Answers are judged by forward kinematics of its own. Contestants take turns and each one's
-best time counts; compare numbers of one run only.
+Peers get the same robot, built from kinodyn's description, and the same poses; the benchmark stops if their forward
+kinematics differ. Solutions are verified by independent forward kinematics. The solvers are timed in turns and the best
+time of each counts; compare only numbers of one run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NUMERIC, CLOSED_FORM = ("panda", "ur5", "puma560"), ("puma560", "ur5")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: poses in single calls and in batches, steps of the whole body, turns for each."""
+    """How much to measure: poses in single calls and in batches, whole-body steps, rounds."""
 
     singles: int = 500
     batch: int = 4096
@@ -56,7 +56,7 @@ QUICK = Effort(singles=5, batch=64, turns=1, poses=64, timed=5, steps=10, runs=1
 
 
 def measure(parts: Sequence[str], effort: Effort) -> dict[str, Any]:
-    """Measure the parts that were asked for; robots that are not installed are left out, and that is said."""
+    """Measure the selected parts; robots that are not installed are skipped and listed."""
     report: dict[str, Any] = {
         "machine": tables.machine(("kinodyn", "numpy", "scipy")),
         "peers": ik_peers.versions(),
@@ -76,12 +76,12 @@ def measure(parts: Sequence[str], effort: Effort) -> dict[str, Any]:
         ]
     if "whole-body" in parts and installed("talos", "whole-body", report):
         report["whole body"] = ik_whole_body.measure(effort.steps, effort.runs)
-    report["goals"] = ik_goals.judge(report)
+    report["goals"] = ik_goals.evaluate(report)
     return report
 
 
 def installed(robot: str, what: str, report: dict[str, Any]) -> bool:
-    """Tell whether a robot is there, and note in the report what is left out if not."""
+    """Return whether a robot is installed; otherwise note in the report what is skipped."""
     if robot in kd.robots():
         return True
     report["left out"][what] = f"robot {robot!r} comes with pip install '.[robots]'"
@@ -89,12 +89,10 @@ def installed(robot: str, what: str, report: dict[str, Any]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what the command line asks for and print it."""
+    """Run the benchmark and print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
-    parser.add_argument(
-        "--quick", action="store_true", help="few poses, one turn: shows that it runs, not how fast it is"
-    )
+    parser.add_argument("--quick", action="store_true", help="few poses, one round: a smoke test")
     style = parser.add_mutually_exclusive_group()
     style.add_argument("--json", action="store_true", help="print everything as JSON")
     style.add_argument("--markdown", action="store_true", help="print Markdown tables")

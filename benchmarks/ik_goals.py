@@ -1,4 +1,4 @@
-"""What inverse kinematics has to reach, and whether a report reaches it."""
+"""The goals for inverse kinematics, and whether a report meets them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# How many times faster than the peer: on the Panda, and for a whole-body step.
+# Speed-up over the peer: on the Panda, and for a whole-body step.
 IK_LM_BATCH, IK_LM_SINGLE = 20.0, 3.0
 STEP = {"Placo": 2.0, "Pink": 10.0, "mink": 10.0}
 CLOSED_FORM_US, SUCCESS = 5.0, 99.9
@@ -14,7 +14,7 @@ CLOSED_FORM_US, SUCCESS = 5.0, 99.9
 
 @dataclass(frozen=True)
 class Goal:
-    """A number to reach; `measured` is None when a peer was missing, and `met` then too."""
+    """A goal; `measured` and `met` are None if a peer is missing."""
 
     what: str
     needed: str
@@ -22,8 +22,8 @@ class Goal:
     met: bool | None
 
 
-def judge(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Judge each goal that the report's parts are about."""
+def evaluate(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Evaluate the goals of the parts in the report."""
     goals = [
         *(goal for row in report.get("numeric", ()) if row["chain"] == "panda" for goal in numeric(row)),
         *(goal for row in report.get("closed form", ()) for goal in closed_form(row)),
@@ -34,7 +34,7 @@ def judge(report: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def times_faster(what: str, ratio: float | None, needed: float) -> Goal:
-    """Make the goal of being some times faster than a peer, which may not be there."""
+    """Return a goal for the speed-up over a peer, which may be missing."""
     if ratio is None:
         return Goal(what, f"{needed:g}x", None, None)
     return Goal(what, f"{needed:g}x", f"{ratio:.1f}x", ratio >= needed)
@@ -49,7 +49,7 @@ def numeric(row: dict[str, Any]) -> Iterator[Goal]:
 
 
 def closed_form(row: dict[str, Any]) -> Iterator[Goal]:
-    """Look at the time on one thread, and at what was found."""
+    """Check the time on one thread and the solutions."""
     us, found = row["us"]["kinodyn batch, 1 thread"], row["answers"]["kinodyn"]
     what = f"{row['chain']}, closed form, batch on one thread"
     yield Goal(what, f"below {CLOSED_FORM_US:g} us", f"{us:.2f} us", us < CLOSED_FORM_US)
@@ -59,7 +59,7 @@ def closed_form(row: dict[str, Any]) -> Iterator[Goal]:
 
 
 def protocol(row: dict[str, Any]) -> Iterator[Goal]:
-    """Look at the whole batch; single calls also have to keep the time."""
+    """Check the batch; single calls also have a time limit."""
     share, false = row["batch"]["success %"], row["batch"]["false claims"]
     said = f"{share:.2f} %, {false} false"
     yield Goal(f"{row['chain']}, batch", f"{SUCCESS} %, 0 false", said, share >= SUCCESS and false == 0)
@@ -68,7 +68,7 @@ def protocol(row: dict[str, Any]) -> Iterator[Goal]:
 
 
 def whole_body(part: dict[str, Any]) -> Iterator[Goal]:
-    """Compare with peers that hold the feet as strictly."""
+    """Compare with peers that constrain the feet as strictly."""
     for peer, needed in STEP.items():
         for kind in ("median", "under way"):
             ratio = part["faster"].get(peer, {}).get(kind)

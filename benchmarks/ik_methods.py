@@ -1,11 +1,11 @@
-"""Compare the methods of `kinodyn.ik.solve` on one arm: how often each succeeds, and how long it takes.
+"""Compare the methods of `kinodyn.ik.solve` on one arm: success rate and time.
 
     python benchmarks/ik_methods.py                 # panda, 1000 poses
     python benchmarks/ik_methods.py ur5 --poses 200
 
-Targets are poses of random configurations within the limits, the start is the middle of the limits, the tolerance that
-of `solve`. Success is counted from one start alone and with the default restarts. SciPy takes one pose at a time, and
-gets a tenth of the poses.
+Targets are poses of random configurations within the limits, the initial guess is the middle of the limits, the
+tolerance is the default. Success is counted from one start and with the default restarts. SciPy takes one pose at a
+time and gets a tenth of the poses.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def main() -> None:
     kd.set_threads(1)
     T = kd.kinematics.pose(robot, robot.random(options.poses, seed=1), frame)
     kd.ik.solve(robot, {frame: T[:10]})
-    print("| method | one start | with restarts | us a pose, batch | us, one call (median) |\n|---|---|---|---|---|")
+    print(
+        "| method | one start | with restarts | us per pose, batch | us, single call (median) |\n|---|---|---|---|---|"
+    )
     for method in METHODS:
         print(f"| {' | '.join(measure(robot, frame, T, method))} |", flush=True)
 

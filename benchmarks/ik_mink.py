@@ -12,7 +12,7 @@ from setups import Array
 
 
 class Mink:
-    """mink's `solve_ik` with the feet as equality constraints, or as heavy tasks."""
+    """mink's `solve_ik` with the feet as equality constraints, or as tasks with a large weight."""
 
     def __init__(self, scene: Scene, *, hard: bool) -> None:
         self.scene = scene
@@ -25,7 +25,7 @@ class Mink:
         velocities = {name: float(limits.velocity[robot.joint(name).v][0]) for name in robot.joint_names}
         self.limits = [mink.ConfigurationLimit(self.model), mink.VelocityLimit(self.model, velocities)]
         self.start = scene.start.copy()
-        self.start[3:7] = scene.start[[6, 3, 4, 5]]  # MuJoCo's quaternions begin with w
+        self.start[3:7] = scene.start[[6, 3, 4, 5]]  # MuJoCo's quaternions are w first
         feet = [self.frame(foot, FOOT) for foot in FEET]
         hands = [self.frame(hand, HAND) for hand in HANDS]
         com = mink.ComTask(np.sqrt(COM))

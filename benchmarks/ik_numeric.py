@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import ik_peers
 import kinodyn as kd
-from ik_chains import Chain, Turn
+from ik_chains import Chain, RevoluteJoint
 from setups import Array
 from timing import Entry, best_of, loop
 
@@ -23,7 +23,7 @@ AS_DELIVERED, AS_EXACT = 1e-6, 0.5 * TOLERANCE**2
 
 
 def measure(chain: Chain, singles: int, batch: int, rounds: int) -> dict[str, Any]:
-    """Time every solver per pose [us], and judge every answer by the chain's own forward kinematics."""
+    """Time every solver per pose [us] and verify its solutions by the chain's forward kinematics."""
     threads = os.cpu_count() or 1
     _, few = chain.reachable(singles)
     _, many = chain.reachable(batch, seed=1)
@@ -41,15 +41,15 @@ def measure(chain: Chain, singles: int, batch: int, rounds: int) -> dict[str, An
         entries.popitem()
     one_by_one = [solve(T) for T in few]
     found = {
-        "kinodyn": judged(chain, few, one_by_one, TOLERANCE),
-        "kinodyn batch, 1 thread": judged(chain, many, solve(many), TOLERANCE),
+        "kinodyn": verify(chain, few, one_by_one, TOLERANCE),
+        "kinodyn batch, 1 thread": verify(chain, many, solve(many), TOLERANCE),
     }
     reason = ik_peers.missing("robotics-toolbox")
     if not reason:
         for name, tol in (("ik_LM, as delivered", AS_DELIVERED), ("ik_LM, as exact", AS_EXACT)):
             peer = ik_lm(chain, start, tol)
             entries[name] = Entry(loop(peer, list(few)), singles)
-            found[name] = judged(chain, few, list(map(peer, few)), float(np.sqrt(2.0 * tol)))
+            found[name] = verify(chain, few, list(map(peer, few)), float(np.sqrt(2.0 * tol)))
     us = best_of(entries, rounds)
     theirs = min((time for name, time in us.items() if name.startswith("ik_LM")), default=None)
     return {
@@ -63,8 +63,8 @@ def measure(chain: Chain, singles: int, batch: int, rounds: int) -> dict[str, An
     }
 
 
-def judged(chain: Chain, T: Array, answers: Any, tolerance: float) -> dict[str, float]:
-    """Judge answers: the share that is right [%], claims that are false, the worst error of a claim [m or rad]."""
+def verify(chain: Chain, T: Array, answers: Any, tolerance: float) -> dict[str, float]:
+    """Return the success rate [%], the number of false claims, and the largest error of a claim [m or rad]."""
     several = isinstance(answers, list)
     q = np.array([answer.q for answer in answers]) if several else answers.q
     claimed: NDArray[np.bool_] = np.array([bool(a.success) for a in answers]) if several else answers.success
@@ -78,24 +78,24 @@ def judged(chain: Chain, T: Array, answers: Any, tolerance: float) -> dict[str, 
 
 
 def ik_lm(chain: Chain, start: Array, tol: float) -> Callable[[Array], Any]:
-    """Make robotics-toolbox's solver for the very same arm; it stops the benchmark if its arm is another one."""
+    """Return robotics-toolbox's solver for the same arm; stop if its forward kinematics differ."""
     rtb: Any = import_module("roboticstoolbox")
-    turns, T_last = chain.turns
-    ets = rtb.ETS([*elements(rtb.ET, turns), rtb.ET.SE3(T_last)])
+    joints, T_last = chain.joints
+    ets = rtb.ETS([*elements(rtb.ET, joints), rtb.ET.SE3(T_last)])
     for q in chain.robot.random(8, seed=2):
         difference = float(np.abs(ets.fkine(q).A - chain.pose(q)).max())
         if not difference < 1e-9:
-            raise SystemExit(f"robotics-toolbox's {chain.name} differs by {difference:.1e}: nothing to compare")
+            raise SystemExit(f"robotics-toolbox's {chain.name} differs by {difference:.1e}: comparison stopped")
     return partial(ets.ik_LM, q0=start, tol=tol)
 
 
-def elements(ET: Any, turns: Iterable[Turn]) -> Iterable[Any]:
-    """Write joints as robotics-toolbox's elementary transforms; it knows turns about x, y and z, either way round."""
-    for turn in turns:
-        index = int(np.abs(turn.axis).argmax())
-        if not np.isclose(abs(turn.axis[index]), 1.0, atol=1e-12):
-            raise SystemExit(f"axis {turn.axis} is none that robotics-toolbox turns about: nothing to compare")
-        if not np.array_equal(turn.T_before, np.eye(4)):
-            yield ET.SE3(turn.T_before)
+def elements(ET: Any, joints: Iterable[RevoluteJoint]) -> Iterable[Any]:
+    """Convert joints to robotics-toolbox's elementary transforms, which rotate about x, y or z only."""
+    for joint in joints:
+        index = int(np.abs(joint.axis).argmax())
+        if not np.isclose(abs(joint.axis[index]), 1.0, atol=1e-12):
+            raise SystemExit(f"robotics-toolbox has no rotation about the axis {joint.axis}: comparison stopped")
+        if not np.array_equal(joint.T_before, np.eye(4)):
+            yield ET.SE3(joint.T_before)
         about = (ET.Rx, ET.Ry, ET.Rz)[index]
-        yield about(flip=bool(turn.axis[index] < 0.0), qlim=np.array([turn.lower, turn.upper]))
+        yield about(flip=bool(joint.axis[index] < 0.0), qlim=np.array([joint.lower, joint.upper]))

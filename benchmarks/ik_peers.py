@@ -1,11 +1,11 @@
-"""Which other packages are installed, and which versions."""
+"""Peers: which are installed, and their versions."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from importlib.metadata import version
 
-# What the tables call it -> the module to import and the package that brings it.
+# Name in the tables -> module to import, package that provides it.
 PEERS = {
     "robotics-toolbox": ("roboticstoolbox", "roboticstoolbox-python"),
     "EAIK": ("eaik.IK_Homogeneous", "EAIK"),
@@ -17,7 +17,7 @@ PEERS = {
     "Pinocchio": ("pinocchio", "pin"),
 }
 
-# Whole-body solvers and what each needs besides itself: mink's model is built by way of Pinocchio.
+# Whole-body solvers and what they need: mink's model is built through Pinocchio.
 NEEDS = {
     "Placo": ("Placo", "Pinocchio"),
     "Pink": ("Pink", "Pinocchio", "DAQP", "qpsolvers"),
@@ -26,13 +26,13 @@ NEEDS = {
 
 
 def missing(peer: str) -> str:
-    """Say why a peer cannot run, "" when it can."""
+    """Return why a peer cannot run; "" if it can."""
     states = ((PEERS[name][1], state(name)) for name in NEEDS.get(peer, (peer,)))
     return next((f"{package} {reason}" for package, reason in states if reason), "")
 
 
 def state(name: str) -> str:
-    """Say what is wrong with one package, "" when it imports."""
+    """Return why a package cannot be imported; "" if it can."""
     module = PEERS[name][0]
     try:
         import_module(module)
@@ -43,5 +43,5 @@ def state(name: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Tell the version of each peer, or that it is not there."""
+    """Return the version of each peer, or why it cannot be imported."""
     return {package: state(name) or version(package) for name, (_, package) in PEERS.items()}

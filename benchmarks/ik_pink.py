@@ -10,11 +10,11 @@ import pinocchio_model
 from ik_scene import COM, DT, FEET, FOOT, HAND, HANDS, POSTURE, Scene
 from setups import Array
 
-NO_LIMIT = 1e20  # what Pink takes for infinite
+NO_LIMIT = 1e20  # Pink's value for infinity
 
 
 class Pink:
-    """Pink's `solve_ik` with the feet as equality constraints, or as heavy tasks."""
+    """Pink's `solve_ik` with the feet as equality constraints, or as tasks with a large weight."""
 
     def __init__(self, scene: Scene, *, hard: bool) -> None:
         self.scene = scene

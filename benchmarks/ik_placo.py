@@ -16,7 +16,7 @@ from setups import Array
 
 
 class Placo:
-    """Placo's solver with hard tasks for the feet, or with heavy ones."""
+    """Placo's solver with hard tasks for the feet, or with soft ones of a large weight."""
 
     def __init__(self, scene: Scene, *, hard: bool) -> None:
         self.scene = scene
@@ -58,7 +58,7 @@ class Placo:
 
 
 def without_shapes(description: Description) -> Description:
-    """Leave out shapes, and the floating joint, which Placo adds by itself."""
+    """Remove shapes, and the floating joint, which Placo adds itself."""
     free = next(joint for joint in description.joints if joint.kind == "floating")
     return replace(
         description,

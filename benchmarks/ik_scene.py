@@ -1,4 +1,4 @@
-"""The whole-body task that every solver gets: Talos on both feet reaches with both hands and shifts its weight."""
+"""The whole-body problem of the benchmark: Talos stands on both feet, reaches with both hands and moves its CoM."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from setups import Array
 HANDS = ("gripper_left_base_link", "gripper_right_base_link")
 FEET = ("left_sole_link", "right_sole_link")
 DT = 0.01  # [s]
-# How much each task counts in a sum of squares, where a solver has but one: feet only if they are not a constraint.
+# Weights of the tasks for solvers with a single least-squares cost; that of the feet if they are not constraints.
 FOOT, HAND, COM, POSTURE = 1e4, 1.0, 1.0, 1e-6
-# From the start to the goal [rad]: squat on both legs, turn the torso, lift and bend the arms.
+# From the start to the goal [rad]: squat, turn the torso, lift and bend the arms.
 SQUAT = {"leg_{}_3_joint": -0.15, "leg_{}_4_joint": 0.30, "leg_{}_5_joint": -0.15}
 ARM = {"arm_{}_1_joint": 0.20, "arm_{}_2_joint": 0.25, "arm_{}_3_joint": 0.20, "arm_{}_5_joint": 0.30}
 ELBOW = {"arm_{}_4_joint": -0.60}
@@ -25,7 +25,7 @@ TORSO = {"torso_1_joint": 0.15}
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where the robot starts (nq,), where hands and feet shall be (4, 4), and its centre of mass (3,)."""
+    """Initial configuration (nq,), target poses (4, 4) of hands and feet, target CoM (3,)."""
 
     robot: kd.Robot
     start: Array
@@ -33,11 +33,11 @@ class Scene:
     com: Array
 
     def joints(self) -> dict[str, float]:
-        """Give the joint positions of the start by name."""
+        """Return the initial joint positions by name."""
         return {name: float(self.start[self.robot.joint(name).q][0]) for name in self.robot.joint_names}
 
     def errors(self, q: Array) -> dict[str, float]:
-        """Measure by forward kinematics how far [mm] the worse hand, the worse foot and the weight are off."""
+        """Return the errors [mm] of the worse hand, the worse foot and the CoM, by forward kinematics."""
         robot = self.robot
         off = {
             frame: 1e3 * float(np.linalg.norm(kd.kinematics.pose(robot, q, frame)[:3, 3] - T[:3, 3]))
@@ -61,13 +61,13 @@ class Loop(Protocol):
         """Solve once and move the robot by DT."""
 
     def position(self) -> Array:
-        """Give the configuration (nq,) in kinodyn's order."""
+        """Return the configuration (nq,) in kinodyn's order."""
 
 
 def talos() -> Scene:
-    """Stand Talos half sitting, and ask for hands and weight as in another stance on the same footprints.
+    """Return the scene: Talos half sitting, with hands and CoM of another posture on the same footprints as targets.
 
-    So all tasks can be met together, and the goal is within limits.
+    All targets can thus be reached together, within limits.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
@@ -84,7 +84,7 @@ def talos() -> Scene:
 
 
 def changes() -> dict[str, float]:
-    """List by joint how the goal differs from the start; the right arm mirrors the left."""
+    """Return the difference between goal and start by joint; the right arm mirrors the left."""
     both = {name.format(side): change for name, change in (SQUAT | ELBOW).items() for side in ("left", "right")}
     left = {name.format("left"): change for name, change in ARM.items()}
     right = {name.format("right"): -change for name, change in ARM.items()}

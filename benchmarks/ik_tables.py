@@ -10,26 +10,26 @@ from tables import number, section
 Rows = Sequence[Sequence[str]]
 
 NUMERIC = (
-    "Time per pose [us], best of several turns. Right: within the tolerance and the limits by forward kinematics of "
-    "the benchmark's own. False: claimed, but not so. ik_LM delivers errors up to 1.4e-3 with its own tolerance; as "
-    "exact asks it for 1e-6, like kinodyn. All start midway between limits. Faster: against the quicker ik_LM."
+    "Time per pose [us], best of several rounds. Right: within tolerance and limits, verified by independent forward "
+    "kinematics. False: wrong claims of success. ik_LM has errors up to 1.4e-3 with its default tolerance (as "
+    "delivered); as exact: with 1e-6, like kinodyn. All start midway between limits. Faster: against the faster ik_LM."
 )
 CLOSED_FORM = (
-    "Time per pose [us] for all solutions, limits left out. Faster: EAIK's time over kinodyn's, like for like."
+    "Time per pose [us] for all solutions, without limits. Faster: EAIK's time over kinodyn's, for the same row."
 )
 PROTOCOL = (
     "Random reachable poses, start midway between limits, 1e-5 m and rad. Batch: one call, one thread. Within 5 ms: of "
-    "single calls. TRAC-IK: as its README of version 1.5.1 gives it, on its authors' machine, not measured here."
+    "single calls. TRAC-IK: from its README, version 1.5.1, on its authors' machine, not measured here."
 )
 WHOLE_BODY = (
-    "Time per step [us]: each step's best of several turns; under way is the mean of the first tenth, where many "
-    "joints are at velocity limits. Feet are held strictly unless by weight. Errors [mm] after the last step, by "
+    "Time per step [us]: the best of several rounds for each step; under way: mean of the first tenth, where many "
+    "joints are at velocity limits. Feet are constraints unless by weight. Errors [mm] after the last step, by "
     "forward kinematics. Faster: the peer's time over kinodyn's."
 )
 
 
 def render(report: dict[str, Any], *, markdown: bool) -> str:
-    """Write the whole report."""
+    """Format the whole report."""
     parts = [listed(report["machine"]), "Peers: " + listed(report["peers"])]
     parts += [f"{name} left out: {reason}" for name, reason in report["left out"].items()]
     if "numeric" in report:
@@ -45,18 +45,18 @@ def render(report: dict[str, Any], *, markdown: bool) -> str:
     if "whole body" in report:
         title = f"Whole body, {report['whole body']['robot']}, {report['whole body']['steps']} steps"
         parts += [WHOLE_BODY, section(title, [WHOLE_BODY_HEAD, *whole_body(report["whole body"])], markdown)]
-    title = "Goals, of a quick run: not to be judged by" if report["quick"] else "Goals"
+    title = "Goals, of a quick run: not meaningful" if report["quick"] else "Goals"
     parts.append(section(title, [("", "needed", "measured", "met"), *map(goal, report["goals"])], markdown))
     return "\n\n".join(parts)
 
 
 def listed(values: dict[str, str]) -> str:
-    """Write names with their values in one line."""
+    """Format names and values in one line."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def numeric(row: dict[str, Any]) -> Rows:
-    """Make a row per solver; threads change no answer."""
+    """Return a row per solver; threads do not change results."""
     rows = [("", "us", "right %", "false", "worst error", "faster than ik_LM")]
     for name, value in row["us"].items():
         found = row["answers"].get(name) or row["answers"]["kinodyn batch, 1 thread"]
@@ -68,8 +68,8 @@ def numeric(row: dict[str, Any]) -> Rows:
 
 
 def closed_form(row: dict[str, Any]) -> Rows:
-    """Make a row per solver and number of threads."""
-    rows = [("", "us", "solutions a pose", "wrong", "worst error", "true joints found %", "faster")]
+    """Return a row per solver and number of threads."""
+    rows = [("", "us", "solutions per pose", "wrong", "worst error", "true joints found %", "faster")]
     for name, value in row["us"].items():
         found = row["answers"][name.split()[0]]
         said = (f"{found['solutions a pose']:.3f}", str(found["wrong ones"]), f"{found['worst error']:.1e}")
@@ -96,7 +96,7 @@ PROTOCOL_HEAD = (
 
 
 def protocol(row: dict[str, Any]) -> Sequence[str]:
-    """Make the row of one chain."""
+    """Return the row of one chain."""
     us, published = row["us"], row["TRAC-IK, published"]
     return (
         row["chain"],
@@ -117,7 +117,7 @@ WHOLE_BODY_HEAD = ("", "median", "faster", "under way", "faster", "longest", "ha
 
 
 def whole_body(part: dict[str, Any]) -> Iterator[Sequence[str]]:
-    """Make a row per solver, with the errors at the start before them."""
+    """Return a row per solver, with the errors at the start before them."""
     yield ("at the start", "", "", "", "", "", *map(millimetres, places(part["start mm"])))
     for name, us in part["us"].items():
         faster = part["faster"].get(name, {})
@@ -128,21 +128,21 @@ def whole_body(part: dict[str, Any]) -> Iterator[Sequence[str]]:
 
 
 def places(errors: dict[str, float]) -> Sequence[float]:
-    """Take the errors that the table shows."""
+    """Return the errors that the table shows."""
     return [errors[name] for name in ("hands", "feet", "com")]
 
 
 def times(ratio: float | None) -> str:
-    """Write how many times faster, nothing when there is nobody to compare with."""
+    """Format a speed-up; empty if there is no peer."""
     return "" if ratio is None else f"{ratio:.1f}x" if ratio >= 1.0 else f"{ratio:.2g}x"
 
 
 def millimetres(value: float) -> str:
-    """Write a distance."""
+    """Format a distance [mm]."""
     return f"{value:.1f}" if value >= 10.0 else f"{value:.3f}" if value >= 1e-3 else f"{value:.0e}" if value else "0"
 
 
-def goal(judged: dict[str, Any]) -> Sequence[str]:
-    """Make the row of one goal."""
-    met = {True: "yes", False: "NO", None: ""}[judged["met"]]
-    return (judged["what"], judged["needed"], judged["measured"] or "peer not installed", met)
+def goal(evaluated: dict[str, Any]) -> Sequence[str]:
+    """Return the row of one goal."""
+    met = {True: "yes", False: "NO", None: ""}[evaluated["met"]]
+    return (evaluated["what"], evaluated["needed"], evaluated["measured"] or "peer not installed", met)

@@ -1,4 +1,4 @@
-"""One whole-body step on Talos, against Placo, Pink and mink: how long it takes, and where a hundred of them lead."""
+"""One whole-body step on Talos, against Placo, Pink and mink: its time, and the errors after a hundred steps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import kinodyn as kd
 from ik_scene import DT, FEET, HANDS, Loop, Scene, talos
 from setups import Array
 
-# Peer -> the file with its loop; each imports what not everyone has installed.
+# Peer -> module and class of its loop, imported only if the peer is installed.
 LOOPS = {"Placo": ("ik_placo", "Placo"), "Pink": ("ik_pink", "Pink"), "mink": ("ik_mink", "Mink")}
 
 
 class Kinodyn:
-    """kinodyn's hierarchy: feet before hands and weight, those before the posture, limits before all."""
+    """kinodyn's hierarchy: limits, then feet, then hands and CoM, then posture."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -69,11 +69,11 @@ def measure(steps: int, rounds: int) -> dict[str, Any]:
 
 
 def best_steps(loops: Mapping[str, Loop], steps: int, rounds: int) -> dict[str, dict[str, float]]:
-    """Time whole runs in turn, keep the shortest time of each step, and tell them [us] in three numbers.
+    """Time whole runs in turns, keep the shortest time of each step, and return three statistics [us].
 
-    A run is the same in every round, step by step, so the shortest time of a step is its undisturbed cost. On the
-    first tenth of the way some twenty joints are at velocity limits; later steps correct little. So: the mean under
-    way, the median of all steps, the longest.
+    All rounds are identical, so the shortest time of a step is its undisturbed cost. During the first tenth some
+    twenty joints are at velocity limits; later steps correct little. Hence: the mean under way (of the first tenth),
+    the median of all steps, the longest.
     """
     kd.set_threads(1)
     best = {name: np.full(steps, np.inf) for name in loops}

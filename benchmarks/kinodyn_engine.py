@@ -1,4 +1,4 @@
-"""kinodyn as a contestant, and the check that others agree with it."""
+"""kinodyn as an engine of the benchmark, and the check that other engines agree with it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from timing import Run
 TOLERANCE = 1e-8
 
 
-class Contestant(Protocol):
-    """An engine on one robot: what it can run, the run to be timed, and its value for one state."""
+class Engine(Protocol):
+    """An engine on one robot: its functions, the run to be timed, and its value for one state."""
 
     functions: dict[str, Callable[..., Any]]
 
     def single(self, function: str) -> Run:
-        """Make the run that calls `function` once per state."""
+        """Return a run that calls `function` once per state."""
 
     def value(self, function: str, index: int) -> list[Array]:
         """Compute `function` for one state, in kinodyn's conventions."""
 
 
 class Kinodyn:
-    """kinodyn's functions with the output buffer given."""
+    """kinodyn's functions with preallocated output."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -46,7 +46,7 @@ class Kinodyn:
         }
 
     def single(self, function: str) -> Run:
-        """Make the run that calls `function` once per state, in a plain loop."""
+        """Return a run that calls `function` once per state, in a plain loop."""
         robot, ends, hand = self.setup.robot, self.setup.ends, self.setup.hand
         columns = [list(column) for column in self.setup.columns(function)]
         out = self.functions[function](*(column[0] for column in columns))
@@ -69,7 +69,7 @@ class Kinodyn:
         return run
 
     def batch(self, function: str) -> Run:
-        """Make the run that calls `function` once for all states."""
+        """Return a run that calls `function` once for all states."""
         call, columns = self.functions[function], self.setup.columns(function)
         return partial(call, *columns, out=call(*columns))
 
@@ -79,16 +79,16 @@ class Kinodyn:
 
 
 def as_list(result: Any) -> list[Array]:
-    """Make a list of one or several result arrays."""
+    """Return one or several result arrays as a list."""
     return list(result) if isinstance(result, tuple) else [result]
 
 
-def require_agreement(kinodyn: Kinodyn, rival: Contestant, functions: Iterable[str], states: int) -> None:
-    """Stop the benchmark where `rival` and kinodyn differ, relative to the largest entry of the rival's result."""
+def require_agreement(kinodyn: Kinodyn, peer: Engine, functions: Iterable[str], states: int) -> None:
+    """Stop the benchmark if `peer` and kinodyn differ, relative to the largest entry of the peer's result."""
     for function in functions:
         for index in range(states):
-            pairs = zip(kinodyn.value(function, index), rival.value(function, index), strict=True)
+            pairs = zip(kinodyn.value(function, index), peer.value(function, index), strict=True)
             error = max(float(np.abs(ours - theirs).max() / np.abs(theirs).max()) for ours, theirs in pairs)
             if not error < TOLERANCE:
-                who = f"kinodyn and {type(rival).__name__} on {kinodyn.setup.name}"
-                raise SystemExit(f"{who} differ by {error:.1e} in {function!r}, state {index}: nothing to compare")
+                who = f"kinodyn and {type(peer).__name__} on {kinodyn.setup.name}"
+                raise SystemExit(f"{who} differ by {error:.1e} in {function!r}, state {index}: comparison stopped")

@@ -1,4 +1,4 @@
-"""MuJoCo as a contestant: the stages that give each result. Derivatives it has by finite differences only: left out."""
+"""MuJoCo as an engine of the benchmark: the stages for each result, without derivatives (finite differences only)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MuJoCo:
         }
 
     def single(self, function: str) -> Run:
-        """Make the run that calls `function` once per state."""
+        """Return a run that calls `function` once per state."""
         names = self.setup.parts(function)
         return loop(self.functions[function], *(list(self.states[name]) for name in names))
 

@@ -1,4 +1,4 @@
-"""Pinocchio as a contestant: called from Python with one preallocated `Data`, or through its parallel functions."""
+"""Pinocchio as an engine of the benchmark: with one preallocated `Data`, or its parallel functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FUNCTIONS = {
     D_INVERSE: pin.computeRNEADerivatives,
     D_FORWARD: pin.computeABADerivatives,
 }
-# Pinocchio is built without these in some wheels, such as that of 3.8, which Placo asks for.
+# Some wheels of Pinocchio lack these, such as version 3.8, which Placo requires.
 PARALLEL = {
     function: getattr(pin, name)
     for function, name in ((INVERSE, "rneaInParallel"), (FORWARD, "abaInParallel"))
@@ -44,14 +44,14 @@ class Pinocchio:
         }
 
     def single(self, function: str) -> Run:
-        """Make the run that calls `function` once per state."""
+        """Return a run that calls `function` once per state."""
         columns: list[Any] = [list(column) for column in self.setup.columns(function)]
         if function == JACOBIAN:
             columns += [repeat(self.hand), repeat(pin.LOCAL_WORLD_ALIGNED)]
         return loop(self.functions[function], *columns)
 
     def batch(self, function: str, threads: int) -> Run | None:
-        """Make the run that takes all states in one call, where Pinocchio has one; it wants a state per column."""
+        """Return a run that takes all states in one call, where Pinocchio has one; it takes one state per column."""
         if function not in PARALLEL:
             return None
         columns = [np.asfortranarray(column.T) for column in self.setup.columns(function)]

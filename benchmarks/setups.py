@@ -1,4 +1,4 @@
-"""What is measured: the robots, their end effectors, the random states, the functions."""
+"""The setup of the benchmarks: robots, end effectors, random states, functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDS, FRAMES, JACOBIAN = "poses of end effectors", "poses of all frames", "Jacob
 COM, MASS, INVERSE, FORWARD = "centre of mass", "mass matrix", "inverse dynamics", "forward dynamics"
 D_INVERSE, D_FORWARD = "derivatives of inverse dynamics", "derivatives of forward dynamics"
 
-# Each function and the parts of a state that it takes.
+# Each function and its arguments.
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     ENDS: ("q",),
     FRAMES: ("q",),
@@ -30,7 +30,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     D_FORWARD: ("q", "v", "tau"),
 }
 
-# Hands, feet and head of robots whose description names none; the Jacobian is that of the first.
+# End effectors of robots whose description names none; the Jacobian is that of the first.
 END_EFFECTORS = {
     "talos": ("gripper_left_base_link", "gripper_right_base_link", "left_sole_link", "right_sole_link", "head_2_link"),
     "g1": ("left_rubber_hand", "right_rubber_hand", "left_ankle_roll_link", "right_ankle_roll_link", "head_link"),
@@ -59,20 +59,20 @@ class Setup:
         return len(self.states["q"])
 
     def first(self, count: int) -> Setup:
-        """Keep only the first states, in arrays of their own."""
+        """Return a copy with the first states only."""
         return replace(self, states={name: array[:count].copy() for name, array in self.states.items()})
 
     def parts(self, function: str) -> tuple[str, ...]:
-        """Name the parts of a state that `function` takes."""
+        """Return the names of the arguments of `function`."""
         return FUNCTIONS[function]
 
     def columns(self, function: str) -> list[Array]:
-        """Give the arrays that `function` takes."""
+        """Return the arguments of `function`."""
         return [self.states[name] for name in FUNCTIONS[function]]
 
 
 def named(name: str, batch: int) -> Setup:
-    """Load a robot by name, without joint damping, which Pinocchio's functions leave out."""
+    """Load a robot by name, without joint damping, which Pinocchio's functions do not include."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         robot = kd.load(name).replace(damping=0.0)
@@ -81,7 +81,7 @@ def named(name: str, batch: int) -> Setup:
 
 
 def chain(joints: int, batch: int) -> Setup:
-    """Make a serial chain of revolute joints about x, y and z in turn."""
+    """Return a serial chain of revolute joints about x, y and z in turn."""
     inertia = Inertia(1.0, np.array([0.0, 0.0, 0.1]), np.diag([0.01, 0.01, 0.002]))
     T_parent_child = np.eye(4)
     T_parent_child[2, 3] = 0.2

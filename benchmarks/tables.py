@@ -1,4 +1,4 @@
-"""Write the benchmark's report as text or Markdown tables."""
+"""Format a report as text or Markdown tables."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ HEAD = (
 
 
 def machine(packages: Iterable[str] = ("kinodyn", "pin", "mujoco", "numpy")) -> dict[str, str]:
-    """Describe what the numbers were measured on, with the versions of these packages."""
+    """Describe the machine and the versions of these packages."""
     versions = {name: version(name) for name in packages}
     return {"cpu": cpu(), "cores": str(os.cpu_count()), "core": str(kd.__build__), **versions}
 
 
 def cpu() -> str:
-    """Name the processor."""
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def render(report: dict[str, Any], *, markdown: bool) -> str:
-    """Write the whole report."""
+    """Format the whole report."""
     parts = [", ".join(f"{name} {value}" for name, value in report["machine"].items()), LEGEND]
     for robot in report["robots"]:
         title = f"{robot['robot']}, {robot['nv']} degrees of freedom, batches of {robot['batch']}"
@@ -73,7 +73,7 @@ def render(report: dict[str, Any], *, markdown: bool) -> str:
 
 
 def robot_rows(robot: dict[str, Any]) -> Iterable[Sequence[str]]:
-    """Make one row per function."""
+    """Return one row per function."""
     for function, us in robot["us"].items():
         fastest = min(us["Pinocchio"], us.get("Pinocchio batch 1", us["Pinocchio"]))
         yield (
@@ -92,17 +92,17 @@ def robot_rows(robot: dict[str, Any]) -> Iterable[Sequence[str]]:
 
 
 def number(us: float | None) -> str:
-    """Write a time with three digits, nothing when there is none."""
+    """Format a time with three digits; empty if there is none."""
     return "" if us is None else f"{us:.{max(0, 2 - int(us >= 10) - int(us >= 100))}f}"
 
 
 def ratio(theirs: float, ours: float) -> str:
-    """Write how many times faster ours is."""
+    """Format the speed-up of ours over theirs."""
     return f"{theirs / ours:.1f}x"
 
 
 def section(title: str, rows: Sequence[Sequence[str]], markdown: bool) -> str:
-    """Write one table under its title, numbers to the right."""
+    """Format one table with its title, numbers right-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     padded = [
         [

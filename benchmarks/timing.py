@@ -1,4 +1,4 @@
-"""Measure calls against each other: interleaved, best of several rounds."""
+"""Time several functions fairly: interleaved, best of several rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Entry:
 
 
 def loop(function: Callable[..., object], *columns: Iterable[object]) -> Run:
-    """Make a run that calls `function` once per state, with as little Python round the call as there can be."""
+    """Return a run that calls `function` once per state, with as little Python overhead as possible."""
 
     def run() -> None:
         deque(map(function, *columns), maxlen=0)
@@ -32,7 +32,7 @@ def loop(function: Callable[..., object], *columns: Iterable[object]) -> Run:
 
 
 def repeated(run: Run, times: int) -> Run:
-    """Make a run of several runs, so that a short one lasts long enough for the clock."""
+    """Return a run of several runs, long enough for the resolution of the clock."""
 
     def runs() -> None:
         for _ in range(times):
@@ -42,7 +42,7 @@ def repeated(run: Run, times: int) -> Run:
 
 
 def thread_gain(run: Run, rounds: int, seconds: float) -> float:
-    """Measure how much faster two threads are than one: the median over neighbouring pairs of sustained runs.
+    """Return the speed-up by two threads: the median over neighbouring pairs of sustained runs.
 
     The ratio of two best times would compare the fastest moments of one core with those of both, on machines whose
     clock changes from one second to the next.
@@ -55,7 +55,7 @@ def thread_gain(run: Run, rounds: int, seconds: float) -> float:
 
 
 def sustained(run: Run, threads: int, seconds: float) -> float:
-    """Count runs per second over a while, after one that is not counted."""
+    """Return runs per second over some time, after one warm-up run."""
     kd.set_threads(threads)
     run()
     count, start = 0, time.perf_counter()
@@ -66,9 +66,9 @@ def sustained(run: Run, threads: int, seconds: float) -> float:
 
 
 def best_of(entries: Mapping[str, Entry], rounds: int) -> dict[str, float]:
-    """Time each entry once a round, in turn, and give each one's shortest time per state [us].
+    """Time each entry once per round, in turns, and return the shortest time of each per state [us].
 
-    Turns spread whatever else the machine does over all contestants; noise only ever adds time, so the minimum is
+    Interleaving spreads disturbances of the machine over all entries; noise only ever adds time, so the minimum is
     the best estimate of the undisturbed cost. Each turn begins with a run that is not timed: it finds the caches full
     of what others left there, and cores asleep.
     """
