@@ -75,7 +75,7 @@ def test_inner_pyramids_are_within_the_cone_and_outer_ones_around_it(sides: int,
     f, mu = forces(2000, 4), 0.6
     inner = friction.pyramid(mu, normal, sides=sides)
     outer = friction.pyramid(mu, normal, sides=sides, kind="outer")
-    within_inner, within_outer = (f @ inner.T).min(axis=1) >= 0, (f @ outer.T).min(axis=1) >= 0
+    within_inner, within_outer = (f @ inner.T).max(axis=1) <= 0, (f @ outer.T).max(axis=1) <= 0
     within = friction.margin(f, mu, normal) >= 0
     assert within_inner.sum() > 50
     assert within[within_inner].all() and within_outer[within].all()
@@ -83,7 +83,7 @@ def test_inner_pyramids_are_within_the_cone_and_outer_ones_around_it(sides: int,
     edges = friction.edges(mu, normal, sides=sides)
     np.testing.assert_allclose(friction.margin(edges.T, mu, normal), 0.0, atol=1e-12)  # edges of the inner are on it
     n = friction.axes(normal)[:, 2]
-    outwards = (outer @ n)[:, None] * n - outer
+    outwards = outer - (outer @ n)[:, None] * n
     touching = n + mu * outwards / np.linalg.norm(outwards, axis=1, keepdims=True)
     np.testing.assert_allclose(friction.margin(touching, mu, normal), 0.0, atol=1e-12)
     np.testing.assert_allclose((touching * outer).sum(axis=1), 0.0, atol=1e-12)  # faces of the outer touch it
@@ -92,7 +92,7 @@ def test_inner_pyramids_are_within_the_cone_and_outer_ones_around_it(sides: int,
 @pytest.mark.parametrize("kind", ["inner", "outer"])
 def test_edges_and_faces_are_the_same_pyramid(kind: str) -> None:
     C, E = friction.pyramid(0.4, NORMALS[1], sides=6, kind=kind), friction.edges(0.4, NORMALS[1], sides=6, kind=kind)
-    gaps = np.sort(C @ E, axis=0)
+    gaps = np.sort(-C @ E, axis=0)
     np.testing.assert_allclose(gaps[:2], 0.0, atol=1e-14)  # each edge lies in two faces
     assert (gaps[2:] > 1e-3).all()
 
@@ -105,13 +105,13 @@ def test_all_wrenches_of_corner_forces_and_only_those_are_in_the_wrench_cone(kin
     np.testing.assert_allclose(np.linalg.norm(C[:, :3], axis=1), 1.0)
     rng = np.random.default_rng(5)
     made = rng.exponential(size=(500, 16)) ** 3 @ S.T
-    assert (made @ C.T > -1e-10).all()
-    assert (S.T @ C.T > -1e-14).all()
+    assert (made @ C.T < 1e-10).all()
+    assert (S.T @ C.T < 1e-14).all()
     # and back: a wrench just inside can be made, one just outside cannot
     w = np.column_stack([rng.normal(size=(60, 2)), np.full(60, 1.0), rng.normal(size=(60, 3)) * [Y, X, 0.1]])
-    slack = w @ C.T
+    slack = -w @ C.T
     inward = np.array([0.0, 0, 1, 0, 0, 0])
-    reach = C @ inward
+    reach = -C @ inward
     w += np.outer(np.max(-slack / reach, axis=1), inward)  # moved along fz to the surface
     scale = np.array([1.0, 1, 1, 10, 10, 10])[:, None]
     for wrench in w:
@@ -124,8 +124,8 @@ def test_no_row_of_the_wrench_cone_is_superfluous() -> None:
     C = friction.wrench_cone(0.7, X, Y)
     for i in range(16):
         others = np.delete(C, i, axis=0)
-        least = linprog(C[i], A_ub=-others, b_ub=np.zeros(15), bounds=(-1, 1))
-        assert least.fun < -1e-3
+        found = linprog(-C[i], A_ub=others, b_ub=np.zeros(15), bounds=(-1, 1))
+        assert found.fun < -1e-3  # a wrench that only this row excludes
 
 
 def test_the_closed_form_is_what_qhull_finds_from_the_corners() -> None:
@@ -164,12 +164,12 @@ def test_a_patch_with_five_corners_gives_what_its_corners_give() -> None:
     around = 2 * np.pi * np.arange(5) / 5 + 0.2
     corners = np.column_stack([0.1 * np.cos(around), 0.07 * np.sin(around), np.zeros(5)])
     C, S = friction.patch_cone(0.5, corners, sides=6), friction.span(0.5, corners, sides=6)
-    assert (C @ S > -1e-9).all()
+    assert (C @ S < 1e-9).all()
     touched = (np.abs(C @ S) < 1e-9).sum(axis=1)
     assert (touched >= 5).all()  # a face of a cone in six dimensions holds five rays at least
     rng = np.random.default_rng(9)
     w = np.column_stack([0.3 * rng.normal(size=(40, 2)), np.ones(40), 0.03 * rng.normal(size=(40, 3))])
-    inside = (w @ C.T).min(axis=1)
+    inside = -(w @ C.T).max(axis=1)
     for wrench, least in zip(w, inside, strict=True):
         missed = nnls(S, wrench)[1]
         assert (missed < 1e-9) == (least >= 0)
@@ -192,7 +192,7 @@ def test_projections_on_pyramids_and_wrench_cones_are_the_nearest_points() -> No
     assert (further > -1e-9).all() and (further <= gap).all() and further.max() > 1e-3
     C, w = friction.wrench_cone(0.5, X, Y), np.column_stack([f, 5 * forces(20, 8) / 100])
     nearest = friction.project_rows(C, w)
-    assert (nearest @ C.T > -1e-9).all()
+    assert (nearest @ C.T < 1e-9).all()
     taken = w - nearest
     np.testing.assert_allclose((taken * nearest).sum(axis=1), 0.0, atol=1e-7)
     assert (taken @ friction.span(0.5, CORNERS) <= 1e-8).all()

@@ -1,6 +1,7 @@
-"""Coulomb friction: which forces and wrenches a contact can give, how far others are from it, and the nearest it can.
+"""Coulomb friction: which forces and wrenches a contact can exert, their margins, and projection onto them.
 
-Cones are given as rows C of unit length in force, with C f >= 0 inside: C f is how far [N] a force is from each face.
+Cones are given as rows C with C f <= 0 inside, as limits are throughout the package (G x <= h). The force part of each
+row has length 1: -C f is how far [N] a force is inside each face.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def project(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Ar
 
 
 def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner") -> Array:
-    """Compute rows C (..., sides, 3) of a pyramid in place of the friction cone: C f >= 0 inside, in newtons.
+    """Compute rows C (..., sides, 3) of a pyramid that approximates the friction cone: C f <= 0 inside.
 
     An "inner" pyramid has its edges on the cone, so that what it allows can be had; an "outer" one has its faces on
     the cone, so that what it forbids cannot. The first face looks along the first tangent of `axes`.
@@ -87,7 +88,7 @@ def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind
     mu, n = broadcast((mu, 0), (n, 1))
     angles = 2.0 * np.pi * np.arange(_sides(sides)) / sides
     slope = (mu * (np.cos(np.pi / sides) if _inner(kind) else 1.0))[..., None]
-    local = np.stack(np.broadcast_arrays(-np.cos(angles), -np.sin(angles), slope), axis=-1)
+    local = np.stack(np.broadcast_arrays(np.cos(angles), np.sin(angles), -slope), axis=-1)
     return _unit_rows(local @ np.swapaxes(axes(n), -1, -2))
 
 
@@ -104,11 +105,10 @@ def edges(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: 
 def wrench_cone(
     friction: ArrayLike, half_x: ArrayLike, half_y: ArrayLike, *, T: MatrixLike | None = None, kind: str = "inner"
 ) -> Array:
-    """Compute the 16 rows C (..., 16, 6) of what a rectangular sole can give: C w >= 0, in closed form.
+    """Compute the 16 rows C (..., 16, 6) of the contact wrench cone of a rectangular sole: C w <= 0 inside.
 
     Exactly the wrenches that four forces at the corners add up to, each within a pyramid of four sides. In order: four
-    rows against sliding, four against tipping over an edge, eight against turning about the normal. The force part of
-    each row has length 1, so that C w is in newtons.
+    rows against sliding, four against tipping over an edge, eight against turning about the normal.
 
     S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots: closed-form formulae of the
     contact wrench cone for rectangular support areas", 2015, with friction that "inner" pyramids lower to
@@ -130,14 +130,14 @@ def wrench_cone(
     mu = mu * (np.sqrt(0.5) if _inner(kind) else 1.0)
     one, zero = np.ones(mu.shape), np.zeros(mu.shape)
     rows: list[list[Array]] = []
-    for s in (1.0, -1.0):  # sliding: |fx| <= mu fz, |fy| <= mu fz
-        rows += [[s * one, zero, mu, zero, zero, zero], [zero, s * one, mu, zero, zero, zero]]
-    for s in (1.0, -1.0):  # tipping: |mx| <= Y fz, |my| <= X fz
-        rows += [[zero, zero, Y, s * one, zero, zero], [zero, zero, X, zero, s * one, zero]]
-    for a in (1.0, -1.0):
-        for b in (1.0, -1.0):  # turning: mu (X + Y) fz - mz >= |Y fx + mu mx| + |X fy + mu my|, and its mirror image
-            rows.append([a * Y, b * X, mu * (X + Y), a * mu, b * mu, -one])
-            rows.append([a * Y, b * X, mu * (X + Y), -a * mu, -b * mu, one])
+    for s in (-1.0, 1.0):  # sliding: |fx| <= mu fz, |fy| <= mu fz
+        rows += [[s * one, zero, -mu, zero, zero, zero], [zero, s * one, -mu, zero, zero, zero]]
+    for s in (-1.0, 1.0):  # tipping: |mx| <= Y fz, |my| <= X fz
+        rows += [[zero, zero, -Y, s * one, zero, zero], [zero, zero, -X, zero, s * one, zero]]
+    for a in (-1.0, 1.0):
+        for b in (-1.0, 1.0):  # turning: |Y fx + mu mx| + |X fy + mu my| + mz <= mu (X + Y) fz, and its mirror image
+            rows.append([a * Y, b * X, -mu * (X + Y), a * mu, b * mu, one])
+            rows.append([a * Y, b * X, -mu * (X + Y), -a * mu, -b * mu, -one])
     C = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     return _unit_rows(C if T is None else _moved(C, as_pose(T, "T")))
 
@@ -161,7 +161,7 @@ def span(
 def patch_cone(
     friction: float, corners: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner"
 ) -> Array:
-    """Compute the rows C (rows, 6) of what forces at the corners (n, 3) of any flat patch can give: C w >= 0.
+    """Compute the rows C (m, 6) of the contact wrench cone of a flat patch of any shape: C w <= 0 inside.
 
     There is no closed form for a general polygon: the faces of `span` are found by Qhull (C. B. Barber, D. P. Dobkin,
     H. Huhdanpaa 1996), in the slice of wrenches whose normal force is 1 N. Their number grows quickly with corners and
@@ -185,8 +185,8 @@ def patch_cone(
         raise InputError(
             f"the {len(p)} corners do not span a patch: they lie on a line or are one point; use span instead of rows"
         ) from cause
-    # outside: e (fx, fy, mx, my, mz) / fz + e0 > 0
-    rows = -np.insert(faces[:, :5], 2, faces[:, 5], axis=1) / unit
+    # inside: e (fx, fy, mx, my, mz) / fz + e0 <= 0
+    rows = np.insert(faces[:, :5], 2, faces[:, 5], axis=1) / unit
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, middle
     return _unit_rows(_moved(_distinct(rows), T))
@@ -210,7 +210,7 @@ def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | Non
         raise InputError(f"weights must have shape ({size},) and be above 0, got {weights!r}")
     nearest = np.empty(w.shape)
     for index in np.ndindex(w.shape[:-1]):
-        answer = qp.solve(np.diag(scale), -scale * w[index], C[index], lower=0.0)
+        answer = qp.solve(np.diag(scale), -scale * w[index], C[index], upper=0.0)
         if not answer.solved:
             raise InputError(f"the nearest point within these rows was not found: {answer.reason}")
         nearest[index] = answer.x

@@ -203,8 +203,8 @@ class _Programmes:
         Jt, needed = self.J[index].T, self.needed[index]
         balance, torque = needed[self.free], needed[self.limited]
         rows = np.vstack([Jt[self.free], Jt[self.limited], cone])
-        lower = np.concatenate([balance, torque - self.limits, np.zeros(len(cone))])
-        upper = np.concatenate([balance, torque + self.limits, np.full(len(cone), np.inf)])
+        lower = np.concatenate([balance, torque - self.limits, np.full(len(cone), -np.inf)])
+        upper = np.concatenate([balance, torque + self.limits, np.zeros(len(cone))])
         return self.cost.P[index], -self.cost.c[index], rows, lower, upper
 
     def _softness(self, index: tuple[int, ...], rows: Array, cone: int) -> Array:
