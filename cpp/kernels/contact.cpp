@@ -5,6 +5,7 @@
 //
 // call.mode: number of constraints; call.more: frames of the wrenches, then the integers of the constraints.
 #include "kernels/algorithms.hpp"
+#include "kernels/massless.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/rnea.hpp"
 #include "solver/semidefinite.hpp"
@@ -72,7 +73,7 @@ struct Constrained {
     static long words(const Call& c) {
         const long nv = c.model->nv, n = static_cast<long>(c.model->bodies.size()), m = c.out[1].size;
         return World<double>::words(*c.model) + 18 * n + nv * nv + Reduction<double>::words(nv, m, c.mode) + 5 * m * m +
-               10 * m + nv;
+               11 * m + 5 * nv;
     }
 
     template <class T>
@@ -107,18 +108,23 @@ struct Constrained {
         T *M = w.take(nv * nv), *A = w.take(m * m);
         world.mass_matrix(model, M);
         factor(w, M);
-        reduction.reduce(M, A);
         T* wanted = error;  // the errors are in b now
         for (long j = 0; j < m; ++j) wanted[j] = b[j];
-        T power = 0.0;
-        if constexpr (!impact) {
-            solve_down(model, M, a);
-            power = reduction.power(a);
-            reduction.subtract_reduced(b, a);
-        }
         T* memory = w.take(4 * m * m + 5 * m);
-        w.out[2][0] = solve_semidefinite(A, b, m, f, memory);
-        reduction.answer(M, f, a);
+        T power = 0.0;
+        if (w.singular_dof >= 0) {
+            power = solve_massless(w, world, reduction, M, A, wanted, b, memory, f, a);
+            if (w.singular_dof >= 0) return;
+        } else {
+            reduction.reduce(M, A);
+            if constexpr (!impact) {
+                solve_down(model, M, a);
+                power = reduction.power(a);
+                reduction.subtract_reduced(b, a);
+            }
+            w.out[2][0] = solve_semidefinite(A, b, m, f, memory);
+            reduction.answer(M, f, a);
+        }
         T* size = rate;
         for (long j = 0; j < m; ++j) size[j] = L::larger(wanted[j], -wanted[j]) + L::root(A[j * m + j] * power);
         if constexpr (impact) {  // one speed for all: that of a row may be zero by chance
@@ -133,6 +139,37 @@ struct Constrained {
         w.out[3][0] = impact ? T(0.0) : worst;  // velocities at an impact never contradict each other
         if constexpr (impact)
             for (long k = 0; k < nv; ++k) a[k] += w.in[1][k];
+    }
+
+    // The same where M is singular: a takes tau - h in and accelerations out. Returns a M a. Notes a body that no
+    // constraint holds.
+    template <class T>
+    static T solve_massless(Work<T>& w, World<T>& world, Reduction<T>& reduction, T* M, T* A, const T* wanted, T* b,
+                            T* memory, T* f, T* a) {
+        const Model& model = w.model;
+        const long nv = model.nv, m = w.call.out[1].size;
+        w.singular_dof = -1, w.singular_lane = 0;
+        world.place_all(model, w.in[0]);  // mass_matrix() gathers the inertias of subtrees
+        world.mass_matrix(model, M);
+        T *E = w.take(nv), *tau = w.take(nv), *more = w.take(2 * nv), *still = w.take(m);
+        factor_filled(model, M, E);
+        reduction.reduce(M, A);
+        const auto solve = [&](const T* target, T* x) {
+            for (long j = 0; j < m; ++j) b[j] = target[j];
+            solve_down(model, M, x);
+            reduction.subtract_reduced(b, x);
+            w.out[2][0] = solve_semidefinite(A, b, m, f, memory);
+            reduction.answer(M, f, x);
+        };
+        for (long j = 0; j < m; ++j) still[j] = 0.0;
+        check_held(w, E, more, [&](T* x) { solve(still, x); });
+        if (w.singular_dof >= 0) return 0.0;
+        for (long k = 0; k < nv; ++k) tau[k] = a[k];
+        remove_fill(E, tau, nv, a, more, [&](T* x) { solve(wanted, x); });
+        T power = 0.0;
+        for (long k = 0; k < nv; ++k) power += a[k] * tau[k];
+        for (long j = 0; j < m; ++j) power += f[j] * wanted[j];
+        return Lanes<T>::larger(power, -power);
     }
 
     // Writes what is missed, wanted - J a, and returns its greatest share of what each row could come to: |J a| is at
@@ -214,7 +251,7 @@ struct Settle {
     static long words(const Call& c) {
         const long nv = c.model->nv, m = rows_of(c.more, c.mode);
         return World<double>::words(*c.model) + Reduction<double>::words(nv, m, c.mode) + nv * nv + 5 * m * m + 7 * m +
-               nv + c.model->nq;
+               3 * nv + m + c.model->nq;
     }
 
     static void run(Work<double>& w) {
@@ -225,6 +262,7 @@ struct Settle {
         Reduction<double> reduction(w, w.call.more, w.call.mode, m);
         double *M = w.take(nv * nv), *A = w.take(m * m), *e = w.take(m), *f = w.take(m);
         double *memory = w.take(4 * m * m + 5 * m), *x = w.take(nv), *trial = w.take(model.nq);
+        double* massless = w.take(2 * nv + m);
         for (long k = 0; k < model.nq; ++k) q[k] = w.in[0][k];
         *left = place(w, world, q, e);
         for (*steps = 0; *left > w.in[1][0] && *steps < w.in[1][1]; ++*steps) {
@@ -232,13 +270,37 @@ struct Settle {
                 placed(w, world, w.call.more, first, k).columns(reduction.clear(k), m);
             world.mass_matrix(model, M);
             factor(w, M);
-            if (w.singular_dof >= 0) return;
+            if (w.singular_dof >= 0) {
+                fill(w, world, q, reduction, M, A, f, memory, massless);
+                if (w.singular_dof >= 0) return;
+            }
             reduction.reduce(M, A);
             solve_semidefinite(A, e, m, f, memory);
             for (long k = 0; k < nv; ++k) x[k] = 0;
             reduction.answer(M, f, x);
             if (!advance(w, world, x, trial, e, q, left)) return;
         }
+    }
+
+    // Factors M with a small inertia where bodies have none. Notes a body that no constraint holds. E: 2 nv + m
+    // numbers.
+    static void fill(Work<double>& w, World<double>& world, const double* q, Reduction<double>& reduction, double* M,
+                     double* A, double* f, double* memory, double* E) {
+        const Model& model = w.model;
+        const long nv = model.nv, m = rows_of(w.call.more, w.call.mode);
+        double *x = E + nv, *b = x + nv;
+        w.singular_dof = -1, w.singular_lane = 0;
+        world.place_all(model, q);  // mass_matrix() gathers the inertias of subtrees
+        world.mass_matrix(model, M);
+        factor_filled(model, M, E);
+        reduction.reduce(M, A);
+        check_held(w, E, x, [&](double* y) {
+            for (long j = 0; j < m; ++j) b[j] = 0;
+            solve_down(model, M, y);
+            reduction.subtract_reduced(b, y);
+            solve_semidefinite(A, b, m, f, memory);
+            reduction.answer(M, f, y);
+        });
     }
 
     // Places the bodies and returns the greatest error.
