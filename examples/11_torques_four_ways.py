@@ -65,13 +65,14 @@ rods = kd.Robot(
         gravity=tuple(arm.gravity),
     )
 )
-pins = kd.derivation.Pins(rods, [("ground", "rod1"), ("elbow", "rod2")])
+pins = [kd.contact.Loop(rod, place, directions="x y z") for rod, place in (("rod1", "ground"), ("rod2", "elbow"))]
 to_absolute = np.array([[1.0, 0.0], [1.0, 1.0]])  # angles of the rods from those of the joints
 angles = to_absolute @ q
-q_rods, closed = pins.close(np.array([0.0, 0.0, angles[0], 0.0, 0.0, angles[1]]), independent=[2, 5])
-work = kd.derivation.virtual_work(rods, q_rods, to_absolute @ v, to_absolute @ a, pins, independent=[2, 5])
+q_rods = np.array([0.0, 0.0, angles[0], 0.0, 0.0, angles[1]])
+closed = kd.contact.project(rods, q_rods, pins, fixed=[2, 5])
+work = kd.derivation.virtual_work(rods, closed.q, to_absolute @ v, to_absolute @ a, pins, independent=[2, 5])
 by_virtual_work = to_absolute.T @ work.tau  # equal power: tau . qd is the same for both sets of angles
-print(f"   pins closed: {closed}; rods at {q_rods}")
+print(f"   pins closed: {closed.success}; rods at {closed.q}")
 print("   torques on the rods:", work.tau, "N m; force of the shoulder:", work.multipliers[:2], end=" ")
 print("N, of the elbow:", work.multipliers[3:5], "N")
 print("   tau =", by_virtual_work, "N m")

@@ -79,12 +79,12 @@ nb::object constraint_error(Any robot, Any q, Any constraints, Any integers, int
     return door.run(kernels().constraint_error, nb::none());
 }
 
-// settings: tolerance, most steps.
+// settings: tolerance, most steps, then 1 for each degree of freedom that stays and 0 for the others.
 nb::object project(Any robot, Any q, Any settings, Any constraints, Any integers) {
     Door door(robot);
     door.everywhere();
     door.configuration("q", q);
-    door.input("settings", settings, 2);
+    door.input("settings", settings, 2 + door.robot().model.nv);
     const int count = add_constraints(door, constraints);
     door.plan(integers);
     door.call().mode = count;

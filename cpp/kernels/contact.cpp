@@ -244,7 +244,8 @@ struct ConstraintError {
 };
 
 // Newton steps onto the constraints, each the shortest in the metric of M, halved until the error falls.
-// Inputs: 0 q, 1 tolerance and most steps, then constraints. Outputs: 0 q, 1 what is left of the error, 2 steps.
+// Inputs: 0 q, 1 tolerance, most steps and 1 for each degree of freedom that stays, then constraints. Outputs: 0 q, 1
+// what is left of the error, 2 steps.
 struct Settle {
     static constexpr bool sparse = false;
     static constexpr int first = 2;
@@ -268,7 +269,7 @@ struct Settle {
         for (*steps = 0; *left > w.in[1][0] && *steps < w.in[1][1]; ++*steps) {
             for (int k = 0; k < w.call.mode; ++k)
                 placed(w, world, w.call.more, first, k).columns(reduction.clear(k), m);
-            world.mass_matrix(model, M);
+            mass_matrix(w, world, reduction, M);
             factor(w, M);
             if (w.singular_dof >= 0) {
                 fill(w, world, q, reduction, M, A, f, memory, massless);
@@ -282,6 +283,18 @@ struct Settle {
         }
     }
 
+    // M, and J, in which what stays moves nothing and is moved by nothing.
+    static void mass_matrix(Work<double>& w, World<double>& world, Reduction<double>& reduction, double* M) {
+        const long nv = w.model.nv;
+        world.mass_matrix(w.model, M);
+        for (long k = 0; k < nv; ++k) {
+            if (w.in[1][2 + k] == 0) continue;
+            reduction.clear_dof(static_cast<int>(k));
+            for (long i = 0; i < nv; ++i) M[k * nv + i] = M[i * nv + k] = 0;
+            M[k * nv + k] = 1 + w.model.dof_scale[static_cast<std::size_t>(k)];
+        }
+    }
+
     // Factors M with a small inertia where bodies have none. Notes a body that no constraint holds. E: 2 nv + m
     // numbers.
     static void fill(Work<double>& w, World<double>& world, const double* q, Reduction<double>& reduction, double* M,
@@ -291,7 +304,7 @@ struct Settle {
         double *x = E + nv, *b = x + nv;
         w.singular_dof = -1, w.singular_lane = 0;
         world.place_all(model, q);  // mass_matrix() gathers the inertias of subtrees
-        world.mass_matrix(model, M);
+        mass_matrix(w, world, reduction, M);
         factor_filled(model, M, E);
         reduction.reduce(M, A);
         check_held(w, E, x, [&](double* y) {

@@ -66,6 +66,14 @@ class Reduction {
         return J_ + s.first;
     }
 
+    // Lets a degree of freedom move no constraint.
+    void clear_dof(int dof) {
+        for (int k = 0; k < n_; ++k)
+            for (int d = 0; d < supports_[k].count; ++d)
+                if (supports_[k].dofs[d] == dof)
+                    for (int c = 0; c < supports_[k].rows; ++c) J_[dof * m_ + supports_[k].first + c] = 0.0;
+    }
+
     int rows(int k) const { return supports_[k].rows; }
 
     // Makes W of J^T, and A (m, m). H: M as factor() left it.

@@ -9,8 +9,9 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.derivation import Pins, reduced_dynamics, virtual_work
+from kinodyn.derivation import reduced_dynamics, virtual_work
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link
+from kinodyn.dynamics.contact import Loop
 from kinodyn.errors import InputError, SingularError, UnknownNameError
 from kinodyn.model.robot import Robot
 
@@ -24,12 +25,16 @@ def at(x: float, y: float = 0.0) -> Array:
     return T
 
 
+def pin(frame: str, other: str) -> list[Loop]:
+    return [Loop(frame, other, directions="x y z")]
+
+
 def rod(name: str, length: float, mass: float = 1.0) -> Link:
     across = mass * length**2 / 12
     return Link(name, Inertia(mass, np.array([length / 2, 0, 0]), np.diag([1e-3, across, across])))
 
 
-def four_bar(crank: float, coupler: float, rocker: float, ground: float) -> tuple[Robot, Pins]:
+def four_bar(crank: float, coupler: float, rocker: float, ground: float) -> tuple[Robot, list[Loop]]:
     """Crank and coupler hang on one pivot, the rocker on the other; the pin joins coupler and rocker."""
     links = (Link("ground"), rod("crank", crank), rod("coupler", coupler), rod("rocker", rocker))
     joints = (
@@ -39,10 +44,10 @@ def four_bar(crank: float, coupler: float, rocker: float, ground: float) -> tupl
     )
     frames = (Frame("coupler_end", "coupler", at(coupler)), Frame("rocker_end", "rocker", at(rocker)))
     robot = Robot(Description("four_bar", links, joints, frames, gravity=GRAVITY))
-    return robot, Pins(robot, [("coupler_end", "rocker_end")])
+    return robot, pin("rocker_end", "coupler_end")
 
 
-def slider_crank(crank: float, coupler: float) -> tuple[Robot, Pins]:
+def slider_crank(crank: float, coupler: float) -> tuple[Robot, list[Loop]]:
     links = (Link("ground"), rod("crank", crank), rod("rod", coupler), rod("piston", 0.1, mass=2.0))
     slide = np.array([1.0, 0.0, 0.0])
     joints = (
@@ -51,30 +56,31 @@ def slider_crank(crank: float, coupler: float) -> tuple[Robot, Pins]:
         Joint("c", "prismatic", "ground", "piston", axis=slide),
     )
     robot = Robot(Description("slider_crank", links, joints, (Frame("end", "rod", at(coupler)),), gravity=GRAVITY))
-    return robot, Pins(robot, [("end", "piston")])
+    return robot, pin("piston", "end")
 
 
-def free_rods() -> tuple[Robot, Pins]:
+def free_rods() -> tuple[Robot, list[Loop]]:
     """planar2r taken apart: two rods that move freely in the plane, held by pins at shoulder and elbow."""
     links = (Link("ground"), rod("rod1", 1.0), rod("rod2", 1.0))
     joints = tuple(Joint(f"free{i}", "planar", "ground", f"rod{i}") for i in (1, 2))
     robot = Robot(Description("rods", links, joints, (Frame("elbow", "rod1", at(1.0)),), gravity=GRAVITY))
-    return robot, Pins(robot, [("ground", "rod1"), ("elbow", "rod2")])
+    return robot, pin("rod1", "ground") + pin("rod2", "elbow")
 
 
-def closed_four_bar(n: int = 40) -> tuple[Robot, Pins, Array]:
+def closed_four_bar(n: int = 40) -> tuple[Robot, list[Loop], Array]:
     robot, pins = four_bar(0.4, 1.0, 0.8, 1.0)
     crank = np.linspace(-3.0, 3.0, n)
-    q, closed = pins.close(np.stack([crank, 1.0 - crank, np.full(n, 2.0)], axis=-1), independent=[0])
-    assert closed.all()
-    np.testing.assert_allclose(q[:, 0], crank)
-    return robot, pins, q
+    guess = np.stack([crank, 1.0 - crank, np.full(n, 2.0)], axis=-1)
+    closed = kd.contact.project(robot, guess, pins, fixed=[0])
+    assert closed.success.all()
+    np.testing.assert_array_equal(closed.q[:, 0], crank)
+    return robot, pins, closed.q
 
 
 def test_an_open_tree_has_the_torques_of_the_recursion(assert_equal: Check) -> None:
     robot = kd.load("planar3r")
     q, (u, rate) = robot.random(20), np.random.default_rng(0).normal(size=(2, 20, 3))
-    found = virtual_work(robot, q, u, rate, Pins(robot, []), independent=[0, 1, 2])
+    found = virtual_work(robot, q, u, rate, [], independent=[0, 1, 2])
     assert_equal(found.tau, kd.dynamics.inverse(robot, q, u, rate))
     assert found.multipliers.shape == (20, 0)
 
@@ -103,9 +109,9 @@ def test_forces_of_the_tree_are_torques_and_multipliers(assert_equal: Check) -> 
     robot, pins, q = closed_four_bar()
     u, rate = np.random.default_rng(3).normal(size=(2, 40, 1))
     found = virtual_work(robot, q, u, rate, pins, independent=[0])
-    J, bias = pins(q, found.v)
+    J, drift = kd.contact.jacobian(robot, q, pins), kd.contact.drift(robot, q, found.v, pins)
     assert_equal(np.einsum("nij,nj->ni", J, found.v), np.zeros((40, 3)))
-    assert_equal(np.einsum("nij,nj->ni", J, found.a), -bias)
+    assert_equal(np.einsum("nij,nj->ni", J, found.a), -drift)
     held = np.einsum("nij,ni->nj", J, found.multipliers)
     held[:, 0] += found.tau[:, 0]
     assert_equal(held, kd.dynamics.inverse(robot, q, found.v, found.a))
@@ -134,7 +140,7 @@ def test_the_piston_moves_as_the_formula_says(assert_equal: Check) -> None:
     tilt = -np.arcsin(r * np.sin(crank) / length)
     x = r * np.cos(crank) + length * np.cos(tilt)
     q = np.stack([crank, tilt - crank, x], axis=-1)
-    np.testing.assert_allclose(pins.gap(q), 0.0, atol=1e-15)
+    np.testing.assert_allclose(kd.contact.constraint_error(robot, q, pins), 0.0, atol=1e-15)
     found = virtual_work(robot, q, [w], [0.0], pins, independent=[0])
     slope = -r * np.sin(crank) - r**2 * np.sin(crank) * np.cos(crank) / np.sqrt(length**2 - (r * np.sin(crank)) ** 2)
     assert_equal(found.v[:, 2], slope * w)
@@ -176,9 +182,9 @@ def test_batch_axes_broadcast(assert_equal: Check) -> None:
 
 
 def test_loops_that_cannot_close_are_not_called_closed() -> None:
-    _, pins = four_bar(0.2, 0.3, 0.2, 2.0)
-    q, closed = pins.close([0.0, 0.0, 3.0], independent=[0])
-    assert q.shape == (3,) and not closed
+    robot, pins = four_bar(0.2, 0.3, 0.2, 2.0)
+    closed = kd.contact.project(robot, [0.0, 0.0, 3.0], pins, fixed=[0])
+    assert closed.q.shape == (3,) and not closed.success
 
 
 def test_coordinates_that_do_not_decide_the_motion_are_refused() -> None:
@@ -186,16 +192,16 @@ def test_coordinates_that_do_not_decide_the_motion_are_refused() -> None:
     robot, pins = slider_crank(0.3, 1.0)
     with pytest.raises(SingularError, match="choose others as independent"):
         virtual_work(robot, [0.0, 0.0, 1.3], [1.0], [0.0], pins, independent=[2])
-    with pytest.raises(InputError, match="allows fewer motions than 2"):
+    with pytest.raises(InputError, match="allow fewer motions than 2"):
         virtual_work(robot, [0.0, 0.0, 1.3], [1.0, 1.0], [0.0, 0.0], pins, independent=[0, 1])
-    with pytest.raises(InputError, match="2 coordinates are neither independent nor held by the constraint"):
-        virtual_work(robot, [0.0, 0.0, 1.3], [1.0], [0.0], Pins(robot, []), independent=[0])
+    with pytest.raises(InputError, match="2 coordinates are neither independent nor constrained"):
+        virtual_work(robot, [0.0, 0.0, 1.3], [1.0], [0.0], [], independent=[0])
 
 
 def test_wrong_input_is_refused() -> None:
     robot, pins = slider_crank(0.3, 1.0)
     q = [0.0, 0.0, 1.3]
-    with pytest.raises(InputError, match="give different places in v, from 0 to 2"):
+    with pytest.raises(InputError, match="give different indices in v, from 0 to 2"):
         virtual_work(robot, q, [1.0], [0.0], pins, independent=[3])
     with pytest.raises(InputError, match=r"u has the shape \(2,\); allowed is \(..., 1\)"):
         virtual_work(robot, q, [1.0, 2.0], [0.0], pins, independent=[0])
@@ -206,4 +212,6 @@ def test_wrong_input_is_refused() -> None:
     with pytest.raises(InputError, match=r"the constraint gave the shapes \(1, 2\) and \(1,\)"):
         virtual_work(robot, q, [1.0], [0.0], lambda q, v: (np.ones((1, 2)), np.ones(1)), independent=[0])
     with pytest.raises(UnknownNameError, match="unknown frame 'pistol'; did you mean 'piston'"):
-        Pins(robot, [("end", "pistol")])
+        virtual_work(robot, q, [1.0], [0.0], pin("end", "pistol"), independent=[0])
+    with pytest.raises(InputError, match="give indices in v, from 0 to 2"):
+        kd.contact.project(robot, q, pins, fixed=[3])

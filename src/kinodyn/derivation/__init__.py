@@ -7,14 +7,12 @@
 
 from kinodyn.derivation.cutting import cut
 from kinodyn.derivation.lagrange import lagrange
-from kinodyn.derivation.loops import Pins
 from kinodyn.derivation.model import LagrangeModel
 from kinodyn.derivation.newton_euler import link_forces, projected_newton_euler
 from kinodyn.derivation.virtual_work import VirtualWork, reduced_dynamics, virtual_work
 
 __all__ = [
     "LagrangeModel",
-    "Pins",
     "VirtualWork",
     "cut",
     "lagrange",

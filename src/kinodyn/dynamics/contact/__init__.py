@@ -2,7 +2,7 @@
 
 from kinodyn.dynamics.contact import friction
 from kinodyn.dynamics.contact.constraints import Constraint, Contact, Loop
-from kinodyn.dynamics.contact.dynamics import Projected, dynamics, impact, jacobian, projected
+from kinodyn.dynamics.contact.dynamics import Projected, drift, dynamics, impact, jacobian, projected
 from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.dynamics.contact.inverse import Effort, inverse
@@ -22,6 +22,7 @@ __all__ = [
     "Projection",
     "SoftContacts",
     "constraint_error",
+    "drift",
     "dynamics",
     "friction",
     "impact",

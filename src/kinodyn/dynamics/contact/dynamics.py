@@ -83,6 +83,28 @@ def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Arra
     return _core.constraint_rows(robot, q, np.zeros(robot.nv), places, integers, rows)[0]
 
 
+def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
+    """Compute Jdot v (..., rows), the acceleration of the constrained directions at constant joint velocities.
+
+    Constraints keep J a + Jdot v = 0.
+
+    Parameters
+    ----------
+    robot
+    q : (..., nq)
+    v : (..., nv)
+    contacts
+        Contacts and loops.
+
+    Returns
+    -------
+    (..., rows)
+        [m/s^2, rad/s^2], in the order of `jacobian`.
+    """
+    _, integers, places, rows = plan(robot, contacts)
+    return -_core.constraint_rows(robot, q, v, places, integers, rows)[1]
+
+
 class Projected(NamedTuple):
     """The motion that constraints leave: M y' + h = S tau, with v = N y."""
 

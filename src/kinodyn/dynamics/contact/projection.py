@@ -57,14 +57,35 @@ def project(
     q: ArrayLike,
     contacts: Sequence[Constraint],
     *,
+    fixed: Sequence[int] = (),
     tolerance: float = 1e-12,
     iterations: int = 50,
 ) -> Projection:
     """Move a configuration onto the constraints: loops close, contacts return to their targets.
 
     Newton's method on the manifold of configurations, in the metric of the mass matrix, with steps halved where the
-    error would grow. From near by it takes two or three steps. `tolerance` [m or rad] is for the greatest error.
+    error would grow. From near by it takes two or three steps.
 
+    Parameters
+    ----------
+    robot
+    q : (..., nq)
+        Configurations to start from.
+    contacts
+        Loops, and contacts with a target.
+    fixed
+        Indices in v of the coordinates that stay as they are, such as the crank of a linkage.
+    tolerance
+        Largest error [m or rad] of a success.
+    iterations
+        Largest number of Newton steps.
+
+    Returns
+    -------
+    Projection
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> hands = kd.contact.Loop("left_palm", "right_palm", directions="x y z")
@@ -73,7 +94,8 @@ def project(
     (True, True)
     """
     _, integers, places, _ = _with_places(robot, contacts)
-    best, error, steps = _core.project(robot, q, _settings(tolerance, iterations), places, integers)
+    settings = _settings(tolerance, iterations, robot.nv, tuple(fixed))
+    best, error, steps = _core.project(robot, q, settings, places, integers)
     return Projection(best, error <= tolerance, error, steps.astype(int))
 
 
@@ -86,10 +108,14 @@ def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequenc
 
 
 @lru_cache(maxsize=16)
-def _settings(tolerance: float, iterations: int) -> Array:
+def _settings(tolerance: float, iterations: int, nv: int, fixed: tuple[int, ...]) -> Array:
     if not 0 < tolerance < np.inf or iterations < 0:
         raise InputError(f"tolerance must be above 0 and iterations not below, got {tolerance!r} and {iterations!r}")
-    return np.array([tolerance, iterations], dtype=float)
+    if not all(isinstance(k, int | np.integer) and 0 <= k < nv for k in fixed):
+        raise InputError(f"fixed is {fixed!r}; give indices in v, from 0 to {nv - 1}")
+    stays = np.zeros(nv)
+    stays[list(fixed)] = 1.0
+    return np.concatenate([[tolerance, iterations], stays])
 
 
 def _with_places(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
