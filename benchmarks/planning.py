@@ -54,10 +54,10 @@ def measure(name: str, n: int) -> dict[str, dict[str, float]]:
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         robot = kd.load(name)
     start = time.perf_counter()
-    body = walking.Biped.of(robot)
-    limits, timing = walking.StepLimits.of(body), walking.Timing.of(body)
+    body = walking.Biped.from_robot(robot)
+    limits, timing = walking.StepLimits.from_robot(body), walking.Timing.of(body)
     setup = 1e6 * (time.perf_counter() - start)
-    plan = walking.follow(body, [0.3, 0.0, 0.1], steps=8, limits=limits, step_time=timing.step)
+    plan = walking.footsteps_from_velocity(body, [0.3, 0.0, 0.1], steps=8, limits=limits, step_time=timing.step)
     schedule = Schedule(body, walking.standing_feet(body), plan, timing)
     results = {"measuring the robot": {"median": setup}}
     for label, own in (("MPC", None), ("MPC with footsteps", limits)):

@@ -36,7 +36,7 @@ def run(job: Job) -> dict[str, Any]:
     noise = dict(NOISE)
     if course.options.get("estimate"):
         noise |= {"gyro": 0.01, "accelerometer": 0.1}
-    extra: dict[str, Any] = {**course.options, **settings, **course.extra(kd.walking.Biped.of(robot), rng)}
+    extra: dict[str, Any] = {**course.options, **settings, **course.extra(kd.walking.Biped.from_robot(robot), rng)}
     result = kd.walking.walk(robot, course.velocity, noise=noise, seed=seed, **extra)
     return {"seed": seed, **settings, **result.summary()}
 

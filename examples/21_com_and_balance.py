@@ -66,7 +66,7 @@ for direction, bound in zip(directions, bounds, strict=True):
 
 
 # The whole robot: the same law moves the ZMP within the support polygon, inverse dynamics computes the torques.
-body = kd.walking.Biped.of(robot)
+body = kd.walking.Biped.from_robot(robot)
 stand, soles = kd.kinematics.com(robot, body.q)[:2], [foot.frame for foot in body.feet.values()]
 area = balance.support_polygon(robot, body.q, [*body.feet.values()])
 
@@ -75,7 +75,7 @@ def pushed(direction: NDArray[np.float64], impulse: float) -> kd.Recording:
     """Push the standing humanoid [N s] at half a second, for 50 ms."""
     simulator = kd.sim.MujocoSimulator(robot, frames=soles)
     planner = kd.walking.Planner(body, adapt=False)
-    controller = kd.walking.WalkingController(body, forces=simulator.contact_forces, planner=planner)
+    controller = kd.walking.WalkingController(body, planner=planner)
     force = np.array([*direction, 0.0]) * impulse / 0.05
     wrench = [*force, *np.cross([0.0, 0.0, body.com_height - body.base[2, 3]], force)]  # as a force at the CoM
     push = kd.sim.Push(robot.joints[0].child, wrench, start=0.5, duration=0.05)

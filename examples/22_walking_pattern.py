@@ -53,11 +53,11 @@ options = parser.parse_args()
 warnings.simplefilter("ignore", kd.DescriptionWarning)  # details of the files do not matter here
 
 # Feet, legs, stance and step lengths are measured on the robot's description.
-body = walking.Biped.of(kd.load(options.robot))
-limits, timing = walking.StepLimits.of(body), walking.Timing.of(body)
-fastest = limits.largest(timing.step)
+body = walking.Biped.from_robot(kd.load(options.robot))
+limits, settings = walking.StepLimits.from_robot(body), walking.GaitSettings.from_robot(body)
+fastest = limits.max_velocity(settings.step_time)
 print(f"legs {body.leg:.2f} m, hips {body.width:.2f} m apart, CoM at {body.com_height:.2f} m")
-print(f"steps of {timing.step:.2f} s, up to {limits.forward:.2f} m forward and {limits.widest:.2f} m wide")
+print(f"steps of {settings.step_time:.2f} s, up to {limits.forward:.2f} m forward and {limits.widest:.2f} m wide")
 print(f"fastest: {fastest[0]:.2f} m/s forward, {fastest[1]:.2f} m/s sideways, {fastest[2]:.2f} rad/s turning")
 
 # A walk on an arc, by three methods.
@@ -89,7 +89,7 @@ for tick in range(1500):
     if tick % 25 == 0:
         planner.update(t)
     reference = planner.reference(t)
-print(f"after {t:.1f} s: {reference.phase.kind} support, CoM at {reference.com.round(3)}, {reference.left:.2f} s to go")
+print(f"after {t:.1f} s: {reference.phase.kind} support, CoM at {reference.com.round(3)}, {reference.remaining:.2f} s to go")
 
 if options.plot:
     plot(options.plot, pattern)

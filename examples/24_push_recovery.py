@@ -15,7 +15,7 @@ import kinodyn as kd
 Array: TypeAlias = NDArray[np.float64]
 START, DURATION, SECONDS = 0.3, 0.05, 2.6  # [s]: start and duration of the push, duration of the simulation
 robot = kd.load("humanoid")
-body = kd.walking.Biped.of(robot)
+body = kd.walking.Biped.from_robot(robot)
 
 
 def push(direction: Array, impulse: float) -> kd.sim.Push:
@@ -29,7 +29,7 @@ def run(direction: Array, impulse: float, *, stepping: bool) -> tuple[kd.Recordi
     """Push the standing robot; return the recording, and the time of the fall [s] or None."""
     simulator = kd.sim.MujocoSimulator(robot, frames=[foot.frame for foot in body.feet.values()])
     planner = kd.walking.Planner(body, adapt=stepping)
-    controller = kd.walking.WalkingController(body, forces=simulator.contact_forces, planner=planner)
+    controller = kd.walking.WalkingController(body, planner=planner)
     recording = kd.sim.simulate(
         robot, controller, SECONDS, q0=body.q, engine=simulator, dt=simulator.dt, control_dt=controller.dt,
         record_dt=controller.dt, pushes=[push(direction, impulse)], until=lambda t, _: controller.fallen is not None,
@@ -70,7 +70,7 @@ options = parser.parse_args()
 # For the LIPM a push moves the capture point by impulse / (m w); the bound is reached at the edge of the polygon.
 com = kd.kinematics.com(robot, body.q)[:2]
 polygon = kd.balance.support_polygon(robot, body.q, [*body.feet.values()])
-step_length, step_time = kd.walking.StepLimits.of(body).forward, 0.25  # [m], [s]: of a recovery step
+step_length, step_time = kd.walking.StepLimits.from_robot(body).forward, 0.25  # [m], [s]: of a recovery step
 directions = {"forward": np.array([1.0, 0.0]), "left": np.array([0.0, 1.0])}
 bounds = {
     name: float(kd.balance.push_bound(polygon, com, direction, body.omega, robot.mass))

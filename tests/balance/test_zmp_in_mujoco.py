@@ -58,7 +58,7 @@ class Run(NamedTuple):
 @pytest.fixture(scope="module")
 def walked() -> Run:
     robot = kd.load("humanoid")
-    body = Biped.of(robot)
+    body = Biped.from_robot(robot)
     soles = [foot.frame for foot in body.feet.values()]
     simulator = Watched(robot, frames=soles)
     controller = WalkingController(body, forces=simulator.contact_forces)

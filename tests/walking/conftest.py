@@ -10,9 +10,9 @@ from kinodyn.walking import Biped, StepLimits
 
 @pytest.fixture(scope="session")
 def body() -> Biped:
-    return Biped.of(kd.load("humanoid"))
+    return Biped.from_robot(kd.load("humanoid"))
 
 
 @pytest.fixture(scope="session")
 def limits(body: Biped) -> StepLimits:
-    return StepLimits.of(body)
+    return StepLimits.from_robot(body)

@@ -9,7 +9,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.walking import Biped, Footstep, StepLimits, feet_apart, follow, standing_feet, walk_to
+from kinodyn.walking import Biped, Footstep, StepLimits, feet_apart, footsteps_from_velocity, standing_feet, walk_to
 
 STEP = 0.6
 
@@ -19,7 +19,7 @@ def assert_walkable(body: Biped, limits: StepLimits, plan: list[Footstep]) -> No
     poses: dict[str, list[Array]] = {"left": [], "right": []}
     for step in plan:
         stance = feet["right" if step.side == "left" else "left"]
-        assert float(limits.excess(step.side, step.seen_from(stance))) <= 2e-9
+        assert float(limits.excess(step.side, step.relative_to(stance))) <= 2e-9
         feet[step.side] = step
         for side, foot in feet.items():
             poses[side].append(foot.pose)
@@ -30,11 +30,11 @@ def test_thousands_of_commands_give_steps_within_limits_or_an_error_with_the_lim
     body: Biped, limits: StepLimits
 ) -> None:
     rng = np.random.default_rng(0)
-    most = limits.largest(STEP)
+    most = limits.max_velocity(STEP)
     walked = 0
     for velocity in rng.uniform(-1.2, 1.2, (2000, 3)) * most:
         try:
-            plan = follow(body, velocity, steps=4, limits=limits, step_time=STEP)
+            plan = footsteps_from_velocity(body, velocity, steps=4, limits=limits, step_time=STEP)
         except kd.InputError as error:
             assert "this robot can do" in str(error) or "multiply it by" in str(error)
             assert not limits.fits(velocity * STEP)
@@ -47,7 +47,7 @@ def test_thousands_of_commands_give_steps_within_limits_or_an_error_with_the_lim
 
 def test_the_body_moves_at_the_command(body: Biped, limits: StepLimits) -> None:
     for velocity in ([0.3, 0.0, 0.0], [-0.15, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, -0.1, 0.0], [0.25, 0.05, 0.0]):
-        plan = follow(body, velocity, steps=9, limits=limits, step_time=STEP)
+        plan = footsteps_from_velocity(body, velocity, steps=9, limits=limits, step_time=STEP)
         ahead, behind = plan[7], plan[1]  # the same foot, six steps apart
         way = np.array(ahead.position - behind.position) / (6 * STEP)
         np.testing.assert_allclose(way, velocity[:2], atol=1e-9)
@@ -55,7 +55,7 @@ def test_the_body_moves_at_the_command(body: Biped, limits: StepLimits) -> None:
 
 
 def test_an_arc_is_walked_on_a_circle(body: Biped, limits: StepLimits) -> None:
-    plan = follow(body, [0.2, 0.0, 0.3], steps=40, limits=limits, step_time=STEP, stop=False)
+    plan = footsteps_from_velocity(body, [0.2, 0.0, 0.3], steps=40, limits=limits, step_time=STEP, stop=False)
     left = np.array([step.position for step in plan if step.side == "left"])
     centre = np.linalg.lstsq(np.column_stack([2 * left, np.ones(len(left))]), (left**2).sum(axis=1), rcond=None)[0]
     radii = np.linalg.norm(left - centre[:2], axis=1)
@@ -73,15 +73,15 @@ def test_goals_are_reached_exactly_with_steps_within_limits(body: Biped, limits:
         assert_walkable(body, limits, plan)
         wanted = standing_feet(body, goal)
         for step in plan[-2:]:
-            np.testing.assert_allclose(step.seen_from(wanted[step.side]), 0.0, atol=1e-8)
+            np.testing.assert_allclose(step.relative_to(wanted[step.side]), 0.0, atol=1e-8)
     assert walk_to(body, [0, 0, 0], limits=limits) == []
 
 
 def test_limits_follow_from_the_legs_at_any_size() -> None:
     sizes = {}
     for height, mass in ((1.2, 30.0), (1.7, 70.0), (1.9, 95.0)):
-        body = Biped.of(kd.load("humanoid", height=height, mass=mass))
-        sizes[height] = StepLimits.of(body)
+        body = Biped.from_robot(kd.load("humanoid", height=height, mass=mass))
+        sizes[height] = StepLimits.from_robot(body)
         assert body.hip_height == pytest.approx(0.95 * body.leg, rel=1e-6)
         np.testing.assert_allclose(kd.kinematics.com(body.robot, body.q)[:2], 0.0, atol=1e-4)
         for foot in (body.left, body.right):
@@ -94,9 +94,9 @@ def test_limits_follow_from_the_legs_at_any_size() -> None:
 def test_robots_nobody_measured_stand_and_step(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
-        body = Biped.of(kd.load(name))
-    limits = StepLimits.of(body)
-    assert limits.largest(2.0 / body.omega)[0] > 0.3
+        body = Biped.from_robot(kd.load(name))
+    limits = StepLimits.from_robot(body)
+    assert limits.max_velocity(2.0 / body.omega)[0] > 0.3
     lower, upper = body.robot.limits.lower, body.robot.limits.upper
     assert ((body.q >= lower - 1e-9) & (body.q <= upper + 1e-9)).all()
     assert (
@@ -106,34 +106,34 @@ def test_robots_nobody_measured_stand_and_step(name: str) -> None:
 
 
 def test_bad_commands_say_what_is_wrong(body: Biped, limits: StepLimits) -> None:
-    most = limits.largest(STEP)
-    with pytest.raises(kd.InputError, match=f"forward at 2 m/s is too fast: .* can do {most[0]:.3g} m/s"):
-        follow(body, [2.0, 0, 0], steps=2, limits=limits, step_time=STEP)
-    with pytest.raises(kd.InputError, match=f"sideways at 1 m/s .* can do {most[1]:.3g} m/s"):
-        follow(body, [0, -1.0, 0], steps=2, limits=limits, step_time=STEP)
-    with pytest.raises(kd.InputError, match=f"turning at 3 rad/s .* can do {most[2]:.3g} rad/s"):
-        follow(body, [0, 0, 3.0], steps=2, limits=limits, step_time=STEP)
+    most = limits.max_velocity(STEP)
+    with pytest.raises(kd.InputError, match=f"forward velocity 2 m/s is too fast: .* can do {most[0]:.3g} m/s"):
+        footsteps_from_velocity(body, [2.0, 0, 0], steps=2, limits=limits, step_time=STEP)
+    with pytest.raises(kd.InputError, match=f"lateral velocity 1 m/s .* can do {most[1]:.3g} m/s"):
+        footsteps_from_velocity(body, [0, -1.0, 0], steps=2, limits=limits, step_time=STEP)
+    with pytest.raises(kd.InputError, match=f"turning velocity 3 rad/s .* can do {most[2]:.3g} rad/s"):
+        footsteps_from_velocity(body, [0, 0, 3.0], steps=2, limits=limits, step_time=STEP)
     with pytest.raises(kd.InputError, match="too much together; multiply it by"):
-        follow(body, 0.95 * most, steps=2, limits=limits, step_time=STEP)
+        footsteps_from_velocity(body, 0.95 * most, steps=2, limits=limits, step_time=STEP)
     with pytest.raises(kd.InputError, match=r"the goal is 1000 m away, farther than 1000 steps of"):
         walk_to(body, [1000.0, 0, 0], limits=limits)
     with pytest.raises(kd.InputError, match="NaN"):
         walk_to(body, [np.nan, 0, 0], limits=limits)
     with pytest.raises(kd.InputError, match="shape"):
-        follow(body, [0.1, 0.0], steps=2, limits=limits, step_time=STEP)
+        footsteps_from_velocity(body, [0.1, 0.0], steps=2, limits=limits, step_time=STEP)
     with pytest.raises(kd.InputError, match="steps must be a whole number"):
-        follow(body, [0.1, 0, 0], steps=-1, limits=limits, step_time=STEP)
+        footsteps_from_velocity(body, [0.1, 0, 0], steps=-1, limits=limits, step_time=STEP)
 
 
 def test_robots_that_cannot_walk_are_told_why() -> None:
     with pytest.raises(kd.KinodynError, match="fixed base and no feet"):
-        Biped.of(kd.load("ur5"))
+        Biped.from_robot(kd.load("ur5"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         quadruped = kd.load("anymal_b_simple")
     with pytest.raises(kd.KinodynError, match="stands on 4 feet"):
-        Biped.of(quadruped)
-    with pytest.raises(kd.InputError, match="bent must be"):
-        Biped.of(kd.load("humanoid"), bent=1.5)
+        Biped.from_robot(quadruped)
+    with pytest.raises(kd.InputError, match="leg_extension must be"):
+        Biped.from_robot(kd.load("humanoid"), leg_extension=1.5)
     with pytest.raises(kd.InputError, match="so that the feet do not touch"):
-        Biped.of(kd.load("humanoid"), width=0.01)
+        Biped.from_robot(kd.load("humanoid"), width=0.01)

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 import kinodyn as kd
-from kinodyn.walking import pushes
+from kinodyn.walking import push_maps
 from kinodyn.walking.controller import WalkingController
 
 
 def test_half_a_simulation_does_not_count_as_survived(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(controller: Any, t: float, state: Any) -> Any:
+    def interrupted(controller: Any, observation: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(WalkingController, "__call__", interrupted)
+    monkeypatch.setattr(WalkingController, "act", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        pushes.stands_push(kd.load("humanoid"), 0.0, 1.0)
+        push_maps.survives_push(kd.load("humanoid"), 0.0, 1.0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes end without a signal there")

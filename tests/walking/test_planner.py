@@ -11,7 +11,6 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.balance import dcm_feedback, lipm
 from kinodyn.walking import Biped, Planner, StepLimits
-from kinodyn.walking.swing import STEEP
 
 DT, EVERY = 0.01, 3
 
@@ -47,7 +46,7 @@ def walk(planner: Planner, duration: float, push: tuple[float, Array] | None = N
 
 def fastest(planner: Planner, way: float) -> float:
     """Tell how fast a polynomial of fifth degree gets along a way in what a single support leaves for it."""
-    return 15.0 / 8.0 * way / ((1.0 - 2.0 * STEEP) * planner.timing.single)
+    return 15.0 / 8.0 * way / ((1.0 - 2.0 * planner.settings.vertical_fraction) * planner.settings.single_support)
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def test_it_walks_at_the_command(planner: Planner, velocity: list[float]) -> Non
     planner.command(velocity)
     run = walk(planner, 7.0)
     assert run.stood
-    step = planner.timing.step
+    step = planner.settings.step_time
     late = round(2 * step / DT)  # the same phase of the gait, two steps apart
     distance = np.linalg.norm(run.com[-1] - run.com[-1 - late])
     assert distance / (late * DT) == pytest.approx(np.hypot(*velocity[:2]), rel=0.1)
@@ -95,7 +94,7 @@ def test_turning_on_the_spot_the_heading_goes_on_over_full_turns(planner: Planne
     for t in np.arange(0.0, 16.0, 0.04):
         planner.update(t)
         headings.append(planner.reference(t).heading)
-    turn = 0.5 * planner.timing.step  # of each step; the mean of the feet
+    turn = 0.5 * planner.settings.step_time  # of each step; the mean of the feet
     assert np.abs(np.diff(headings)).max() < 1.02 * fastest(planner, turn) * 0.04 and headings[-1] > 2 * np.pi
 
 
@@ -105,12 +104,12 @@ def test_any_order_of_commands_stops_and_landings_leaves_feet_and_mass_without_j
     rng = np.random.default_rng(5)
     for _ in range(4):
         planner, before = Planner(body, limits=limits), None
-        most = limits.largest(planner.timing.step)
+        most = limits.max_velocity(planner.settings.step_time)
         for k in range(600):
             t = k * DT
             if rng.random() < 0.02:
                 velocity = rng.uniform(-1, 1, 3) * most
-                planner.command(limits.part_that_fits(velocity * planner.timing.step) * velocity)
+                planner.command(limits.feasible_fraction(velocity * planner.settings.step_time) * velocity)
             if rng.random() < 0.005:
                 planner.stop()
             if rng.random() < 0.01:
@@ -188,7 +187,7 @@ def test_a_late_landing_keeps_the_foot_coming_down(body: Biped, limits: StepLimi
     assert planner.delay(t, 0.1)
     planner.update(t)
     after = planner.reference(t)
-    assert after.left == pytest.approx(0.11)
+    assert after.remaining == pytest.approx(0.11)
     for side in ("left", "right"):
         np.testing.assert_allclose(after.feet[side].pose, before.feet[side].pose, atol=1e-9)
     assert not planner.delay(0.0, 0.1)

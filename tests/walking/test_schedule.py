@@ -7,18 +7,26 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.balance import lipm, margin
-from kinodyn.walking import Biped, PendulumPath, Schedule, StepLimits, Timing, follow, standing_feet
+from kinodyn.walking import (
+    Biped,
+    ContactSchedule,
+    GaitSettings,
+    LIPMTrajectory,
+    StepLimits,
+    footsteps_from_velocity,
+    standing_feet,
+)
 from kinodyn.walking.phases import DIRECTIONS
 
 
 @pytest.fixture(scope="module")
-def schedule(body: Biped, limits: StepLimits) -> Schedule:
-    timing = Timing.of(body)
-    plan = follow(body, [0.3, 0.0, 0.2], steps=6, limits=limits, step_time=timing.step)
-    return Schedule(body, standing_feet(body), plan, timing)
+def schedule(body: Biped, limits: StepLimits) -> ContactSchedule:
+    settings = GaitSettings.from_robot(body)
+    plan = footsteps_from_velocity(body, [0.3, 0.0, 0.2], steps=6, limits=limits, step_time=settings.step_time)
+    return ContactSchedule(body, standing_feet(body), plan, settings)
 
 
-def test_phases_follow_each_other_and_alternate(schedule: Schedule) -> None:
+def test_phases_follow_each_other_and_alternate(schedule: ContactSchedule) -> None:
     kinds = [phase.kind for phase in schedule.phases]
     assert kinds == ["start", "start", "single", *["double", "single"] * 6, "stop", "stand"]
     for phase, following in zip(schedule.phases, schedule.phases[1:], strict=False):
@@ -31,14 +39,14 @@ def test_phases_follow_each_other_and_alternate(schedule: Schedule) -> None:
     assert sum(schedule.contacts(schedule.phases[2].start + 0.01).values()) == 1
 
 
-def test_the_planned_zero_moment_point_is_always_in_the_feet(schedule: Schedule) -> None:
+def test_the_planned_zero_moment_point_is_always_in_the_feet(schedule: ContactSchedule) -> None:
     for t in np.linspace(0, schedule.end + 0.5, 300):
-        assert margin(schedule.at(t).polygon, schedule.own.at(t).zmp) > 0.005
+        assert margin(schedule.at(t).polygon, schedule.nominal.at(t).zmp) > 0.005
 
 
-def test_the_pendulum_obeys_its_equation_starts_and_ends_at_rest(schedule: Schedule) -> None:
+def test_the_pendulum_obeys_its_equation_starts_and_ends_at_rest(schedule: ContactSchedule) -> None:
     t = np.linspace(0, schedule.end + 2.0, 2001)
-    motion, w = schedule.own(t), schedule.body.omega
+    motion, w = schedule.nominal(t), schedule.body.omega
     np.testing.assert_allclose(motion.acceleration, w**2 * (motion.com - motion.zmp), atol=1e-9)
     np.testing.assert_allclose(motion.dcm, motion.com + motion.velocity / w, atol=1e-12)
     h = t[1] - t[0]
@@ -47,7 +55,7 @@ def test_the_pendulum_obeys_its_equation_starts_and_ends_at_rest(schedule: Sched
     )
     np.testing.assert_allclose(motion.velocity[0], 0.0, atol=1e-12)
     np.testing.assert_allclose(motion.velocity[-1], 0.0, atol=2e-4)
-    one = [schedule.own.at(float(s)) for s in t[::100]]
+    one = [schedule.nominal.at(float(s)) for s in t[::100]]
     for k in range(5):
         np.testing.assert_allclose([m[k] for m in one], motion[k][::100], atol=1e-12)
 
@@ -55,23 +63,23 @@ def test_the_pendulum_obeys_its_equation_starts_and_ends_at_rest(schedule: Sched
 def test_a_path_of_minutes_is_as_exact_as_one_of_seconds() -> None:
     times = np.arange(0.0, 300.0, 0.5)
     zmp = 0.1 * np.random.default_rng(0).normal(size=(len(times), 2))
-    path = PendulumPath(times, zmp, 3.3, com=(0.0, 0.0), dcm_end=zmp[-1])
+    path = LIPMTrajectory(times, zmp, 3.3, com=(0.0, 0.0), dcm_end=zmp[-1])
     late = path.at(200.2)
     ended = lipm.move(late.com, late.velocity, late.zmp, 3.3, 0.1, zmp_rate=(zmp[401] - zmp[400]) / 0.5)
     np.testing.assert_allclose(path.at(200.3).com, ended[0], atol=1e-12)
     assert np.abs(path.com).max() < 1.0
     np.testing.assert_allclose(path.com, path(times).com, atol=1e-12)
     np.testing.assert_allclose(path.dcm, path(times).dcm, atol=1e-10)
-    with pytest.raises(kd.InputError, match="begins at 0 s"):
+    with pytest.raises(kd.InputError, match="starts at 0 s"):
         path(-1.0)
 
 
-def test_what_can_be_caught_is_caught_by_pressing_on_the_edge(schedule: Schedule) -> None:
+def test_what_can_be_caught_is_caught_by_pressing_on_the_edge(schedule: ContactSchedule) -> None:
     """At the bound, the farthest pressure in a direction, all the time, ends exactly at the edge of the last feet."""
     w = schedule.body.omega
     t0 = schedule.phases[2].start + 0.1
     for k, way in enumerate(DIRECTIONS):
-        xi = float(schedule.reach(t0)[k])
+        xi = float(schedule.capture_region(t0)[k])
         for phase in schedule.phases[schedule.index(t0) : -1]:
             start = max(t0, phase.start)
             reach = [float((sole @ way).max()) for sole in phase.soles]
@@ -80,17 +88,15 @@ def test_what_can_be_caught_is_caught_by_pressing_on_the_edge(schedule: Schedule
             rate = (ends[1] - ends[0]) / (phase.end - start)
             xi = float(lipm.move_dcm(xi, ends[0], w, phase.end - start, zmp_rate=rate))
         assert xi == pytest.approx(float((schedule.phases[-1].polygon @ way).max()), abs=1e-6)
-    assert schedule.catches(t0, schedule.dcm(t0)) > 0.01
-    assert schedule.catches(t0, schedule.dcm(t0) + [0.5, 0.0]) < 0.0
+    assert schedule.capture_margin(t0, schedule.dcm(t0)) > 0.01
+    assert schedule.capture_margin(t0, schedule.dcm(t0) + [0.5, 0.0]) < 0.0
 
 
 def test_misuse_is_refused(body: Biped, limits: StepLimits) -> None:
     feet = standing_feet(body)
     with pytest.raises(kd.InputError, match="feet must alternate"):
-        Schedule(body, feet, [feet["left"], feet["left"]], Timing.of(body))
-    with pytest.raises(kd.InputError, match="start must hold both feet"):
-        Schedule(body, {"left": feet["left"]}, [], Timing.of(body))
+        ContactSchedule(body, feet, [feet["left"], feet["left"]], GaitSettings.from_robot(body))
+    with pytest.raises(kd.InputError, match="start must have both feet"):
+        ContactSchedule(body, {"left": feet["left"]}, [], GaitSettings.from_robot(body))
     with pytest.raises(kd.InputError, match="leaves nothing"):
-        Schedule(body, feet, [], Timing.of(body), margin=0.2)
-    with pytest.raises(kd.InputError, match="single must be a positive"):
-        Timing(0.0, 0.1, 0.1, 0.1)
+        ContactSchedule(body, feet, [], GaitSettings.from_robot(body, zmp_margin=0.2))

@@ -7,7 +7,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.walking import Swing
+from kinodyn.walking import SwingTrajectory
 
 RNG = np.random.default_rng(0)
 
@@ -23,7 +23,7 @@ def place(scale: float = 0.3) -> Array:
 def test_it_starts_and_lands_at_rest_where_it_should() -> None:
     for _ in range(20):
         T0, T1 = place(), place()
-        swing = Swing(T0, T1, 1.0, 1.6, clearance=0.04)
+        swing = SwingTrajectory(T0, T1, 1.0, 1.6, height=0.04)
         for t, T in ((1.0, T0), (1.6, T1), (0.5, T0), (2.0, T1)):
             np.testing.assert_allclose(swing(t), T, atol=1e-12)
         np.testing.assert_allclose([swing(t, k) for t in (1.0, 1.6) for k in (1, 2)], 0.0, atol=1e-9)
@@ -35,27 +35,27 @@ def test_it_starts_and_lands_at_rest_where_it_should() -> None:
 def test_it_rises_before_it_goes_on_and_is_above_its_place_before_it_lands() -> None:
     start, end = np.eye(4), np.eye(4)
     end[:2, 3] = (0.3, 0.1)
-    swing = Swing(start, end, 0.0, 1.0, clearance=0.1)
+    swing = SwingTrajectory(start, end, 0.0, 1.0, height=0.1)
     for t, T in ((0.1, start), (0.9, end)):
         np.testing.assert_allclose(swing(t)[:2, 3], T[:2, 3], atol=1e-12)
         assert swing(t)[2, 3] > 0.005
 
 
 def test_a_late_foot_goes_on_down_without_a_stop() -> None:
-    swing = Swing(np.eye(4), place(), 0.0, 0.5)
-    lower = swing.landing.copy()
+    swing = SwingTrajectory(np.eye(4), place(), 0.0, 0.5)
+    lower = swing.target.copy()
     lower[2, 3] -= 0.002
-    swing.retarget(0.498, lower, 0.52, sink=0.2)
+    swing.retarget(0.498, lower, 0.52, descent_speed=0.2)
     heights, speeds = swing(np.linspace(0.498, 0.52, 50))[:, 2, 3], swing(np.linspace(0.498, 0.52, 50), 1)[:, 2]
     assert (np.diff(heights) < 1e-12).all() and speeds[-1] == pytest.approx(-0.2)
     np.testing.assert_allclose(swing(0.52), lower, atol=1e-12)
     for wrong in (-0.1, np.nan, np.inf):
-        with pytest.raises(kd.InputError, match="sink must be"):
-            swing.retarget(0.51, sink=wrong)
+        with pytest.raises(kd.InputError, match="descent_speed must be"):
+            swing.retarget(0.51, descent_speed=wrong)
 
 
 def test_velocity_and_acceleration_are_derivatives() -> None:
-    swing = Swing(place(), place(), 0.0, 0.7)
+    swing = SwingTrajectory(place(), place(), 0.0, 0.7)
     swing.retarget(0.3, place(), 0.8)
     t, h = RNG.uniform(0.01, 0.79, 50), 1e-6
     dT = (swing(t + h) - swing(t - h)) / (2 * h)
@@ -66,7 +66,7 @@ def test_velocity_and_acceleration_are_derivatives() -> None:
 
 
 def test_one_time_is_the_same_as_many() -> None:
-    swing = Swing(place(), place(), 0.0, 0.7)
+    swing = SwingTrajectory(place(), place(), 0.0, 0.7)
     swing.retarget(0.2, place(), 0.6)
     times = np.linspace(-0.1, 0.8, 40)
     for k, t in enumerate(times):
@@ -79,7 +79,7 @@ def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
     for _ in range(150):
         level = place()
         level[2, 3] = 0.0
-        swing = Swing(np.eye(4), level, 0.0, 0.6, clearance=0.05)
+        swing = SwingTrajectory(np.eye(4), level, 0.0, 0.6, height=0.05)
         t = 0.0
         for _ in range(int(RNG.integers(1, 6))):
             t += RNG.uniform(0.0, 0.4) * (swing.end - t)
@@ -95,8 +95,8 @@ def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
             for old, new in zip(past, swing.all(np.linspace(0.0, t, 7)), strict=True):
                 np.testing.assert_allclose(new, old, atol=1e-7)
             if T is not None:
-                np.testing.assert_allclose(swing.landing, T, atol=1e-12)
-            np.testing.assert_allclose(swing(swing.end), swing.landing, atol=1e-9)
+                np.testing.assert_allclose(swing.target, T, atol=1e-12)
+            np.testing.assert_allclose(swing(swing.end), swing.target, atol=1e-9)
             np.testing.assert_allclose([swing(swing.end, 1), swing(swing.end, 2)], 0.0, atol=1e-6)
         samples = swing(np.linspace(0, swing.end, 300))[:, 2, 3]
         lowest = min(lowest, float(samples.min()))
@@ -107,21 +107,21 @@ def test_a_foot_that_was_coming_down_does_not_go_through_the_ground_when_the_lan
     T = np.eye(4)
     T[0, 3] = 0.3
     for late in (0.55, 0.58, 0.595):
-        swing = Swing(np.eye(4), T, 0.0, 0.6)
+        swing = SwingTrajectory(np.eye(4), T, 0.0, 0.6)
         swing.retarget(late, end=1.0)
         assert swing(np.linspace(late, 1.0, 400))[:, 2, 3].min() > -1e-8
         np.testing.assert_allclose(swing(1.0), T, atol=1e-9)
 
 
 def test_misuse_is_refused() -> None:
-    swing = Swing(np.eye(4), np.eye(4), 0.0, 0.5)
+    swing = SwingTrajectory(np.eye(4), np.eye(4), 0.0, 0.5)
     with pytest.raises(kd.InputError, match="must end after it starts"):
-        Swing(np.eye(4), np.eye(4), 0.5, 0.5)
+        SwingTrajectory(np.eye(4), np.eye(4), 0.5, 0.5)
     with pytest.raises(kd.InputError, match="in the air from 0 s to 0.5 s"):
         swing.retarget(0.6)
     with pytest.raises(kd.InputError, match="must be after the time of the change"):
         swing.retarget(0.3, end=0.3)
     with pytest.raises(kd.InputError, match="order must be"):
         swing(0.1, 3)
-    with pytest.raises(kd.InputError, match="clearance"):
-        Swing(np.eye(4), np.eye(4), 0.0, 0.5, clearance=-1.0)
+    with pytest.raises(kd.InputError, match="height"):
+        SwingTrajectory(np.eye(4), np.eye(4), 0.0, 0.5, height=-1.0)

@@ -1,10 +1,12 @@
-"""Simulation: one `simulate` for kinodyn's own dynamics and for MuJoCo, and one form of recording."""
+"""Simulation: one `simulate` for kinodyn's own dynamics and for MuJoCo, and one type of recording."""
 
-from kinodyn.sim.hard import HardContacts
-from kinodyn.sim.joints import Stops
-from kinodyn.sim.mujoco_engine import Imu, MujocoSimulator
+from kinodyn.sim.hard_contacts import HardContacts
+from kinodyn.sim.imu import Imu
+from kinodyn.sim.joint_resistance import JointStops
 from kinodyn.sim.mujoco_model import MujocoSettings, to_mjcf, to_mujoco
+from kinodyn.sim.mujoco_simulator import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
+from kinodyn.sim.observation import Observation, ObservationController, observe
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push
 from kinodyn.sim.simulate import simulate
@@ -15,13 +17,20 @@ __all__ = [
     "Diverged",
     "HardContacts",
     "Imu",
+    "JointStops",
     "MujocoSettings",
     "MujocoSimulator",
     "NativeSimulator",
+    "Observation",
+    "ObservationController",
     "Push",
     "Simulator",
-    "Stops",
+    "observe",
     "simulate",
     "to_mjcf",
     "to_mujoco",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

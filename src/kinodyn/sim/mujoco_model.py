@@ -1,4 +1,4 @@
-"""A robot as a MuJoCo model: bodies, inertias, shapes, joints, motors, and the ground."""
+"""Export of a robot to a MuJoCo model: bodies, inertias, shapes, joints, motors, and the ground."""
 
 from __future__ import annotations
 
@@ -34,32 +34,37 @@ _IMU = "imu"
 
 @dataclass(frozen=True)
 class MujocoSettings:
-    """What becomes of a robot in MuJoCo.
+    """Options of the MuJoCo model of a robot.
 
-    The contacts are those of a rigid floor under torque control at 1 kHz: elliptic friction cones, friction ten times
-    as stiff as the normal direction (`impratio`), contacts that settle within `contact_time` [s], the solver's own
-    tolerance.
+    The default contacts suit a rigid floor under torque control at 1 kHz: elliptic friction cones, friction ten times
+    as stiff as the normal direction, contacts that settle within 5 ms, the solver's default tolerance.
 
     Attributes
     ----------
     dt : float
-        Step of time [s].
+        Time step [s].
     integrator : "euler", "rk4", "implicit" or "implicitfast"
-    contacts, floor, limits, joint_friction : bool
-        Whether shapes touch, whether there is a floor, whether joints stop at their limits, whether their dry friction
-        acts.
+    contacts : bool
+        Whether collision shapes make contact.
+    floor : bool
+        Whether there is a floor.
+    limits : bool
+        Whether joints stop at their position limits.
+    joint_friction : bool
+        Whether the Coulomb friction of the joints acts.
     ground : contact.Plane, contact.HeightField or None
-        What the floor is like: level at z = 0 (None), a slope, or heights on a grid. MuJoCo joins the heights by
+        Shape of the floor: level at z = 0 (None), a slope, or heights on a grid. MuJoCo interpolates heights by
         triangles, whatever the field's own interpolation, and there is no ground beyond the grid.
     blocks : sequence of sim.Block
-        Boxes that lie on the ground: (x, y, length, width, height) [m] each.
+        Boxes on the ground: (x, y, length, width, height) [m] each.
     friction : float
-        Coefficient of friction of the floor, and of links with each other.
+        Friction coefficient of the floor, and of links with each other.
     mass_scale, friction_scale : float
-        Errors of the model: all masses and inertias, and `friction`, are multiplied by these.
+        Model errors: factors on all masses and inertias, and on `friction`.
     contact_time : float
-        At least twice dt.
+        Time constant of contacts and joint limits (`solref`), at least twice dt [s].
     impratio : float
+        Stiffness of friction relative to the normal direction.
     """
 
     dt: float = 1e-3
@@ -81,7 +86,7 @@ class MujocoSettings:
             positive(name, getattr(self, name))
         for name in ("contacts", "floor", "limits", "joint_friction"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} of MuJoCo must be True or False, got {getattr(self, name)!r}")
+                raise InputError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if self.integrator not in INTEGRATORS:
             raise InputError(f"integrator must be one of {', '.join(INTEGRATORS)}, got {self.integrator!r}")
         if self.contacts and self.contact_time < 2 * self.dt:
@@ -93,17 +98,29 @@ class MujocoSettings:
 
 
 def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
-    """Make a MuJoCo model of a robot, whatever it was read from. `settings` are those of `sim.MujocoSettings`.
+    """Export a robot, whatever file it was read from, to a MuJoCo model.
 
-    Each moving link is a body with the same name, links fixed to it are part of it. Joints keep their names and order:
-    `kd.convert.mujoco(robot, model)` carries states across. A joint of one coordinate has a motor of its name that
-    is limited by its effort limit; a joint that follows another does so by an equality constraint. Links next to each
-    other do not touch, nor do those that the description excludes. A site for every frame bears its name.
+    Each moving link becomes a body of the same name; links fixed to it are merged into it. Joints keep their names and
+    order: `kd.convert.mujoco(robot, model)` converts states. A joint with one coordinate gets a motor of its name with
+    its effort limit; a mimic joint becomes an equality constraint. Adjacent links do not collide, nor do the pairs
+    that the description excludes. Every frame becomes a site of its name.
 
+    Parameters
+    ----------
+    robot
+    settings
+        Fields of `sim.MujocoSettings`.
+
+    Returns
+    -------
+    mujoco.MjModel
+
+    Notes
+    -----
     Meshes must be .stl, .obj or .msh; others, and those that were not found, are left out with a DescriptionWarning.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> model = kd.sim.to_mujoco(robot, friction=0.8)
@@ -114,7 +131,21 @@ def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
 
 
 def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings: Any) -> str:
-    """Write a robot as MJCF text, and to a file if `path` is given; see `to_mujoco`."""
+    """Export a robot to MJCF; see `to_mujoco`.
+
+    Parameters
+    ----------
+    robot
+    path
+        File to write; None only returns the text.
+    settings
+        Fields of `sim.MujocoSettings`.
+
+    Returns
+    -------
+    str
+        The MJCF document.
+    """
     spec = spec_of(robot, MujocoSettings(**settings))
     compiled(robot, spec)
     text = str(spec.to_xml())
@@ -127,15 +158,15 @@ def to_mjcf(robot: Robot, path: str | os.PathLike[str] | None = None, **settings
 
 
 def compiled(robot: Robot, spec: mj.MjSpec) -> mj.MjModel:
-    """Compile what `spec_of` made."""
+    """Compile the specification made by `spec_of`."""
     try:
         return spec.compile()
     except (ValueError, mj.FatalError) as cause:
-        raise InputError(f"MuJoCo cannot take robot {robot.name!r}: {cause}") from cause
+        raise InputError(f"MuJoCo cannot compile robot {robot.name!r}: {cause}") from cause
 
 
 def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = ()) -> mj.MjSpec:
-    """Lay a robot out as MuJoCo's specification, with force and torque sensors at the frames `sensors`."""
+    """Build MuJoCo's specification of a robot, with force and torque sensors at the frames `sensors`."""
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
     spec = mj.MjSpec()
@@ -167,7 +198,7 @@ def _set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> Non
 
 
 def _add_bodies(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> dict[str, tuple[Any, Array]]:
-    """Add a body for each moving link; give each link's body and its pose in it."""
+    """Add a body for each moving link; return each link's body and its pose in it."""
     description = robot.description
     written = {joint.name: joint for joint in description.joints}
     inertias = dict(zip(robot.parameter_links, robot.inertial_parameters.reshape(-1, 10), strict=True))
@@ -183,7 +214,7 @@ def _add_bodies(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> dict
             continue
         if joint.kind == "floating":
             if joint.parent != root:
-                raise InputError(f"joint {joint.name!r} floats on a link; MuJoCo has free bodies in the world only")
+                raise InputError(f"joint {joint.name!r} floats on a link; MuJoCo allows free joints in the world only")
             parent = spec.worldbody
         body = parent.add_body(name=joint.child, **placed(T))
         _set_inertia(body, joint.child, inertias[joint.child] * settings.mass_scale)
@@ -205,13 +236,13 @@ def _depth_first(description: Description, root: str) -> list[Joint]:
 def _set_inertia(body: Any, link: str, parameters: Array) -> None:
     mass, moment = float(parameters[0]), parameters[1:4]
     if not mass > 0:
-        raise InputError(f"link {link!r} moves and has no mass, which MuJoCo does not allow; give it mass and inertia")
+        raise InputError(f"moving link {link!r} has no mass, which MuJoCo does not allow; give it mass and inertia")
     com = moment / mass
     xx, xy, yy, xz, yz, zz = parameters[4:]
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     inertia = about_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
     if not np.linalg.eigvalsh(inertia)[0] > 1e-12:
-        raise InputError(f"link {link!r} is a point or a line of mass; MuJoCo needs inertia about every axis")
+        raise InputError(f"link {link!r} is a point mass or a line; MuJoCo needs inertia about every axis")
     body.explicitinertial = True
     body.mass, body.ipos = mass, com
     body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]  # xx yy zz xy xz yz
@@ -225,7 +256,7 @@ def _add_joint(body: Any, robot: Robot, joint: Joint, settings: MujocoSettings) 
         for name, array in (("armature", robot.armature), ("damping", robot.damping), ("frictionloss", friction)):
             part = array[info.v]
             if len(part) and np.ptp(part) > 0:
-                raise InputError(f"{name} of joint {joint.name!r} differs between its axes, which MuJoCo cannot")
+                raise InputError(f"{name} of joint {joint.name!r} differs between axes; MuJoCo takes one value")
             constants[name] = float(part[0]) if len(part) else 0.0
     damping = np.array([constants.pop("damping"), 0.0, 0.0])
     if joint.kind == "floating":
@@ -256,7 +287,7 @@ def _add_followers(spec: mj.MjSpec, robot: Robot) -> None:
             continue
         leader = lead[joint.name]
         own, other = references[joint.name], references[leader.joint.name]
-        # MuJoCo counts both positions from their references
+        # MuJoCo measures both positions from their references
         data = np.zeros(mj.mjNEQDATA)
         data[0] = leader.offset + leader.multiplier * other - own
         data[1] = leader.multiplier

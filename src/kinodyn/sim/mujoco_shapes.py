@@ -1,4 +1,4 @@
-"""Collision shapes of links as MuJoCo's geoms, the floor, and which links cannot touch each other."""
+"""Collision shapes of links as MuJoCo geoms, the floor, and the pairs of links that do not collide."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _KINDS = {
 
 
 def placed(T: Array) -> dict[str, Array]:
-    """Write a pose (4, 4) as MuJoCo's position and quaternion, w first."""
+    """Convert a pose (4, 4) to MuJoCo's position and quaternion, w first."""
     quaternion = Rotation.from_matrix(T[:3, :3]).as_quat()
     return {"pos": T[:3, 3], "quat": quaternion[[3, 0, 1, 2]]}
 
 
 class MujocoShapes:
-    """Adds shapes to bodies; links that MuJoCo merges into one body never touch each other."""
+    """Adds shapes to bodies; links that are merged into one body never collide with each other."""
 
     def __init__(self, spec: mj.MjSpec, bodies: dict[str, tuple[Any, Array]], friction: float, time: float) -> None:
         self._spec, self._bodies, self._friction, self._time = spec, bodies, friction, time
@@ -50,19 +50,19 @@ class MujocoShapes:
                 self._add(body, name=name, **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
 
     def add_floor(self, ground: Terrain | None, blocks: tuple[Block, ...]) -> None:
-        """Add the ground, by default an endless floor at z = 0, and the blocks that lie on it."""
+        """Add the ground, by default an infinite plane at z = 0, and the blocks on it."""
         world = self._spec.worldbody
         self._add(world, **ground_geom(self._spec, ground))
         for k, block in enumerate(blocks):
             self._add(world, **block_geom(block, f"block {k}", ground))
 
     def exclude_neighbours(self, robot: Robot) -> None:
-        """Forbid contacts between links that a joint connects, and between pairs that the description excludes."""
+        """Exclude contacts between links that a joint connects, and between pairs that the description excludes."""
         pairs = [(joint.parent, joint.child) for joint in robot.description.joints]
         done = set()
         for pair in (*pairs, *robot.description.collision_exclusions):
             names = tuple(sorted(self._bodies[link][0].name for link in pair))
-            # what is excluded from the world itself would fall through the floor
+            # excluded from the world body, a link would fall through the floor
             if names[0] != names[1] and "world" not in names and names not in done:
                 done.add(names)
                 self._spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
@@ -92,7 +92,7 @@ class MujocoShapes:
         return {"type": _KINDS[kind], "size": size}
 
     def _mesh(self, link: str, shape: Shape) -> str | None:
-        """Add the mesh once for each scale, and give its name."""
+        """Add the mesh once for each scale, and return its name."""
         if shape.mesh is None or shape.mesh.suffix.lower() not in MESHES:
             why = "was not found" if shape.mesh is None else f"is none of {', '.join(MESHES)}"
             warnings.warn(

@@ -1,4 +1,4 @@
-"""Reading MuJoCo's state and contacts, quickly: this happens at every tick."""
+"""Fast reading of MuJoCo's state and contact wrenches, at every control tick."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from kinodyn.sim.common import cross
 Indices = NDArray[np.int_]
 
 
-class Reader:
-    """Reads q and v. Where MuJoCo holds the same numbers in another order, they are copied by an index array."""
+class StateReader:
+    """Reads q and v. Where MuJoCo has the same numbers in another order, they are copied by an index array."""
 
     def __init__(self, robot: Robot, converter: Converter) -> None:
         self._converter = converter
@@ -35,12 +35,12 @@ class Reader:
         q, v = data.qpos[self._order[0]], data.qvel[self._order[1]]
         if self._free is not None:
             linear = v[self._free.v][:3]  # a view
-            linear[:] = _turned_back(q[self._free.q][3:].tolist(), *linear.tolist())
+            linear[:] = _rotate_back(q[self._free.q][3:].tolist(), *linear.tolist())
         return q, v
 
 
 def _order(robot: Robot, converter: Converter) -> tuple[Indices, Indices]:
-    """Find where each of our numbers is in MuJoCo's qpos and qvel."""
+    """Find the index of each of our coordinates in MuJoCo's qpos and qvel."""
     q, v = np.zeros(robot.nq, dtype=int), np.zeros(robot.nv, dtype=int)
     scalars = converter.scalars
     q[scalars.own_q], v[scalars.own_v] = scalars.their_own_q, scalars.their_own_v
@@ -51,8 +51,8 @@ def _order(robot: Robot, converter: Converter) -> tuple[Indices, Indices]:
     return q, v
 
 
-def _turned_back(quaternion: list[float], a: float, b: float, c: float) -> tuple[float, float, float]:
-    """Turn a vector from world axes to those of a body, R^T (a, b, c)."""
+def _rotate_back(quaternion: list[float], a: float, b: float, c: float) -> tuple[float, float, float]:
+    """Rotate a vector from world to body axes, R^T (a, b, c)."""
     x, y, z, w = quaternion
     return (
         (1 - 2 * (y * y + z * z)) * a + 2 * (x * y + z * w) * b + 2 * (x * z - y * w) * c,
@@ -61,10 +61,10 @@ def _turned_back(quaternion: list[float], a: float, b: float, c: float) -> tuple
     )
 
 
-class Touches:
+class ContactWrenches:
     """The contacts of the last step: the two bodies of each (k, 2), and the wrench (k, 6) on the second.
 
-    Wrenches are in world axes, about the world's origin.
+    Wrenches are in world axes, about the world origin.
     """
 
     def __init__(self, model: mj.MjModel, data: mj.MjData) -> None:
@@ -78,7 +78,7 @@ class Touches:
         self.bodies, self.wrenches = model.geom_bodyid[contact.geom], world
 
     def on(self, bodies: Indices, origins: Array) -> Array:
-        """Add up the wrenches (n, 6) on bodies (n,) about points (n, 3)."""
+        """Sum the wrenches (n, 6) on bodies (n,) about points (n, 3)."""
         first, second = self.bodies[:, 0], self.bodies[:, 1]
         sign = (second == bodies[:, None]).astype(float) - (first == bodies[:, None])
         total: Array = sign @ self.wrenches

@@ -1,4 +1,4 @@
-"""kinodyn's own simulator: the core advances the robot, contacts are computed here."""
+"""kinodyn's own simulator: the C++ core integrates the robot, contacts are solved here."""
 
 from __future__ import annotations
 
@@ -16,54 +16,64 @@ from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.model.robot import Robot
 from kinodyn.sim.common import positive
-from kinodyn.sim.hard import HardContacts
-from kinodyn.sim.joints import Resistance, Stops
+from kinodyn.sim.hard_contacts import HardContacts
+from kinodyn.sim.imu import Imu, ImuFromMotion
+from kinodyn.sim.joint_resistance import JointStops, Resistance
 from kinodyn.sim.protocol import Diverged
-from kinodyn.sim.relief import triangles
+from kinodyn.sim.terrain_mesh import terrain_mesh
 
 Integrator = Literal["semi-implicit", "rk4"]
 Wrenches = Mapping[str, ArrayLike]
-MAX_RATE = 1e4
-SLOW = 1e-3
 
 
 class ContactLaw(Protocol):
-    """Contacts whose forces follow from the state: `kinodyn.dynamics.contact.SoftContacts`, or one's own."""
+    """Contacts whose forces are a function of the state: `contact.SoftContacts`, or a user's own."""
 
     def wrenches(
         self, robot: Robot, q: Array, v: Array, anchors: Array | None = None
     ) -> tuple[Mapping[str, Array], Array | None]:
-        """Give wrenches frame -> (..., 6), aligned reference, and the state of the friction for the next call."""
+        """Compute wrenches frame -> (..., 6), "local_world_aligned", and the friction state for the next call."""
         ...
 
 
 class NativeSimulator:
-    """A robot, or a batch of them, moved by kinodyn's own dynamics.
+    """Simulates a robot, or a batch of robots, with kinodyn's own dynamics.
 
-    `integrator="semi-implicit"` steps velocities first and positions along the new ones; damping, dry friction and
-    stops are taken as they will be at the end of the step, so that they are stable however stiff. "rk4" is the
-    classic fourth-order method, on the manifold (H. Munthe-Kaas 1999).
+    `integrator="semi-implicit"` updates velocities first and positions with the new velocities; damping, Coulomb
+    friction and stops are implicit, so that they are stable at any stiffness. "rk4" is the classic fourth-order method,
+    on the manifold (H. Munthe-Kaas 1999).
 
     Parameters
     ----------
     robot
     dt
-        Step of time [s].
+        Time step [s].
     integrator
+        "semi-implicit" or "rk4".
     contacts
-        None; `contact.SoftContacts` or another law of its kind; `sim.HardContacts`, or a list of `contact.Contact` that
-        touch the ground z = 0 hard.
+        None; `contact.SoftContacts` or another `ContactLaw`; `sim.HardContacts`, or a list of `contact.Contact` for hard
+        contacts with the ground z = 0.
     stops
-        Stops at the limits of the joints; None lets joints move beyond.
+        Stops at the joint position limits; None lets joints move beyond them.
     friction
-        Whether the dry friction of the joints acts: full above the speed `slow` [rad/s or m/s], in proportion below.
+        Whether the Coulomb friction of the joints acts.
+    friction_velocity
+        Joint speed above which friction has its full value; below, it is proportional to the speed [rad/s or m/s].
     max_rate
-        A run is stopped as diverged when a velocity exceeds this [rad/s or m/s].
+        Velocity above which a run is stopped as diverged [rad/s or m/s].
 
     Attributes
     ----------
     contact_error : float
-        How much the last sweep over hard contacts still changed a velocity in the last step [m/s].
+        Change of velocity in the last Gauss-Seidel sweep over hard contacts in the last step [m/s].
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> simulator = kd.sim.NativeSimulator(kd.load("planar2r"))
+    >>> simulator.step([0.1, 0.0], steps=10)
+    >>> round(simulator.time, 6)
+    0.01
     """
 
     def __init__(
@@ -73,10 +83,10 @@ class NativeSimulator:
         dt: float = 1e-3,
         integrator: Integrator = "semi-implicit",
         contacts: ContactLaw | HardContacts | Sequence[Contact] | None = None,
-        stops: Stops | None = Stops(),  # noqa: B008, a constant
+        stops: JointStops | None = JointStops(),  # noqa: B008, a constant
         friction: bool = True,
-        slow: float = SLOW,
-        max_rate: float = MAX_RATE,
+        friction_velocity: float = 1e-3,
+        max_rate: float = 1e4,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
@@ -85,17 +95,19 @@ class NativeSimulator:
         self.robot, self.dt, self.integrator = robot, positive("dt", dt), integrator
         self.contacts, self.time = _contacts(contacts), 0.0
         if isinstance(self.contacts, HardContacts) and integrator != "semi-implicit":
-            raise InputError('hard contacts have impacts, which only integrator="semi-implicit" can step over')
-        self._settings = np.array([self.dt, positive("max_rate", max_rate), positive("slow", slow)])
-        self.resistance = Resistance.of(robot, self.dt, stops, friction, slow)
+            raise InputError('hard contacts have impacts, which need integrator="semi-implicit"')
+        slow = positive("friction_velocity", friction_velocity)
+        self._settings = np.array([self.dt, positive("max_rate", max_rate), slow])
+        self.resistance = Resistance.from_robot(robot, self.dt, stops, friction, slow)
+        self._imu = ImuFromMotion(robot.gravity) if robot.base == "floating" else None
         self._forces: dict[str, Array] = {}
         self._anchors: Array | None = None
         self.reset()
 
     @property
     def terrain(self) -> dict[str, Array]:
-        """What stands out of the level ground, as triangles: "vertices" (n, 3) [m] and "faces" (m, 3)."""
-        return triangles(getattr(self.contacts, "ground", None))
+        """Uneven ground as triangles: "vertices" (n, 3) [m] and "faces" (m, 3); empty where it is level."""
+        return terrain_mesh(getattr(self.contacts, "ground", None))
 
     @property
     def q(self) -> Array:
@@ -108,16 +120,18 @@ class NativeSimulator:
         return self._v
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Go back to time 0, at q (..., nq) and v (..., nv), which broadcast; by default neutral and at rest."""
+        """Return to time 0 at q (..., nq) and v (..., nv), which broadcast; by default neutral and at rest."""
         robot = self.robot
         start = robot.neutral() if q is None else q
         rates = np.zeros(robot.nv) if v is None else numbers("v", v, robot.nv)
-        self._q = robot.integrate(start, 0.0 * rates)  # checks q, and makes the batch that they share
+        self._q = robot.integrate(start, 0.0 * rates)  # checks q, and broadcasts it with v
         self._q[...] = start
         self._v = np.zeros((*self._q.shape[:-1], robot.nv))
         self._v[...] = rates
         self.time, self._anchors, self.contact_error = 0.0, None, 0.0
         self._forces = {}
+        if self._imu is not None:
+            self._imu.reset(self._q, self._v)
 
     def step(self, tau: ArrayLike, wrenches: Wrenches | None = None, *, steps: int = 1) -> None:
         """Advance by `steps` times dt under constant torques (..., nv) and external wrenches; raises Diverged."""
@@ -142,8 +156,14 @@ class NativeSimulator:
         return found.wrenches
 
     def contact_forces(self) -> dict[str, Array]:
-        """Tell the wrench (..., 6) of the contacts on each frame over the last step, aligned reference."""
+        """Return the contact wrench (..., 6) on each frame over the last step, "local_world_aligned"."""
         return dict(self._forces)
+
+    def read_imu(self) -> Imu:
+        """Return the mean reading (..., 3) of the base's IMU since the previous call; needs a floating base."""
+        if self._imu is None:
+            raise InputError(f"robot {self.robot.name!r} has a fixed base, which carries no IMU")
+        return self._imu.read(self.time, self._q, self._v)
 
     def _advance(self, tau: ArrayLike, wrenches: Wrenches | None, steps: int) -> None:
         resistance = self.resistance
@@ -162,7 +182,7 @@ class NativeSimulator:
             None,
         )
         fewest = int(done[..., 0].min(initial=steps))
-        if 0 < fewest < steps:  # all of a batch go as far as the first that runs away
+        if 0 < fewest < steps:  # the whole batch stops where its first member diverges
             self._advance(tau, wrenches, fewest)
         elif fewest == steps:
             self._q, self._v = q, v
@@ -176,13 +196,13 @@ class NativeSimulator:
         dof = int(rows[index, 1])
         rate = self._v.reshape(-1, self.robot.nv)[index, dof]
         where = "" if done.ndim == 1 else f"simulation {tuple(map(int, np.unravel_index(index, done.shape[:-1])))}: "
-        reason = f"{where}its rate, {rate:.3g} before, left the range of {self._settings[1]:.3g} that max_rate allows"
+        reason = f"{where}its rate, {rate:.3g} before, exceeds max_rate = {self._settings[1]:.3g}"
         reason += "; a smaller dt, lower gains or softer contacts may help"
         raise Diverged(self.time, labels(self.robot).v[dof], reason)
 
 
 def added(wrenches: Wrenches | None, more: Mapping[str, Array]) -> Mapping[str, ArrayLike]:
-    """Add up two sets of wrenches."""
+    """Add two sets of wrenches by frame."""
     if not wrenches:
         return more
     result: dict[str, ArrayLike] = dict(wrenches)

@@ -1,4 +1,4 @@
-"""A bar on the terminal that shows how far a run is."""
+"""A progress bar on the terminal."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import sys
 import time
 
 WIDTH = 30
-PAUSE = 0.1  # between two pictures [s]
+REFRESH_INTERVAL = 0.1  # [s]
 
 
-class Bar:
-    """Draws on stderr while it is a terminal, and nothing elsewhere."""
+class ProgressBar:
+    """Draws on stderr if that is a terminal, and nothing otherwise."""
 
-    def __init__(self, wanted: bool, duration: float, unit: str = "s") -> None:
-        self._shown, self._unit = wanted and sys.stderr.isatty(), unit
+    def __init__(self, enabled: bool, duration: float, unit: str = "s") -> None:
+        self._shown, self._unit = enabled and sys.stderr.isatty(), unit
         self._duration, self._start, self._last = duration, time.monotonic(), 0.0
 
     def update(self, t: float) -> None:
-        """Show that the run has come to time t."""
+        """Show that the run has reached time t."""
         now = time.monotonic()
-        if not self._shown or now - self._last < PAUSE:
+        if not self._shown or now - self._last < REFRESH_INTERVAL:
             return
         self._last = now
         full = round(WIDTH * min(1.0, t / self._duration))
@@ -30,6 +30,6 @@ class Bar:
         print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave the line."""
+        """End the line."""
         if self._shown and self._last:
             print(file=sys.stderr)

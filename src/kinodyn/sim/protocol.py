@@ -1,26 +1,27 @@
-"""What a simulator is, whichever engine does the work."""
+"""The protocol that every simulator offers, whichever physics engine it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
+from kinodyn.sim.imu import Imu
 
 
 class Diverged(KinodynError, ArithmeticError):
-    """A simulation that ran away.
+    """A simulation that diverged.
 
     Attributes
     ----------
     time : float
-        When [s]; the simulator stands at the last good state before.
+        When [s]; the simulator stays at the last valid state before it.
     joint : str
-        The joint that moved fastest.
+        The fastest joint.
     reason : str
     """
 
@@ -32,8 +33,13 @@ class Diverged(KinodynError, ArithmeticError):
         return Diverged, (self.time, self.joint, self.reason)
 
 
+@runtime_checkable
 class Simulator(Protocol):
-    """A robot that moves under torques, step by step. `q`, `v` and `time` are where it stands."""
+    """A robot that is stepped in time under torques, with sensors.
+
+    `sim.simulate` and `walking.walk` run on any object that offers this protocol; `NativeSimulator` and
+    `MujocoSimulator` do. `q`, `v` and `time` are the current state; `dt` is the time step of the physics [s].
+    """
 
     robot: Robot
     dt: float
@@ -50,7 +56,7 @@ class Simulator(Protocol):
         ...
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Go back to time 0, at q and v; by default neutral and at rest."""
+        """Return to time 0 at q and v; by default the neutral configuration at rest."""
         ...
 
     def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
@@ -58,5 +64,9 @@ class Simulator(Protocol):
         ...
 
     def contact_forces(self) -> dict[str, Array]:
-        """Tell the wrench (..., 6) of the contacts on each frame over the last step, aligned reference."""
+        """Return the contact wrench (..., 6) on each frame over the last step, "local_world_aligned"."""
+        ...
+
+    def read_imu(self) -> Imu:
+        """Return the mean reading of the base's IMU since the previous call."""
         ...

@@ -1,4 +1,4 @@
-"""Pushes: wrenches that act on a frame for a while."""
+"""Pushes: external wrenches on a frame over a time interval."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kinodyn.sim.common import positive
 
 
 class Push:
-    """A force on a frame that begins at `start` and lasts `duration` seconds, rounded to whole steps of time.
+    """A force on a frame from `start` on for `duration` seconds, rounded to whole time steps.
 
     Parameters
     ----------
     frame
-        Where it acts.
+        Frame on which it acts.
     force
-        (3,) force [N] at the frame's origin, or (6,) wrench, in world axes. In a batch (..., 3) or (..., 6).
+        (3,) force [N] at the frame's origin, or (6,) wrench, in world axes. For a batch (..., 3) or (..., 6).
     start, duration
         [s]
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> kd.sim.Push("torso", [50.0, 0.0, 0.0], start=1.0, duration=0.1)
     Push('torso', [50.0, 0.0, 0.0], start=1, duration=0.1)
@@ -38,12 +38,12 @@ class Push:
         if given.ndim == 0 or given.shape[-1] not in (3, 6):
             raise InputError(f"force of the push must be (..., 3) or (..., 6), got {given.shape}")
         if isinstance(start, bool) or not isinstance(start, int | float | np.number) or not 0 <= start < np.inf:
-            raise InputError(f"start of the push must be a time from 0 on, got {start!r}")
+            raise InputError(f"start of the push must be a time of 0 s or later, got {start!r}")
         self.frame, self.force = frame, given
         self.start, self.duration = float(start), positive("duration of the push", duration)
 
     def wrench(self) -> Array:
-        """Give the wrench (..., 6)."""
+        """Return the wrench (..., 6)."""
         if self.force.shape[-1] == 6:
             return self.force
         return np.concatenate([self.force, np.zeros_like(self.force)], axis=-1)
@@ -52,8 +52,8 @@ class Push:
         return f"Push({self.frame!r}, {self.force.tolist()}, start={self.start:g}, duration={self.duration:g})"
 
 
-class Schedule:
-    """Which pushes act in which step of time."""
+class PushSchedule:
+    """Which pushes act in which time step."""
 
     def __init__(self, robot: Robot, pushes: Sequence[Push], dt: float) -> None:
         if isinstance(pushes, Push):
@@ -65,15 +65,15 @@ class Schedule:
             robot.frame_index(push.frame)
             first, last = round(push.start / dt), round((push.start + push.duration) / dt)
             if last == first:
-                raise InputError(f"{push!r} is shorter than half a step of {dt:g} s and would not act at all")
+                raise InputError(f"{push!r} is shorter than half a time step of {dt:g} s and would have no effect")
             self._pushes.append((first, last, push))
 
     def edges(self) -> list[int]:
-        """List the steps at which something changes."""
+        """List the steps at which a push starts or ends."""
         return sorted({step for first, last, _ in self._pushes for step in (first, last)})
 
     def acting(self, step: int) -> dict[str, Array]:
-        """Add up the wrenches on each frame in a step."""
+        """Sum the wrenches on each frame in a step."""
         total: dict[str, Array] = {}
         for first, last, push in self._pushes:
             if first <= step < last:

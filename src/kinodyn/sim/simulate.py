@@ -1,4 +1,4 @@
-"""simulate: a robot, a controller and a world, over time."""
+"""simulate: run a robot under a controller in a physics engine, and record it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.recording import Recording
 from kinodyn.sim.common import positive
-from kinodyn.sim.hard import HardContacts
-from kinodyn.sim.log import Log
-from kinodyn.sim.mujoco_engine import MujocoSimulator
+from kinodyn.sim.hard_contacts import HardContacts
+from kinodyn.sim.mujoco_simulator import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
-from kinodyn.sim.progress import Bar
+from kinodyn.sim.observation import ObservationController, observe
+from kinodyn.sim.progress import ProgressBar
 from kinodyn.sim.protocol import Diverged, Simulator
-from kinodyn.sim.pushes import Push, Schedule
-from kinodyn.sim.sensing import Sensors
+from kinodyn.sim.pushes import Push, PushSchedule
+from kinodyn.sim.recorder import Recorder
+from kinodyn.sim.sensors import Sensors
+
 
 Signal: TypeAlias = Callable[[float, State], ArrayLike]
 Engine = Literal["native", "mujoco"]
-LONGEST = 2000  # steps in one call of the core, so that a run can be interrupted
+MAX_STEPS_PER_CALL = 2000  # of the core, so that a run can be interrupted
 
 
 def simulate(
     robot: Robot,
-    controller: Controller | ControlFunction | None,
+    controller: Controller | ControlFunction | ObservationController | None,
     duration: float,
     *,
     q0: ArrayLike | None = None,
@@ -55,59 +57,60 @@ def simulate(
     progress: bool = False,
     **options: Any,
 ) -> Recording:
-    """Let a robot move under a controller, and record it.
+    """Simulate a robot under a controller, and record it.
 
     Parameters
     ----------
     robot
     controller
-        A function of (t, state) that gives generalised forces (..., nv), zero for a free base; None: no torques. Its
-        method `reset()`, if it has one, is called at the start; its attribute `signals`, a mapping of name -> number
-        or array, if it has one, is recorded after each call.
+        A function of (t, state) that returns generalised forces (..., nv), zero for a floating base; or an object with a
+        method `act(observation)`, see `sim.ObservationController`; None applies no torques. Its method `reset()`, if
+        present, is called at the start; its attribute `signals`, a mapping of name -> number or array, if present, is
+        recorded after each call.
     duration
         [s]
     q0, v0
-        Where and how fast it begins, (nq,) and (nv,); by default neutral and at rest. With engine "native" also
-        batches (..., nq) and (..., nv): many simulations at once, of which the controller sees a batched state.
+        Initial configuration (nq,) and velocity (nv,); by default neutral and at rest. With engine "native" also
+        batches (..., nq) and (..., nv): many simulations at once, and the controller sees a batched state.
     engine
-        "native", "mujoco", or a simulator made beforehand.
+        "native", "mujoco", or an object that offers the protocol `sim.Simulator`.
     dt, control_dt, record_dt
-        Steps of the physics, of the controller, of the recording [s]; the latter two are multiples of dt, by default
-        dt itself and control_dt. Torques stay the same between calls of the controller.
+        Time steps of the physics, the controller and the recording [s]; the latter two are multiples of dt, by default
+        dt itself and control_dt. Torques are constant between calls of the controller.
     contacts
-        For "native": `contact.SoftContacts`, `sim.HardContacts`, or a list of `contact.Contact` that touch the ground
-        z = 0 hard; None: no contacts. For "mujoco": whether shapes touch, True by default.
+        For "native": `contact.SoftContacts`, `sim.HardContacts`, or a list of `contact.Contact` for hard contacts with
+        the ground z = 0; None disables contacts. For "mujoco": whether collision shapes make contact, True by default.
     pushes
-        Forces from outside at given times.
+        External forces at given times.
     noise
-        Standard deviations of what the controller sees: {"q": ..., "v": ...}, numbers or (nv,) arrays.
+        Standard deviations of the state that the controller sees: {"q": ..., "v": ...}, numbers or (nv,) arrays.
     delay
-        How late the controller sees it [s], a multiple of control_dt.
+        Delay of the state that the controller sees [s], a multiple of control_dt.
     seed
-        Of the noise.
+        Seed of the noise.
     model
-        The robot that the controller believes in, if it is another: `state.robot` is this one.
+        The robot model of the controller, if it differs from the simulated one: `state.robot` is this one.
     signals
-        More to record: name -> function of (t, true state). With hard contacts `contact_error` is recorded too.
+        Further signals to record: name -> function of (t, true state). With hard contacts `contact_error` is recorded
+        too.
     clip
-        Whether torques are cut to the effort limits of the robot.
+        Whether torques are clipped to the effort limits of the robot.
     until
-        A function of (t, state as the controller sees it), asked after each call of the controller: when it says True,
-        the run is complete.
+        A function of (t, state as the controller sees it), called after each call of the controller; the run ends when
+        it returns True.
     progress
-        Whether to show a bar on stderr, if that is a terminal.
+        Whether to show a progress bar on stderr, if that is a terminal.
     options
-        Passed on to the simulator: see `sim.NativeSimulator` (integrator, stops, friction, max_rate) and
-        `sim.MujocoSimulator`.
+        Passed on to `sim.NativeSimulator` (integrator, stops, friction, max_rate) or `sim.MujocoSimulator`.
 
     Returns
     -------
     Recording
-        With a row at the start and after each record_dt. A run that diverges or is interrupted (Ctrl-C) gives what was
-        recorded so far, with `status` and `reason`.
+        One row at the start and one after each record_dt. A run that diverges or is interrupted (Ctrl-C) returns what
+        was recorded so far, with `status` and `reason`.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("planar2r")
     >>> hold = lambda t, state: kd.dynamics.gravity(robot, state.q) - 2.0 * state.v
@@ -116,34 +119,36 @@ def simulate(
     True
     """
     simulator = _simulator(robot, engine, dt, contacts, options)
-    clock = Clock.of(positive("duration", duration), simulator.dt, control_dt, record_dt, delay)
+    clock = Clock.from_times(positive("duration", duration), simulator.dt, control_dt, record_dt, delay)
     simulator.reset(q0, v0)
     run = Run(
         simulator,
         controller,
         clock,
-        Schedule(simulator.robot, pushes, simulator.dt),
-        Sensors(simulator.robot, noise, clock.late, seed),
+        PushSchedule(simulator.robot, pushes, simulator.dt),
+        Sensors(simulator.robot, noise, clock.delay, seed),
         _model(simulator.robot, model),
         dict(signals or {}),
         clip,
         until,
     )
-    return run.record(Bar(progress, duration))
+    return run.record(ProgressBar(progress, duration))
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Numbers of physical steps: in all, between calls of the controller, between rows; ticks of delay."""
+    """Numbers of physics steps: in total, between calls of the controller, between rows; ticks of delay."""
 
     steps: int
     control: int
     record: int
-    late: int
+    delay: int
 
     @classmethod
-    def of(cls, duration: float, dt: float, control_dt: float | None, record_dt: float | None, delay: float) -> Clock:
-        """Turn times into numbers of steps, or say which is no multiple."""
+    def from_times(
+        cls, duration: float, dt: float, control_dt: float | None, record_dt: float | None, delay: float
+    ) -> Clock:
+        """Convert times [s] to numbers of steps; the error names the time that is not a multiple."""
         control = 1 if control_dt is None else _multiple("control_dt", control_dt, dt, "dt")
         record = control if record_dt is None else _multiple("record_dt", record_dt, dt, "dt")
         late = 0 if delay == 0 else _multiple("delay", delay, control * dt, "control_dt")
@@ -151,14 +156,14 @@ class Clock:
 
 
 class Run:
-    """One simulation: sense, decide, act, and write it down."""
+    """One simulation: sense, decide, act, record."""
 
     def __init__(
         self,
         simulator: Simulator,
-        controller: Controller | ControlFunction | None,
+        controller: Controller | ControlFunction | ObservationController | None,
         clock: Clock,
-        schedule: Schedule,
+        schedule: PushSchedule,
         sensors: Sensors,
         model: Robot,
         signals: dict[str, Signal],
@@ -171,29 +176,29 @@ class Run:
         self.tau = np.zeros_like(simulator.v)
         self.seen = State(model, simulator.q, simulator.v) if controller is not None else None
         self.true = State(simulator.robot, simulator.q, simulator.v) if signals else None
-        self.log = Log(simulator.robot, getattr(simulator, "terrain", {}))  # not every engine has any
+        self.recorder = Recorder(simulator.robot, getattr(simulator, "terrain", {}))  # the protocol does not ask for it
 
-    def record(self, bar: Bar) -> Recording:
-        """Run to the end, or until something stops it, and give what was recorded."""
+    def record(self, bar: ProgressBar) -> Recording:
+        """Run to the end, or until something stops it, and return the recording."""
         status, reason = "complete", ""
         if self.controller is not None and hasattr(self.controller, "reset"):
             self.controller.reset()
         try:
-            with _steady():
+            with _garbage_collection_frozen():
                 self._loop(bar)
             if self.stopped:
-                reason = f"ended at {self.simulator.time:.6g} s, as `until` asked"
+                reason = f"ended at {self.simulator.time:.6g} s by `until`"
         except Diverged as error:
             status, reason = "diverged", str(error)
         except KeyboardInterrupt:
             status, reason = "interrupted", f"interrupted at {self.simulator.time:.6g} s"
         finally:
             bar.close()
-        if len(self.log) == 0:
-            self.log.add(0.0, self.simulator.q, self.simulator.v, self.tau, {}, {})
-        return self.log.recording(status, reason)
+        if len(self.recorder) == 0:
+            self.recorder.add(0.0, self.simulator.q, self.simulator.v, self.tau, {}, {})
+        return self.recorder.recording(status, reason)
 
-    def _loop(self, bar: Bar) -> None:
+    def _loop(self, bar: ProgressBar) -> None:
         clock, step = self.clock, 0
         edges = [edge for edge in self.schedule.edges() if 0 < edge < clock.steps]
         while True:
@@ -201,12 +206,12 @@ class Run:
             if step % clock.control == 0 and step < clock.steps:
                 self._control(t)
             if step % clock.record == 0 or step == clock.steps or self.stopped:
-                self._write(t)
+                self._add_row(t)
             bar.update(t)
             if step == clock.steps or self.stopped:
                 return
             stops = [clock.steps, *(n * (step // n + 1) for n in (clock.control, clock.record))]
-            following = min([*stops, *(edge for edge in edges if edge > step), step + LONGEST])
+            following = min([*stops, *(edge for edge in edges if edge > step), step + MAX_STEPS_PER_CALL])
             self.simulator.step(self.tau, self.schedule.acting(step) or None, steps=following - step)
             step = following
 
@@ -214,11 +219,15 @@ class Run:
         if self.controller is None or self.seen is None:
             return
         q, v = self.sensors.read(self.simulator.q, self.simulator.v)
-        given = self.controller(t, self.seen.update(q, v))
-        self.stopped = self.until is not None and self.until(t, self.seen)
+        state = self.seen.update(q, v)
+        if isinstance(self.controller, ObservationController):
+            given = self.controller.act(observe(self.simulator, state, t))
+        else:
+            given = self.controller(t, state)
+        self.stopped = self.until is not None and self.until(t, state)
         self.tau = _torques(self.simulator.robot, given, self.tau.shape, t, self.clip)
 
-    def _write(self, t: float) -> None:
+    def _add_row(self, t: float) -> None:
         more: dict[str, Any] = dict(getattr(self.controller, "signals", {}))
         if self.true is not None:
             self.true.update(self.simulator.q, self.simulator.v)
@@ -227,12 +236,12 @@ class Run:
             more["contact_error"] = self.simulator.contact_error
         if not self.sensors.exact and self.seen is not None:
             more.update(q_measured=self.seen.q, v_measured=self.seen.v)
-        self.log.add(t, self.simulator.q, self.simulator.v, self.tau, self.simulator.contact_forces(), more)
+        self.recorder.add(t, self.simulator.q, self.simulator.v, self.tau, self.simulator.contact_forces(), more)
 
 
 @contextmanager
-def _steady() -> Iterator[None]:
-    """Hide what is there from the collector of garbage: looking through it all would delay a tick by 50 ms."""
+def _garbage_collection_frozen() -> Iterator[None]:
+    """Exclude existing objects from garbage collection: a full collection would delay a tick by 50 ms."""
     ours = gc.get_freeze_count() == 0
     if ours:
         gc.freeze()
@@ -256,12 +265,14 @@ def _simulator(
                 options = {**options, "contacts": contacts}
             return MujocoSimulator(robot, dt=dt, **options)
         raise InputError(f'engine must be "native", "mujoco" or a simulator, got {engine!r}')
+    if not isinstance(engine, Simulator):
+        raise InputError(f'engine must be "native", "mujoco" or offer the protocol sim.Simulator, got {engine!r}')
     if options or contacts is not None:
-        raise InputError(f"options {sorted(options)} and contacts belong to the simulator that was given as engine")
+        raise InputError(f"options {sorted(options)} and contacts belong to the simulator given as engine")
     if engine.robot is not robot:
-        raise InputError("the simulator that was given as engine has another robot")
+        raise InputError("the simulator given as engine simulates another robot")
     if dt not in (engine.dt, 1e-3):
-        raise InputError(f"dt is {dt:g} s, but the simulator that was given as engine steps by {engine.dt:g} s")
+        raise InputError(f"dt is {dt:g} s, but the simulator given as engine has a time step of {engine.dt:g} s")
     return engine
 
 
@@ -291,15 +302,17 @@ def _model(robot: Robot, model: Robot | None) -> Robot:
 
 
 def _torques(robot: Robot, given: ArrayLike, shape: tuple[int, ...], t: float, clip: bool) -> Array:
-    """Check what the controller gave, and cut it to the limits."""
+    """Check the torques from the controller, and clip them to the limits."""
     if given is None:
-        raise InputError(f"the controller gave None at {t:.6g} s; torques of shape {shape} are needed")
+        raise InputError(f"the controller returned None at {t:.6g} s; torques of shape {shape} are needed")
     try:
         tau = np.array(np.broadcast_to(np.asarray(given, dtype=float), shape))
     except (TypeError, ValueError) as cause:
-        raise InputError(f"the controller must give torques of shape {shape}, got {np.shape(given)}") from cause
+        raise InputError(f"the controller must return torques of shape {shape}, got {np.shape(given)}") from cause
     if not np.isfinite(tau).all():
-        raise InputError(f"the controller gave torques that are not finite at {t:.6g} s")
+        raise InputError(f"the controller returned torques that are not finite at {t:.6g} s")
     if robot.base == "floating" and tau[..., :6].any():
-        raise InputError(f"the controller pushed the free base at {t:.6g} s; tau[..., :6] must be 0, Push acts there")
+        raise InputError(
+            f"the controller returned forces on the floating base at {t:.6g} s; tau[..., :6] must be 0, use sim.Push"
+        )
     return np.clip(tau, -robot.limits.effort, robot.limits.effort) if clip else tau

@@ -1,4 +1,4 @@
-"""Ground that is not level, for MuJoCo: slopes, heights on a grid, and blocks that lie on it."""
+"""Uneven ground for MuJoCo: slopes, height fields, and blocks on the ground."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from kinodyn.errors import InputError
 
 FLOOR = "floor"
 Terrain = Plane | HeightField
-DEPTH = 0.1  # [m] how far the ground and the blocks on it go down
-_FLAT = 1e-6  # [m] MuJoCo takes no field of heights without any height
+DEPTH = 0.1  # [m] how far the ground and the blocks on it extend downwards
+_MIN_HEIGHT = 1e-6  # [m] MuJoCo rejects a height field of zero height
 
 
 class Block(NamedTuple):
-    """A box that lies on the ground, such as a step that nobody told the robot of.
+    """A box on the ground, such as a step that the controller does not know of.
 
-    On a plane it lies as the plane does, with its length along the slope of x; on a field of heights it stands level,
-    `height` above the ground below its centre.
+    On a plane it is aligned with the plane, its length along the slope of x; on a height field it is level, `height`
+    above the ground below its centre.
 
     Attributes
     ----------
     x, y : float
-        Its centre, seen from above [m].
+        Centre, seen from above [m].
     length, width : float
-        Its sides along x and y [m].
+        Sides along x and y [m].
     height : float
-        How far its upper side is above the ground [m].
+        Height of the upper side above the ground [m].
     """
 
     x: float
@@ -43,15 +43,15 @@ class Block(NamedTuple):
 
 
 def checked_ground(ground: object) -> None:
-    """Raise an error if this is no ground that MuJoCo can have."""
+    """Raise InputError unless MuJoCo can represent this ground."""
     if ground is not None and not isinstance(ground, Plane | HeightField):
-        raise InputError(f"ground of MuJoCo must be None, a contact.Plane or a contact.HeightField, got {ground!r}")
+        raise InputError(f"ground must be None, a contact.Plane or a contact.HeightField, got {ground!r}")
     if isinstance(ground, Plane) and ground.normal[2] < 1e-3:
-        raise InputError(f"ground of MuJoCo must look up, got the normal {ground.normal.tolist()}")
+        raise InputError(f"the normal of the ground must point upwards, got {ground.normal.tolist()}")
 
 
 def checked_blocks(blocks: object) -> tuple[Block, ...]:
-    """Turn rows of five numbers into blocks, or say which one is none."""
+    """Convert rows of five numbers to blocks; the error names the row that is not one."""
     if not isinstance(blocks, Iterable):
         raise InputError(f"blocks must be a sequence of sim.Block, got {blocks!r}")
     found = []
@@ -67,7 +67,7 @@ def checked_blocks(blocks: object) -> tuple[Block, ...]:
 
 
 def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
-    """Describe the ground as a geom of the world; level at z = 0 if there is none."""
+    """Describe the ground as a geom of the world; None is level at z = 0."""
     plane = {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, DEPTH]}
     if ground is None:
         return plane
@@ -79,7 +79,7 @@ def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
         name=FLOOR,
         nrow=ny,
         ncol=nx,
-        size=[*half, max(float(np.ptp(heights)), _FLAT), DEPTH],
+        size=[*half, max(float(np.ptp(heights)), _MIN_HEIGHT), DEPTH],
         userdata=(heights - lowest).T.ravel(),  # rows run along y
     )
     place = [*(ground.origin + half), lowest]
@@ -87,7 +87,7 @@ def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
 
 
 def block_geom(block: Block, name: str, ground: Terrain | None) -> dict[str, Any]:
-    """Describe a block on the ground as a geom of the world. It goes on below, so that a foot never gets under it."""
+    """Describe a block as a geom of the world. It extends below the ground, so that no foot gets under it."""
     normal, below = np.array([0.0, 0.0, 1.0]), np.array([block.x, block.y, 0.0])
     if isinstance(ground, Plane):
         normal = ground.normal
@@ -101,12 +101,12 @@ def block_geom(block: Block, name: str, ground: Terrain | None) -> dict[str, Any
 
 
 def axes_on(normal: Array) -> Array:
-    """Find the axes (3, 3) whose z is the normal and whose x runs in the world's x-z plane, in columns."""
+    """Compute axes (3, 3), in columns, with z along the normal and x in the world's x-z plane."""
     x = np.array([normal[2], 0.0, -normal[0]]) / np.hypot(normal[0], normal[2])
     return np.column_stack([x, np.cross(normal, x), normal])
 
 
 def _quaternion(normal: Array) -> Array:
-    """Write these axes as a quaternion, w first."""
+    """Compute the quaternion of these axes, w first."""
     quaternion: Array = Rotation.from_matrix(axes_on(normal)).as_quat()[[3, 0, 1, 2]]
     return quaternion

@@ -1,4 +1,4 @@
-"""A robot that walks in MuJoCo in a thread of its own, at the pace of the clock, and takes commands meanwhile."""
+"""A robot that walks in a simulator in a thread of its own, in real time, and takes commands meanwhile."""
 
 from __future__ import annotations
 
@@ -13,40 +13,46 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
-from kinodyn.sim import MujocoSimulator
+from kinodyn.sim import Simulator, observe
 from kinodyn.viewer.snapshot import Snapshot
-from kinodyn.walking import Biped, WalkingController
+from kinodyn.walking import Biped, GaitSettings, WalkingController, make_simulator
+from kinodyn.walking.engines import Engine
 
-LATE = 0.1  # s by which it may be behind the clock before it gives up catching up
-BEAT = 0.5  # s over which the pace is measured
-LYING = 1.5  # s that a fall is shown before the simulation rests
+MAX_LAG = 0.1  # [s] behind the clock, beyond which the simulation does not catch up
+PACE_WINDOW = 0.5  # [s] over which the pace is measured
+FALL_TIME = 1.5  # [s] that a fall is shown before the simulation pauses
+TICKS_PER_LOOK = 4  # control ticks between looks at the clock, 8 ms
 
 
 class Walker:
-    """A walk that goes on until it is stopped.
+    """A walk that continues until it is stopped.
 
     Parameters
     ----------
     robot
         A biped with a floating base; others raise KinodynError with the reason.
     settings
-        Of `sim.MujocoSettings`, such as friction.
+        Settings of the gait, by default `GaitSettings.from_robot(robot)`.
+    engine
+        "mujoco", "native" or a simulator, as in `walking.walk`.
+    options
+        Options of the engine, such as friction.
 
     Attributes
     ----------
     velocity : (3,)
-        The command that holds.
+        The current command.
     pushes : int
-        How many there were since it stood up.
+        Number of pushes since the last reset.
     fallen : float or None
-        When it fell [s of the simulation].
+        Time of the fall [s of the simulation].
     pace : float
-        Simulated over real time, lately; 1 is as fast as the clock.
+        Recent ratio of simulated to real time; 1 is real time.
     problem : str
-        What ended the walk, if anything did: a fall, a simulation that diverged.
+        What ended the walk, if anything: a fall, or a simulation that diverged.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> walker = kd.viewer.Walker(kd.load("humanoid"))
     >>> walker.advance(0.1)  # 0.1 s at once, without a thread
@@ -54,11 +60,18 @@ class Walker:
     (0.1, '')
     """
 
-    def __init__(self, robot: Robot, **settings: Any) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        settings: GaitSettings | None = None,
+        engine: Engine | Simulator = "mujoco",
+        **options: Any,
+    ) -> None:
         self.robot = robot
-        self.body = Biped.of(robot)
-        frames = [foot.frame for foot in self.body.feet.values()]
-        self._simulator = MujocoSimulator(robot, frames=frames, **settings)
+        self.body = Biped.from_robot(robot)
+        self.settings = settings or GaitSettings.from_robot(self.body)
+        self._simulator = make_simulator(self.body, engine, **options)
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -66,10 +79,10 @@ class Walker:
         self.reset()
 
     def reset(self) -> None:
-        """Stand it up again at the start, without a command."""
+        """Return to the stance at the start, without a command."""
         with self._lock:
             self._simulator.reset(self.body.q)
-            self._controller = WalkingController(self.body, forces=self._simulator.contact_forces)
+            self._controller = WalkingController(self.body, settings=self.settings)
             self._state = State(self.robot, self.body.q)
             self._ticks = 0
             self.velocity, self.pushes = np.zeros(3), 0
@@ -85,7 +98,7 @@ class Walker:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The latest state; a whole one, whatever the thread does meanwhile."""
+        """The latest state; consistent, whatever the thread does meanwhile."""
         return self._snapshot
 
     @property
@@ -94,19 +107,27 @@ class Walker:
         return self._thread is not None and self._thread.is_alive()
 
     def command(self, velocity: ArrayLike | None) -> None:
-        """Walk at a velocity (3,): forward, sideways [m/s], turn [rad/s]; None or zeros: stop.
+        """Walk at a velocity (3,): forward, lateral [m/s], turn [rad/s]; None or zeros stop.
 
-        A velocity beyond the robot's limits raises InputError, and the command before stays.
+        A velocity beyond the robot's limits raises InputError, and the previous command stays.
         """
-        wanted = None if velocity is None else numbers("velocity", velocity, 3)
-        if wanted is not None and not wanted.any():
-            wanted = None
+        target = None if velocity is None else numbers("velocity", velocity, 3)
+        if target is not None and not target.any():
+            target = None
         with self._lock:
-            self._controller.command(wanted, at=self.time)
-            self.velocity = np.zeros(3) if wanted is None else wanted
+            self._controller.command(target, at=self.time)
+            self.velocity = np.zeros(3) if target is None else target
 
     def push(self, force: ArrayLike, duration: float = 0.1) -> None:
-        """Push the base with a force (3,) [N], in world axes, for `duration` seconds from now on."""
+        """Push the base from now on.
+
+        Parameters
+        ----------
+        force
+            (3,) [N], in world axes.
+        duration
+            [s]
+        """
         wrench = np.concatenate([numbers("force", force, 3), np.zeros(3)])
         if not isinstance(duration, int | float | np.number) or not 0 < duration < np.inf:
             raise InputError(f"duration of the push must be a positive number of seconds, got {duration!r}")
@@ -115,48 +136,48 @@ class Walker:
             self._push, self._push_left = wrench, max(1, round(duration / self._controller.dt))
 
     def start(self) -> None:
-        """Let it go on at the pace of the clock, in a thread."""
+        """Continue in real time, in a thread."""
         if not self.running:
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, daemon=True, name="kinodyn walker")
             self._thread.start()
 
     def stop(self) -> None:
-        """Halt it where it is."""
+        """Pause the simulation."""
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         self._thread = None
 
     def advance(self, duration: float) -> None:
-        """Simulate so many seconds at once, as fast as it goes."""
+        """Simulate `duration` seconds at once, as fast as possible."""
         for _ in range(round(duration / self._controller.dt)):
             with self._lock:
                 self._tick()
         self._publish()
 
     def _run(self) -> None:
-        """Tick at the pace of the clock; where the machine is too slow, slower, and the pace tells so."""
-        origin, beat = time.perf_counter() - self.time, (time.perf_counter(), self.time)
+        """Tick in real time; on a machine that is too slow, slower, which `pace` shows."""
+        origin, window = time.perf_counter() - self.time, (time.perf_counter(), self.time)
         while not self._stop.is_set() and not self._resting():
             ahead = origin + self.time - time.perf_counter()
             if ahead > 0:
                 self._stop.wait(ahead)
-            elif ahead < -LATE:
+            elif ahead < -MAX_LAG:
                 origin = time.perf_counter() - self.time
-            for _ in range(4):  # 8 ms between looks at the clock
+            for _ in range(TICKS_PER_LOOK):
                 with self._lock:
                     self._tick()
             self._publish()
             now = time.perf_counter()
-            if now - beat[0] >= BEAT:
-                self.pace = (self.time - beat[1]) / (now - beat[0])
-                beat = (now, self.time)
-            elif self.time < beat[1]:  # it was reset
-                origin, beat = now - self.time, (now, self.time)
+            if now - window[0] >= PACE_WINDOW:
+                self.pace = (self.time - window[1]) / (now - window[0])
+                window = (now, self.time)
+            elif self.time < window[1]:  # it was reset
+                origin, window = now - self.time, (now, self.time)
 
     def _resting(self) -> bool:
-        return bool(self.problem) and (self.fallen is None or self.time > self.fallen + LYING)
+        return bool(self.problem) and (self.fallen is None or self.time > self.fallen + FALL_TIME)
 
     def _tick(self) -> None:
         """Sense, decide, act."""
@@ -164,8 +185,9 @@ class Walker:
             return
         simulator, controller = self._simulator, self._controller
         try:
-            self._state.update(simulator.q, simulator.v)
-            tau = np.clip(controller(self.time, self._state), -self.robot.limits.effort, self.robot.limits.effort)
+            state = self._state.update(simulator.q, simulator.v)
+            tau = controller.act(observe(simulator, state, self.time))
+            tau = np.clip(tau, -self.robot.limits.effort, self.robot.limits.effort)
             wrenches = {self.robot.joints[0].child: self._push} if self._push_left > 0 else None
             simulator.step(tau, wrenches, steps=max(1, round(controller.dt / simulator.dt)))
         except KinodynError as cause:
@@ -175,7 +197,7 @@ class Walker:
         self._push_left = max(0, self._push_left - 1)
         if controller.fallen is not None and self.fallen is None:
             self.fallen = controller.fallen
-            self.problem = f"it fell after {self.fallen:.2f} s"
+            self.problem = f"the robot fell after {self.fallen:.2f} s"
 
     def _publish(self) -> None:
         simulator = self._simulator

@@ -1,6 +1,7 @@
-"""Walking: footsteps, swing feet, the pendulum's plan, and the planner that does it all while walking.
+"""Walking: footsteps, contact schedules, MPC of the pendulum, swing feet, and a controller that walks by torques.
 
-    Biped.of(robot) -> StepLimits, Timing -> footsteps -> Schedule -> MPC or Preview -> Pattern, or Planner at run time
+    Biped.from_robot(robot) -> GaitSettings, StepLimits -> footsteps -> ContactSchedule -> MPC -> Planner
+        -> WalkingController -> walk, push_map
 
 >>> import kinodyn as kd
 >>> pattern = kd.walking.walking_pattern(kd.load("humanoid"), velocity=[0.3, 0, 0], steps=2)
@@ -8,63 +9,77 @@
 ['left', 'right', 'left']
 """
 
-from kinodyn.walking.adaptation import StepChange, adapt_step
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.engines import make_simulator
 from kinodyn.walking.footsteps import (
     Footstep,
     closing_step,
-    follow,
+    footsteps_from_velocity,
     next_step,
     standing_feet,
     walk_to,
 )
-from kinodyn.walking.mpc import MPC, Plan, Weights
-from kinodyn.walking.path import Motion, PendulumPath
+from kinodyn.walking.lipm_trajectory import LIPMState, LIPMTrajectory
+from kinodyn.walking.mpc import MPC, MPCPlan
 from kinodyn.walking.pattern import Feasibility, Pattern, walking_pattern
-from kinodyn.walking.phases import Phase, Timing
+from kinodyn.walking.phases import Phase
 from kinodyn.walking.planner import Planner
-from kinodyn.walking.preview import Preview, PreviewPath
-from kinodyn.walking.pushes import PushMap, push_map
+from kinodyn.walking.preview_control import PreviewControl, PreviewTrajectory
+from kinodyn.walking.push_maps import PushMap, impulse_push, push_map, survives_push
 from kinodyn.walking.reference import FootReference, Reference
 from kinodyn.walking.result import WalkResult
-from kinodyn.walking.schedule import Schedule
-from kinodyn.walking.steplimits import StepLimits, feet_apart
-from kinodyn.walking.swing import Swing
+from kinodyn.walking.schedule import ContactSchedule
+from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.state_estimation import EstimatingController
+from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
+from kinodyn.walking.step_limits import StepLimits, feet_apart
+from kinodyn.walking.swing import SwingTrajectory
 from kinodyn.walking.walk import walk
+from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains
 
 __all__ = [
     "MPC",
+    "AdaptationWeights",
+    "AdaptedStep",
     "Biped",
+    "ContactSchedule",
+    "EstimatingController",
     "Feasibility",
     "FootReference",
     "Footstep",
-    "Motion",
+    "GaitSettings",
+    "LIPMState",
+    "LIPMTrajectory",
+    "MPCPlan",
+    "MPCWeights",
     "Pattern",
-    "PendulumPath",
     "Phase",
-    "Plan",
     "Planner",
-    "Preview",
-    "PreviewPath",
+    "PreviewControl",
+    "PreviewTrajectory",
     "PushMap",
     "Reference",
-    "Schedule",
-    "StepChange",
     "StepLimits",
-    "Swing",
-    "Timing",
+    "SwingTrajectory",
+    "TrackingGains",
     "WalkResult",
     "WalkingController",
-    "Weights",
     "adapt_step",
     "closing_step",
     "feet_apart",
-    "follow",
+    "footsteps_from_velocity",
+    "impulse_push",
+    "make_simulator",
     "next_step",
     "push_map",
     "standing_feet",
+    "survives_push",
     "walk",
     "walk_to",
     "walking_pattern",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""What walking needs to know of a robot: its feet, its legs, how it stands, how fast it falls over."""
+"""Measurements of a biped: feet, legs, walking stance, natural frequency of its pendulum."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
 
-BENT = 0.95  # of the straight leg: how long a leg is in the walking stance
 SIDES = ("left", "right")
 
 
-def other(side: str) -> str:
-    """Name the other side."""
+def opposite(side: str) -> str:
+    """Return the other side."""
     return "right" if side == "left" else "left"
 
 
 @dataclass(frozen=True, eq=False)
 class Biped:
-    """A robot that stands on two feet, measured. Made by `Biped.of`.
+    """Measurements of a robot with two feet, made by `Biped.from_robot`.
 
     Attributes
     ----------
@@ -39,14 +38,14 @@ class Biped:
     leg : float
         Length of a straight leg from hip to ankle [m].
     width : float
-        Distance between the ankles, sideways, in the walking stance [m].
+        Lateral distance between the ankles in the walking stance [m].
     q : (nq,)
-        The walking stance: feet flat beside each other, middle of the soles below the centre of mass, which is above
-        the world's origin, knees bent.
+        The walking stance: feet flat beside each other, knees bent, the CoM above the world origin and above the centre
+        of the soles.
     com_height : float
-        Height of the centre of mass above the ground in it [m].
+        Height of the CoM above the ground in the stance [m].
     base : (4, 4)
-        Pose of the base in it.
+        Pose of the base in the stance.
     """
 
     robot: Robot
@@ -59,29 +58,41 @@ class Biped:
     base: Array
 
     @classmethod
-    def of(cls, robot: Robot, *, bent: float = BENT, width: float | None = None) -> Biped:
-        """Measure a robot; `bent` is the length of a leg in the stance as a share of the straight one.
+    def from_robot(cls, robot: Robot, *, leg_extension: float = 0.95, width: float | None = None) -> Biped:
+        """Measure a robot and find its walking stance.
 
-        Raises KinodynError if it does not have two feet with soles, or cannot stand like this.
+        Parameters
+        ----------
+        robot
+            With a floating base and two feet.
+        leg_extension
+            Length of a leg in the stance, as a fraction of the straight leg, from 0.5 to below 1.
+        width
+            Lateral distance between the ankles in the stance [m]; by default that of the hips.
 
-        Example
-        -------
+        Raises
+        ------
+        KinodynError
+            If the robot does not have two feet with soles, or has no such stance.
+
+        Examples
+        --------
         >>> import kinodyn as kd
-        >>> body = kd.walking.Biped.of(kd.load("humanoid"))
+        >>> body = kd.walking.Biped.from_robot(kd.load("humanoid"))
         >>> print(round(body.leg, 2), round(body.omega, 1))
         0.82 3.3
         """
-        if not isinstance(bent, int | float | np.number) or not 0.5 <= bent < 1:
-            raise InputError(f"bent must be from 0.5 up to below 1, got {bent!r}")
+        if not isinstance(leg_extension, int | float | np.number) or not 0.5 <= leg_extension < 1:
+            raise InputError(f"leg_extension must be at least 0.5 and below 1, got {leg_extension!r}")
         left, right = biped_feet(robot)
         legs = [_Leg(robot, foot) for foot in (left, right)]
         length = min(leg.length for leg in legs)
         apart = float(legs[0].hip[1] - legs[1].hip[1]) if width is None else float(width)
-        needed = _narrowest(left, right)
-        apart = max(apart, needed) if width is None else apart
-        if not apart >= needed:
-            raise InputError(f"width must be {needed:.3g} m at least, so that the feet do not touch, got {width!r}")
-        q = _stance(robot, legs, bent * length, apart)
+        least = _min_width(left, right)
+        apart = max(apart, least) if width is None else apart
+        if not apart >= least:
+            raise InputError(f"width must be at least {least:.3g} m, so that the feet do not touch, got {width!r}")
+        q = _stance(robot, legs, leg_extension * length, apart)
         body = cls(
             robot,
             left,
@@ -98,29 +109,52 @@ class Biped:
 
     @cached_property
     def omega(self) -> float:
-        """Give the natural frequency sqrt(g / height) [1/s] of its pendulum."""
+        """Natural frequency sqrt(g / CoM height) [rad/s] of the linear inverted pendulum."""
         return natural_frequency(self.com_height, float(np.linalg.norm(self.robot.gravity)))
 
     @cached_property
     def feet(self) -> dict[str, Foot]:
-        """Give the feet by side."""
+        """The feet by side."""
         return {"left": self.left, "right": self.right}
 
     @property
     def hip_height(self) -> float:
-        """Give how high the hips are above the ankles in the stance [m]."""
+        """Height of the hips above the ankles in the stance [m]."""
         return float(np.mean([_Leg(self.robot, foot).hip_over_ankle(self.q) for foot in (self.left, self.right)]))
 
-    def narrowest(self) -> float:
-        """Give the least distance of the ankles sideways at which parallel feet do not touch [m]."""
-        return _narrowest(self.left, self.right)
+    @cached_property
+    def weight(self) -> float:
+        """Weight [N]."""
+        return self.robot.mass * float(np.linalg.norm(self.robot.gravity))
 
-    def place(
+    def min_width(self) -> float:
+        """Return the least lateral distance of the ankles at which parallel feet do not touch [m]."""
+        return _min_width(self.left, self.right)
+
+    def solve_posture(
         self, soles: dict[str, Array], com: Array, heading: Array, *, q0: Array | None = None, iterations: int = 100
     ) -> WholeBodyResult:
-        """Find configurations (..., nq): soles at poses (..., 4, 4), mass at (..., 3), base turned to `heading` (...).
+        """Find configurations by whole-body inverse kinematics.
 
-        Feet come first, then the centre of mass and an upright base, then a posture near the stance.
+        The feet have the highest priority, then the CoM, then an upright base, then a posture near the stance.
+
+        Parameters
+        ----------
+        soles
+            T_world_sole (..., 4, 4) by side.
+        com
+            Position of the CoM (..., 3) [m].
+        heading
+            Yaw of the base (...) [rad].
+        q0
+            Initial guess (..., nq); by default the stance.
+        iterations
+            Largest number of steps of the solver.
+
+        Returns
+        -------
+        WholeBodyResult
+            With q (..., nq).
         """
         start = self.q if q0 is None else q0
         T_base = np.array(np.broadcast_to(self.base, (*np.shape(heading), 4, 4)))
@@ -151,7 +185,7 @@ class _Leg:
             )
         names = [joint.name for joint in self.joints]
         places = np.array([first_joint_position(robot, foot.frame, q, [name]) for name in names])
-        # the knee is farthest from both ends; the hip is the joint above it that swings the leg the same way
+        # the knee is farthest from both ends; the hip pitch is the joint above it with the most similar axis
         ends = np.minimum(*(np.linalg.norm(places - places[end], axis=1) for end in (0, -1)))
         knee = int(ends.argmax())
         axes = np.array([_axis(robot, joint.name, q) for joint in self.joints])
@@ -168,33 +202,33 @@ class _Leg:
         )
         return float(hip[2] - ankle[2])
 
-    def bend(self, q: Array, share: float) -> None:
-        """Bend the knee towards the longer side of its range until the leg is about so long."""
-        where = self.knee.q.start
-        low, high = float(self.robot.limits.lower[where]), float(self.robot.limits.upper[where])
-        way = 1.0 if high >= -low else -1.0
-        q[where] = np.clip(way * 2.0 * np.arccos(share), low, high)
+    def bend(self, q: Array, extension: float) -> None:
+        """Bend the knee towards the longer side of its range until the leg has about this relative length."""
+        index = self.knee.q.start
+        low, high = float(self.robot.limits.lower[index]), float(self.robot.limits.upper[index])
+        sign = 1.0 if high >= -low else -1.0
+        q[index] = np.clip(sign * 2.0 * np.arccos(extension), low, high)
 
 
 def _axis(robot: Robot, name: str, q: Array) -> Array:
-    """Find the axis (3,) of a joint in the world."""
+    """Compute the axis (3,) of a joint in the world."""
     joint = next(joint for joint in robot.description.joints if joint.name == name)
     return np.asarray(kinematics.pose(robot, q, joint.child)[:3, :3] @ joint.axis)
 
 
 def _shared(robot: Robot) -> set[str]:
-    """Name the joints that move both feet."""
+    """Find the joints that move both feet."""
     left, right = ({joint.name for joint in moving_joints(robot, foot.frame)} for foot in biped_feet(robot))
     return left & right
 
 
-def _narrowest(left: Foot, right: Foot) -> float:
+def _min_width(left: Foot, right: Foot) -> float:
     inner = float(-left.corners[:, 1].min() + right.corners[:, 1].max())
     return inner + 0.1 * float(left.size[1])
 
 
 def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Array:
-    """Find the walking stance: the height of the base is sought at which the legs are as long as wanted."""
+    """Find the walking stance: the base at the height at which the legs have the given length."""
     q = upright(robot)
     for leg in legs:
         leg.bend(q, length / leg.length)
@@ -215,5 +249,5 @@ def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Arra
     found = WholeBody(robot, tasks).solve(q, tolerance=1e-4)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)
-        raise KinodynError(f"{robot.name!r} finds no stance on two flat feet {width:.3g} m apart: {why}")
+        raise KinodynError(f"{robot.name!r} has no stance on two flat feet {width:.3g} m apart: {why}")
     return np.array(found.q)

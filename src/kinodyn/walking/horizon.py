@@ -1,4 +1,4 @@
-"""The knots of a predictive controller on a schedule: where changes of support fall, and evenly in between."""
+"""The horizon of the MPC: knots at the changes of support, and evenly in between."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.phases import DIRECTIONS, Phase
-from kinodyn.walking.schedule import Schedule
+from kinodyn.walking.schedule import ContactSchedule
 
 
 class Horizon:
-    """What the predictive controller needs to know of the schedule from a time on.
+    """The part of a contact schedule that the MPC plans over.
 
     Attributes
     ----------
     times : list of n
         Of the knots, the first is now [s].
     zmp : (n, 2)
-        The plan's zero moment point at them [m].
+        Nominal ZMP at the knots [m].
     knot, A, lower, upper : (r,), (r, 2), (r,), (r,)
-        Rows that keep the zero moment point of a knot in its polygon: lower <= A (p - zmp) <= upper.
+        Rows that keep the ZMP p of a knot in its polygon: lower <= A (p - zmp) <= upper.
     carried : (n, m)
-        By how much of each movable footstep's shift a knot's polygon and plan are carried along.
+        Fraction of each movable footstep's shift by which the polygon and the nominal ZMP of a knot move.
     last : (m,)
-        The same for what comes after the horizon.
+        The same for everything after the horizon.
     dcm_start, dcm_end : (2,)
-        The plan's divergent component at both ends [m].
+        Nominal DCM at both ends [m].
     room : (8,)
-        How far from `dcm_end` the following steps can catch it in each of `DIRECTIONS` [m].
+        Distance from `dcm_end`, in each of `DIRECTIONS`, within which the following steps can capture the DCM [m].
     steps : tuple of Footstep
         The coming footsteps.
     feet : list of Footstep
         The stance foot and the movable footsteps after it.
     """
 
-    def __init__(self, schedule: Schedule, t: float, samples: int, dt: float, movable: int) -> None:
+    def __init__(self, schedule: ContactSchedule, t: float, samples: int, dt: float, movable: int) -> None:
         self.schedule = schedule
         now = schedule.index(t)
         self.first = schedule.phases[now].step
@@ -46,8 +46,8 @@ class Horizon:
         landed = schedule.phases[self.places[-1]].step - self.first
         self.m = min(movable, landed) if movable else 0
         self.zmp = np.array([self._planned(place, at) for place, at in zip(self.places, self.times, strict=True)])
-        self.dcm_start, self.dcm_end = schedule.own.at(t).dcm, schedule.own.at(self.times[-1]).dcm
-        self.room: Array = schedule.reach(self.times[-1]) - DIRECTIONS @ self.dcm_end
+        self.dcm_start, self.dcm_end = schedule.nominal.at(t).dcm, schedule.nominal.at(self.times[-1]).dcm
+        self.room: Array = schedule.capture_region(self.times[-1]) - DIRECTIONS @ self.dcm_end
         self.last = np.zeros(self.m)
         self.carried = np.zeros((len(self.places), self.m))
         self.feet: list[Footstep] = []
@@ -59,31 +59,31 @@ class Horizon:
         self._rows()
 
     def _cut(self, t: float, k: int, samples: int, dt: float) -> None:
-        """Divide the coming phases, about dt apart; what lies between two steps is one piece."""
+        """Divide the coming phases into intervals of about dt; a double support is one interval."""
         phases = self.schedule.phases
         self.times, self.places = [t], [k]
         while len(self.times) < samples:
-            phase, base, left = phases[k], self.times[-1], samples - len(self.times)
-            long = phase.end - base
-            if long <= 1e-9:
+            phase, base, missing = phases[k], self.times[-1], samples - len(self.times)
+            duration = phase.end - base
+            if duration <= 1e-9:
                 k += 1
                 self.places[-1] = k
                 continue
-            if long == inf:
-                self.times += [base + dt * (i + 1) for i in range(left)]
-                self.places += [k] * left
+            if duration == inf:
+                self.times += [base + dt * (i + 1) for i in range(missing)]
+                self.places += [k] * missing
                 return
-            pieces = 1 if phase.kind == "double" else max(1, round(long / dt))
-            for i in range(min(pieces, left)):
-                self.times.append(phase.end if i == pieces - 1 else base + long * (i + 1) / pieces)
+            pieces = 1 if phase.kind == "double" else max(1, round(duration / dt))
+            for i in range(min(pieces, missing)):
+                self.times.append(phase.end if i == pieces - 1 else base + duration * (i + 1) / pieces)
                 self.places.append(k)
             k += 1
-            # at a change of support the phase on one foot counts: its polygon is part of the other's
+            # at a change of support the single support counts: its polygon is part of the other's
             if self.times[-1] == phase.end and phases[k].swing is not None:
                 self.places[-1] = k
 
     def _planned(self, place: int, t: float) -> tuple[float, float]:
-        """Give the plan's zero moment point at a time of a phase, or at its end."""
+        """Return the nominal ZMP at a time of a phase, or at its end."""
         phase = self.schedule.phases[place]
         (x, y), (u, v) = phase.ends
         if phase.end == inf:
@@ -92,7 +92,7 @@ class Horizon:
         return x + s * (u - x), y + s * (v - y)
 
     def _carry(self, weights: Array, phase: Phase, t: float) -> None:
-        """Find which movable footsteps a knot stands on; those beyond the last movable one go with it."""
+        """Find the movable footsteps that a knot stands on; those beyond the last movable one move with it."""
         latest = phase.step - 1 - self.first
         if phase.swing is not None:
             shares = [(latest, 1.0)]
@@ -104,7 +104,7 @@ class Horizon:
                 weights[min(foot, self.m - 1)] += part
 
     def _share(self, phase: Phase, t: float) -> float:
-        """Give how much of the weight is planned on the foot that landed last, on both feet after the last step."""
+        """Return the planned fraction of the weight on the foot that landed last; half when standing at the end."""
         return 0.5 if phase.end == inf else 0.5 * (t - phase.start) / (phase.end - phase.start)
 
     def _rows(self) -> None:

@@ -1,4 +1,4 @@
-"""Single and double support: how long phases last, and what the feet span in each."""
+"""Support phases: which feet stand, and the polygon that they span."""
 
 from __future__ import annotations
 
@@ -9,41 +9,14 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes
-from kinodyn.errors import InputError
-from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import Footstep
 
-DIRECTIONS = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * (np.pi / 4)])
-
-
-@dataclass(frozen=True)
-class Timing:
-    """How long [s] phases last: on one foot, on both between steps, on both before the first and after the last."""
-
-    single: float
-    double: float
-    start: float
-    stop: float
-
-    @classmethod
-    def of(cls, body: Biped) -> Timing:
-        """Choose times from the natural frequency of the pendulum: small robots step faster."""
-        return cls(1.6 / body.omega, 0.4 / body.omega, 2.0 / body.omega, 1.6 / body.omega)
-
-    def __post_init__(self) -> None:
-        for name in ("single", "double", "start", "stop"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise InputError(f"{name} must be a positive number of seconds, got {getattr(self, name)!r}")
-
-    @property
-    def step(self) -> float:
-        """Give the time from one touchdown to the next [s]."""
-        return self.single + self.double
+DIRECTIONS = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * (np.pi / 4)])  # of support functions
 
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """A time during which the same feet stand.
+    """A time interval in which the same feet stand.
 
     Attributes
     ----------
@@ -53,19 +26,19 @@ class Phase:
     start, end : float
         [s]
     feet : dict of side -> Footstep
-        Feet on the ground.
+        Feet on the ground; the one that landed last comes last.
     swing : Footstep or None
-        Where the other foot lands at the end of a single support.
+        Target of the other foot at the end of a single support.
     lifted : Footstep or None
-        Where it stood before.
+        Position of that foot before lift-off.
     step : int
-        How many of the planned steps have landed before.
+        Number of planned steps that have landed before.
     zmp : (2, 2)
-        Zero moment point that the plan has at the start and at the end [m].
+        Planned zero moment point (ZMP) at the start and at the end [m].
     polygon : (m, 2)
-        What the zero moment point is kept in: the support polygon, made smaller by the plan's margin.
+        Region of the ZMP: the support polygon reduced by the plan's margin.
     soles : tuple of (4, 2)
-        The smaller soles that it spans, that of the foot that landed last at the end.
+        The reduced soles of the feet, in the order of `feet`.
     """
 
     kind: str
@@ -81,25 +54,25 @@ class Phase:
 
     @property
     def length(self) -> float:
-        """Give how long it lasts [s]."""
+        """Duration [s]."""
         return self.end - self.start
 
     @cached_property
     def rows(self) -> Array:
-        """Give the polygon as rows (m, 4) of a, b, lower, upper with lower <= a x + b y <= upper; see `two_sided`."""
+        """The polygon as rows (m, 4) of a, b, lower, upper with lower <= a x + b y <= upper; see `two_sided`."""
         return two_sided(self.polygon)
 
     @cached_property
     def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Give `zmp` as plain numbers."""
+        """`zmp` as plain floats."""
         (x, y), (u, v) = self.zmp.tolist()
         return (x, y), (u, v)
 
     def blended(self, new: float) -> Array:
-        """Give rows as `rows` does of the part of the polygon that stays in it however the feet are moved apart.
+        """Return rows, as `rows`, of a polygon that moves linearly with both feet and stays inside the support polygon.
 
-        It is the sum of `new` times the sole of the foot that landed last and the rest of the other's; a sum of
-        polygons has no other edges than theirs.
+        It is the Minkowski sum of `new` times the sole of the foot that landed last and (1 - new) times the other; a
+        Minkowski sum has no other edges than those of its parts.
         """
         old, latest = self._both
         return np.asarray((1.0 - new) * old + new * latest)
@@ -113,18 +86,18 @@ class Phase:
 
     @cached_property
     def sole_supports(self) -> list[Array]:
-        """Give for each sole how far it reaches in each of `DIRECTIONS` (8,) [m]."""
+        """Support function of each sole in `DIRECTIONS` (8,) [m]."""
         return [(DIRECTIONS @ sole.T).max(axis=1) for sole in self.soles]
 
     @cached_property
     def support(self) -> Array:
-        """Give how far the polygon reaches in each of `DIRECTIONS` (8,) [m]."""
+        """Support function of the polygon in `DIRECTIONS` (8,) [m]."""
         result: Array = (DIRECTIONS @ self.polygon.T).max(axis=1)
         return result
 
 
 def two_sided(polygon: Array) -> Array:
-    """Write a convex polygon (m, 2) as rows (k, 4) of a, b, lower, upper; edges that face each other share one row."""
+    """Write a convex polygon (m, 2) as rows (k, 4) of a, b, lower, upper; parallel edges share one row."""
     A, b = half_planes(polygon)
     facing = (A @ A.T < -1.0 + 1e-12) & (np.arange(len(A))[:, None] < np.arange(len(A)))
     rows, taken = [], set()
@@ -138,6 +111,6 @@ def two_sided(polygon: Array) -> Array:
 
 
 def place(corners: Array, step: Footstep) -> Array:
-    """Put points (n, 2) of a sole where a foot stands: (n, 2) in the world."""
+    """Transform points (n, 2) from the sole frame of a footstep to the world."""
     c, s = np.cos(step.yaw), np.sin(step.yaw)
     return np.asarray(corners @ np.array([[c, s], [-s, c]]) + (step.x, step.y))

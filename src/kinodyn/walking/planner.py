@@ -1,142 +1,135 @@
-"""The planner at run time: from commands and measurements to references for the whole body, step after step."""
+"""The walking planner at run time: from commands and measurements to references for the whole body."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.balance.polygon import nearest
 from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
-from kinodyn.walking.adaptation import StepChange, adapt_step
-from kinodyn.walking.biped import Biped, other
-from kinodyn.walking.footsteps import (
-    Footstep,
-    body_beside,
-    closing_step,
-    leading_side,
-    next_step,
-    standing_feet,
-    walk_to,
-    wrap,
-)
-from kinodyn.walking.ground import Ground
-from kinodyn.walking.mpc import MPC, Plan
-from kinodyn.walking.phases import Phase, Timing
+from kinodyn.walking.biped import SIDES, Biped
+from kinodyn.walking.footstep_generator import FootstepGenerator
+from kinodyn.walking.footsteps import Footstep, body_beside, standing_feet, wrap
+from kinodyn.walking.ground_estimate import GroundEstimate
+from kinodyn.walking.mpc import MPC, MPCPlan
+from kinodyn.walking.phases import Phase
 from kinodyn.walking.reference import FootReference, Reference
-from kinodyn.walking.schedule import Schedule
-from kinodyn.walking.steplimits import StepLimits
-from kinodyn.walking.swing import Swing
-
-AHEAD = 5  # footsteps that are planned beyond the one in the air
-RAMP = 0.5  # share of the fastest by which the velocity changes at most from one step to the next
-SNAP = 0.2  # share of that change below which the rest is taken at once: no tiny steps
-QUICKEST, SLOWEST = 0.26, 1.4  # shares of a single support that a changed step may last
-NEAR = 0.01  # [m, rad] within which feet are at a goal
-CLOSED = 0.02  # [m, rad] within which feet are beside each other
-HURRY = 0.1  # share of a double support that one lasts when it does not help
-LOCKED = 0.06  # share of a single support before landing during which the step is no longer changed
+from kinodyn.walking.replanning import Replanner
+from kinodyn.walking.schedule import ContactSchedule
+from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.step_adaptation import AdaptedStep
+from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.swing import SwingTrajectory
 
 
 class Planner:
-    """Walk by command: a small state machine around schedule, swing foot and predictive control.
+    """Plans a walk online: a state machine around contact schedule, swing foot and MPC.
 
-    `command` says where to go, `update` (20 to 50 times a second) takes measurements, moves footsteps if they cannot
-    catch the robot any more, and plans the pendulum; `reference` (at every control tick) tells what to do now.
-    `touchdown` and `delay` tell it when a foot lands before or after its time.
+    `command`, `go_to` and `stop` set the task. `update` (20 to 50 times a second) takes measurements, moves footsteps
+    if the planned ones cannot capture the robot any more, and plans the pendulum. `reference` (at every control tick)
+    returns the references of the whole body. `touchdown` and `delay` report early and late touchdowns.
 
     Parameters
     ----------
     body
         The biped.
-    limits, timing
-        Derived from it unless given.
-    margin
-        How far [m] the zero moment point is kept from the edges of the feet.
-    clearance
-        How high [m] feet are lifted; by default 5 % of the leg.
+    settings
+        By default `GaitSettings.from_robot(body)`.
+    limits
+        Limits of footsteps, by default derived from the robot.
     start
-        Both feet at the beginning; the stance unless given.
+        Both feet at the beginning, side -> Footstep; by default the stance.
     time
-        When it begins [s].
+        Start [s].
+    mpc
+        By default made from the settings.
     adapt
-        Whether steps move and change their time after a push.
+        Whether steps change position and time after a push.
+
+    Attributes
+    ----------
+    schedule : ContactSchedule
+        The current plan of the feet.
+    plan : MPCPlan or None
+        The current plan of the pendulum.
+    adapted : AdaptedStep or None
+        The step adaptation of the last update.
+    dcm_margin : float
+        Margin of the measured DCM in the region that the planned steps capture [m]; negative: they cannot.
     """
 
     def __init__(
         self,
         body: Biped,
         *,
+        settings: GaitSettings | None = None,
         limits: StepLimits | None = None,
-        timing: Timing | None = None,
-        margin: float | None = None,
-        clearance: float | None = None,
         start: dict[str, Footstep] | None = None,
         time: float = 0.0,
         mpc: MPC | None = None,
         adapt: bool = True,
     ) -> None:
-        self.body = body
-        self.limits = limits or StepLimits.of(body)
-        self.timing = timing or Timing.of(body)
-        self.clearance = 0.05 * body.leg if clearance is None else float(clearance)
-        self.mpc = mpc or MPC()
-        self.adapt = adapt
-        feet = dict(start or standing_feet(body))
-        self.schedule = Schedule(body, feet, (), self.timing, time=time, margin=margin)
-        self.velocity = np.zeros(3)
-        self.walking = False
-        self.change: StepChange | None = None
-        self._swings: dict[int, Swing] = {}
-        self._due = np.inf  # when the foot in the air was to land [s]
-        self._paces: dict[int, Array] = {}  # velocity that each step was planned for
-        self._ramp = RAMP * self.limits.largest(self.timing.step)
-        self._renew = False
-        self._goal: tuple[Array, StepLimits] | None = None
-        self._ground: Ground | None = None
-        self._path = self.schedule.own
-        self.plan: Plan | None = None
-        self.touch = float(min(body.left.size)) / 16.0  # room [m] below which steps are changed
-        self.room = np.inf
+        self.body, self.adapt = body, adapt
+        self.settings = own = settings or GaitSettings.from_robot(body)
+        self.limits = limits or StepLimits.from_robot(
+            body, max_leg_extension=own.max_leg_extension, max_turn=own.max_turn
+        )
+        self.mpc = mpc or MPC(samples=own.mpc_samples, weights=own.mpc)
+        self.schedule = ContactSchedule(body, dict(start or standing_feet(body)), (), own, time=time)
+        self.plan: MPCPlan | None = None
+        self.adapted: AdaptedStep | None = None
+        self.dcm_margin = np.inf
+        self._generator = FootstepGenerator(body, self.limits, own)
+        self._replanner = Replanner(body, self.limits, own, self._generator)
+        self._trajectory = self.schedule.nominal
+        self._swings: dict[int, SwingTrajectory] = {}
+        self._planned_touchdown = np.inf  # of the foot in the air [s]
+        self._new_command = False
+        self._ground: GroundEstimate | None = None
+
+    @property
+    def velocity(self) -> Array:
+        """Commanded velocity (3,): forward, lateral [m/s], turn [rad/s]."""
+        return self._generator.velocity
+
+    @property
+    def walking(self) -> bool:
+        """Whether the robot is to keep walking."""
+        return self._generator.walking
 
     def command(self, velocity: ArrayLike) -> None:
-        """Walk at a velocity (3,): forward, sideways [m/s], turn [rad/s]; zero marches on the spot.
+        """Walk at a velocity (3,): forward, lateral [m/s], turn [rad/s]; zero marches on the spot.
 
-        A command beyond the limits raises InputError with the limit and changes nothing.
+        A velocity beyond the limits raises InputError with the limit and changes nothing.
         """
-        self.velocity = np.array(self.limits.check(velocity, self.timing.step))
-        self.walking = self._renew = True
-        self._goal = None
+        self._generator.command(velocity)
+        self._new_command = True
 
     def go_to(self, goal: ArrayLike, *, speed: float) -> None:
-        """Walk to x, y [m] and heading [rad] of the middle between the soles, and stand there.
+        """Walk to a goal and stand there; one out of reach, or a speed beyond the limits, raises InputError.
 
-        A goal too far away or a speed beyond the limits raises InputError with the limit and changes nothing.
+        Parameters
+        ----------
+        goal
+            x, y [m] and yaw [rad] of the centre between the soles (3,).
+        speed
+            [m/s]
         """
-        self._goal = self.check_goal(goal, speed)
-        self.walking = self._renew = True
+        self._generator.go_to(goal, speed=speed)
+        self._new_command = True
 
-    def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits]:
-        """Return a goal (3,) and the limits of steps on the way there, or raise InputError."""
-        place = numbers("goal", goal, 3)
-        if not isinstance(speed, int | float | np.number) or not speed > 0:
-            raise InputError(f"the speed towards a goal must be above 0, got {speed!r}")
-        self.limits.check((speed, 0.0, 0.0), self.timing.step)
-        limits = replace(self.limits, forward=float(speed) * self.timing.step)
-        walk_to(self.body, place, limits=limits, share=1.0, tolerance=NEAR)
-        return place, limits
+    def check_goal(self, goal: ArrayLike, speed: float) -> None:
+        """Raise InputError if a goal (3,) cannot be reached at a speed [m/s]."""
+        self._generator.check_goal(goal, speed)
 
     def stop(self) -> None:
         """Slow down within a step or two, bring the feet together, and stand."""
-        self.walking, self._renew = False, True
-        self._goal = None
+        self._generator.stop()
+        self._new_command = True
 
-    def stopping_place(self, t: float) -> tuple[float, float, float]:
-        """Tell where x, y [m] and heading [rad] the middle between the ankles would stand if it stopped now."""
+    def stopping_pose(self, t: float) -> tuple[float, float, float]:
+        """Return x, y [m] and yaw [rad] of the centre between the ankles if the robot stopped now."""
         phase = self.schedule.at(t)
         last = phase.swing or list(phase.feet.values())[-1]
         return body_beside(last, self.limits.width)
@@ -147,92 +140,141 @@ class Planner:
 
     def update(
         self, t: float, com: ArrayLike | None = None, velocity: ArrayLike | None = None, zmp: ArrayLike | None = None
-    ) -> Plan:
-        """Plan from time t [s] on, from the mass as measured (2,) or (3,), or as planned where it is not given."""
-        own = self._path.at(t)
-        c = own.com if com is None else numbers("com", np.asarray(com)[..., :2], 2)
-        v = own.velocity if velocity is None else numbers("velocity", np.asarray(velocity)[..., :2], 2)
-        phase = self.schedule.at(t)
-        if self._renew or (self.walking and self.schedule.count - phase.step < AHEAD - 1):
-            self._rebuild(t, phase)
+    ) -> MPCPlan:
+        """Replan from time t on.
+
+        Parameters
+        ----------
+        t
+            [s]
+        com, velocity
+            Measured CoM (2,) or (3,) [m, m/s]; None takes the planned ones.
+        zmp
+            Current ZMP (2,) [m], if a jump from there is to be penalised.
+        """
+        planned = self._trajectory.at(t)
+        c = planned.com if com is None else numbers("com", np.asarray(com)[..., :2], 2)
+        v = planned.velocity if velocity is None else numbers("velocity", np.asarray(velocity)[..., :2], 2)
+        missing = self.schedule.count - self.schedule.at(t).step < self.settings.steps_ahead - 1
+        if self._new_command or (self.walking and missing):
+            self._rebuild(t)
         dcm = c + v / self.body.omega
-        self.room = self.schedule.catches(t, dcm)
+        self.dcm_margin = self.schedule.capture_margin(t, dcm)
         if self.adapt:
             self._adapt(t, dcm)
         self.plan = self.mpc(self.schedule, t, c, v, zmp=zmp)
-        self._path = self.plan.path
+        self._trajectory = self.plan.trajectory
         return self.plan
 
-    def observe(self, ground: Ground) -> None:
-        """Take note of the ground as it is felt.
+    def observe_ground(self, ground: GroundEstimate) -> None:
+        """Take the estimated ground into account; without it, the ground is level as planned.
 
-        Swing feet then start where they stood, and land on the ground as it goes on from the other foot; the mass keeps
-        its height above it. Without, the ground is as planned: level.
+        Swing feet then start from their measured pose and land on the ground extrapolated from the stance foot; the CoM
+        keeps its height above it.
         """
         self._ground = ground
 
     def reference(self, t: float) -> Reference:
-        """Tell what to do at time t [s]."""
+        """Compute the references of the whole body at time t [s]."""
         phase = self.schedule.at(t)
-        feet = {side: self._foot(t, side, phase) for side in ("left", "right")}
-        x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._path.floats(t)
+        feet = {side: self._foot(t, side, phase) for side in SIDES}
+        x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._trajectory.floats(t)
         left, right = feet["left"], feet["right"]
         rate = 0.5 * (left.velocity[5] + right.velocity[5])
         acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
         return Reference(
-            np.array([x, y, self.body.com_height + self._below(x, y, phase)]),
-            np.array([vx, vy, 0.0]),
-            np.array([ax, ay, 0.0]),
-            np.array([dx, dy]),
-            np.array([zx, zy]),
-            feet,
-            self._heading(feet, phase),
-            float(rate),
-            float(acceleration),
-            phase,
-            phase.end - t,
+            com=np.array([x, y, self.body.com_height + self._ground_height(x, y, phase)]),
+            com_velocity=np.array([vx, vy, 0.0]),
+            com_acceleration=np.array([ax, ay, 0.0]),
+            dcm=np.array([dx, dy]),
+            zmp=np.array([zx, zy]),
+            feet=feet,
+            heading=_heading(feet, phase),
+            heading_rate=float(rate),
+            heading_acceleration=float(acceleration),
+            phase=phase,
+            remaining=phase.end - t,
         )
 
     def touchdown(self, t: float, side: str, T_world_sole: MatrixLike | None = None) -> bool:
-        """Take note that a foot in the air has landed at time t, before its time, where it is or at a measured pose.
+        """Report an early touchdown of the foot in the air.
 
-        Returns False, and changes nothing, if that foot is not in the air.
+        Parameters
+        ----------
+        t
+            [s]
+        side
+        T_world_sole
+            Measured pose (4, 4); by default the planned one.
+
+        Returns
+        -------
+        bool
+            False, without any change, if that foot is not in the air.
         """
         phase = self.schedule.at(t)
         if phase.swing is None or phase.swing.side != side or t <= phase.start:
             return False
-        swing = self._swing(phase)
-        T = swing(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
-        yaw = _yaw_near(T, phase.swing.yaw)
-        step = Footstep(side, float(T[0, 3]), float(T[1, 3]), yaw, float(T[2, 3]))
-        # both feet stand the longer after an early landing, and the shorter after a late one: steps keep their pace
-        usual = self.timing.double
-        self._rebuild(t, phase, step, t, double=min(max(usual + self._due - t, 0.5 * usual), 2.0 * usual))
+        T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
+        step = Footstep(side, float(T[0, 3]), float(T[1, 3]), _yaw_near(T, phase.swing.yaw), float(T[2, 3]))
+        # a longer double support after an early touchdown, a shorter one after a late one: steps keep their rhythm
+        nominal = self.settings.double_support
+        double = min(max(nominal + self._planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
+        self._rebuild(t, landing=step, end=t, double=double)
         return True
 
-    def delay(self, t: float, seconds: float, lower: float = 0.0, sink: float = 0.0) -> bool:
-        """Let the foot in the air land later, where it has found no ground; False if there is none.
+    def delay(self, t: float, seconds: float, lower: float = 0.0, descent_speed: float = 0.0) -> bool:
+        """Delay the touchdown of a foot that has found no ground.
 
-        It then lands lower [m], and is still going down with `sink` [m/s] when it does.
+        Parameters
+        ----------
+        t, seconds
+            Current time and delay [s].
+        lower
+            By how much lower the touchdown is expected [m].
+        descent_speed
+            Downward speed at touchdown [m/s].
+
+        Returns
+        -------
+        bool
+            False if no foot is in the air.
         """
-        if not (0 < seconds < np.inf and np.isfinite(lower) and 0 <= sink < np.inf):
+        if not (0 < seconds < np.inf and np.isfinite(lower) and 0 <= descent_speed < np.inf):
             raise InputError(
-                f"seconds must be positive, lower finite and sink from 0 on, got {seconds!r}, {lower!r}, {sink!r}"
+                "seconds must be positive, lower finite and descent_speed 0 or more, "
+                f"got {seconds!r}, {lower!r}, {descent_speed!r}"
             )
         phase = self.schedule.at(t)
         if phase.swing is None:
             return False
-        step = replace(phase.swing, z=phase.swing.z - lower)
-        self._swing(phase).retarget(t, self._landing(step, phase), phase.end + seconds, sink=sink)
-        self._rebuild(t, phase, step, phase.end + seconds)
+        step, end = self._replanner.delayed(phase, seconds, lower)
+        self._swing(phase).retarget(t, self._sole_target(step, phase), end, descent_speed=descent_speed)
+        self._rebuild(t, landing=step, end=end)
         return True
 
-    def _heading(self, feet: dict[str, FootReference], phase: Phase) -> float:
-        """Give the mean of the feet, counted on over full turns."""
-        standing = [foot.yaw for foot in phase.feet.values()]
-        if phase.swing is None:
-            return 0.5 * (standing[0] + standing[1])
-        return 0.5 * (standing[0] + _yaw_near(feet[phase.swing.side].pose, standing[0]))
+    def _rebuild(
+        self, t: float, landing: Footstep | None = None, end: float | None = None, double: float | None = None
+    ) -> None:
+        self._new_command = False
+        self.schedule = self._replanner.rebuild(self.schedule, t, landing=landing, end=end, double=double)
+
+    def _adapt(self, t: float, dcm: Array) -> None:
+        """Change steps if the planned ones leave too little margin to capture the robot."""
+        phase, margin = self.schedule.at(t), self.dcm_margin
+        self.adapted = None
+        if margin < 0 and phase.kind in ("stand", "stop") and not self.walking:
+            self.schedule = self._replanner.recovery_step(self.schedule, t, dcm)
+        if margin < 0 and phase.kind == "double" and phase.end - t > self._replanner.urgent_double_support:
+            self.schedule = self._replanner.shorten_double_support(self.schedule, t)
+        if margin >= self.settings.adaptation_margin or phase.swing is None:
+            return
+        self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm)
+        if adapted is not None:
+            end = t + adapted.remaining
+            self._swing(phase).retarget(t, self._sole_target(adapted.step, phase), end)
+            self._planned_touchdown = end
+            self._rebuild(t, landing=adapted.step, end=end)
 
     def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
         if side in phase.feet:
@@ -240,169 +282,42 @@ class Planner:
             return FootReference(phase.feet[side].pose, still, still, True)
         return FootReference(*self._swing(phase).at(t), False)
 
-    def _swing(self, phase: Phase) -> Swing:
-        """Find the swing of a phase, made when it is first asked for."""
+    def _swing(self, phase: Phase) -> SwingTrajectory:
+        """Return the swing trajectory of a phase, made at its first use."""
         swing = self._swings.get(phase.step)
         if swing is None:
             assert phase.swing is not None and phase.lifted is not None
             start = phase.lifted.pose if self._ground is None else self._ground.soles[phase.swing.side]
-            landing = self._landing(phase.swing, phase)
-            swing = Swing(start, landing, phase.start, phase.end, clearance=self.clearance)
-            self._swings, self._due = {phase.step: swing}, phase.end
+            swing = SwingTrajectory(
+                start,
+                self._sole_target(phase.swing, phase),
+                phase.start,
+                phase.end,
+                height=self.settings.swing_height,
+                vertical_fraction=self.settings.vertical_fraction,
+            )
+            self._swings, self._planned_touchdown = {phase.step: swing}, phase.end
         return swing
 
-    def _landing(self, step: Footstep, phase: Phase) -> Array:
-        """Find the pose T_world_sole (4, 4) of a footstep on the ground."""
-        return step.pose if self._ground is None else self._ground.landing(step, next(iter(phase.feet.values())))
+    def _sole_target(self, step: Footstep, phase: Phase) -> Array:
+        """Compute the pose T_world_sole (4, 4) of a footstep on the ground."""
+        return step.pose if self._ground is None else self._ground.sole_pose(step, next(iter(phase.feet.values())))
 
-    def _below(self, x: float, y: float, phase: Phase) -> float:
-        """Tell how high [m] the ground is below the mass."""
+    def _ground_height(self, x: float, y: float, phase: Phase) -> float:
+        """Return the height [m] of the ground below the CoM."""
         if self._ground is None:
             return sum(foot.z for foot in phase.feet.values()) / len(phase.feet)
-        return self._ground.below(x, y, phase.feet)
+        return self._ground.mean_height(x, y, phase.feet)
 
-    def _adapt(self, t: float, dcm: Array) -> None:
-        """Change place and time of the step in the air if the footsteps as they are leave too little room."""
-        phase = self.schedule.at(t)
-        self.change, room = None, self.room
-        if room < 0 and phase.kind in ("stand", "stop") and not self.walking:
-            self._recover(t, dcm, phase)
-        if room < 0 and phase.kind == "double" and phase.end - t > HURRY * self.timing.double:
-            self._hurry(t, phase)
-        if room >= self.touch or phase.swing is None:
-            return
-        left, single = phase.end - t, self.timing.single
-        if left < LOCKED * single:
-            return
-        stance = next(iter(phase.feet.values()))
-        landing = self.schedule.dcm(phase.end) - phase.swing.position
-        edge = 0.5 * self.body.feet[phase.swing.side].size - self.schedule.margin
-        change = adapt_step(
-            dcm,
-            nearest(phase.polygon, dcm),  # the foot helps as far as it can
-            stance,
-            phase.swing,
-            offset=landing,
-            remaining=left,
-            shortest=max(LOCKED * single, QUICKEST * single - (t - phase.start)),
-            longest=max(left, SLOWEST * single - (t - phase.start)),
-            next_shortest=QUICKEST * single + self.timing.double,
-            omega=self.body.omega,
-            limits=self.limits,
-            foot=edge,
-        )
-        if change.status == "failed":
-            return
-        self.change = change
-        end = t + change.remaining
-        self._swing(phase).retarget(t, self._landing(change.step, phase), end)
-        self._due = end
-        self._rebuild(t, phase, change.step, end)
 
-    def _recover(self, t: float, dcm: Array, phase: Phase) -> None:
-        """Begin a step from standing, at once, with the foot on the side to which the robot falls."""
-        left, right = phase.feet["left"], phase.feet["right"]
-        middle = 0.5 * (self.schedule.centre(left) + self.schedule.centre(right))
-        aside = float((dcm - middle) @ (left.position - right.position))
-        side = "left" if aside >= 0 else "right"
-        step = next_step(phase.feet[other(side)], (0.0, 0.0, 0.0), self.limits)
-        steps = [step, closing_step(step, self.limits)]
-        zmp = self.schedule.own.at(t).zmp
-        quick = HURRY * self.timing.double
-        tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
-        self.schedule = Schedule.of_phases(self.schedule, tail)
-
-    def _hurry(self, t: float, phase: Phase) -> None:
-        """Lift the next foot at once: on both feet nothing is gained."""
-        steps, quick = self._coming(phase.feet, phase.step), HURRY * self.timing.double
-        if not steps:
-            stance = list(phase.feet.values())[-1]
-            steps = [closing_step(stance, self.limits)]
-        zmp = self.schedule.own.at(t).zmp
-        before = [earlier for earlier in self.schedule.phases if earlier.end <= t][-1:]
-        tail = self.schedule.following(t, phase.feet, zmp, steps, phase.step, double=quick)
-        self.schedule = Schedule.of_phases(self.schedule, [*before, *tail])
-
-    def _rebuild(
-        self,
-        t: float,
-        phase: Phase,
-        landing: Footstep | None = None,
-        end: float | None = None,
-        double: float | None = None,
-    ) -> None:
-        """Make the schedule anew from the present phase on, with the step in the air as given."""
-        self._renew = False
-        schedule = self.schedule
-        before = [earlier for earlier in schedule.phases if earlier.end <= t][-1:]
-        if phase.swing is None:
-            phases = [*before, *self._from_both(t, phase)]
-        else:
-            landing, end = landing or phase.swing, phase.end if end is None else end
-            stance = next(iter(phase.feet.values()))
-            under = (phase.zmp[0], phase.zmp[1])
-            head = schedule.phase(
-                "single", phase.start, end, phase.feet, under, phase.step, swing=landing, lifted=phase.lifted
-            )
-            feet = {stance.side: stance, landing.side: landing}
-            coming = self._coming(feet, phase.step + 1)
-            both = self.timing.double if double is None else double
-            tail = schedule.following(end, feet, under[1], coming, phase.step + 1, double=both)
-            phases = [*before, head, *tail]
-        self.schedule = Schedule.of_phases(self.schedule, phases)
-
-    def _from_both(self, t: float, phase: Phase) -> list[Phase]:
-        """Go on from a time at which both feet stand."""
-        now = self.schedule.own.at(t)
-        if phase.kind == "double":
-            steps = self._coming(phase.feet, phase.step)
-            double = max(phase.end - t, 1e-3)
-            return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double)
-        self._paces.clear()
-        steps = self._first_steps(phase) if self.walking else []
-        double = self.timing.start
-        return self.schedule.following(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
-
-    def _first_steps(self, phase: Phase) -> Sequence[Footstep]:
-        """Plan the steps from standing: the foot on the side that the command goes to comes first."""
-        if self._goal is not None:
-            return self._to_goal(phase.feet, None)
-        side = leading_side(self.velocity)
-        return self._coming({side: phase.feet[side], other(side): phase.feet[other(side)]}, phase.step)
-
-    def _coming(self, feet: dict[str, Footstep], first: int) -> Sequence[Footstep]:
-        """Plan the steps after the last of these feet: gradually to the command, or to rest and one that closes."""
-        stance = list(feet.values())[-1]
-        if self._goal is not None:
-            return self._to_goal(feet, other(stance.side))
-        steps: list[Footstep] = []
-        pace = self._paces.get(first - 1, np.zeros(3))
-        wanted = self.velocity if self.walking else np.zeros(3)
-        self._paces = {first - 1: pace}
-        for k in range(AHEAD):
-            pace = pace + np.clip(wanted - pace, -self._ramp, self._ramp)
-            pace = np.where(np.abs(wanted - pace) < SNAP * self._ramp, wanted, pace)
-            if not self.walking and not pace.any():
-                break
-            self._paces[first + k] = pace
-            steps.append(next_step(stance, pace * self.timing.step, self.limits))
-            stance = steps[-1]
-        closing = closing_step(stance, self.limits)
-        if not steps and np.abs(closing.seen_from(feet[closing.side])).max() < CLOSED:
-            return []
-        return [*steps, closing]
-
-    def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
-        """Plan the next steps to the goal; near it all of them, after which it stands."""
-        assert self._goal is not None
-        goal, limits = self._goal
-        steps = walk_to(self.body, goal, limits=limits, start=feet, first=first, share=1.0, tolerance=NEAR)
-        self.walking = len(steps) > AHEAD
-        if not self.walking:
-            return steps
-        return [*steps[:AHEAD], closing_step(steps[AHEAD - 1], limits)]
+def _heading(feet: dict[str, FootReference], phase: Phase) -> float:
+    """Return the mean yaw of the feet, continuous over full turns."""
+    standing = [foot.yaw for foot in phase.feet.values()]
+    if phase.swing is None:
+        return 0.5 * (standing[0] + standing[1])
+    return 0.5 * (standing[0] + _yaw_near(feet[phase.swing.side].pose, standing[0]))
 
 
 def _yaw_near(T: Array, yaw: float) -> float:
-    """Give the yaw of a pose, within half a turn of another."""
+    """Return the yaw of a pose, within half a turn of another one."""
     return yaw + wrap(float(np.arctan2(T[1, 0], T[0, 0])) - yaw)

@@ -1,4 +1,4 @@
-"""The picture of a walk. Matplotlib takes long to import: it is, when one is drawn."""
+"""Plots of walks and push maps. Matplotlib is imported when a plot is drawn, because that is slow."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from kinodyn import kinematics
 
 if TYPE_CHECKING:
-    from kinodyn.walking.pushes import PushMap
+    from kinodyn.walking.push_maps import PushMap
     from kinodyn.walking.result import WalkResult
 
 COLOURS = {"left": "tab:blue", "right": "tab:orange"}
 
 
 def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
-    """Draw where feet stood, mass and zero moment point from above, then sideways motion and forces over time."""
+    """Draw footprints, CoM and ZMP from above, then lateral motion and normal forces over time."""
     from matplotlib.figure import Figure
 
     body, recording = result.body, result.recording
@@ -36,8 +36,8 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
         above.plot(*foot.sole_pose(robot, q)[:, :2, 3].T, ":", color=COLOURS[side], lw=1)
         load.plot(t, recording.forces[foot.frame][:, 2], color=COLOURS[side], lw=1, label=f"{side} foot")
     zmp = np.asarray(recording.signals["zmp_reference"])
-    above.plot(*zmp.T, "k.", ms=1, label="zero moment point wanted")
-    above.plot(*com[:, :2].T, color="tab:red", lw=2, label="centre of mass")
+    above.plot(*zmp.T, "k.", ms=1, label="ZMP reference")
+    above.plot(*com[:, :2].T, color="tab:red", lw=2, label="CoM")
     for values, colour in ((zmp, "black"), (com, "tab:red")):
         sideways.plot(t, values[:, 1], color=colour, lw=1)
     above.set_aspect("equal", adjustable="datalim")
@@ -54,7 +54,7 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
 
 
 def draw_pushes(maps: Sequence[PushMap], path: str | os.PathLike[str] | None) -> Any:
-    """Draw the strongest pushes survived in each direction round the robot, and the pendulum's bound."""
+    """Draw the strongest pushes survived in each direction around the robot, and the bound of the pendulum."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.0, 6.4), layout="constrained")
@@ -65,10 +65,10 @@ def draw_pushes(maps: Sequence[PushMap], path: str | os.PathLike[str] | None) ->
         order = np.argsort(found.directions)
         order = np.append(order, order[0])
         angles = found.directions[order]
-        axis.plot(angles, found.survived[order], "o-", color=colour, label=f"survived {found.how}")
+        axis.plot(angles, found.survived[order], "o-", color=colour, label=f"survived {found.condition}")
         axis.fill(angles, found.survived[order], color=colour, alpha=0.1)
         bound = (angles, found.bound[order])
-    axis.plot(*bound, "--", color="black", label="pendulum without a step")
+    axis.plot(*bound, "--", color="black", label="LIPM without a step")
     figure.suptitle(f"{maps[0].robot}: pushes [N s], forward is up", fontsize="large")
     figure.legend(loc="outside lower center", fontsize="small", ncols=2)
     if path is not None:

@@ -1,4 +1,4 @@
-"""What the planner asks of the whole body."""
+"""References that the planner gives to the whole-body controller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinodyn.walking.phases import Phase
 
 
 class FootReference(NamedTuple):
-    """What a foot is to do: T_world_sole (4, 4), velocity and acceleration (6,) of the sole, and whether it stands."""
+    """Reference of one foot: T_world_sole (4, 4), velocity and acceleration (6,) of the sole, and whether it stands."""
 
     pose: Array
     velocity: Array
@@ -20,19 +20,19 @@ class FootReference(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """What the whole body is to do at one time.
+    """Reference of the whole body at one time.
 
     Attributes
     ----------
     com, com_velocity, com_acceleration : (3,)
         [m, m/s, m/s^2]
     dcm, zmp : (2,)
-        On the ground [m].
+        Divergent component of motion and zero moment point on the ground [m].
     feet : dict of side -> FootReference
     heading, heading_rate, heading_acceleration : float
-        Of the body about the vertical: the mean of the feet [rad, rad/s, rad/s^2].
+        Yaw of the body: the mean of the feet [rad, rad/s, rad/s^2].
     phase : Phase
-    left : float
+    remaining : float
         Time until the support changes [s].
     """
 
@@ -46,4 +46,4 @@ class Reference:
     heading_rate: float
     heading_acceleration: float
     phase: Phase
-    left: float
+    remaining: float

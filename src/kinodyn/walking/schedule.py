@@ -1,4 +1,4 @@
-"""Which foot stands when and where: phases of single and double support, the plan's pendulum, what it can catch."""
+"""The contact schedule: support phases in time, the nominal LIPM trajectory over them, and what they can capture."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import hull, nearest, shrink
 from kinodyn.errors import InputError
-from kinodyn.walking.biped import Biped, other
+from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.footsteps import Footstep
-from kinodyn.walking.path import PendulumPath, Point, share
-from kinodyn.walking.phases import DIRECTIONS, Phase, Timing, place
+from kinodyn.walking.lipm_trajectory import LIPMTrajectory, Point, dcm_fractions
+from kinodyn.walking.phases import DIRECTIONS, Phase, place
+from kinodyn.walking.settings import GaitSettings
 
 
-class Schedule:
-    """The phases of a walk, from both feet on the ground to both feet on the ground.
+class ContactSchedule:
+    """Support phases of a walk, from standing on both feet to standing on both feet.
 
     Parameters
     ----------
@@ -27,14 +28,19 @@ class Schedule:
         Both feet at the beginning, side -> Footstep.
     steps
         Footsteps in order, feet alternating.
-    timing
-        How long phases last, one for all steps.
+    settings
+        Durations of the phases and the ZMP margin; by default derived from the robot.
     time
-        When it begins [s].
-    margin
-        How far [m] the zero moment point is kept from the edges of the feet.
+        Start [s].
     wait
-        How long [s] to stand before it.
+        Time of standing before the first step [s].
+
+    Attributes
+    ----------
+    phases : list of Phase
+    steps : tuple of Footstep
+    nominal : LIPMTrajectory
+        Motion of the linear inverted pendulum over the planned ZMP, which comes to rest at the end.
     """
 
     def __init__(
@@ -42,53 +48,53 @@ class Schedule:
         body: Biped,
         start: dict[str, Footstep],
         steps: Sequence[Footstep],
-        timing: Timing,
+        settings: GaitSettings | None = None,
         *,
         time: float = 0.0,
-        margin: float | None = None,
         wait: float = 0.0,
     ) -> None:
-        self.body, self.timing, self.steps = body, timing, tuple(steps)
-        self.margin = default_margin(body) if margin is None else float(margin)
+        self.body, self.steps = body, tuple(steps)
+        self.settings = settings or GaitSettings.from_robot(body)
         self._check(start)
-        self.soles = {side: shrink(_corners(foot.rectangle), self.margin) for side, foot in body.feet.items()}
+        margin = self.settings.zmp_margin
+        self.soles = {side: shrink(_corners(foot.rectangle), margin) for side, foot in body.feet.items()}
         self.phases = self._phases(dict(start), time, float(wait))
         self._finish()
 
     @classmethod
-    def of_phases(cls, earlier: Schedule, phases: Sequence[Phase]) -> Schedule:
-        """Put phases together that an earlier schedule made, such as after a change while walking."""
+    def from_phases(cls, earlier: ContactSchedule, phases: Sequence[Phase]) -> ContactSchedule:
+        """Assemble phases that an earlier schedule made, after a change while walking."""
         self = cls.__new__(cls)
-        self.body, self.timing, self.margin, self.soles = earlier.body, earlier.timing, earlier.margin, earlier.soles
+        self.body, self.settings, self.soles = earlier.body, earlier.settings, earlier.soles
         self.steps = tuple(phase.swing for phase in phases if phase.swing is not None)
         self.phases = list(phases)
         self._finish()
         return self
 
     def at(self, t: float) -> Phase:
-        """Find the phase at a time; the first before the beginning."""
+        """Return the phase at a time [s]; before the start, the first one."""
         return self.phases[max(bisect_right(self._starts, t) - 1, 0)]
 
     def index(self, t: float) -> int:
-        """Find the place of the phase at a time in `phases`."""
+        """Return the index in `phases` of the phase at a time [s]."""
         return max(bisect_right(self._starts, t) - 1, 0)
 
     def contacts(self, t: float) -> dict[str, bool]:
-        """Tell which feet are meant to stand at a time."""
+        """Return which feet are planned to stand at a time [s], by side."""
         feet = self.at(t).feet
         return {side: side in feet for side in ("left", "right")}
 
     @property
     def count(self) -> int:
-        """Give how many steps there are in all, those before the first phase included."""
+        """Total number of steps, including those before the first phase."""
         return self.phases[-1].step
 
     def steps_after(self, landed: int) -> tuple[Footstep, ...]:
-        """List the footsteps that are still to land when so many have."""
+        """Return the footsteps that have not landed when `landed` steps have."""
         return tuple(phase.swing for phase in self.phases if phase.swing is not None and phase.step >= landed)
 
     def stance_before(self, landed: int) -> Footstep:
-        """Find the foot from which the next step is made when so many have landed; the left one at the end."""
+        """Return the stance foot of the next step when `landed` steps have landed; at the end, the left foot."""
         for phase in self.phases:
             if phase.swing is not None and phase.step >= landed:
                 return next(iter(phase.feet.values()))
@@ -96,39 +102,39 @@ class Schedule:
 
     @property
     def end(self) -> float:
-        """Give when the last step is over and standing begins [s]."""
+        """Time at which the last step is over and standing begins [s]."""
         return self._starts[-1]
 
-    def path(self, com: Point | None = None) -> PendulumPath:
-        """Make the plan's own pendulum, which comes to rest at the end; the mass starts at `com` (2,) or at rest."""
-        return _path_of(self.phases, self.body.omega, com)
+    def trajectory(self, com: Point | None = None) -> LIPMTrajectory:
+        """Compute the nominal LIPM trajectory; the CoM starts at `com` (2,) [m], by default at rest."""
+        return _trajectory(self.phases, self.body.omega, com)
 
     def dcm(self, t: float) -> Array:
-        """Compute the divergent component (2,) of the plan at a time [m]."""
-        return self.own.at(t).dcm
+        """Return the divergent component of motion (DCM) (2,) of the nominal trajectory at a time [m]."""
+        return self.nominal.at(t).dcm
 
-    def reach(self, t: float) -> Array:
-        """Compute how far (8,) [m] in each of `DIRECTIONS` a divergent component can be caught with these footsteps.
+    def capture_region(self, t: float) -> Array:
+        """Compute the support function (8,) [m], in `DIRECTIONS`, of the DCMs that these footsteps can capture.
 
-        It is the integral of the support polygons to come, weighted with omega exp(-omega s): outside of it no motion
-        of the zero moment point within the feet helps, only other steps do. Between two steps it goes straight from
-        sole to sole.
+        It is the integral of the coming support polygons, weighted with omega exp(-omega s): outside of it no motion
+        of the ZMP within the feet helps, only other steps do. Between two steps the polygon goes linearly from sole to
+        sole.
         """
         k = self.index(t)
         if k == len(self.phases) - 1:
-            return self._reach[-1]
-        return self._reach_from(k, self.phases[k].end - t)
+            return self._regions[-1]
+        return self._region(k, self.phases[k].end - t)
 
-    def catches(self, t: float, dcm: Array) -> float:
-        """Measure the least room [m] that a divergent component (2,) has; negative: these steps cannot catch it."""
-        return float((self.reach(t) - DIRECTIONS @ np.asarray(dcm)).min())
+    def capture_margin(self, t: float, dcm: Array) -> float:
+        """Measure the margin [m] of a DCM (2,) in the capture region; negative: these steps cannot capture it."""
+        return float((self.capture_region(t) - DIRECTIONS @ np.asarray(dcm)).min())
 
     def sole_polygon(self, step: Footstep) -> Array:
-        """Put the smaller sole (4, 2) where a foot stands, in the world."""
+        """Return the reduced sole (4, 2) of a footstep in the world."""
         return place(self.soles[step.side], step)
 
     def centre(self, step: Footstep) -> Array:
-        """Find the middle (2,) of a sole in the world, where the zero moment point is planned."""
+        """Return the centre (2,) of a sole in the world, where the ZMP is planned."""
         middle = place(self.body.feet[step.side].middle[None], step)
         return np.asarray(middle[0])
 
@@ -144,12 +150,12 @@ class Schedule:
         swing: Footstep | None = None,
         lifted: Footstep | None = None,
     ) -> Phase:
-        """Make a phase on these feet."""
+        """Make a phase on these feet; arguments as in `Phase`."""
         soles = tuple(self.sole_polygon(foot) for foot in feet.values())
         polygon = hull(np.concatenate(soles)) if len(feet) > 1 else soles[0]
         return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
 
-    def following(
+    def phases_from(
         self,
         t: float,
         feet: dict[str, Footstep],
@@ -160,30 +166,45 @@ class Schedule:
         double: float,
         dcm: Array | None = None,
     ) -> list[Phase]:
-        """Make the phases from both feet standing: `double` [s] until the next step, then all steps, then standing.
+        """Make the phases from double support on: `double` [s] until the next step, then all steps, then standing.
 
-        With `dcm` (2,), the walk begins there, as from rest: the zero moment point first goes where that needs it.
+        Parameters
+        ----------
+        t
+            Start [s].
+        feet, zmp
+            Feet on the ground, and the ZMP (2,) at the start.
+        steps
+            Footsteps to make.
+        first
+            Number of steps that have landed before.
+        double
+            Time until the first lift-off [s].
+        dcm
+            DCM (2,) at the start, if the walk begins from rest: the ZMP first moves so that this DCM leads into the
+            first step.
         """
         phases: list[Phase] = []
         begin, feet_start, zmp_start = t, feet, zmp
         for k, step in enumerate(steps):
-            stance = feet[other(step.side)]
+            stance = feet[opposite(step.side)]
             under = self.centre(stance)
             if k > 0 or dcm is None:
-                kind, long = ("double", self.timing.double) if k > 0 else ("double", double)
-                phases.append(self.phase(kind, t, t + long, feet, (zmp, under), first + k))
-                t += long
+                duration = self.settings.double_support if k > 0 else double
+                phases.append(self.phase("double", t, t + duration, feet, (zmp, under), first + k))
+                t += duration
             else:
                 t += double
-            on_one, end = {stance.side: stance}, t + self.timing.single
+            alone, end = {stance.side: stance}, t + self.settings.single_support
             phases.append(
-                self.phase("single", t, end, on_one, (under, under), first + k, swing=step, lifted=feet[step.side])
+                self.phase("single", t, end, alone, (under, under), first + k, swing=step, lifted=feet[step.side])
             )
             feet, zmp, t = {stance.side: stance, step.side: step}, under, end
         rest = 0.5 * (self.centre(feet["left"]) + self.centre(feet["right"]))
         if phases or np.abs(zmp - rest).max() > 1e-12:
-            phases.append(self.phase("stop", t, t + self.timing.stop, feet, (zmp, rest), first + len(steps)))
-            t += self.timing.stop
+            stop = self.settings.last_double_support
+            phases.append(self.phase("stop", t, t + stop, feet, (zmp, rest), first + len(steps)))
+            t += stop
         phases.append(self.phase("stand", t, np.inf, feet, (rest, rest), first + len(steps)))
         if dcm is None or not steps:
             return phases
@@ -192,11 +213,11 @@ class Schedule:
     def _beginning(
         self, t: float, zmp: Array, feet: dict[str, Footstep], dcm: Array, phases: Sequence[Phase]
     ) -> list[Phase]:
-        """Go from a divergent component to that of the first step: by a point halfway that is solved for."""
+        """Lead the DCM from its start to that of the first step, by a ZMP halfway that is solved for."""
         omega, step = self.body.omega, phases[0]
         half = 0.5 * (step.start - t)
-        first, last, rest = share(omega * half)
-        ahead = _path_of(phases, omega).at(step.start).dcm
+        first, last, rest = dcm_fractions(omega * half)
+        ahead = _trajectory(phases, omega).at(step.start).dcm
         under = step.zmp[0]
         middle = dcm - first * zmp - rest * (last * under + rest * ahead)
         middle = nearest(
@@ -209,45 +230,41 @@ class Schedule:
 
     def _phases(self, feet: dict[str, Footstep], t: float, wait: float) -> list[Phase]:
         middle = 0.5 * (self.centre(feet["left"]) + self.centre(feet["right"]))
-        walk = self.following(t + wait, feet, middle, self.steps, 0, double=self.timing.start, dcm=middle)
+        double = self.settings.first_double_support
+        walk = self.phases_from(t + wait, feet, middle, self.steps, 0, double=double, dcm=middle)
         if not (wait > 0 and self.steps):
             return walk
         return [self.phase("start", t, t + wait, feet, (middle, middle), 0), *walk]
 
     def _finish(self) -> None:
         self._starts = [phase.start for phase in self.phases]
-        self.own = self.path()
-        self._reach = [phase.support for phase in self.phases]
+        self.nominal = self.trajectory()
+        self._regions = [phase.support for phase in self.phases]
         for k in range(len(self.phases) - 2, -1, -1):
-            self._reach[k] = self._reach_from(k, self.phases[k].end - self.phases[k].start)
+            self._regions[k] = self._region(k, self.phases[k].end - self.phases[k].start)
 
-    def _reach_from(self, k: int, left: float) -> Array:
-        """Compute `reach` so long before the end of phase k."""
-        phase, following = self.phases[k], self._reach[k + 1]
-        first, last, rest = share(self.body.omega * left)
+    def _region(self, k: int, remaining: float) -> Array:
+        """Compute `capture_region` at `remaining` seconds before the end of phase k."""
+        phase, following = self.phases[k], self._regions[k + 1]
+        first, last, rest = dcm_fractions(self.body.omega * remaining)
         if phase.kind == "double":
-            whole = left >= phase.end - phase.start - 1e-12
+            whole = remaining >= phase.end - phase.start - 1e-12
             old, new = phase.sole_supports
             return np.asarray(first * (old if whole else phase.support) + last * new + rest * following)
         return np.asarray((1.0 - rest) * phase.support + rest * following)
 
     def _check(self, start: dict[str, Footstep]) -> None:
         if set(start) != {"left", "right"}:
-            raise InputError(f"start must hold both feet, 'left' and 'right', got {sorted(start)}")
+            raise InputError(f"start must have both feet, 'left' and 'right', got {sorted(start)}")
         for step, following in zip(self.steps, self.steps[1:], strict=False):
             if step.side == following.side:
-                raise InputError(f"feet must alternate, but two steps after each other are {step.side}")
+                raise InputError(f"feet must alternate, but two consecutive steps are {step.side}")
 
 
-def _path_of(phases: Sequence[Phase], omega: float, com: Point | None = None) -> PendulumPath:
+def _trajectory(phases: Sequence[Phase], omega: float, com: Point | None = None) -> LIPMTrajectory:
     zmp = [phase.ends[0] for phase in phases]
     times = [phase.start for phase in phases]
-    return PendulumPath(times, zmp, omega, com=zmp[0] if com is None else com, dcm_end=zmp[-1])
-
-
-def default_margin(body: Biped) -> float:
-    """Choose how far [m] the zero moment point stays from the edges: a sixth of the sole's width."""
-    return float(min(body.left.size.min(), body.right.size.min())) / 6.0
+    return LIPMTrajectory(times, zmp, omega, com=zmp[0] if com is None else com, dcm_end=zmp[-1])
 
 
 def _corners(rectangle: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What the controller gets to see: the state, late and with noise."""
+"""The state as the controller sees it: with noise and delay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinodyn.model.robot import Robot
 
 
 class Sensors:
-    """Measures q and v with normal noise, some ticks late. Noise on q is a step on the manifold."""
+    """Measures q and v with Gaussian noise and a delay of some ticks. Noise on q is a step on the manifold."""
 
     def __init__(self, robot: Robot, noise: Mapping[str, ArrayLike] | None, ticks: int, seed: int) -> None:
         given = dict(noise or {})
@@ -29,7 +29,7 @@ class Sensors:
         self.exact = not given and ticks == 0
 
     def read(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Take in the state of this tick and give what the controller sees; before the delay is over, the start."""
+        """Store the state of this tick and return what the controller sees; until the delay is over, the start."""
         if "q" in self._deviation:
             q = self._robot.integrate(q, self._random.normal(size=v.shape) * self._deviation["q"])
         if "v" in self._deviation:
@@ -41,5 +41,7 @@ class Sensors:
 def _deviation(name: str, value: ArrayLike, nv: int) -> Array:
     array = numbers(f"noise[{name!r}]", value)
     if array.shape not in ((), (nv,)) or (array < 0).any():
-        raise InputError(f"noise[{name!r}] must be a standard deviation from 0 on, or ({nv},) of them, got {value!r}")
+        raise InputError(
+            f"noise[{name!r}] must be a standard deviation of 0 or more, or ({nv},) of them, got {value!r}"
+        )
     return array

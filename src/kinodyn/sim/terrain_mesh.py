@@ -1,4 +1,4 @@
-"""Ground that is not level as triangles, which recordings keep, so that the ground can be drawn with the motion."""
+"""Uneven ground as triangles, which recordings keep so that it can be drawn with the motion."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kinodyn.arrays import Array
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.sim.terrain import DEPTH, Block, Terrain, axes_on, block_geom
 
-REACH = 20.0  # [m] of an endless plane that is kept, to each side
+PLANE_HALF_SIZE = 20.0  # [m] of an infinite plane that is kept
 _CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
 _HALVES = np.concatenate([_SIDES[:, [0, 1, 2]], _SIDES[:, [0, 2, 3]]])
 
 
-def triangles(ground: object, blocks: Sequence[Block] = ()) -> dict[str, Array]:
-    """Describe what stands out of the level ground at z = 0: "vertices" (n, 3) [m] and "faces" (m, 3).
+def terrain_mesh(ground: object, blocks: Sequence[Block] = ()) -> dict[str, Array]:
+    """Triangulate everything that differs from level ground at z = 0: "vertices" (n, 3) [m] and "faces" (m, 3).
 
-    Empty where nothing does. Of a plane a square is kept; ground of a kind that is not known here is left out.
+    Empty on level ground. A plane is kept as a square; grounds of unknown types are left out.
     """
     known = ground if isinstance(ground, Plane | HeightField) else None
     parts = [] if known is None else [_plane(known) if isinstance(known, Plane) else _field(known)]
@@ -35,12 +35,12 @@ def triangles(ground: object, blocks: Sequence[Block] = ()) -> dict[str, Array]:
 
 def _plane(plane: Plane) -> tuple[Array, Array]:
     axes = axes_on(plane.normal)
-    square = REACH * np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    square = PLANE_HALF_SIZE * np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     return square @ axes.T + plane.point, np.array([[0, 1, 2], [0, 2, 3]])
 
 
 def _field(field: HeightField) -> tuple[Array, Array]:
-    """Join the nodes of the grid by triangles."""
+    """Triangulate the grid."""
     nx, ny = field.heights.shape
     x, y = (field.origin[k] + field.spacing[k] * np.arange(n) for k, n in enumerate((nx, ny)))
     places = np.stack([*np.meshgrid(x, y, indexing="ij"), field.heights], axis=-1)
@@ -50,7 +50,7 @@ def _field(field: HeightField) -> tuple[Array, Array]:
 
 
 def _box(block: Block, ground: Terrain | None) -> tuple[Array, Array]:
-    """Take the box as MuJoCo has it; on level ground what is below the ground is left out."""
+    """Triangulate the box as MuJoCo has it; on level ground the part below the ground is left out."""
     geom = block_geom(block, "", ground)
     corners = _CORNERS * geom["size"]
     if ground is None:

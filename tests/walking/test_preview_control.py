@@ -7,8 +7,8 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.walking import Preview
-from kinodyn.walking.preview import augmented
+from kinodyn.walking import PreviewControl
+from kinodyn.walking.preview_control import augmented
 
 W = 3.3
 
@@ -28,7 +28,7 @@ def riccati_by_recursion(F: Array, G: Array, Q: Array, r: float) -> Array:
 
 @pytest.mark.parametrize(("dt", "jerk"), [(0.005, 1e-6), (0.01, 1e-6), (0.02, 1e-5)])
 def test_gains_are_those_of_a_riccati_recursion(dt: float, jerk: float) -> None:
-    preview = Preview.of(W, dt, jerk=jerk)
+    preview = PreviewControl.design(W, dt, jerk=jerk)
     F, G, Q = augmented(preview.A, preview.B, preview.C, 1.0)
     P = riccati_by_recursion(F, G, Q, jerk)
     np.testing.assert_allclose(preview.riccati, P, rtol=1e-6)
@@ -41,7 +41,7 @@ def test_gains_are_those_of_a_riccati_recursion(dt: float, jerk: float) -> None:
 def test_no_control_is_cheaper_over_a_long_time() -> None:
     """The controls of a long horizon by least squares, all at once, are those of preview control."""
     dt, jerk, n = 0.02, 1e-5, 240
-    preview = Preview.of(W, dt, horizon=2.4, jerk=jerk)
+    preview = PreviewControl.design(W, dt, horizon=2.4, jerk=jerk)
     reference = np.zeros((n, 2))
     reference[130:170, 0], reference[170:, 0] = 0.1, 0.3
     path = preview(reference)
@@ -59,7 +59,7 @@ def test_no_control_is_cheaper_over_a_long_time() -> None:
 def test_a_step_is_anticipated_and_reached() -> None:
     reference = np.zeros((600, 2))
     reference[300:] = [0.1, -0.2]
-    path = Preview.of(W, 0.01)(reference)
+    path = PreviewControl.design(W, 0.01)(reference)
     np.testing.assert_allclose(path.zmp[-1], [0.1, -0.2], atol=1e-5)
     np.testing.assert_allclose(path.com[-1], [0.1, -0.2], atol=1e-3)
     assert 0.03 < path.com[300, 0] < 0.07  # half of the way is done when the step comes
@@ -69,6 +69,6 @@ def test_a_step_is_anticipated_and_reached() -> None:
 
 def test_misuse_is_refused() -> None:
     with pytest.raises(kd.InputError, match="dt must be a positive"):
-        Preview.of(W, 0.0)
+        PreviewControl.design(W, 0.0)
     with pytest.raises(kd.InputError, match="reference has shape"):
-        Preview.of(W, 0.01)(np.zeros((5, 3)))
+        PreviewControl.design(W, 0.01)(np.zeros((5, 3)))

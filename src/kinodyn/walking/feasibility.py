@@ -1,4 +1,4 @@
-"""Whether a robot can walk at all: asked before anything moves."""
+"""Checks before a walk: whether the robot is strong enough, and whether its legs reach."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from kinodyn.walking.footsteps import standing_feet
 from kinodyn.walking.pattern import walking_pattern
 from kinodyn.walking.planner import Planner
 
-STEPS, EVERY = 4, 0.1  # of the pattern that is tried, and the time [s] between its samples
-MISSED = 5e-3  # [m] by which inverse kinematics may miss it
+TRIAL_STEPS = 4
+TRIAL_INTERVAL = 0.1  # [s] between the configurations that are solved for
+POSITION_TOLERANCE = 5e-3  # [m]
 
 
 def require_strong(body: Biped, friction: float = 0.5) -> None:
-    """Raise KinodynError, with the reason, unless the robot can stand still on each foot alone."""
+    """Raise KinodynError, with the reason, unless the robot can stand on each foot alone within its torque limits."""
     robot, still = body.robot, np.zeros(body.robot.nv)
     feet = standing_feet(body)
     soles = {side: foot.pose for side, foot in feet.items()}
     for side, foot in body.feet.items():
         over = soles[side][:2, 3] + foot.middle
-        found = body.place(soles, np.array([*over, body.com_height]), np.zeros(()))
+        found = body.solve_posture(soles, np.array([*over, body.com_height]), np.zeros(()))
         if not found.success:
             why = "; ".join(str(conflict) for conflict in found.conflicts)
-            raise KinodynError(f"{robot.name!r} cannot walk: its mass does not come over its {side} foot: {why}")
+            raise KinodynError(f"{robot.name!r} cannot walk: its CoM does not reach its {side} foot: {why}")
         effort = contact.inverse(
             robot, found.q, still, still, [foot.contact(friction)], method="qp", torque_limits=True
         )
@@ -36,9 +37,11 @@ def require_strong(body: Biped, friction: float = 0.5) -> None:
 
 
 def require_feasible(planner: Planner, velocity: ArrayLike) -> None:
-    """Raise KinodynError, with the reason, unless inverse kinematics can follow some steps at a velocity (3,)."""
+    """Raise KinodynError, with the reason, unless inverse kinematics can follow a few steps at a velocity (3,)."""
     body = planner.body
-    pattern = walking_pattern(body, velocity=velocity, steps=STEPS, limits=planner.limits, timing=planner.timing)
-    found = pattern.check(every=EVERY, tolerance=MISSED)
+    pattern = walking_pattern(
+        body, velocity=velocity, steps=TRIAL_STEPS, limits=planner.limits, settings=planner.settings
+    )
+    found = pattern.check(every=TRIAL_INTERVAL, tolerance=POSITION_TOLERANCE)
     if not found.success:
         raise KinodynError(f"{body.robot.name!r} cannot walk at {np.asarray(velocity).tolist()}: {found.status}")

@@ -1,63 +1,54 @@
-"""MuJoCo behind the same protocol as kinodyn's own simulator."""
+"""MuJoCo behind the protocol `sim.Simulator`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco as mj
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.model import convert
 from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross, positive
+from kinodyn.sim.imu import Imu
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
-from kinodyn.sim.mujoco_state import Reader, Touches
+from kinodyn.sim.mujoco_state import ContactWrenches, StateReader
 from kinodyn.sim.protocol import Diverged
-from kinodyn.sim.relief import triangles
+from kinodyn.sim.terrain_mesh import terrain_mesh
 
 _BAD = [
     int(kind) for kind in (mj.mjtWarning.mjWARN_BADQPOS, mj.mjtWarning.mjWARN_BADQVEL, mj.mjtWarning.mjWARN_BADQACC)
 ]
 
 
-class Imu(NamedTuple):
-    """What an inertial measurement unit at the base's origin reads, in the base's axes.
-
-    `acceleration` (3,) [m/s^2] is that of the base less gravity: upwards 9.81 at rest. `angular_velocity` (3,) [rad/s].
-    """
-
-    acceleration: Array
-    angular_velocity: Array
-
-
 class MujocoSimulator:
-    """A robot that MuJoCo moves, step by step, in kinodyn's conventions.
+    """Simulates a robot in MuJoCo step by step, in kinodyn's conventions.
 
     Parameters
     ----------
     robot
     frames
-        Frames whose contact forces are told, such as soles: those of all contacts of the link that carries the frame.
-        None: every link, by its own name, as soon as it touches.
+        Frames whose contact forces are reported, such as soles: the sum over all contacts of the link that carries the
+        frame. None reports every link in contact, by the name of the link.
     sensors
-        Frames where a force and torque sensor sits between the link that carries it and its parent.
+        Frames with a force-torque sensor between the link that carries the frame and its parent.
     max_rate
-        A run is stopped as diverged when a velocity exceeds this [rad/s or m/s].
+        Velocity above which a run is stopped as diverged [rad/s or m/s].
     settings
-        See `sim.MujocoSettings`: dt, integrator, contacts, floor, friction, mass_scale, friction_scale, ...
+        Fields of `sim.MujocoSettings`: dt, integrator, contacts, floor, friction, mass_scale, friction_scale, ...
 
     Attributes
     ----------
     model, data : mujoco.MjModel, mujoco.MjData
-        What MuJoCo itself works on.
+        MuJoCo's own model and state.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> simulator = kd.sim.MujocoSimulator(robot, frames=["left_sole", "right_sole"])
@@ -89,15 +80,17 @@ class MujocoSimulator:
         self._other_dofs = np.setdiff1d(np.arange(robot.nv), self._motor_dofs)
         self._frames = tuple(frames or ())
         self._sites = None if frames is None else np.array([self.model.site(name).id for name in frames], dtype=int)
-        self._read, self._forces = Reader(robot, self._converter), dict[str, Array]()
+        self._read, self._forces = StateReader(robot, self._converter), dict[str, Array]()
+        self._imu_index = self._imu_addresses()
+        self._imu_sum, self._imu_count = np.zeros(len(self._imu_index)), 0
         self._warnings = self.data.warning.number  # a view
         self._q, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset()
 
     @property
     def terrain(self) -> dict[str, Array]:
-        """What stands out of the level ground, as triangles: "vertices" (n, 3) [m] and "faces" (m, 3)."""
-        return triangles(self.settings.ground, self.settings.blocks)
+        """Uneven ground as triangles: "vertices" (n, 3) [m] and "faces" (m, 3); empty where it is level."""
+        return terrain_mesh(self.settings.ground, self.settings.blocks)
 
     @property
     def q(self) -> Array:
@@ -110,7 +103,7 @@ class MujocoSimulator:
         return self._v
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Go back to time 0, at q (nq,) and v (nv,); by default neutral and at rest."""
+        """Return to time 0 at q (nq,) and v (nv,); by default the neutral configuration at rest."""
         q = self.robot.neutral() if q is None else np.array(q, dtype=float)
         v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
         if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,):
@@ -124,6 +117,7 @@ class MujocoSimulator:
         mj.mj_forward(self.model, self.data)
         self._q, self._v, self.time = q, v, 0.0
         self._forces = {}
+        self._imu_sum[:], self._imu_count = 0.0, 0
 
     def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
         """Advance by `steps` times dt under constant torques (nv,) and external wrenches; raises Diverged."""
@@ -141,17 +135,19 @@ class MujocoSimulator:
             if wrenches:
                 self._apply(wrenches)
             mj.mj_step(model, data)
-            self._require_sane()
+            self._require_valid()
+            self._imu_sum += data.sensordata[self._imu_index]
             self.time += self.dt
+        self._imu_count += steps
         if wrenches:
             data.xfrc_applied[:] = 0.0
         self._q, self._v = self._read(data)
         self._forces = {}
 
     def contact_forces(self) -> dict[str, Array]:
-        """Tell the wrench (6,) of the contacts on each frame over the last step, aligned reference.
+        """Return the contact wrench (6,) on each frame over the last step, "local_world_aligned".
 
-        With `frames` exactly those, otherwise the links that touch.
+        With `frames` exactly those, otherwise the links in contact.
         """
         if not self._forces:
             self._forces = self._measured_forces()
@@ -159,32 +155,47 @@ class MujocoSimulator:
 
     def _measured_forces(self) -> dict[str, Array]:
         model, data = self.model, self.data
-        touches = Touches(model, data)
+        contacts = ContactWrenches(model, data)
         if self._sites is None:
-            touching = sorted({int(body) for body in touches.bodies.ravel() if model.body_weldid[body] > 0})
+            touching = sorted({int(body) for body in contacts.bodies.ravel() if model.body_weldid[body] > 0})
             names, bodies = [model.body(body).name for body in touching], np.array(touching, dtype=int)
-            places = data.xpos[bodies]
+            origins = data.xpos[bodies]
         else:
             names, bodies = list(self._frames), model.site_bodyid[self._sites]
-            places = data.site_xpos[self._sites]
-        return dict(zip(names, touches.on(bodies, places), strict=True))
+            origins = data.site_xpos[self._sites]
+        return dict(zip(names, contacts.on(bodies, origins), strict=True))
 
     def imu(self) -> Imu:
-        """Read the base's inertial measurement unit over the last step; the robot must have a floating base."""
+        """Return the reading of the base's IMU in the last physics step; the robot must have a floating base."""
         if self.robot.base != "floating":
-            raise InputError(f"robot {self.robot.name!r} has a fixed base, which carries no inertial measurement unit")
-        return Imu(self.data.sensor("accelerometer").data.copy(), self.data.sensor("gyro").data.copy())
+            raise InputError(f"robot {self.robot.name!r} has a fixed base, which carries no IMU")
+        reading = self.data.sensordata[self._imu_index]
+        return Imu(reading[:3], reading[3:])
+
+    def read_imu(self) -> Imu:
+        """Return the mean reading of the base's IMU since the previous call; the last one if nothing moved."""
+        if self._imu_count == 0:
+            return self.imu()
+        mean = self._imu_sum / self._imu_count
+        self._imu_sum[:], self._imu_count = 0.0, 0
+        return Imu(mean[:3], mean[3:])
+
+    def _imu_addresses(self) -> NDArray[np.int_]:
+        """Find the accelerometer and the gyro in `sensordata`: (6,), or (0,) on a fixed base."""
+        names = ("accelerometer", "gyro") if self.robot.base == "floating" else ()
+        starts = [int(self.model.sensor(name).adr[0]) for name in names]
+        return np.array([start + k for start in starts for k in range(3)], dtype=int)
 
     def wrench_sensor(self, frame: str) -> Array:
-        """Read the sensor at a frame: wrench (6,) that its link feels from its parent, in the frame's axes."""
+        """Return the reading of the sensor at a frame: wrench (6,) on its link from its parent, in frame axes."""
         if frame not in self._sensors:
-            raise InputError(f"frame {frame!r} has no sensor; sensors= named {', '.join(self._sensors) or 'none'}")
+            raise InputError(f"frame {frame!r} has no sensor; sensors= lists {', '.join(self._sensors) or 'none'}")
         parts = [self.data.sensor(f"{frame} {what}").data for what in ("force", "torque")]
         return np.concatenate(parts)
 
     def _apply(self, wrenches: Mapping[str, ArrayLike]) -> None:
-        """Write external wrenches, which MuJoCo takes at the centres of mass of bodies."""
-        mj.mj_kinematics(self.model, self.data)  # sites are where the step before began
+        """Set external wrenches, which MuJoCo applies at the centres of mass of bodies."""
+        mj.mj_kinematics(self.model, self.data)  # sites still have the poses of the start of the previous step
         self.data.xfrc_applied[:] = 0.0
         for name, given in wrenches.items():
             self.robot.frame_index(name)
@@ -196,8 +207,8 @@ class MujocoSimulator:
             arm = self.data.site_xpos[site] - self.data.xipos[body]
             self.data.xfrc_applied[body] += [*wrench[:3], *(wrench[3:] + cross(arm, wrench[:3]))]
 
-    def _require_sane(self) -> None:
-        """Raise if MuJoCo noticed numbers without bounds (it then starts over in silence), or a joint is too fast."""
+    def _require_valid(self) -> None:
+        """Raise Diverged if MuJoCo found an invalid state (it then resets silently), or a joint is too fast."""
         data = self.data
         rates = np.abs(data.qvel)
         if not self._warnings[_BAD].any() and rates.max(initial=0.0) <= self._max_rate:
@@ -205,7 +216,7 @@ class MujocoSimulator:
         bad = next((kind for kind in _BAD if data.warning[kind].number > 0), None)
         if bad is not None:
             dof = int(data.warning[bad].lastinfo)
-            reason = f"MuJoCo reports {mj.mjtWarning(bad).name} and starts over"
+            reason = f"MuJoCo reports {mj.mjtWarning(bad).name} and resets"
         else:
             dof = int(np.argmax(np.nan_to_num(rates, nan=np.inf)))
             reason = f"its rate reached {rates[dof]:.3g}, above the {self._max_rate:.3g} that max_rate allows"

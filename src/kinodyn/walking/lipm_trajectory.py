@@ -1,4 +1,4 @@
-"""The motion of the pendulum over a zero moment point that goes straight from knot to knot, in closed form."""
+"""Closed-form motion of the linear inverted pendulum (LIPM) over a piecewise linear zero moment point (ZMP)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Pair = tuple[float, float]
 Row = tuple[float, float, float, float]
 
 
-class Motion(NamedTuple):
-    """A pendulum at one or more times, on the ground plane: each (..., 2) in m, m/s, m/s^2."""
+class LIPMState(NamedTuple):
+    """State of the pendulum on the ground plane at one or more times: each (..., 2) in m, m/s, m/s^2."""
 
     com: Array
     velocity: Array
@@ -30,20 +30,34 @@ class Motion(NamedTuple):
     zmp: Array
 
 
-class PendulumPath:
-    """The centre of mass over time, for a zero moment point that is linear between knots and stays after the last.
+class LIPMTrajectory:
+    """CoM trajectory over a ZMP that is linear between knots and constant after the last one.
 
-    The divergent component is followed backwards from its end and the mass forwards from its start, each in the
-    direction in which errors die out, so that the path is as exact after minutes as at its beginning. Numbers are plain
-    floats: a controller makes such a path at each of its ticks.
+    Parameters
+    ----------
+    times
+        Of the knots, increasing [s].
+    zmp
+        At the knots, (n, 2) [m].
+    omega
+        Natural frequency [rad/s].
+    com
+        CoM (2,) at the first knot [m].
+    dcm_end
+        Divergent component of motion (DCM) (2,) at the last knot [m].
+
+    Notes
+    -----
+    The DCM is integrated backwards from its end and the CoM forwards from its start, each in its stable direction, so
+    that the trajectory is as exact after minutes as at the start. It is built from plain floats, because a controller
+    makes a new one with every plan.
     """
 
     def __init__(
         self, times: Sequence[float], zmp: Sequence[Point], omega: float, *, com: Point, dcm_end: Point
     ) -> None:
-        """Start the mass at `com` (2,) [m], and end with the divergent component at `dcm_end` (2,) [m]."""
         if len(times) != len(zmp):
-            raise InputError(f"there must be a zero moment point for each time, got {len(zmp)} for {len(times)}")
+            raise InputError(f"there must be one ZMP for each time, got {len(zmp)} for {len(times)}")
         self.omega = omega
         self._times = [float(t) for t in times]
         points = [(float(x), float(y)) for x, y in zmp]
@@ -52,56 +66,56 @@ class PendulumPath:
 
     @property
     def start(self) -> float:
-        """Give the time of the first knot [s]."""
+        """Time of the first knot [s]."""
         return self._times[0]
 
     @property
     def end(self) -> float:
-        """Give the time of the last knot [s]."""
+        """Time of the last knot [s]."""
         return self._times[-1]
 
     @cached_property
     def times(self) -> Array:
-        """Give the times (n,) of the knots [s]."""
+        """Times (n,) of the knots [s]."""
         return np.array(self._times)
 
     @property
     def zmp(self) -> Array:
-        """Give the zero moment point (n, 2) at the knots [m]."""
+        """ZMP (n, 2) at the knots [m]."""
         return self._table[:, :, 0]
 
     @property
     def com(self) -> Array:
-        """Give the centre of mass (n, 2) at the knots [m]."""
+        """CoM (n, 2) at the knots [m]."""
         result: Array = self._table[:, :, [0, 2, 3]].sum(axis=-1)
         return result
 
     @property
     def dcm(self) -> Array:
-        """Give the divergent component (n, 2) at the knots [m]."""
+        """DCM (n, 2) at the knots [m]."""
         result: Array = self._table[:, :, 0] + self._table[:, :, 1] / self.omega + 2.0 * self._table[:, :, 2]
         return result
 
-    def __call__(self, t: ArrayLike) -> Motion:
-        """Compute the motion at times (...) [s], not before the first knot."""
+    def __call__(self, t: ArrayLike) -> LIPMState:
+        """Evaluate at times (...) [s], not before the first knot."""
         time = numbers("t", t)
         if (time < self._times[0] - 1e-9).any():
-            raise InputError(f"the path begins at {self._times[0]:.6g} s, got {float(time.min()):.6g} s")
+            raise InputError(f"the trajectory starts at {self._times[0]:.6g} s, got {float(time.min()):.6g} s")
         k = np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self._times) - 1)
         s = np.asarray(time - self.times[k])[..., None]
         start, r, grow, fall = np.moveaxis(self._table[k], -1, 0)
         up, down = np.exp(self.omega * s) * grow, np.exp(-self.omega * s) * fall
         p = start + r * s
         com, velocity = p + up + down, r + self.omega * (up - down)
-        return Motion(com, velocity, self.omega**2 * (up + down), com + velocity / self.omega, p)
+        return LIPMState(com, velocity, self.omega**2 * (up + down), com + velocity / self.omega, p)
 
-    def at(self, t: float) -> Motion:
-        """Compute the motion at one time, as a call does but faster: made for control loops."""
+    def at(self, t: float) -> LIPMState:
+        """Evaluate at one time [s], faster than a call: for control loops."""
         rows = np.array(self.floats(t))
-        return Motion(rows[0:2], rows[2:4], rows[4:6], rows[6:8], rows[8:10])
+        return LIPMState(rows[0:2], rows[2:4], rows[4:6], rows[6:8], rows[8:10])
 
     def floats(self, t: float) -> tuple[float, ...]:
-        """Compute the ten numbers of `at` in the order of `Motion`."""
+        """Compute the ten numbers of `at` in the order of `LIPMState`."""
         k = max(bisect_right(self._times, t) - 1, 0)
         s, w = t - self._times[k], self.omega
         rising, falling = exp(w * s), exp(-w * s)
@@ -112,20 +126,20 @@ class PendulumPath:
 
     @cached_property
     def _table(self) -> Array:
-        """Start, rate, growing and falling part at each knot: (n, 2, 4)."""
+        """ZMP, its rate, unstable and stable part at each knot: (n, 2, 4)."""
         return np.array(self._rows)
 
 
 def _solve(times: list[float], zmp: list[Pair], omega: float, com: Pair, end: Pair) -> list[tuple[Row, Row]]:
-    """Find for each knot and axis: zero moment point, its rate, the growing and the falling part of the mass."""
+    """Compute for each knot and axis: ZMP, its rate, the unstable and the stable part of the CoM."""
     n, (dx, dy) = len(times), end
     px, py = zmp[-1]
     parts = [(0.0, 0.0, 0.5 * (dx - px), 0.5 * (dy - py), 1.0)]
-    for k in range(n - 2, -1, -1):  # backwards: rates, growing parts, decay
+    for k in range(n - 2, -1, -1):  # backwards: rates, unstable parts, decay
         h, (qx, qy) = times[k + 1] - times[k], zmp[k]
         if h <= 0:
             raise InputError(f"times must increase, got {times[k]!r} and then {times[k + 1]!r}")
-        first, last, rest = share(omega * h)
+        first, last, rest = dcm_fractions(omega * h)
         dx, dy = first * qx + last * px + rest * dx, first * qy + last * py + rest * dy
         u, v = (px - qx) / h, (py - qy) / h
         parts.append((u, v, 0.5 * (dx - qx - u / omega), 0.5 * (dy - qy - v / omega), rest))
@@ -133,7 +147,7 @@ def _solve(times: list[float], zmp: list[Pair], omega: float, com: Pair, end: Pa
     parts.reverse()
     rows: list[tuple[Row, Row]] = []
     fx, fy = com[0] - px - parts[0][2], com[1] - py - parts[0][3]
-    for k, (u, v, gx, gy, rest) in enumerate(parts):  # forwards: falling parts
+    for k, (u, v, gx, gy, rest) in enumerate(parts):  # forwards: stable parts
         x, y = zmp[k]
         rows.append(((x, u, gx, fx), (y, v, gy, fy)))
         if k < n - 1:
@@ -141,8 +155,8 @@ def _solve(times: list[float], zmp: list[Pair], omega: float, com: Pair, end: Pa
     return rows
 
 
-def share(x: float) -> tuple[float, float, float]:
-    """Do what `balance.lipm.shares` does, for one number x = omega * time."""
+def dcm_fractions(x: float) -> tuple[float, float, float]:
+    """Compute `balance.lipm.dcm_fractions` of one number x = omega * time, in plain floats."""
     rest = exp(-x)
     first = 1.0 + expm1(-x) / x if x > 1e-5 else x / 2 - x * x / 6
     return first, 1.0 - rest - first, rest

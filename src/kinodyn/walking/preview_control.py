@@ -1,4 +1,4 @@
-"""Preview control of the zero moment point: the simple alternative to prediction with constraints.
+"""Preview control of the zero moment point (ZMP): the simple alternative to MPC, without constraints.
 
 S. Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point", 2003; the gains are
 those of T. Katayama et al., "Design of an optimal controller for a discrete-time system subject to previewable demand",
@@ -19,8 +19,8 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 
 
-class PreviewPath(NamedTuple):
-    """What preview control made of a reference: states (..., n, 2) at its samples."""
+class PreviewTrajectory(NamedTuple):
+    """Result of preview control: CoM [m], its velocity and acceleration, and ZMP [m], (n, 2) each."""
 
     com: Array
     velocity: Array
@@ -29,11 +29,11 @@ class PreviewPath(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Preview:
-    """Gains of preview control. Made by `Preview.of`.
+class PreviewControl:
+    """Preview controller of the cart-table model, made by `PreviewControl.design`.
 
-    The mass is moved by its jerk u, constant over dt; its state is x = (position, velocity, acceleration), the zero
-    moment point is C x. The control is u = -integral * sum of errors - state . x + ahead . reference to come.
+    The input u is the jerk of the CoM, constant over dt; the state is x = (position, velocity, acceleration), the ZMP is
+    C x. The control law is u = -integral * (sum of errors) - state @ x + preview @ (coming references).
 
     Attributes
     ----------
@@ -42,11 +42,13 @@ class Preview:
     A, B, C : (3, 3), (3,), (3,)
         x(k + 1) = A x + B u, zmp = C x.
     integral : float
+        Integral gain.
     state : (3,)
-    ahead : (n,)
-        For the reference 1 to n samples from now.
+        State feedback gains.
+    preview : (n,)
+        Gains of the references 1 to n samples from now.
     riccati : (4, 4)
-        The solution of the Riccati equation that they come from.
+        Solution of the Riccati equation.
     """
 
     dt: float
@@ -55,14 +57,25 @@ class Preview:
     C: Array
     integral: float
     state: Array
-    ahead: Array
+    preview: Array
     riccati: Array
 
     @classmethod
-    def of(cls, omega: float, dt: float, *, horizon: float = 1.6, error: float = 1.0, jerk: float = 1e-6) -> Preview:
-        """Compute gains that minimise error * (zmp - reference)^2 + jerk * (change of u)^2 summed over time.
+    def design(
+        cls, omega: float, dt: float, *, horizon: float = 1.6, error: float = 1.0, jerk: float = 1e-6
+    ) -> PreviewControl:
+        """Compute the gains that minimise the sum of error * (zmp - reference)^2 + jerk * (change of u)^2.
 
-        `horizon` is how far the reference is looked at [s].
+        Parameters
+        ----------
+        omega
+            Natural frequency of the pendulum [rad/s].
+        dt
+            Sampling time [s].
+        horizon
+            Length of the preview [s].
+        error, jerk
+            Weights of the objective.
         """
         values = {"omega": omega, "dt": dt, "horizon": horizon, "error": error, "jerk": jerk}
         for name, value in values.items():
@@ -76,36 +89,45 @@ class Preview:
         scale = float(jerk + G @ P @ G)
         gain = G @ P @ F / scale
         closed = F - np.outer(G, gain)
-        ahead = np.empty(max(1, round(horizon / dt)))
+        preview = np.empty(max(1, round(horizon / dt)))
         row = P[:, 0].copy()
-        for k in range(len(ahead)):
-            ahead[k] = G @ row / scale
+        for k in range(len(preview)):
+            preview[k] = G @ row / scale
             row = closed.T @ row
-        return cls(dt, A, B, C, float(gain[0]), gain[1:], ahead, P)
+        return cls(dt, A, B, C, float(gain[0]), gain[1:], preview, P)
 
-    def __call__(self, reference: ArrayLike, *, com: ArrayLike | None = None, velocity: ArrayLike = 0.0) -> PreviewPath:
-        """Follow a reference (n, 2) of the zero moment point, sampled every dt; it stays at its last value.
+    def __call__(
+        self, reference: ArrayLike, *, com: ArrayLike | None = None, velocity: ArrayLike = 0.0
+    ) -> PreviewTrajectory:
+        """Track a ZMP reference.
 
-        The mass starts at `com` (2,), by default at the reference's start, with `velocity` (2,).
+        Parameters
+        ----------
+        reference
+            ZMP (n, 2) sampled every dt [m]; constant after its end.
+        com
+            CoM (2,) at the start [m]; by default the start of the reference.
+        velocity
+            Velocity of the CoM (2,) at the start [m/s].
         """
         p = numbers("reference", reference, 2)
         if p.ndim != 2 or len(p) < 1:
             raise InputError(f"reference must have shape (n, 2), got {p.shape}")
-        # relative to where the reference starts, so that standing there needs no control
-        long = np.concatenate([p, np.repeat(p[-1:], len(self.ahead), axis=0)]) - p[0]
+        # relative to the start of the reference, so that standing there needs no control
+        extended = np.concatenate([p, np.repeat(p[-1:], len(self.preview), axis=0)]) - p[0]
         x = np.zeros((3, 2))
         x[0], x[1] = (p[0] if com is None else numbers("com", com, 2)) - p[0], numbers("velocity", velocity)
         states, total = np.empty((len(p), 3, 2)), np.zeros(2)
         for k in range(len(p)):
             states[k] = x
-            total = total + self.C @ x - long[k]
-            u = -self.integral * total - self.state @ x + self.ahead @ long[k + 1 : k + 1 + len(self.ahead)]
+            total = total + self.C @ x - extended[k]
+            u = -self.integral * total - self.state @ x + self.preview @ extended[k + 1 : k + 1 + len(self.preview)]
             x = self.A @ x + np.multiply.outer(self.B, u)
-        return PreviewPath(states[:, 0] + p[0], states[:, 1], states[:, 2], self.C @ states + p[0])
+        return PreviewTrajectory(states[:, 0] + p[0], states[:, 1], states[:, 2], self.C @ states + p[0])
 
 
 def augmented(A: Array, B: Array, C: Array, error: float) -> tuple[Array, Array, Array]:
-    """Put the tracking error in front of the state's change: F (4, 4), G (4,), Q (4, 4) of the regulator."""
+    """Augment the change of the state by the tracking error: F (4, 4), G (4,), Q (4, 4) of the regulator."""
     F = np.zeros((4, 4))
     F[0, 0], F[0, 1:], F[1:, 1:] = 1.0, C @ A, A
     G = np.concatenate([[C @ B], B])

@@ -1,4 +1,4 @@
-"""Collects the rows of a recording while a run goes on."""
+"""Collects the rows of a recording during a run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
 
 
-class Log:
-    """Rows so far. A signal that appears late or is left out for a while is NaN where it is missing."""
+class Recorder:
+    """The rows so far. A signal that starts late or pauses is NaN where it is missing."""
 
     def __init__(self, robot: Robot, terrain: Mapping[str, Array]) -> None:
         self._robot, self._terrain = robot, terrain
@@ -28,7 +28,7 @@ class Log:
     def add(
         self, t: float, q: Array, v: Array, tau: Array, forces: Mapping[str, Array], signals: Mapping[str, ArrayLike]
     ) -> None:
-        """Add a row; arrays are copied, as their memory may be used again."""
+        """Append a row; arrays are copied, because simulators reuse their memory."""
         row = len(self._rows)
         for frame, force in forces.items():
             self._forces.setdefault(frame, {})[row] = np.array(force, dtype=float)
@@ -37,7 +37,7 @@ class Log:
         self._rows.append((t, q.copy(), v.copy(), tau.copy()))  # last: an interrupted row does not count
 
     def recording(self, status: Any, reason: str) -> Recording:
-        """Put the rows together."""
+        """Assemble the recording."""
         time, q, v, tau = (np.stack(part) for part in zip(*self._rows, strict=True))
         forces = {frame: self._column(rows, 0.0) for frame, rows in self._forces.items()}
         return Recording.of(

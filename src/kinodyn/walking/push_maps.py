@@ -1,4 +1,4 @@
-"""How strong a push a robot survives, in every direction: measured in MuJoCo, beside what a pendulum could."""
+"""Push maps: the strongest push that a robot survives in each direction, beside the bound of the pendulum."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
-from kinodyn.sim import MujocoSimulator, Push, simulate
-from kinodyn.sim.progress import Bar
+from kinodyn.sim import Push, simulate
+from kinodyn.sim.progress import ProgressBar
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.engines import Engine, make_simulator
 from kinodyn.walking.planner import Planner
+from kinodyn.walking.settings import GaitSettings
 
-BEFORE, AFTER = 0.5, 3.0  # [s] before and after a push on a robot that stands
-UNDER_WAY = 3.0  # [s] before a push on a robot that walks
-SHORT = 0.05  # [s] that a push lasts
-STRIDE = 0.25  # of the bound, by which pushes grow until the first that it does not survive
+STANDING_TIME, WALKING_TIME = 0.5, 3.0  # [s] before a push on a standing and on a walking robot
+OBSERVED_TIME = 3.0  # [s] after a push in which the robot must not fall
+PUSH_DURATION = 0.05  # [s]
+COARSE_STEP = 0.25  # of the bound, by which pushes grow until the first that is not survived
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +47,17 @@ class PushMap:
     directions : (n,)
         [rad], 0 forward, pi/2 to the left.
     survived : (n,)
-        [N s]; harder ones may be survived too, after one that is not.
+        Impulse [N s]; the search stops at the first push that is not survived, so that stronger ones may be.
     bound : (n,)
-        What a linear pendulum on these feet could survive without a step [N s].
+        What a linear inverted pendulum on these feet could survive without a step [N s].
     stepping : bool
-        Whether it was allowed to step.
-    velocity : tuple of 3 numbers or None
-        What it walked at; None: it stood.
+        Whether the robot may step.
     resolution : float
-        How exactly `survived` was searched for, as a share of `bound`.
+        Resolution of `survived`, as a fraction of `bound`.
+    velocity : tuple of 3 floats or None
+        Walking velocity; None if the robot stands.
     interrupted : bool
-        Whether Ctrl-C ended it before all directions were done.
+        Whether Ctrl-C ended the search before all directions were done.
     """
 
     robot: str
@@ -69,30 +71,40 @@ class PushMap:
 
     @property
     def ratio(self) -> Array:
-        """Give what was survived as a share of the bound (n,)."""
+        """Survived impulse as a fraction of the bound (n,)."""
         return np.asarray(self.survived / self.bound)
 
     @property
-    def how(self) -> str:
-        """Say what it was allowed to do."""
+    def condition(self) -> str:
+        """What the robot did: standing with or without steps, or walking."""
         if self.velocity is not None:
             return f"while walking at {np.linalg.norm(self.velocity[:2]):g} m/s"
         return "with steps" if self.stepping else "without a step"
 
     def summary(self) -> dict[str, Any]:
-        """Give all figures as plain numbers, ready for JSON."""
+        """Return all values as plain numbers, ready for JSON."""
         arrays = {name: getattr(self, name).tolist() for name in ("directions", "survived", "bound", "ratio")}
-        how = {"stepping": self.stepping, "velocity": self.velocity, "resolution": self.resolution}
-        return {"robot": self.robot, **how, **arrays}
+        conditions = {"stepping": self.stepping, "velocity": self.velocity, "resolution": self.resolution}
+        return {"robot": self.robot, **conditions, **arrays}
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Draw the map seen from above; returns matplotlib's figure."""
+        """Draw the map seen from above.
+
+        Parameters
+        ----------
+        path
+            Image file to write; None only returns the figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
         from kinodyn.walking.plots import draw_pushes
 
         return draw_pushes([self], path)
 
     def __str__(self) -> str:
-        lines = [f"{self.robot}: pushes survived {self.how}", "  direction   survived      bound   share"]
+        lines = [f"{self.robot}: pushes survived {self.condition}", "  direction   survived      bound   ratio"]
         for angle, impulse, bound in zip(self.directions, self.survived, self.bound, strict=True):
             lines.append(
                 f"  {np.rad2deg(angle):6.0f} deg {impulse:7.1f} N s {bound:7.1f} N s {100 * impulse / bound:5.0f} %"
@@ -109,49 +121,63 @@ def push_map(
     largest: float | None = None,
     resolution: float = 0.05,
     frame: str | None = None,
+    settings: GaitSettings | None = None,
+    engine: Engine = "mujoco",
     processes: int | None = None,
     progress: bool = False,
-    **settings: Any,
+    **options: Any,
 ) -> PushMap:
-    """Find in MuJoCo the strongest push that a robot survives in each direction, with all weaker ones that were tried.
+    """Find the strongest push that a robot survives in each direction, in simulation.
 
-    It stands, or walks at a velocity and is pushed after three seconds.
+    The robot stands, or walks at a velocity and is pushed after three seconds. It survives a push if it also survives
+    all weaker ones that were tried.
 
     Parameters
     ----------
+    robot
     directions
-        How many, evenly round, or angles [rad], 0 forward and pi/2 to the left.
+        Number of directions, evenly around the robot, or angles [rad], 0 forward and pi/2 to the left.
     stepping
-        Whether it may step; otherwise its feet stay where they are.
+        Whether the robot may step; otherwise its feet stay in place.
     velocity
-        Forward, sideways [m/s], turn [rad/s] of a robot that walks; it may change its steps. None: it stands.
+        Forward, lateral [m/s], turn [rad/s] of a walking robot, which may adapt its steps; None: it stands.
     largest
-        Where the search ends, as a multiple of the pendulum's bound; by default 2, with stepping 4.
+        End of the search, as a multiple of the bound; by default 2, with stepping 4.
     resolution
-        How exactly to search, as a share of the bound.
+        Resolution of the search, as a fraction of the bound.
     frame
-        Which frame is pushed, at its origin; by default the base, at the height of the mass of the whole robot.
-    processes
-        How many simulations at once; by default one for each core.
+        Frame that is pushed, at its origin; by default the base, with a force through the CoM of the robot.
     settings
-        Those of `sim.MujocoSettings`.
+        Settings of the gait, by default `GaitSettings.from_robot(robot)`.
+    engine
+        "mujoco" or "native".
+    processes
+        Number of parallel simulations; by default one per core.
+    progress
+        Whether to show a progress bar on stderr, if that is a terminal.
+    options
+        Options of the engine; see `walking.walk`.
 
-    Example
+    Returns
     -------
+    PushMap
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> found = kd.walking.push_map(kd.load("humanoid"), [0.0], resolution=0.5, processes=1)
     >>> bool(found.survived[0] > 0)
     True
     """
     angles = _angles(directions)
-    pace = None if velocity is None else tuple(numbers("velocity", velocity, 3).tolist())
-    stepping = stepping or pace is not None
+    walking = None if velocity is None else tuple(numbers("velocity", velocity, 3).tolist())
+    stepping = stepping or walking is not None
     most = (4.0 if stepping else 2.0) if largest is None else float(largest)
     if not (0 < resolution < most < np.inf):
         raise InputError(f"resolution and largest must be 0 < resolution < largest, got {resolution!r}, {most!r}")
     if processes is not None and (not isinstance(processes, int | np.integer) or processes < 1):
-        raise InputError(f"processes must be a whole number from 1 on, got {processes!r}")
-    body = Biped.of(robot)
+        raise InputError(f"processes must be a whole number of at least 1, got {processes!r}")
+    body = Biped.from_robot(robot)
     if frame is not None:
         robot.frame_index(frame)
     bound = push_bound(
@@ -161,11 +187,12 @@ def push_map(
         body.omega,
         robot.mass,
     )
+    conditions = {"stepping": stepping, "velocity": walking, "frame": frame, "settings": settings, "engine": engine}
     searches = [
-        _Search(robot, float(angle), float(limit), stepping, pace, most, resolution, frame, settings)
+        _Search(robot, float(angle), float(limit), most, resolution, {**conditions, **options})
         for angle, limit in zip(angles, bound, strict=True)
     ]
-    bar, survived = Bar(progress, len(searches), "directions"), list[float]()
+    bar, survived = ProgressBar(progress, len(searches), "directions"), list[float]()
     bar.update(0)
     try:
         for impulse in _run(searches, processes):
@@ -176,9 +203,17 @@ def push_map(
             raise
     finally:
         bar.close()
-    n = len(survived)  # less than asked for when it was interrupted
-    strongest = np.array(survived)
-    return PushMap(robot.name, angles[:n], strongest, bound[:n], stepping, float(resolution), pace, n < len(angles))
+    n = len(survived)  # fewer than requested after an interrupt
+    return PushMap(
+        robot=robot.name,
+        directions=angles[:n],
+        survived=np.array(survived),
+        bound=bound[:n],
+        stepping=stepping,
+        resolution=float(resolution),
+        velocity=walking,
+        interrupted=n < len(angles),
+    )
 
 
 def _angles(directions: int | ArrayLike) -> Array:
@@ -199,10 +234,10 @@ def _run(searches: list[_Search], processes: int | None) -> Iterator[float]:
     others = set(active_children())
     pool = ProcessPoolExecutor(processes or os.cpu_count(), get_context("spawn"))
     try:
-        with _interrupts_ignored():  # which the processes that start here inherit
+        with _interrupts_ignored():  # inherited by the processes that start here
             outcomes = pool.map(_call, searches)
         yield from outcomes
-    except BaseException:  # Ctrl-C too: nobody waits for simulations whose outcome is not wanted any more
+    except BaseException:  # Ctrl-C too: the results of running simulations are not needed any more
         for child in set(active_children()) - others:
             child.terminate()
         raise
@@ -212,9 +247,9 @@ def _run(searches: list[_Search], processes: int | None) -> Iterator[float]:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C, which a terminal sends to all processes: it is for the one that starts the others."""
+    """Ignore Ctrl-C, which a terminal sends to all processes: the parent process handles it."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears of it
+        yield  # only the main thread can set handlers
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -229,21 +264,18 @@ def _call(search: _Search) -> float:
 
 @dataclass(frozen=True)
 class _Search:
-    """Looks for the strongest push in one direction."""
+    """Search for the strongest push in one direction."""
 
     robot: Robot
     angle: float
     bound: float
-    stepping: bool
-    velocity: tuple[float, ...] | None
     largest: float
     resolution: float
-    frame: str | None
-    settings: dict[str, Any]
+    conditions: dict[str, Any]  # arguments of `survives_push`
 
     def __call__(self) -> float:
-        """Go up until it falls, as one that falls may survive a harder push; then look closer by halving."""
-        low, high, step = 0.0, 0.0, max(STRIDE, self.resolution)
+        """Increase the push until the first fall, then bisect; survival is not monotonic beyond the first fall."""
+        low, high, step = 0.0, 0.0, max(COARSE_STEP, self.resolution)
         while high == low:
             high = min(low + step, self.largest)
             if self.survives(high):
@@ -255,12 +287,11 @@ class _Search:
             low, high = (middle, high) if self.survives(middle) else (low, middle)
         return low * self.bound
 
-    def survives(self, share: float) -> bool:
-        impulse, more = share * self.bound, {"frame": self.frame, **self.settings}
-        return stands_push(self.robot, self.angle, impulse, stepping=self.stepping, velocity=self.velocity, **more)
+    def survives(self, ratio: float) -> bool:
+        return survives_push(self.robot, self.angle, ratio * self.bound, **self.conditions)
 
 
-def stands_push(
+def survives_push(
     robot: Robot,
     angle: float,
     impulse: float,
@@ -268,16 +299,20 @@ def stands_push(
     stepping: bool = False,
     velocity: ArrayLike | None = None,
     frame: str | None = None,
-    **settings: Any,
+    settings: GaitSettings | None = None,
+    engine: Engine = "mujoco",
+    **options: Any,
 ) -> bool:
-    """Push a robot once, with an impulse [N s] in a direction [rad], and tell whether it stayed upright."""
-    body = Biped.of(robot)
-    simulator = MujocoSimulator(robot, frames=[foot.frame for foot in body.feet.values()], **settings)
-    planner = Planner(body, adapt=stepping)
-    controller = WalkingController(body, forces=simulator.contact_forces, planner=planner)
+    """Push a robot once, with an impulse [N s] in a direction [rad], and tell whether it stays upright.
+
+    The other parameters are those of `push_map`.
+    """
+    body = Biped.from_robot(robot)
+    simulator = make_simulator(body, engine, **options)
+    controller = WalkingController(body, planner=Planner(body, settings=settings, adapt=stepping))
     if velocity is not None:
         controller.command(velocity)
-    before = BEFORE if velocity is None else UNDER_WAY
+    before = STANDING_TIME if velocity is None else WALKING_TIME
 
     def fell(t: float, state: State) -> bool:
         return controller.fallen is not None
@@ -285,24 +320,37 @@ def stands_push(
     recording = simulate(
         robot,
         controller,
-        before + SHORT + AFTER,
+        before + PUSH_DURATION + OBSERVED_TIME,
         q0=body.q,
         engine=simulator,
         dt=simulator.dt,
         control_dt=controller.dt,
-        pushes=[push_of(body, angle, impulse, start=before, frame=frame)],
+        pushes=[impulse_push(body, angle, impulse, start=before, frame=frame)],
         until=fell,
     )
-    if recording.status == "interrupted":  # half a run tells nothing
+    if recording.status == "interrupted":  # an incomplete run has no result
         raise KeyboardInterrupt
     return controller.fallen is None
 
 
-def push_of(body: Biped, angle: float, impulse: float, *, start: float, frame: str | None = None) -> Push:
-    """Make the push of an impulse [N s]: on the base, as if at the centre of mass, or at the origin of a frame."""
-    force = impulse / SHORT * np.array([np.cos(angle), np.sin(angle), 0.0])
+def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, frame: str | None = None) -> Push:
+    """Make a push of 50 ms.
+
+    Parameters
+    ----------
+    body
+    angle
+        Direction [rad], 0 forward and pi/2 to the left.
+    impulse
+        [N s]
+    start
+        [s]
+    frame
+        Frame that is pushed at its origin; by default the base, with a force through the CoM of the stance.
+    """
+    force = impulse / PUSH_DURATION * np.array([np.cos(angle), np.sin(angle), 0.0])
     if frame is not None:
-        return Push(frame, force, start=start, duration=SHORT)
+        return Push(frame, force, start=start, duration=PUSH_DURATION)
     base = body.robot.joints[0].child
     arm = np.array([0.0, 0.0, body.com_height - float(body.base[2, 3])])
-    return Push(base, np.concatenate([force, np.cross(arm, force)]), start=start, duration=SHORT)
+    return Push(base, np.concatenate([force, np.cross(arm, force)]), start=start, duration=PUSH_DURATION)

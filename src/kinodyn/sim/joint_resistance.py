@@ -1,4 +1,4 @@
-"""What resists in the joints: damping, dry friction, and stops where the limits are."""
+"""Passive joint forces: damping, Coulomb friction, and stops at the position limits."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import COORDINATES
 from kinodyn.model.robot import Robot
 
-FAR = 1e300  # stands for a limit that is not there: the core takes finite numbers only
-MARGIN = 4.0  # a joint's inertia may be this much smaller than M_jj when others move along
+NO_LIMIT = 1e300  # the core takes finite numbers only
+INERTIA_MARGIN = 4.0  # the effective inertia of a joint may be this much smaller than M_jj when others move along
 
 
 @dataclass(frozen=True)
-class Stops:
-    """Stops of the joints: springs and dampers that begin at the limits and push only.
+class JointStops:
+    """Spring-damper stops at the joint position limits, which only push.
 
-    Beyond its limit a joint feels -k x - d v with x how far it is beyond, never a pull. k and d are such that the
-    joint alone, with the inertia M_jj that it has at the neutral configuration, swings with `frequency` [rad/s] and
-    `damping_ratio`; so a joint that is pressed by the torque tau gives way by tau / (M_jj frequency^2).
+    A joint that is beyond its limit by x feels -k x - d v. k and d give the joint alone, with its inertia M_jj at the
+    neutral configuration, the natural frequency and damping ratio below; a torque tau against the stop displaces it by
+    tau / (M_jj frequency^2).
+
+    Attributes
+    ----------
+    frequency : float
+        Natural frequency [rad/s].
+    damping_ratio : float
+        1 is critically damped.
     """
 
     frequency: float = 200.0
@@ -33,34 +40,34 @@ class Stops:
         for name in ("frequency", "damping_ratio"):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-                raise InputError(f"{name} of the stops must be a number above 0, got {value!r}")
+                raise InputError(f"{name} of the joint stops must be a number above 0, got {value!r}")
 
 
 @dataclass(frozen=True, eq=False)
 class Resistance:
-    """Friction and stops of a robot, as arrays by v index and as the core takes them."""
+    """Friction and stops of a robot, as arrays by v index and in the layout of the core."""
 
     friction: Array  # (nv,)
-    stoppable: Array  # (nv,) speed that friction could take from a joint in one step
-    slow: float
+    stoppable: Array  # (nv,) speed that friction can remove from a joint in one step
+    slow: float  # speed below which friction is viscous
     stop_q: NDArray[np.intp]  # (k,) q index of each stop
     stop_v: NDArray[np.intp]  # (k,) v index
     numbers: Array  # (k, 4): lower, upper, stiffness, damping
-    rough: Array  # friction and stoppable speed of those that have friction, as the core takes them
+    rough: Array  # friction and stoppable speed of the joints with friction, in the layout of the core
     plan: bytes
 
     @classmethod
-    def of(cls, robot: Robot, dt: float, stops: Stops | None, friction: bool, slow: float) -> Resistance:
-        """Collect what resists."""
+    def from_robot(cls, robot: Robot, dt: float, stops: JointStops | None, friction: bool, slow: float) -> Resistance:
+        """Collect the passive joint forces of a robot."""
         inertia = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
         forces = robot.friction if friction else np.zeros(robot.nv)
-        stoppable = np.where(inertia > 0, MARGIN * dt * forces / np.where(inertia > 0, inertia, 1.0), FAR)
+        stoppable = np.where(inertia > 0, INERTIA_MARGIN * dt * forces / np.where(inertia > 0, inertia, 1.0), NO_LIMIT)
         places = _limited(robot) if stops is not None else np.zeros((0, 2), dtype=np.intp)
         numbers = np.zeros((len(places), 4))
         if stops is not None:
             own = inertia[places[:, 1]]
-            numbers[:, 0] = np.clip(robot.limits.lower[places[:, 0]], -FAR, FAR)
-            numbers[:, 1] = np.clip(robot.limits.upper[places[:, 0]], -FAR, FAR)
+            numbers[:, 0] = np.clip(robot.limits.lower[places[:, 0]], -NO_LIMIT, NO_LIMIT)
+            numbers[:, 1] = np.clip(robot.limits.upper[places[:, 0]], -NO_LIMIT, NO_LIMIT)
             numbers[:, 2] = own * stops.frequency**2
             numbers[:, 3] = 2.0 * stops.damping_ratio * own * stops.frequency
         some = np.flatnonzero(forces)
@@ -69,8 +76,8 @@ class Resistance:
         rough = np.stack([forces, stoppable], axis=-1)[some].ravel()
         return cls(forces, stoppable, slow, places[:, 0], places[:, 1], numbers, rough, plan)
 
-    def ahead(self, robot: Robot, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
-        """Give force and inertia (..., nv) so that the step feels force - inertia * acceleration, as the core does."""
+    def implicit(self, robot: Robot, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
+        """Linearise at the end of the step, as the core does: force and inertia (..., nv) of force - inertia * a."""
         speed = np.abs(v)
         slope = self.friction / np.maximum(speed, self.slow)
         force = -(robot.damping + slope) * v
@@ -88,7 +95,7 @@ class Resistance:
 
 
 def _limited(robot: Robot) -> NDArray[np.intp]:
-    """List (q index, v index) of the joints that have a limit."""
+    """List (q index, v index) of the joints with a position limit."""
     places = [
         (joint.q.start, joint.v.start)
         for joint in robot.joints

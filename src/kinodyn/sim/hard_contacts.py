@@ -1,10 +1,10 @@
-"""Hard contacts: places that cannot enter the ground, with impacts and dry friction, stepped in time.
+"""Hard contacts: non-penetration, impacts and Coulomb friction by implicit time stepping.
 
-Velocities after a step and impulses in it are found together: no place goes into the ground, the ground never pulls,
-friction stays in its cone and works against the sliding. There are no events to find: an impact is a large impulse in
-one step. J. J. Moreau, "Unilateral contact and dry friction in finite freedom dynamics", 1988; D. E. Stewart and
-J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic collisions and Coulomb
-friction", 1996.
+The velocities after a step and the contact impulses in it are solved for together: no contact point penetrates the
+ground, normal impulses only push, friction stays in its cone and opposes sliding. There is no event detection: an impact
+is a large impulse in one step. J. J. Moreau, "Unilateral contact and dry friction in finite freedom dynamics", 1988;
+D. E. Stewart and J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic collisions and
+Coulomb friction", 1996.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from kinodyn.dynamics.contact.constraints import plan
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
-from kinodyn.sim.joints import Resistance
+from kinodyn.sim.joint_resistance import Resistance
 
-OUT = -1.0  # stands for the friction of places that take no part
-RECOVERY = 0.2  # share of a depth that is pushed out in one step
-FASTEST_RECOVERY = 0.5  # [m/s]
+INACTIVE = -1.0  # as a friction coefficient: the point takes no part in this step
+DEPTH_CORRECTION = 0.2  # fraction of the penetration that is corrected in one step
+MAX_CORRECTION_SPEED = 0.5  # [m/s]
 
 
 class Ground(Protocol):
-    """What hard contacts ask of the ground, as `kinodyn.dynamics.contact` has it."""
+    """What hard contacts require of the ground; the types of `kinodyn.dynamics.contact` offer it."""
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Tell how far points (..., 3) are above the ground, and its unit normals (..., 3) below them."""
+        """Return the heights (...) of points (..., 3) above the ground, and its unit normals (..., 3) there."""
         ...
 
 
 class Impulses(NamedTuple):
-    """What the ground does in one step: wrenches by frame (..., 6), and impulses [N s] for the next guess."""
+    """Contact forces of one step: wrenches by frame (..., 6), and impulses [N s] that warm-start the next step."""
 
     wrenches: dict[str, Array]
     impulses: Array  # (..., points, 3)
@@ -46,22 +46,22 @@ class Impulses(NamedTuple):
 
 
 class HardContacts:
-    """Places that touch the ground and cannot enter it.
+    """Contact points that cannot penetrate the ground.
 
-    A contact without corners is its single point, so `kind="surface"` needs corners. Restitution e: a place that hits
-    the ground with normal velocity u leaves it with -e u. Without restitution a place that would enter the ground in a
-    step ends the step on it. Each step solves for the impulses by projected Gauss-Seidel.
+    A contact without corners is a single point, so `kind="surface"` needs corners. With restitution e, a point that
+    hits the ground with normal velocity u leaves it with -e u. Without restitution, a point that would penetrate the
+    ground in a step ends the step on it. Each step solves for the impulses by projected Gauss-Seidel.
 
     Parameters
     ----------
     contacts
-        Points and patches, each with its friction.
+        Points and patches, each with its friction coefficient.
     ground
-        Anything with `height_and_normal`; None: the plane through the world's origin across each contact's normal.
+        Anything with `height_and_normal`; None is the plane through the world origin across each contact's normal.
     restitution
-        From 0 to 1, one for all.
-    sweeps, tolerance
-        Most sweeps over all places in one step, and the change of velocity [m/s] below which they end.
+        From 0 to 1, one for all contacts.
+    max_iterations, tolerance
+        Largest number of Gauss-Seidel sweeps in one step, and the change of velocity [m/s] below which they end.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class HardContacts:
         *,
         ground: Ground | None = None,
         restitution: float = 0.0,
-        sweeps: int = 500,
+        max_iterations: int = 500,
         tolerance: float = 1e-9,
     ) -> None:
         self.contacts = tuple(contacts)
@@ -82,9 +82,9 @@ class HardContacts:
         if not isinstance(restitution, int | float | np.number) or not 0 <= restitution <= 1:
             raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
         self.ground, self.restitution = ground, float(restitution)
-        self.sweeps, self.tolerance = int(sweeps), float(tolerance)
-        self._places = [c.point[None] if c.corners is None else c.corners for c in self.contacts]
-        sizes = [len(places) for places in self._places]
+        self.max_iterations, self.tolerance = int(max_iterations), float(tolerance)
+        self._points = [c.point[None] if c.corners is None else c.corners for c in self.contacts]
+        sizes = [len(points) for points in self._points]
         self._owner = np.repeat(np.arange(len(sizes)), sizes)
         self._frames = list(dict.fromkeys(contact.frame for contact in self.contacts))
         self._normal = np.array([contact.normal for contact in self.contacts])[self._owner]
@@ -92,7 +92,7 @@ class HardContacts:
 
     @property
     def points(self) -> int:
-        """Number of places that may touch."""
+        """Number of contact points."""
         return len(self._owner)
 
     def solve(
@@ -106,26 +106,26 @@ class HardContacts:
         dt: float,
         guess: Array | None = None,
     ) -> Impulses:
-        """Find what the ground does in the step from (q, v) on."""
+        """Solve for the contact impulses of the step that starts at (q, v)."""
         _, integers, places, rows = plan(robot, self.contacts)
         origins = kinematics.poses(robot, q, frames=self._frames)
         p = self._positions(origins)
         height, normal = self._below(p)
         J, _ = _core.constraint_rows(robot, q, v, places, integers, rows)
         rate = (J @ v[..., None])[..., 0].reshape(p.shape)
-        away = height > dt * (2.0 * np.abs((rate * normal).sum(axis=-1)) + FASTEST_RECOVERY)
-        if away.all():  # nothing comes down in this step
-            nothing = np.zeros((*p.shape[:-2], 6))
-            return Impulses(dict.fromkeys(self._frames, nothing), np.zeros(p.shape), 0.0)
+        away = height > dt * (2.0 * np.abs((rate * normal).sum(axis=-1)) + MAX_CORRECTION_SPEED)
+        if away.all():  # no point can reach the ground in this step
+            zero = np.zeros((*p.shape[:-2], 6))
+            return Impulses(dict.fromkeys(self._frames, zero), np.zeros(p.shape), 0.0)
         R = _axes(normal)  # (..., points, 3, 3), rows: normal and two tangents
         J = (R @ J.reshape(*p.shape[:-2], self.points, 3, robot.nv)).reshape(*p.shape[:-2], rows, robot.nv)
         free, Y = _free_motion(robot, q, v, tau, wrenches, resistance, dt, np.swapaxes(J, -1, -2))
         before, after = (J @ v[..., None])[..., 0], (J @ free[..., None])[..., 0]
-        least, friction = self._wanted(height, before[..., ::3], after[..., ::3], dt)
+        least, friction = self._targets(height, before[..., ::3], after[..., ::3], dt)
         A = (J @ Y).reshape(*after.shape[:-1], rows * rows)
         first = np.zeros(rows) if guess is None else guess.reshape(*guess.shape[:-2], rows)
         x, error, _ = _core.contact_impulses(
-            robot, A, after, least, friction, first, self.tolerance, self.points, self.sweeps
+            robot, A, after, least, friction, first, self.tolerance, self.points, self.max_iterations
         )
         impulses = x.reshape(p.shape)
         force = (impulses[..., None, :] @ R)[..., 0, :] / dt
@@ -133,9 +133,9 @@ class HardContacts:
 
     def _positions(self, origins: Array) -> Array:
         parts = []
-        for contact, places in zip(self.contacts, self._places, strict=True):
+        for contact, points in zip(self.contacts, self._points, strict=True):
             T = origins[..., self._frames.index(contact.frame), :, :]
-            parts.append(places @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3])
+            parts.append(points @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3])
         return np.concatenate(parts, axis=-2)
 
     def _below(self, p: Array) -> tuple[Array, Array]:
@@ -143,16 +143,16 @@ class HardContacts:
             return self.ground.height_and_normal(p)
         return (p * self._normal).sum(axis=-1), np.broadcast_to(self._normal, p.shape)
 
-    def _wanted(self, height: Array, before: Array, after: Array, dt: float) -> tuple[Array, Array]:
-        """Give the least normal velocities after the step, and the friction of those that take part."""
-        recovery = np.minimum(RECOVERY * -height / dt, FASTEST_RECOVERY)
+    def _targets(self, height: Array, before: Array, after: Array, dt: float) -> tuple[Array, Array]:
+        """Compute the least normal velocity of each point after the step, and its friction; INACTIVE if far away."""
+        correction = np.minimum(DEPTH_CORRECTION * -height / dt, MAX_CORRECTION_SPEED)
         if self.restitution > 0:
-            part = height <= 0
-            least = np.maximum(recovery, -self.restitution * before)
+            active = height <= 0
+            least = np.maximum(correction, -self.restitution * before)
         else:
-            part = height + dt * np.minimum(before, after) <= dt * FASTEST_RECOVERY
-            least = np.where(height > 0, -height / dt, recovery)
-        return np.where(part, least, 0.0), np.where(part, self._mu, OUT)
+            active = height + dt * np.minimum(before, after) <= dt * MAX_CORRECTION_SPEED
+            least = np.where(height > 0, -height / dt, correction)
+        return np.where(active, least, 0.0), np.where(active, self._mu, INACTIVE)
 
     def _on_frames(self, origins: Array, p: Array, force: Array) -> dict[str, Array]:
         total = {frame: np.zeros((*p.shape[:-2], 6)) for frame in self._frames}
@@ -174,24 +174,24 @@ def _free_motion(
     dt: float,
     columns: Array,
 ) -> tuple[Array, Array]:
-    """Compute velocities (..., nv) after a step without ground, and M^-1 columns with the M that the step feels."""
-    force, inertia = resistance.ahead(robot, q, v, dt)
+    """Compute the velocities (..., nv) after a contact-free step, and M^-1 columns with the step's effective M."""
+    force, inertia = resistance.implicit(robot, q, v, dt)
     M = dynamics.mass_matrix(robot, q)
     diagonal = np.arange(robot.nv)
     M[..., diagonal, diagonal] += inertia
-    # both know of the damping
+    # damping is in both the resistance and the bias: count it once
     force += tau + robot.damping * v - dynamics.bias(robot, q, v, wrenches)
     solved = np.linalg.solve(M, np.concatenate([columns, force[..., None]], axis=-1))
     free = v + dt * solved[..., -1]
     for joint in robot.joints:
         if joint.kind == "floating":
             lin, ang = slice(joint.v.start, joint.v.start + 3), slice(joint.v.start + 3, joint.v.stop)
-            free[..., lin] += dt * cross(v[..., ang], v[..., lin])  # the core steps along axes that stand still
+            free[..., lin] += dt * cross(v[..., ang], v[..., lin])  # the core integrates along fixed axes
     return free, solved[..., :-1]
 
 
 def _axes(normal: Array) -> Array:
-    """Give two tangents to each unit normal (..., 3): rows n, t1, t2 of (..., 3, 3)."""
+    """Complete each unit normal (..., 3) by two tangents: rows n, t1, t2 of (..., 3, 3)."""
     helper = np.where(np.abs(normal[..., :1]) < 0.7, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
     first = cross(normal, helper)
     first /= np.linalg.norm(first, axis=-1, keepdims=True)

@@ -8,7 +8,7 @@ import pytest
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.balance import lipm
-from kinodyn.walking import Footstep, StepChange, StepLimits, adapt_step
+from kinodyn.walking import AdaptedStep, Footstep, StepLimits, adapt_step
 
 W, LEFT = 3.3, 0.3
 STANCE = Footstep("right", 0.0, 0.0, 0.0)
@@ -16,7 +16,7 @@ PLANNED = Footstep("left", 0.2, 0.17, 0.0)
 OFFSET = np.array([0.06, -0.05])
 
 
-def change(limits: StepLimits, push: Array, **options: float) -> StepChange:
+def change(limits: StepLimits, push: Array, **options: float) -> AdaptedStep:
     settings = {"remaining": LEFT, "shortest": 0.15, "longest": 0.5, "next_shortest": 0.4, **options}
     xi = (PLANNED.position + OFFSET) * np.exp(-W * LEFT)  # with the pressure at 0 it arrives as planned
     return adapt_step(
@@ -39,7 +39,7 @@ def test_after_pushes_the_pendulum_arrives_where_the_answer_says_within_reach_an
         found = change(limits, push)
         assert found.status in ("solved", "relaxed")
         assert 0.15 - 1e-9 <= found.remaining <= 0.5 + 1e-9
-        assert float(limits.excess("left", found.step.seen_from(STANCE))) < 1e-6
+        assert float(limits.excess("left", found.step.relative_to(STANCE))) < 1e-6
         xi = (PLANNED.position + OFFSET) * np.exp(-W * LEFT) + push
         landing = lipm.move_dcm(xi, np.zeros(2), W, found.remaining) - found.step.position
         np.testing.assert_allclose(landing, found.offset, atol=1e-6)

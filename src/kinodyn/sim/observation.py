@@ -1,0 +1,77 @@
+"""What a controller observes: the state of the robot, the forces on its feet, its IMU and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.model.state import State
+from kinodyn.sim.imu import Imu
+from kinodyn.sim.protocol import Simulator
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What a controller knows at one control tick, measured on a robot or in a simulator.
+
+    Attributes
+    ----------
+    time : float
+        [s]
+    state : State
+        The robot at the measured or estimated configuration and velocity.
+    forces : dict of frame -> (6,), or None
+        Measured contact wrench on each foot's frame [N, N m], along world axes at the origin of the frame. A frame
+        that is not listed carries no load; None if forces are not measured.
+    imu : Imu or None
+        Mean reading since the last tick; None on a fixed base.
+
+    Examples
+    --------
+    >>> import numpy as np, kinodyn as kd
+    >>> robot = kd.load("humanoid")
+    >>> state = kd.State(robot, robot.configuration("standing"))
+    >>> half = np.array([0.0, 0.0, 0.5 * 9.81 * robot.mass, 0.0, 0.0, 0.0])
+    >>> observation = kd.sim.Observation(0.0, state, {"left_sole": half, "right_sole": half})
+    >>> observation.imu is None
+    True
+    """
+
+    time: float
+    state: State
+    forces: Mapping[str, Array] | None
+    imu: Imu | None = None
+
+
+@runtime_checkable
+class ObservationController(Protocol):
+    """A controller that needs more than the state. `simulate` passes it an `Observation` at every control tick."""
+
+    def act(self, observation: Observation) -> ArrayLike:
+        """Compute generalised forces (nv,); those of a floating base are zero."""
+        ...
+
+
+def observe(simulator: Simulator, state: State, time: float) -> Observation:
+    """Read the sensors of a simulator.
+
+    Parameters
+    ----------
+    simulator
+        Anything that offers the protocol `sim.Simulator`.
+    state
+        The state as the controller sees it: true, noisy, delayed or estimated.
+    time
+        [s]
+
+    Returns
+    -------
+    Observation
+        Its IMU reading is the mean since the previous call.
+    """
+    imu = simulator.read_imu() if simulator.robot.base == "floating" else None
+    return Observation(time, state, simulator.contact_forces(), imu)

@@ -1,0 +1,113 @@
+"""The coming footsteps of a walking robot, from its current command: a velocity, a goal, or a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.errors import InputError
+from kinodyn.walking.biped import Biped, opposite
+from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, walk_to
+from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.step_limits import StepLimits
+
+
+class FootstepGenerator:
+    """Plans the next few footsteps; the velocity changes gradually from step to step.
+
+    Attributes
+    ----------
+    velocity : (3,)
+        Commanded velocity: forward, lateral [m/s], turn [rad/s].
+    walking : bool
+        Whether the robot is to keep walking.
+    """
+
+    def __init__(self, body: Biped, limits: StepLimits, settings: GaitSettings) -> None:
+        self.body, self.limits, self.settings = body, limits, settings
+        self.velocity, self.walking = np.zeros(3), False
+        self._goal: tuple[Array, StepLimits] | None = None
+        self._step_velocities: dict[int, Array] = {}  # velocity that each step was planned for
+        self._max_change = settings.max_velocity_change * limits.max_velocity(settings.step_time)
+
+    def command(self, velocity: ArrayLike) -> None:
+        """Walk at a velocity (3,); one beyond the limits raises InputError and changes nothing."""
+        self.velocity = np.array(self.limits.check(velocity, self.settings.step_time))
+        self.walking, self._goal = True, None
+
+    def go_to(self, goal: ArrayLike, *, speed: float) -> None:
+        """Walk to a goal (3,); one out of reach, or a speed beyond the limits, raises InputError."""
+        self._goal = self.check_goal(goal, speed)
+        self.walking = True
+
+    def stop(self) -> None:
+        """Slow down and bring the feet together."""
+        self.walking, self._goal = False, None
+
+    def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits]:
+        """Return a goal (3,) and the limits of the steps towards it, or raise InputError."""
+        place = numbers("goal", goal, 3)
+        if not isinstance(speed, int | float | np.number) or not speed > 0:
+            raise InputError(f"the speed towards a goal must be above 0, got {speed!r}")
+        self.limits.check((speed, 0.0, 0.0), self.settings.step_time)
+        limits = replace(self.limits, forward=float(speed) * self.settings.step_time)
+        walk_to(self.body, place, limits=limits, fraction=1.0, tolerance=self.settings.goal_tolerance)
+        return place, limits
+
+    def first_steps(self, feet: dict[str, Footstep], first: int) -> Sequence[Footstep]:
+        """Plan the steps from standing: the foot on the side of the command steps first."""
+        self._step_velocities.clear()
+        if not self.walking:
+            return []
+        if self._goal is not None:
+            return self._to_goal(feet, None)
+        side = leading_side(self.velocity)
+        return self.following({side: feet[side], opposite(side): feet[opposite(side)]}, first)
+
+    def following(self, feet: dict[str, Footstep], first: int) -> Sequence[Footstep]:
+        """Plan the steps after the last of these feet: gradually to the commanded velocity, or to rest.
+
+        Parameters
+        ----------
+        feet
+            Feet on the ground, the one that landed last at the end.
+        first
+            Number of steps that have landed.
+        """
+        stance = list(feet.values())[-1]
+        if self._goal is not None:
+            return self._to_goal(feet, opposite(stance.side))
+        steps: list[Footstep] = []
+        velocity = self._step_velocities.get(first - 1, np.zeros(3))
+        self._step_velocities = {first - 1: velocity}
+        for k in range(self.settings.steps_ahead):
+            velocity = self._approach(velocity)
+            if not self.walking and not velocity.any():
+                break
+            self._step_velocities[first + k] = velocity
+            steps.append(next_step(stance, velocity * self.settings.step_time, self.limits))
+            stance = steps[-1]
+        closing = closing_step(stance, self.limits)
+        distance = max(map(abs, closing.relative_to(feet[closing.side]))) if not steps else np.inf
+        return [] if distance < self.settings.closing_tolerance else [*steps, closing]
+
+    def _approach(self, velocity: Array) -> Array:
+        """Change the velocity of the last step towards the command, by no more than the largest change."""
+        target = self.velocity if self.walking else np.zeros(3)
+        changed = velocity + np.clip(target - velocity, -self._max_change, self._max_change)
+        near = np.abs(target - changed) < self.settings.velocity_snap * self._max_change
+        return np.where(near, target, changed)
+
+    def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
+        """Plan the next steps to the goal; near it all of them, after which the robot stands."""
+        assert self._goal is not None
+        (goal, limits), ahead = self._goal, self.settings.steps_ahead
+        tolerance = self.settings.goal_tolerance
+        steps = walk_to(self.body, goal, limits=limits, start=feet, first=first, fraction=1.0, tolerance=tolerance)
+        self.walking = len(steps) > ahead
+        return [*steps[:ahead], closing_step(steps[ahead - 1], limits)] if self.walking else steps

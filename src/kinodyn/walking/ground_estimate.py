@@ -1,0 +1,72 @@
+"""Estimate of the ground from the poses of the soles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.model.state import State
+from kinodyn.walking.biped import Biped
+from kinodyn.walking.footsteps import Footstep
+from kinodyn.walking.settings import GaitSettings
+
+
+@dataclass(frozen=True)
+class GroundEstimate:
+    """The ground near the robot.
+
+    Attributes
+    ----------
+    soles : dict of side -> (4, 4)
+        Measured T_world_sole.
+    gradient : tuple of 2 floats
+        Rise of the ground along x and y.
+    """
+
+    soles: dict[str, Array]
+    gradient: tuple[float, float]
+
+    def height(self, side: str, x: float, y: float) -> float:
+        """Extrapolate the height [m] of the ground at a position from one foot."""
+        T, (a, b) = self.soles[side], self.gradient
+        return float(T[2, 3] + a * (x - T[0, 3]) + b * (y - T[1, 3]))
+
+    def mean_height(self, x: float, y: float, standing: Iterable[str]) -> float:
+        """Return the mean over the standing feet of the height [m] of the ground at a position."""
+        heights = [self.height(side, x, y) for side in standing]
+        return sum(heights) / len(heights)
+
+    def sole_pose(self, step: Footstep, stance: Footstep) -> Array:
+        """Place a footstep on the ground extrapolated from the stance foot: T_world_sole (4, 4)."""
+        T, (a, b) = step.pose, self.gradient
+        T[2, 3] = self.height(stance.side, step.x, step.y) + step.z - stance.z
+        up = np.array([-a, -b, 1.0]) / np.sqrt(1.0 + a * a + b * b)
+        along = T[:3, 0] - (T[:3, 0] @ up) * up
+        T[:3, 0] = along / np.linalg.norm(along)
+        T[:3, 2] = up
+        T[:3, 1] = np.cross(up, T[:3, 0])
+        return T
+
+
+class GroundEstimator:
+    """Estimates the slope of the ground from the sole that stands alone, by a first-order low-pass filter."""
+
+    def __init__(self, body: Biped, settings: GaitSettings, dt: float) -> None:
+        self.body, self.settings = body, settings
+        self._gain = dt / settings.slope_time_constant
+        self._gradient = (0.0, 0.0)
+
+    def update(self, state: State, stance: str | None) -> GroundEstimate:
+        """Take one measurement; `stance` is the side of a settled foot that stands alone, if there is one."""
+        soles = {side: state.pose(foot.frame) @ foot.T_frame_sole for side, foot in self.body.feet.items()}
+        if stance is not None:
+            x, y, z = soles[stance][:3, 2].tolist()
+            a, b = self._gradient
+            self._gradient = a + self._gain * (self._clip(-x / z) - a), b + self._gain * (self._clip(-y / z) - b)
+        return GroundEstimate(soles, self._gradient)
+
+    def _clip(self, rise: float) -> float:
+        return min(max(rise, -self.settings.max_slope), self.settings.max_slope)

@@ -1,0 +1,143 @@
+"""Metrics of a walk, measured on its recording."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import kinematics
+from kinodyn.arrays import Array
+from kinodyn.balance.polygon import margin
+from kinodyn.balance.support import support_polygon
+from kinodyn.balance.zmp import zmp_from_wrenches
+from kinodyn.recording import Recording
+from kinodyn.walking.biped import Biped
+
+SETTLING_TIME = 0.04  # [s] after touchdown in which a foot may still move
+STARTING_TIME = 2.0  # [s] after the first step before the speed is measured
+MIN_DISTANCE = 0.1  # [m] below which there is no cost of transport
+
+
+class WalkMetrics:
+    """Metrics of a recorded walk, up to a fall."""
+
+    def __init__(self, body: Biped, recording: Recording, fallen: float | None) -> None:
+        self.body, self.recording = body, recording
+        self.upto = len(recording)
+        if fallen is not None:
+            self.upto = max(2, int(np.searchsorted(recording.time, fallen)))
+        self.q, self.time = recording.q[: self.upto], recording.time[: self.upto]
+        self.com = kinematics.com(body.robot, self.q)
+        self.stance = self.signal("stance") > 0
+        x, y, z, w = self.q[:, 3:7].T
+        yaw = np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+        self.yaw: Array = yaw - yaw[0]
+        self.soles = {side: foot.sole_pose(body.robot, self.q) for side, foot in body.feet.items()}
+
+    def signal(self, name: str) -> Array:
+        """Return a recorded signal, up to a fall."""
+        return np.asarray(self.recording.signals[name])[: self.upto]
+
+    def distance(self) -> float:
+        """Measure the displacement of the CoM along the ground [m]."""
+        return float(np.linalg.norm(self.com[-1, :2] - self.com[0, :2]))
+
+    def motion(self, commanded: Array, begin: float, end: float) -> tuple[float, float]:
+        """Measure the mean velocity in the direction of the command [m/s], and the mean turn rate [rad/s]."""
+        rows = np.flatnonzero((self.time >= begin + STARTING_TIME) & (self.time <= end))
+        if len(rows) < 2 or self.time[rows[-1]] - self.time[rows[0]] < 0.5:
+            return float("nan"), float("nan")
+        t = self.time[rows[-1]] - self.time[rows[0]]
+        turning = float(self.yaw[rows[-1]] - self.yaw[rows[0]]) / t
+        (vx, vy), speed = commanded[:2], float(np.hypot(*commanded[:2]))
+        if speed == 0:
+            return 0.0, turning
+        c, s = np.cos(self.yaw[rows]), np.sin(self.yaw[rows])
+        along = np.column_stack([c * vx - s * vy, s * vx + c * vy]) / speed
+        moved = np.diff(self.com[rows, :2], axis=0)
+        return float((moved * along[:-1]).sum() / t), turning
+
+    def steps(self) -> int:
+        """Count touchdowns."""
+        return int((np.diff(self.stance.astype(int), axis=0) > 0).sum())
+
+    def margins(self) -> Array:
+        """Measure the margin (n,) [m] of the ZMP of the measured forces in the support polygon, 50 times a second."""
+        recording, feet, rows = self.recording, list(self.body.feet.values()), np.arange(10, self.upto, 10)
+        pressed = sum(recording.forces[foot.frame][rows, 2] for foot in feet) > 0.1 * self.body.weight
+        rows = rows[pressed]
+        wrenches = {foot.frame: recording.forces[foot.frame][rows] for foot in feet}
+        points = zmp_from_wrenches(self.body.robot, recording.q[rows], wrenches)
+        found = []
+        for k, point in zip(rows, points, strict=True):
+            standing = [foot for foot, on in zip(feet, self.stance[k], strict=True) if on]
+            if standing:
+                found.append(float(margin(support_polygon(self.body.robot, recording.q[k], standing), point[:2])))
+        return np.array(found)
+
+    def slip(self) -> float:
+        """Measure the largest displacement of a sole along the ground during one stance [m]."""
+        worst, settle = 0.0, max(1, round(SETTLING_TIME / float(self.time[1] - self.time[0])))
+        for column, T in zip(self.stance.T, self.soles.values(), strict=True):
+            for begin, end in _stretches(column):
+                position = T[begin + settle : end, :2, 3]
+                if len(position):
+                    worst = max(worst, float(np.linalg.norm(position - position[0], axis=-1).max()))
+        return worst
+
+    def tracking(self) -> tuple[float, float, float]:
+        """Measure the RMS tracking errors of CoM [m], swing foot [m] and tilt of the trunk [rad]."""
+        com = np.linalg.norm((self.com - self.signal("com_reference"))[:, :2], axis=-1)
+        foot = [
+            np.linalg.norm(self.soles[side][:, :3, 3] - self.signal(f"{side}_reference"), axis=-1)[~column]
+            for side, column in zip(self.soles, self.stance.T, strict=True)
+        ]
+        up = (
+            kinematics.pose(self.body.robot, self.q, self.body.robot.joints[0].child)[:, :3, :3] @ self.body.base[2, :3]
+        )
+        tilt = np.arccos(np.clip(up[:, 2], -1.0, 1.0))
+        return _rms(com), _rms(np.concatenate(foot)), _rms(tilt)
+
+    def torques(self) -> dict[str, float]:
+        """Find the largest torque of each joint as a fraction of its limit."""
+        robot = self.body.robot
+        shares = np.abs(self.recording.tau[: self.upto]).max(axis=0) / robot.limits.effort
+        return {
+            joint.name: float(shares[joint.v.start])
+            for joint in robot.joints
+            if joint.mimic is None and joint.v.stop - joint.v.start == 1
+        }
+
+    def cost_of_transport(self) -> float:
+        """Compute absolute mechanical work over weight times distance; NaN for short distances."""
+        distance = self.distance()
+        if distance < MIN_DISTANCE:
+            return float("nan")
+        power = np.abs(self.recording.tau[: self.upto] * self.recording.v[: self.upto]).sum(axis=-1)
+        return float(power @ np.gradient(self.time) / (self.body.weight * distance))
+
+    def goal_offset(self, goal: Array) -> tuple[float, float]:
+        """Measure the final distance of the centre between the soles from a goal (3,) [m], and its yaw error [rad]."""
+        feet = self.body.feet
+        centre = 0.5 * sum(T[-1, :2, 3] + T[-1, :2, :2] @ feet[side].middle for side, T in self.soles.items())
+        yaw = float(self.yaw[-1] - goal[2])
+        return float(np.hypot(*(centre - goal[:2]))), float(np.arctan2(np.sin(yaw), np.cos(yaw)))
+
+
+def fall_time(body: Biped, recording: Recording, fall_height: float) -> float | None:
+    """Find when the true base fell below a fraction of its height above the feet [s]; an estimate may not notice."""
+    q = np.vstack([body.q, recording.q])
+    feet = np.min([kinematics.pose(body.robot, q, foot.frame)[:, 2, 3] for foot in body.feet.values()], axis=0)
+    height = q[:, 2] - feet
+    low = np.flatnonzero(height[1:] < fall_height * height[0])
+    return float(recording.time[low[0]]) if len(low) else None
+
+
+def _stretches(on: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """List the ranges of consecutive True values."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2))) if len(values) else 0.0

@@ -1,0 +1,131 @@
+"""Changes of a contact schedule while the robot walks: new commands, adapted steps, early and late touchdowns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kinodyn.arrays import Array
+from kinodyn.balance.polygon import nearest
+from kinodyn.walking.biped import Biped, opposite
+from kinodyn.walking.footstep_generator import FootstepGenerator
+from kinodyn.walking.footsteps import Footstep, closing_step, next_step
+from kinodyn.walking.phases import Phase
+from kinodyn.walking.schedule import ContactSchedule
+from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
+from kinodyn.walking.step_limits import StepLimits
+
+MIN_DOUBLE_SUPPORT = 1e-3  # [s] that is left of a double support in progress
+
+
+class Replanner:
+    """Makes new contact schedules from the current phase of an earlier one; it does not change the earlier one."""
+
+    def __init__(self, body: Biped, limits: StepLimits, settings: GaitSettings, generator: FootstepGenerator) -> None:
+        self.body, self.limits, self.settings, self.generator = body, limits, settings, generator
+
+    def rebuild(
+        self,
+        schedule: ContactSchedule,
+        t: float,
+        *,
+        landing: Footstep | None = None,
+        end: float | None = None,
+        double: float | None = None,
+    ) -> ContactSchedule:
+        """Replan everything after time t [s].
+
+        Parameters
+        ----------
+        schedule, t
+        landing, end
+            New footstep of the foot in the air, and time of its touchdown [s].
+        double
+            Duration of the double support after it [s].
+        """
+        phase = schedule.at(t)
+        if phase.swing is None:
+            return self._joined(schedule, t, self._from_double_support(schedule, t, phase))
+        step, touchdown = landing or phase.swing, phase.end if end is None else end
+        stance = next(iter(phase.feet.values()))
+        zmp = (phase.zmp[0], phase.zmp[1])
+        head = schedule.phase(
+            "single", phase.start, touchdown, phase.feet, zmp, phase.step, swing=step, lifted=phase.lifted
+        )
+        feet = {stance.side: stance, step.side: step}
+        coming = self.generator.following(feet, phase.step + 1)
+        after = self.settings.double_support if double is None else double
+        tail = schedule.phases_from(touchdown, feet, zmp[1], coming, phase.step + 1, double=after)
+        return self._joined(schedule, t, [head, *tail])
+
+    def delayed(self, phase: Phase, seconds: float, lower: float) -> tuple[Footstep, float]:
+        """Return a lower footstep [m] and a later time [s] for the touchdown of a phase."""
+        assert phase.swing is not None
+        return replace(phase.swing, z=phase.swing.z - lower), phase.end + seconds
+
+    def recovery_step(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
+        """Step from standing as soon as possible, with the foot on the side to which the robot falls."""
+        phase = schedule.at(t)
+        left, right = phase.feet["left"], phase.feet["right"]
+        middle = 0.5 * (schedule.centre(left) + schedule.centre(right))
+        side = "left" if float((dcm - middle) @ (left.position - right.position)) >= 0 else "right"
+        step = next_step(phase.feet[opposite(side)], (0.0, 0.0, 0.0), self.limits)
+        steps = [step, closing_step(step, self.limits)]
+        zmp = schedule.nominal.at(t).zmp
+        tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
+        return ContactSchedule.from_phases(schedule, tail)
+
+    def shorten_double_support(self, schedule: ContactSchedule, t: float) -> ContactSchedule:
+        """Lift the next foot as soon as possible."""
+        phase = schedule.at(t)
+        steps = self.generator.following(phase.feet, phase.step)
+        if not steps:
+            steps = [closing_step(list(phase.feet.values())[-1], self.limits)]
+        zmp = schedule.nominal.at(t).zmp
+        tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
+        return self._joined(schedule, t, tail)
+
+    def adapt(self, schedule: ContactSchedule, t: float, dcm: Array) -> AdaptedStep | None:
+        """Adapt position and time of the step in the air; None if it is too late or the QP has no solution."""
+        phase, settings = schedule.at(t), self.settings
+        assert phase.swing is not None
+        single, remaining, elapsed = settings.single_support, phase.end - t, t - phase.start
+        if remaining < settings.locked_swing_fraction * single:
+            return None
+        swing = phase.swing
+        adapted = adapt_step(
+            dcm,
+            nearest(phase.polygon, dcm),  # the best that the stance foot can do
+            next(iter(phase.feet.values())),
+            swing,
+            offset=schedule.dcm(phase.end) - swing.position,
+            remaining=remaining,
+            shortest=max(settings.locked_swing_fraction * single, settings.min_swing_fraction * single - elapsed),
+            longest=max(remaining, settings.max_swing_fraction * single - elapsed),
+            next_shortest=settings.min_swing_fraction * single + settings.double_support,
+            omega=self.body.omega,
+            limits=self.limits,
+            foot=0.5 * self.body.feet[swing.side].size - settings.zmp_margin,
+            weights=settings.adaptation,
+        )
+        return None if adapted.status == "failed" else adapted
+
+    @property
+    def urgent_double_support(self) -> float:
+        """Duration of a double support in which nothing can be gained [s]."""
+        return self.settings.urgent_double_fraction * self.settings.double_support
+
+    def _from_double_support(self, schedule: ContactSchedule, t: float, phase: Phase) -> list[Phase]:
+        now = schedule.nominal.at(t)
+        if phase.kind == "double":
+            steps = self.generator.following(phase.feet, phase.step)
+            remaining = max(phase.end - t, MIN_DOUBLE_SUPPORT)
+            return schedule.phases_from(t, phase.feet, now.zmp, steps, phase.step, double=remaining)
+        steps = self.generator.first_steps(phase.feet, phase.step)
+        double = self.settings.first_double_support
+        return schedule.phases_from(t, phase.feet, now.zmp, steps, phase.step, double=double, dcm=now.dcm)
+
+    def _joined(self, schedule: ContactSchedule, t: float, phases: list[Phase]) -> ContactSchedule:
+        """Keep the last phase before t, and continue with new phases."""
+        before = [earlier for earlier in schedule.phases if earlier.end <= t][-1:]
+        return ContactSchedule.from_phases(schedule, [*before, *phases])

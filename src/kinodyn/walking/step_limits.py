@@ -1,0 +1,334 @@
+"""Limits of footsteps, derived from the legs and verified by inverse kinematics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import cos, inf, sin
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.balance.polygon import hull
+from kinodyn.checks import numbers
+from kinodyn.errors import InputError, KinodynError
+from kinodyn.model.robot import Robot
+from kinodyn.spatial import rot_z
+from kinodyn.walking.biped import Biped
+
+SHRINK_FACTOR = 0.92  # on the limits, until inverse kinematics reaches all of them
+MIN_FRACTION = 0.2  # of the first estimate, below which the robot cannot step
+EDGES = 4  # number of rows of `StepLimits.edges`
+
+
+@dataclass(frozen=True)
+class StepLimits:
+    """Region in which the next foot may land relative to the stance foot; sole frames, metres and radians.
+
+    Attributes
+    ----------
+    forward, backward : float
+        Longest step along the stance foot [m].
+    narrowest, width, widest : float
+        Least, nominal and largest lateral distance from the stance foot [m].
+    oblique : float
+        Largest sum of the distances along the foot and to the side [m].
+    outward, inward : float
+        Largest turn of the foot with its toes away from the other foot, and towards it [rad].
+    toe, heel : float
+        Length of the sole before and behind the ankle: turned feet need that much more room [m].
+    """
+
+    forward: float
+    backward: float
+    narrowest: float
+    width: float
+    widest: float
+    oblique: float
+    outward: float
+    inward: float
+    toe: float
+    heel: float
+
+    @classmethod
+    def from_robot(
+        cls, robot: Biped | Robot, *, max_leg_extension: float = 0.985, max_turn: float = 0.5, check: bool = True
+    ) -> StepLimits:
+        """Derive the limits from the length of the legs, the distance of the hips and the soles.
+
+        Parameters
+        ----------
+        robot
+        max_leg_extension
+            Longest leg in a step, as a fraction of the straight leg.
+        max_turn
+            Largest turn of a foot in one step [rad].
+        check
+            Whether the corners of the region are verified by inverse kinematics; all limits are reduced until the robot
+            reaches them.
+
+        Notes
+        -----
+        A leg of at most length L whose hip is h above its ankle reaches sqrt(L^2 - h^2) along the ground; the hips
+        are in the middle between the feet, so a step may be twice that.
+        """
+        body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
+        reach = 2.0 * float(np.sqrt(max((max_leg_extension * body.leg) ** 2 - body.hip_height**2, 0.0)))
+        toe = max(float(foot.corners[:, 0].max()) for foot in (body.left, body.right))
+        heel = max(float(-foot.corners[:, 0].min()) for foot in (body.left, body.right))
+        # an octagon inside the circle of that radius, with corners at (0.8, 0.6) and (0.6, 0.8) of it
+        limits = cls(
+            forward=0.8 * reach,
+            backward=0.8 * reach,
+            narrowest=body.min_width(),
+            width=body.width,
+            widest=body.width + 0.8 * reach,
+            oblique=body.width + 1.4 * reach,
+            outward=max_turn,
+            inward=max_turn,
+            toe=toe,
+            heel=heel,
+        )
+        return limits._reachable(body) if check else limits
+
+    def scaled(self, factor: float) -> StepLimits:
+        """Scale the limits by a factor; the narrowest and the nominal width stay."""
+        return replace(
+            self,
+            forward=factor * self.forward,
+            backward=factor * self.backward,
+            widest=self.width + factor * (self.widest - self.width),
+            oblique=self.width + factor * (self.oblique - self.width),
+            outward=factor * self.outward,
+            inward=factor * self.inward,
+        )
+
+    def excess(self, side: str, step: ArrayLike) -> Array:
+        """Measure by how much a step violates its limits.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+        step
+            x, y [m] and yaw [rad] (..., 3) of the new foot in the sole frame of the stance foot.
+
+        Returns
+        -------
+        (...)
+            Largest violation [m or rad]; at most 0 within the limits.
+        """
+        x, y, turn = np.moveaxis(numbers("step", step, 3), -1, 0)
+        sign = 1.0 if side == "left" else -1.0
+        y, turn = sign * y, sign * turn
+        parts = (
+            x - self.forward,
+            -x - self.backward,
+            self.narrowest + self.turn_clearance(turn) - y,
+            y - self.widest,
+            np.abs(x) + y - self.oblique,
+            turn - self.outward,
+            -turn - self.inward,
+        )
+        result: Array = np.max(parts, axis=0)
+        return result
+
+    def turn_clearance(self, turn: ArrayLike) -> Array:
+        """Compute how much wider (...) [m] a step must be when its foot is turned by (...) [rad], outward positive."""
+        angle = np.asarray(turn, dtype=float)
+        result: Array = np.where(angle > 0, self.heel, self.toe) * np.abs(np.sin(angle))
+        return result
+
+    def corners(self, side: str) -> Array:
+        """List the corners (n, 2) of the region of the new foot, counter-clockwise, in the stance foot's sole frame."""
+        y_sign, points = (1.0 if side == "left" else -1.0), []
+        for x_sign, most in ((1.0, self.forward), (-1.0, self.backward)):
+            points.append((x_sign * most, y_sign * self.narrowest))
+            points.append((x_sign * most, y_sign * min(self.widest, self.oblique - most)))
+            points.append((x_sign * min(most, self.oblique - self.widest), y_sign * self.widest))
+        return hull(points)
+
+    def relative_step(self, side: str, move: ArrayLike) -> Array:
+        """Place the next foot so that the body moves by x, y [m] and turn [rad] (3,).
+
+        The body is half a width beside the stance foot; the new foot lands half a width beside the body's new position,
+        on the other side. In lateral and turning steps the feet are kept wider apart, so that they do not cross.
+
+        Returns
+        -------
+        (3,)
+            x, y and yaw of the new foot in the sole frame of the stance foot.
+        """
+        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+        return np.array(self._next(side, dx, dy, turn))
+
+    def edges(self, side: str, turn: float) -> list[tuple[tuple[float, float], float, float]]:
+        """List the edges of the region of a foot that is turned by `turn` [rad], in the stance foot's sole frame.
+
+        Each is a direction, and the least and the largest coordinate of a position (2,) along it.
+        """
+        sign = 1.0 if side == "left" else -1.0
+        near = self.narrowest + (self.heel if sign * turn > 0 else self.toe) * abs(sin(turn))
+        far, most = max(self.widest, near), max(self.oblique, near)
+        away = (near, far) if side == "left" else (-far, -near)
+        together = (-inf, most)
+        return [
+            ((1.0, 0.0), -self.backward, self.forward),
+            ((0.0, 1.0), *away),
+            ((1.0, sign), *together),
+            ((-1.0, sign), *together),
+        ]
+
+    def fits(self, move: ArrayLike) -> bool:
+        """Tell whether the body can move by x, y [m] and turn [rad] (3,) in each step, left and right."""
+        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+        return all(self._excess(side, *self._next(side, dx, dy, turn)) <= 1e-9 for side in ("left", "right"))
+
+    def _next(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
+        wider = max(self.toe, self.heel) * abs(sin(turn))
+        width = max(min(self.width, self.widest - abs(dy)), self.narrowest + abs(dy) + wider)
+        half = 0.5 * width if side == "left" else -0.5 * width
+        x, y, yaw = unicycle_step((0.0, half, 0.0), (dx, dy, turn))
+        return x - sin(yaw) * half, y + cos(yaw) * half, yaw
+
+    def _excess(self, side: str, x: float, y: float, turn: float) -> float:
+        """Compute `excess` of one step, in plain floats: planners call it at every tick."""
+        if side != "left":
+            y, turn = -y, -turn
+        room = (self.heel if turn > 0 else self.toe) * abs(sin(turn))
+        return max(
+            x - self.forward,
+            -x - self.backward,
+            self.narrowest + room - y,
+            y - self.widest,
+            abs(x) + y - self.oblique,
+            turn - self.outward,
+            -turn - self.inward,
+        )
+
+    def feasible_fraction(self, move: ArrayLike) -> float:
+        """Find the largest fraction, from 0 to 1, of a move (3,) of the body that each step can do."""
+        whole = np.asarray(move, dtype=float)
+        if self.fits(whole):
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.fits(middle * whole) else (low, middle)
+        return low
+
+    def max_velocity(self, step_time: float) -> Array:
+        """Compute the largest velocities (3,) for a step time [s]: forward, lateral [m/s], turning [rad/s]."""
+        if not step_time > 0:
+            raise InputError(f"step_time must be positive, got {step_time!r}")
+        most = np.array([self.forward, self.widest, self.outward])
+        fractions = np.array([self.feasible_fraction(row) for row in np.diag(most)])
+        return np.asarray(fractions * most / step_time)
+
+    def check(self, velocity: ArrayLike, step_time: float) -> Array:
+        """Return a velocity (3,) as an array, or raise InputError with the limit that it exceeds.
+
+        Parameters
+        ----------
+        velocity
+            Forward, lateral [m/s], turn [rad/s].
+        step_time
+            Time from one touchdown to the next [s].
+        """
+        v = numbers("velocity", velocity, 3)
+        if v.shape != (3,):
+            raise InputError(f"velocity must have shape (3,): forward, lateral, turn; got {v.shape}")
+        if self.fits(v * step_time):
+            return v
+        most = self.max_velocity(step_time)
+        if v[0] < 0:
+            most[0] = self.backward / step_time
+        names = ("forward" if v[0] >= 0 else "backward", "lateral", "turning")
+        for name, value, limit, unit in zip(names, v, most, ("m/s", "m/s", "rad/s"), strict=True):
+            if abs(value) > limit:
+                raise InputError(
+                    f"{name} velocity {abs(value):.3g} {unit} is too fast: with steps of {step_time:.3g} s this robot "
+                    f"can do {limit:.3g} {unit}"
+                )
+        fraction = self.feasible_fraction(v * step_time)
+        raise InputError(
+            f"the velocity {np.round(v, 3).tolist()} is within each limit {np.round(most, 3).tolist()} but too much "
+            f"together; multiply it by {fraction:.3g} or less"
+        )
+
+    def _reachable(self, body: Biped) -> StepLimits:
+        fraction = 1.0
+        while fraction >= MIN_FRACTION:
+            limits = self.scaled(fraction)
+            if limits._reaches(body):
+                return limits
+            fraction *= SHRINK_FACTOR
+        raise KinodynError(
+            f"{body.robot.name!r} cannot step even {MIN_FRACTION * self.forward:.3g} m: its legs do not reach the "
+            "corners of the step region; try another leg_extension in Biped.from_robot"
+        )
+
+    def _reaches(self, body: Biped) -> bool:
+        """Solve inverse kinematics for all corners of the region, with each foot, in one batch."""
+        soles: dict[str, list[Array]] = {"left": [], "right": []}
+        headings = []
+        for side, stance in (("left", "right"), ("right", "left")):
+            sign = 1.0 if side == "left" else -1.0
+            for x, y in self.corners(side):
+                for turn in (-sign * self.inward, sign * self.outward):
+                    T = np.eye(4)
+                    T[:3, :3] = rot_z(turn)
+                    T[:2, 3] = (x, y)
+                    soles[side].append(T)
+                    soles[stance].append(np.eye(4))
+                    headings.append(0.5 * turn)
+        poses = {side: np.array(value) for side, value in soles.items()}
+        middles = sum(poses[side] @ np.append(body.feet[side].middle, [0.0, 1.0]) for side in ("left", "right")) / 2
+        com = np.column_stack([middles[:, :2], np.full(len(middles), body.com_height)])
+        return bool(body.solve_posture(poses, com, np.array(headings)).success.all())
+
+
+def unicycle_step(pose: tuple[float, float, float], move: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Move a body on the ground by x, y and turn in its own axes, along an arc of constant curvature."""
+    dx, dy, turn = move
+    small = abs(turn) < 1e-6
+    sine = 1.0 if small else sin(turn) / turn
+    cosine = 0.5 * turn if small else 2.0 * sin(0.5 * turn) ** 2 / turn  # (1 - cos(turn)) / turn
+    ahead, aside = sine * dx - cosine * dy, cosine * dx + sine * dy
+    x, y, yaw = pose
+    c, s = cos(yaw), sin(yaw)
+    return x + c * ahead - s * aside, y + s * ahead + c * aside, yaw + turn
+
+
+def feet_apart(body: Biped, T_left: Array, T_right: Array) -> Array:
+    """Measure the gap between the soles.
+
+    Parameters
+    ----------
+    body
+    T_left, T_right
+        T_world_sole (..., 4, 4).
+
+    Returns
+    -------
+    (...)
+        Lower bound of the distance [m], exact where edges face each other; negative where the soles overlap.
+
+    Notes
+    -----
+    Separating axis theorem: the largest gap along any normal of an edge.
+    """
+    outlines = []
+    for foot, T in ((body.left, T_left), (body.right, T_right)):
+        flat = np.column_stack([foot.corners, np.zeros(len(foot.corners))])
+        points = flat @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3]
+        outlines.append(points[..., :2])
+    gaps = []
+    for own, opposing in (outlines, outlines[::-1]):
+        edge = np.roll(own, -1, axis=-2) - own
+        normal = np.stack([edge[..., 1], -edge[..., 0]], axis=-1)
+        normal = normal / np.linalg.norm(normal, axis=-1, keepdims=True)
+        reach = (normal * own).sum(axis=-1)
+        gaps.append((np.einsum("...ik,...jk->...ij", normal, opposing).min(axis=-1) - reach).max(axis=-1))
+    result: Array = np.maximum(*gaps)
+    return result

@@ -1,0 +1,149 @@
+"""The schedule of a simulated walk: when to start, when to stop, and when it is over."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.errors import InputError
+from kinodyn.model.state import State
+from kinodyn.sim import Observation
+from kinodyn.walking.controller import WalkingController
+
+STANDING_TIME = 0.5  # [s] before the first step
+STOPPING_TIME = 2.0  # [s] before the end, for stopping
+RESTING_TIME = 1.0  # [s] of standing at the end of a walk that has arrived, and of lying after a fall
+
+
+class WalkSchedule:
+    """Commands a walking controller to start and stop, and measures the time of its ticks.
+
+    Parameters
+    ----------
+    controller
+    velocity
+        Forward, lateral [m/s], turn [rad/s] (3,); with a goal only its first number counts.
+    duration
+        Total time [s]; with a distance or a goal, the longest time.
+    distance
+        Distance to walk along the path [m].
+    goal
+        x, y [m] and yaw [rad] to walk to (3,).
+
+    Attributes
+    ----------
+    duration : float
+        Longest time of the walk [s].
+    velocity : (3,)
+        Commanded velocity; zero with a goal.
+    checked_velocity : (3,)
+        Velocity that the robot must be able to walk at.
+    walked : float
+        Distance to where the robot would stop, along the path [m].
+    stopped : float
+        Time of the command to stop [s]; inf before.
+    tick_times : list of float
+        Computation time of each tick [s].
+    """
+
+    def __init__(
+        self,
+        controller: WalkingController,
+        velocity: ArrayLike,
+        *,
+        duration: float | None,
+        distance: float | None,
+        goal: ArrayLike | None,
+    ) -> None:
+        if distance is not None and goal is not None:
+            raise InputError("give a distance or a goal, not both")
+        self.controller, self.distance = controller, distance
+        self.goal: Array | None = None
+        settings = controller.settings
+        self.velocity = np.array(controller.planner.limits.check(velocity, settings.step_time))
+        self.checked_velocity = self.velocity
+        self.tick_times: list[float] = []
+        self.walked, self.stopped, self._standing_since = 0.0, np.inf, np.inf
+        self._last_position: Array | None = None
+        needed = self._start_to_goal(goal) if goal is not None else self._start()
+        self.duration = _checked_duration(needed if duration is None else duration, controller.dt)
+
+    def _start(self) -> float:
+        self.controller.command(self.velocity, at=STANDING_TIME)
+        return 10.0 if self.distance is None else self._time_for(self.distance)
+
+    def _start_to_goal(self, goal: ArrayLike) -> float:
+        self.goal = numbers("goal", goal, 3)
+        speed = float(self.velocity[0])
+        self.controller.go_to(self.goal, speed=speed, at=STANDING_TIME)
+        self.checked_velocity, self.velocity = np.array([speed, 0.0, 0.0]), np.zeros(3)
+        return 10.0 + 3.0 * float(np.hypot(*self.goal[:2])) / speed + 5.0 * abs(float(self.goal[2]))
+
+    def _time_for(self, distance: float) -> float:
+        speed = float(np.hypot(*self.velocity[:2]))
+        if not isinstance(distance, int | float | np.number) or not 0 < distance < np.inf:
+            raise InputError(f"distance must be a positive number of metres, got {distance!r}")
+        if speed < 0.01:
+            raise InputError(f"a distance of {distance:g} m needs a speed; the velocity is {self.velocity.tolist()}")
+        return STANDING_TIME + 1.3 * distance / speed + 5.0
+
+    @property
+    def signals(self) -> dict[str, object]:
+        """Signals of the controller."""
+        return self.controller.signals
+
+    def act(self, observation: Observation) -> Array:
+        """Compute the torques (nv,) of one control tick."""
+        begin = time.perf_counter()
+        self._steer(observation.time)
+        tau = self.controller.act(observation)
+        self.tick_times.append(time.perf_counter() - begin)
+        return tau
+
+    def _steer(self, t: float) -> None:
+        """Stop when the time is over or the distance walked."""
+        planner = self.controller.planner
+        if self.stopped == np.inf:
+            if self.goal is not None:
+                self.stopped = t if t > STANDING_TIME and not planner.walking else np.inf
+            elif self.distance is None:
+                if t >= self.duration - STOPPING_TIME - 1e-9:
+                    self._stop(t)
+            else:
+                self._measure_distance(t)
+                # of the positions where the robot can stop, the nearest
+                step = float(np.hypot(*planner.velocity[:2])) * planner.settings.step_time
+                if self.walked >= self.distance - 0.5 * step:
+                    self._stop(t)
+        if self.stopped < np.inf and self._standing_since == np.inf and planner.standing(t):
+            self._standing_since = t
+
+    def _stop(self, t: float) -> None:
+        self.controller.command(None, at=t)
+        self.stopped = t
+
+    def _measure_distance(self, t: float) -> None:
+        x, y, _ = self.controller.planner.stopping_pose(t)
+        position = np.array([x, y])
+        if self._last_position is not None:
+            self.walked += float(np.hypot(*(position - self._last_position)))
+        self._last_position = position
+
+    def over(self, t: float, state: State) -> bool:
+        """Tell whether the walk is over before its duration."""
+        fallen = self.controller.fallen
+        if fallen is not None and t > fallen + RESTING_TIME:
+            return True
+        arrives = self.goal is not None or self.distance is not None
+        return arrives and t > self._standing_since + RESTING_TIME
+
+
+def _checked_duration(duration: float, dt: float) -> float:
+    least = STANDING_TIME + STOPPING_TIME
+    if not isinstance(duration, int | float | np.number) or not least < duration < np.inf:
+        raise InputError(f"duration must be above {least} s, got {duration!r}")
+    return round(float(duration) / dt) * dt

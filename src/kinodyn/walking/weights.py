@@ -1,0 +1,134 @@
+"""Weights and gains of the optimisations that make a robot walk, and the check of their ranges."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from kinodyn.errors import InputError
+
+POSITIVE = (1e-12, 1e12)
+
+
+def setting(low: float, high: float, default: Any = MISSING) -> Any:
+    """Declare a dataclass field whose value must lie between `low` and `high`."""
+    return field(default=default, metadata={"range": (low, high)})
+
+
+def check_ranges(settings: Any) -> None:
+    """Raise InputError, with the allowed range, for the first field of a dataclass that is outside its range."""
+    for item in fields(settings):
+        allowed = item.metadata.get("range")
+        if allowed is None:
+            continue
+        value, (low, high) = getattr(settings, item.name), allowed
+        whole = item.type == "int"
+        number = isinstance(value, int | np.integer if whole else int | float | np.number)
+        if not number or isinstance(value, bool) or not low <= value <= high:
+            kind = "a whole number" if whole else "a number"
+            raise InputError(f"{item.name} must be {kind} from {low:g} to {high:g}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class MPCWeights:
+    """Weights of the MPC's objective, on squares of metres, and of m/s for `rate`.
+
+    Attributes
+    ----------
+    zmp : float
+        Distance of the ZMP from its plan.
+    rate : float
+        Velocity of that distance.
+    terminal : float
+        Deviation of the DCM at the end of the horizon, discounted to now.
+    step : float
+        Shift of a footstep.
+    miss : float
+        Per metre: DCM beyond the region that can be captured.
+    """
+
+    zmp: float = setting(*POSITIVE, 1.0)
+    rate: float = setting(*POSITIVE, 0.002)
+    terminal: float = setting(*POSITIVE, 50.0)
+    step: float = setting(*POSITIVE, 0.5)
+    miss: float = setting(*POSITIVE, 1e3)
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True)
+class AdaptationWeights:
+    """Weights of `adapt_step`, on squares of metres, and of exp(omega T) relative to its plan for `time`.
+
+    Attributes
+    ----------
+    position : float
+        Shift of the touchdown position.
+    time : float
+        Change of the touchdown time.
+    dcm : float
+        Deviation of the DCM offset at touchdown.
+    miss : float
+        Per metre: DCM beyond the region that can be captured.
+    """
+
+    position: float = setting(*POSITIVE, 1.0)
+    time: float = setting(*POSITIVE, 0.05)
+    dcm: float = setting(*POSITIVE, 100.0)
+    miss: float = setting(*POSITIVE, 1e3)
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True)
+class TrackingGains:
+    """Weights and natural frequencies with which the whole-body controller tracks its tasks.
+
+    Frequencies [rad/s] of critically damped tracking; `from_frequency` derives them from the pendulum.
+
+    Attributes
+    ----------
+    com_weight, com_frequency : float
+        Height of the CoM; along the ground it is only accelerated, by what the ZMP demands.
+    trunk_weight, trunk_frequency : float
+        Orientation of the base.
+    swing_weight, swing_frequency : float
+        Pose of the swing foot.
+    posture_weight, posture_frequency : float
+        Joint positions of the walking stance.
+    momentum_weight, momentum_frequency : float
+        Little angular momentum: the arms compensate the legs.
+    height_frequency : float
+        Low-pass filter of the reference height of the CoM.
+    """
+
+    com_frequency: float = setting(0.1, 1e3)
+    trunk_frequency: float = setting(0.1, 1e3)
+    swing_frequency: float = setting(0.1, 1e3)
+    posture_frequency: float = setting(0.1, 1e3)
+    momentum_frequency: float = setting(0.1, 1e3)
+    height_frequency: float = setting(0.1, 1e3)
+    com_weight: float = setting(*POSITIVE, 10.0)
+    trunk_weight: float = setting(*POSITIVE, 4.0)
+    swing_weight: float = setting(*POSITIVE, 20.0)
+    posture_weight: float = setting(*POSITIVE, 0.3)
+    momentum_weight: float = setting(0.0, 1e12, 2.0)
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @classmethod
+    def from_frequency(cls, omega: float) -> TrackingGains:
+        """Derive the frequencies from the natural frequency omega [rad/s] of the robot's pendulum."""
+        return cls(
+            com_frequency=1.2 * omega,
+            trunk_frequency=3.0 * omega,
+            swing_frequency=12.0 * omega,
+            posture_frequency=2.5 * omega,
+            momentum_frequency=omega,
+            height_frequency=1.5 * omega,
+        )
