@@ -1,4 +1,4 @@
-"""Measure the planning of walks: one tick of predictive control, of step adaptation, of the references at run time.
+"""Measure the planning of walks: one MPC plan, one update of the planner, one reference of a control tick.
 
 python benchmarks/planning.py [--robot humanoid] [--json]
 """
@@ -16,14 +16,13 @@ import numpy as np
 import kinodyn as kd
 from kinodyn import qp
 from kinodyn.walking.horizon import Horizon
-from kinodyn.walking.mpc import _Problem
-from kinodyn.walking.schedule import Schedule
+from kinodyn.walking.mpc_qp import MPCProblem
 
 walking = kd.walking
 
 
 def microseconds(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
-    """Call each once, and tell how long they took: median, 99 % and least."""
+    """Call each function once, and return the computation time: median, 99 % and least."""
     taken = []
     for call in calls:
         start = time.perf_counter()
@@ -32,20 +31,22 @@ def microseconds(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
     return {"median": float(np.median(taken)), "p99": float(np.percentile(taken, 99)), "least": float(min(taken))}
 
 
-def predictive(schedule: Schedule, limits: walking.StepLimits | None, n: int) -> dict[str, dict[str, float]]:
-    """Measure predictive control as a whole, and of it the quadratic programme with its checks."""
-    rng, controller = np.random.default_rng(0), walking.MPC(limits=limits)
+def measure_mpc(
+    schedule: walking.ContactSchedule, limits: walking.StepLimits | None, n: int
+) -> dict[str, dict[str, float]]:
+    """Measure the MPC as a whole, and its QP with the checks of the solution."""
+    rng, mpc = np.random.default_rng(0), walking.MPC(limits=limits)
     states = []
     for t in rng.uniform(0.0, schedule.end, n):
-        own = schedule.own.at(t)
-        states.append((t, own.com, own.velocity + 0.03 * rng.normal(size=2)))
-    whole = microseconds([lambda s=s: controller(schedule, *s) for s in states])  # type: ignore[misc]
-    omega, dt, problems = schedule.body.omega, 0.2 * schedule.timing.single, []
+        nominal = schedule.nominal.at(t)
+        states.append((t, nominal.com, nominal.velocity + 0.03 * rng.normal(size=2)))
+    whole = microseconds([lambda s=s: mpc(schedule, *s) for s in states])  # type: ignore[misc]
+    omega, dt, problems = schedule.body.omega, 0.2 * schedule.settings.single_support, []
     for t, com, velocity in states:
         grid = Horizon(schedule, t, 16, dt, 0 if limits is None else 2)
-        problem = _Problem(grid, walking.Weights(), omega, com + velocity / omega, None)
-        problems.append((problem.H, problem.g, *problem._constraints(limits, np.inf)))
-    return {"whole": whole, "programme": microseconds([lambda p=p: qp.solve(*p) for p in problems])}  # type: ignore[misc]
+        problem = MPCProblem(grid, walking.MPCWeights(), omega, com + velocity / omega, None)
+        problems.append((problem.H, problem.g, *problem.constraints(limits, np.inf)))
+    return {"whole": whole, "QP": microseconds([lambda p=p: qp.solve(*p) for p in problems])}  # type: ignore[misc]
 
 
 def measure(name: str, n: int) -> dict[str, dict[str, float]]:
@@ -55,13 +56,13 @@ def measure(name: str, n: int) -> dict[str, dict[str, float]]:
         robot = kd.load(name)
     start = time.perf_counter()
     body = walking.Biped.from_robot(robot)
-    limits, timing = walking.StepLimits.from_robot(body), walking.Timing.of(body)
+    limits, settings = walking.StepLimits.from_robot(body), walking.GaitSettings.from_robot(body)
     setup = 1e6 * (time.perf_counter() - start)
-    plan = walking.footsteps_from_velocity(body, [0.3, 0.0, 0.1], steps=8, limits=limits, step_time=timing.step)
-    schedule = Schedule(body, walking.standing_feet(body), plan, timing)
-    results = {"measuring the robot": {"median": setup}}
+    plan = walking.footsteps_from_velocity(body, [0.3, 0.0, 0.1], steps=8, limits=limits, step_time=settings.step_time)
+    schedule = walking.ContactSchedule(body, walking.standing_feet(body), plan, settings)
+    results = {"Biped and StepLimits": {"median": setup}}
     for label, own in (("MPC", None), ("MPC with footsteps", limits)):
-        for part, figures in predictive(schedule, own, n).items():
+        for part, figures in measure_mpc(schedule, own, n).items():
             results[f"{label}, {part}"] = figures
     planner = walking.Planner(body, limits=limits)
     planner.command([0.3, 0.0, 0.0])

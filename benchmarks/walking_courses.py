@@ -10,7 +10,6 @@ import numpy as np
 from numpy.random import Generator
 
 import kinodyn as kd
-from kinodyn.walking.push_maps import impulse_push
 
 NOISE = {"q": 1e-4, "v": 1e-2}  # [rad, m] and [rad/s, m/s] at every tick of 2 ms
 WALK = 20.0  # [s] under way
@@ -46,7 +45,8 @@ def pushes_on_the_way(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
     """Push once every four seconds by 0.1 m/s of the whole mass, in any direction."""
     impulse = 0.1 * body.robot.mass
     starts = 2.0 + 4.0 * np.arange(4) + rng.uniform(0.0, 2.0, 4)
-    return {"pushes": [impulse_push(body, rng.uniform(0, 2 * np.pi), impulse, start=round(t, 3)) for t in starts]}
+    push = kd.walking.impulse_push
+    return {"pushes": [push(body, rng.uniform(0, 2 * np.pi), impulse, start=round(t, 3)) for t in starts]}
 
 
 def slope(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:

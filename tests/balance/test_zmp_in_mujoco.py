@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.sim import MujocoSimulator, Push, simulate
-from kinodyn.sim.mujoco_state import Touches
+from kinodyn.sim.mujoco_state import ContactWrenches
 from kinodyn.walking import Biped, WalkingController
 
 SECONDS = 1.8
@@ -61,7 +61,7 @@ def walked() -> Run:
     body = Biped.from_robot(robot)
     soles = [foot.frame for foot in body.feet.values()]
     simulator = Watched(robot, frames=soles)
-    controller = WalkingController(body, forces=simulator.contact_forces)
+    controller = WalkingController(body)
     controller.command([0.3, 0.0, 0.2], at=0.0)
     options: dict[str, Any] = {"q0": body.q, "engine": simulator, "control_dt": controller.dt, "pushes": [PUSH]}
     assert simulate(robot, controller, SECONDS, **options).status == "complete" and controller.fallen is None
@@ -105,7 +105,7 @@ def test_under_a_push_the_feet_bear_what_the_motion_needs_less_the_push(walked: 
 
 def test_forces_at_the_single_contacts_give_it_too(walked: Run) -> None:
     model, data = walked.simulator.model, walked.simulator.data
-    touches = Touches(model, data)
+    touches = ContactWrenches(model, data)
     force = touches.wrenches[:, :3]
     on_robot = np.where((touches.bodies[:, 1] == 0)[:, None], -force, force)
     last = {sole: wrench[-1] for sole, wrench in walked.feet.items()}

@@ -129,7 +129,7 @@ def test_terrain_goes_into_the_exported_text() -> None:
     ("settings", "message"),
     [
         ({"ground": 0.1}, "contact.Plane or a contact.HeightField"),
-        ({"ground": Plane(normal=(1, 0, 0))}, "look up"),
+        ({"ground": Plane(normal=(1, 0, 0))}, "upwards"),
         ({"blocks": 3}, "sequence of sim.Block"),
         ({"blocks": [(0, 0, 1, 1)]}, r"blocks\[0\] must be x, y, length"),
         ({"blocks": [(0, 0, 1, 1, 0.1), (0, 0, 1, 1, -0.1)]}, r"blocks\[1\] must be finite"),

@@ -1,10 +1,10 @@
 """Hard contacts: non-penetration, impacts and Coulomb friction by implicit time stepping.
 
 The velocities after a step and the contact impulses in it are solved for together: no contact point penetrates the
-ground, normal impulses only push, friction stays in its cone and opposes sliding. There is no event detection: an impact
-is a large impulse in one step. J. J. Moreau, "Unilateral contact and dry friction in finite freedom dynamics", 1988;
-D. E. Stewart and J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic collisions and
-Coulomb friction", 1996.
+ground, normal impulses only push, friction stays in its cone and opposes sliding. There is no event detection: an
+impact is a large impulse in one step. J. J. Moreau, "Unilateral contact and dry friction in finite freedom dynamics",
+1988; D. E. Stewart and J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic
+collisions and Coulomb friction", 1996.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class Imu(NamedTuple):
 class ImuFromMotion:
     """Computes mean IMU readings from the motion of the base between two readings.
 
-    Over an interval the mean specific force is the change of the base's world velocity per time, minus gravity; the mean
-    angular velocity is the rotation between both ends per time.
+    Over an interval the mean specific force is the change of the base's world velocity per time, minus gravity; the
+    mean angular velocity is the rotation between both ends per time.
     """
 
     def __init__(self, gravity: Array) -> None:

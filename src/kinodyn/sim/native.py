@@ -51,8 +51,8 @@ class NativeSimulator:
     integrator
         "semi-implicit" or "rk4".
     contacts
-        None; `contact.SoftContacts` or another `ContactLaw`; `sim.HardContacts`, or a list of `contact.Contact` for hard
-        contacts with the ground z = 0.
+        None; `contact.SoftContacts` or another `ContactLaw`; `sim.HardContacts`, or a list of `contact.Contact` for
+        hard contacts with the ground z = 0.
     stops
         Stops at the joint position limits; None lets joints move beyond them.
     friction

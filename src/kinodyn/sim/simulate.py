@@ -28,7 +28,6 @@ from kinodyn.sim.pushes import Push, PushSchedule
 from kinodyn.sim.recorder import Recorder
 from kinodyn.sim.sensors import Sensors
 
-
 Signal: TypeAlias = Callable[[float, State], ArrayLike]
 Engine = Literal["native", "mujoco"]
 MAX_STEPS_PER_CALL = 2000  # of the core, so that a run can be interrupted
@@ -63,8 +62,8 @@ def simulate(
     ----------
     robot
     controller
-        A function of (t, state) that returns generalised forces (..., nv), zero for a floating base; or an object with a
-        method `act(observation)`, see `sim.ObservationController`; None applies no torques. Its method `reset()`, if
+        A function of (t, state) that returns generalised forces (..., nv), zero for a floating base; or an object with
+        a method `act(observation)`, see `sim.ObservationController`; None applies no torques. Its method `reset()`, if
         present, is called at the start; its attribute `signals`, a mapping of name -> number or array, if present, is
         recorded after each call.
     duration
@@ -173,6 +172,7 @@ class Run:
         self.simulator, self.controller, self.clock = simulator, controller, clock
         self.schedule, self.sensors, self.signals, self.clip = schedule, sensors, signals, clip
         self.until, self.stopped = until, False
+        self._decide = _decision(simulator, controller)
         self.tau = np.zeros_like(simulator.v)
         self.seen = State(model, simulator.q, simulator.v) if controller is not None else None
         self.true = State(simulator.robot, simulator.q, simulator.v) if signals else None
@@ -220,10 +220,7 @@ class Run:
             return
         q, v = self.sensors.read(self.simulator.q, self.simulator.v)
         state = self.seen.update(q, v)
-        if isinstance(self.controller, ObservationController):
-            given = self.controller.act(observe(self.simulator, state, t))
-        else:
-            given = self.controller(t, state)
+        given = self._decide(t, state)
         self.stopped = self.until is not None and self.until(t, state)
         self.tau = _torques(self.simulator.robot, given, self.tau.shape, t, self.clip)
 
@@ -237,6 +234,16 @@ class Run:
         if not self.sensors.exact and self.seen is not None:
             more.update(q_measured=self.seen.q, v_measured=self.seen.v)
         self.recorder.add(t, self.simulator.q, self.simulator.v, self.tau, self.simulator.contact_forces(), more)
+
+
+def _decision(
+    simulator: Simulator, controller: Controller | ControlFunction | ObservationController | None
+) -> ControlFunction:
+    """Give every controller the signature (t, state) -> tau."""
+    if isinstance(controller, ObservationController):
+        acting = controller  # the type, narrowed, for the function below
+        return lambda t, state: acting.act(observe(simulator, state, t))
+    return controller or (lambda t, state: np.zeros_like(simulator.v))
 
 
 @contextmanager

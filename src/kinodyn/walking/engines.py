@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from kinodyn.dynamics.contact import SoftContacts
+from kinodyn.dynamics.contact import Plane, SoftContacts
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.sim import HardContacts, MujocoSimulator, NativeSimulator, Simulator
 from kinodyn.walking.biped import Biped
 
 Engine = Literal["mujoco", "native"]
 FRICTION = 1.0  # of the ground, as in `sim.MujocoSettings`
+TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
 
 def make_simulator(body: Biped, engine: Engine | Simulator = "mujoco", **options: Any) -> Simulator:
@@ -22,9 +23,23 @@ def make_simulator(body: Biped, engine: Engine | Simulator = "mujoco", **options
     engine
         "mujoco"; "native", kinodyn's own dynamics; or a simulator of the robot.
     options
-        "mujoco": fields of `sim.MujocoSettings`. "native": `contacts`, "soft" (default) or "hard"; `friction` of the
-        ground; `ground`, a `contact.Plane`, `contact.HeightField` or anything with their method; and `dt`, `stops`,
-        `joint_friction` as in `sim.NativeSimulator`.
+        "mujoco": fields of `sim.MujocoSettings`. "native": `contacts`, "hard" (default) or "soft"; `friction`, the
+        coefficient of the ground, 1 by default; `ground`, a `contact.Plane` (default) or `contact.HeightField`; `dt`
+        [s], by default 1 ms with hard and 0.5 ms with soft contacts; `stops` and `joint_friction`, as `stops` and
+        `friction` of `sim.NativeSimulator`.
+
+    Returns
+    -------
+    Simulator
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> body = kd.walking.Biped.from_robot(kd.load("humanoid"))
+    >>> simulator = kd.walking.make_simulator(body, "native", friction=0.8)
+    >>> simulator.reset(body.q)
+    >>> simulator.dt
+    0.001
     """
     frames = [foot.frame for foot in body.feet.values()]
     if engine == "mujoco":
@@ -41,20 +56,20 @@ def make_simulator(body: Biped, engine: Engine | Simulator = "mujoco", **options
 
 
 def _native(body: Biped, options: dict[str, Any]) -> NativeSimulator:
-    given = dict(options)
-    kind, friction = given.pop("contacts", "soft"), given.pop("friction", FRICTION)
-    ground, dt = given.pop("ground", None), given.setdefault("dt", 1e-3)
-    if "joint_friction" in given:
-        given["friction"] = given.pop("joint_friction")
     known = ("contacts", "dt", "friction", "ground", "joint_friction", "stops")
     for name in set(options) - set(known):
         raise unknown_name("option of the native engine", name, known)
+    given = dict(options)
+    kind, friction, ground = given.pop("contacts", "hard"), given.pop("friction", FRICTION), given.pop("ground", None)
+    if kind not in TIME_STEPS:
+        raise InputError(f'contacts must be "hard" or "soft", got {kind!r}')
+    dt = given.setdefault("dt", TIME_STEPS[kind])
+    if "joint_friction" in given:
+        given["friction"] = given.pop("joint_friction")
     contacts: SoftContacts | HardContacts
     if kind == "hard":
-        contacts = HardContacts([foot.contact(friction) for foot in body.feet.values()], ground=ground)
-    elif kind == "soft":
+        contacts = HardContacts([foot.contact(friction) for foot in body.feet.values()], ground=ground or Plane())
+    else:
         frames = [foot.frame for foot in body.feet.values()]
         contacts = SoftContacts.of(body.robot, frames, ground, friction=friction, dt=dt, q=body.q)
-    else:
-        raise InputError(f'contacts must be "soft" or "hard", got {kind!r}')
     return NativeSimulator(body.robot, contacts=contacts, **given)

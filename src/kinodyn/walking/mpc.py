@@ -36,8 +36,8 @@ class MPCPlan:
     Attributes
     ----------
     status : str
-        "solved"; "relaxed": these footsteps cannot capture the divergent component of motion (DCM), the plan misses it by
-        as little as possible; "failed": the solver found no solution, and the plan is the nominal trajectory.
+        "solved"; "relaxed": these footsteps cannot capture the divergent component of motion (DCM), the plan misses it
+        by as little as possible; "failed": the solver found no solution, and the plan is the nominal trajectory.
     missed : float
         Distance by which the DCM is missed, discounted to now [m]; 0 if solved.
     trajectory : LIPMTrajectory

@@ -7,8 +7,8 @@ from time import perf_counter
 
 import numpy as np
 
-from kinodyn.arrays import Array
 from kinodyn import qp
+from kinodyn.arrays import Array
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.lipm_trajectory import dcm_fractions
 from kinodyn.walking.phases import DIRECTIONS
@@ -68,7 +68,7 @@ class MPCProblem:
 
     def solve(self, limits: StepLimits | None, travel: float) -> qp.QPResult:
         """Solve the QP, and measure the time that takes."""
-        A, lower, upper = self._constraints(limits, travel)
+        A, lower, upper = self.constraints(limits, travel)
         begin = perf_counter()
         answer = qp.solve(self.H, self.g, A, lower, upper)
         self.seconds = perf_counter() - begin
@@ -84,7 +84,8 @@ class MPCProblem:
         moved = self.grid.last @ shift if len(shift) else 0.0
         return np.asarray(self.grid.dcm_end + left / self.fade + moved)
 
-    def _constraints(self, limits: StepLimits | None, travel: float) -> tuple[Array, Array, Array]:
+    def constraints(self, limits: StepLimits | None, travel: float) -> tuple[Array, Array, Array]:
+        """Build the rows lower <= A x <= upper."""
         grid, size, r = self.grid, len(self.g), len(self.grid.knot)
         rows = r + len(DIRECTIONS) + 1 + (0 if limits is None else EDGES * self.m)
         A, lower, upper = np.zeros((rows, size)), np.full(rows, -np.inf), np.full(rows, np.inf)

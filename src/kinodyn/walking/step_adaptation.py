@@ -15,7 +15,6 @@ from kinodyn.arrays import Array
 from kinodyn.balance.capturability import walking_bounds
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
-
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.weights import AdaptationWeights

@@ -23,8 +23,8 @@ class SwingTrajectory:
 
     Position and roll, pitch, yaw are piecewise quintic polynomials; position, velocity and acceleration are continuous
     everywhere, also where `retarget` changes the touchdown in flight, and zero at lift-off and touchdown. The height
-    passes an apex in the middle and never goes below the lower end. The foot first rises vertically and finally descends
-    vertically, unless the target changes in flight. Before lift-off and after touchdown the foot rests.
+    passes an apex in the middle and never goes below the lower end. The foot first rises vertically and finally
+    descends vertically, unless the target changes in flight. Before lift-off and after touchdown the foot rests.
 
     Parameters
     ----------

@@ -59,8 +59,7 @@ def walk(
     settings
         Settings of the gait, by default `GaitSettings.from_robot(robot)`.
     engine
-        "mujoco"; "native", kinodyn's own dynamics with soft or hard contacts; or an object that offers the protocol
-        `sim.Simulator`.
+        "mujoco"; "native", kinodyn's own dynamics; or an object that offers the protocol `sim.Simulator`.
     pushes
         External forces at given times.
     noise
@@ -74,8 +73,7 @@ def walk(
     progress
         Whether to show a progress bar on stderr, if that is a terminal.
     options
-        Options of the engine that the controller does not know of: fields of `sim.MujocoSettings`, such as friction or
-        mass_scale; for "native" contacts ("soft" or "hard"), friction, ground, dt.
+        Options of the engine, unknown to the controller, such as friction; see `make_simulator`.
 
     Returns
     -------

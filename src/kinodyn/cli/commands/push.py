@@ -1,4 +1,4 @@
-"""kinodyn push: the map of pushes that a robot survives."""
+"""kinodyn push: map the pushes that a robot survives."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from kinodyn.cli.command import command
+from kinodyn.cli.gait import EngineOption, GaitOption, gait_settings
 from kinodyn.cli.options import Base, RobotOrHumanoid, option
 from kinodyn.cli.result import CommandResult, Table
 
@@ -14,32 +15,36 @@ from kinodyn.cli.result import CommandResult, Table
 @command("push", examples=["kinodyn push humanoid --directions 2 --resolution 0.5 --plot pushes.png"])
 def push(
     robot: RobotOrHumanoid = "humanoid",
-    directions: Annotated[int, option("evenly round the robot, the first from behind", min=1)] = 8,
+    directions: Annotated[int, option("number of directions, evenly around the robot", min=1)] = 8,
     stepping: Annotated[bool, option("the robot may step", "--stepping/--standing")] = False,
     speed: Annotated[float | None, option("push it while it walks forward at this speed [m/s]")] = None,
-    resolution: Annotated[float, option("of the search, as a share of the bound", min=0.01, max=1.0)] = 0.05,
-    processes: Annotated[int | None, option("simulations at once; by default one for each core", min=1)] = None,
+    resolution: Annotated[float, option("of the search, as a fraction of the bound", min=0.01, max=1.0)] = 0.05,
+    processes: Annotated[int | None, option("parallel simulations; by default one per core", min=1)] = None,
+    gait: GaitOption = None,
+    engine: EngineOption = "mujoco",
     base: Base = None,
 ) -> CommandResult:
-    """Push a robot, standing or walking, ever harder in MuJoCo and map the impulses [N s] that it survives.
+    """Push a robot, standing or walking, with growing impulses and map those that it survives [N s].
 
-    Beside them stands the bound of the linear inverted pendulum: what no controller of its feet alone can exceed.
+    They are compared with the bound of the linear inverted pendulum without a step.
     """
     import kinodyn as kd
 
     loaded = kd.load(robot, base=base or "floating")
-    how: dict[str, Any] = {
+    conditions: dict[str, Any] = {
         "stepping": stepping,
         "velocity": None if speed is None else (speed, 0.0, 0.0),
         "resolution": resolution,
+        "engine": engine,
     }
-    found = kd.walking.push_map(loaded, directions, processes=processes, progress=True, **how)
+    settings = gait_settings(loaded, gait or [])
+    found = kd.walking.push_map(loaded, directions, settings=settings, processes=processes, progress=True, **conditions)
     survived, bound = found.survived, found.bound
     rows = np.column_stack([np.degrees(found.directions), survived, bound, found.ratio]).tolist()
     return CommandResult(
         f"{loaded.name}: survives {survived.min():.3g} to {survived.max():.3g} N s",
         found.summary(),
-        {"robot": robot, "directions": directions, **how},
+        {"robot": robot, "directions": directions, "set": gait or [], **conditions},
         [
             Table(
                 "",

@@ -1,15 +1,16 @@
-"""kinodyn walk: a robot walks in MuJoCo, moved by its torques alone."""
+"""kinodyn walk: simulate a walk, actuated by joint torques alone."""
 
 from __future__ import annotations
 
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import args, terminal, walk_plots
 from kinodyn.cli.command import command
 from kinodyn.cli.files import check_target
+from kinodyn.cli.gait import EngineOption, GaitOption, gait_settings
 from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
 from kinodyn.cli.result import CommandResult
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from kinodyn.sim import Push
     from kinodyn.walking import WalkResult
 
-_PUSH = re.compile(r"(?P<force>[^@]+)@(?P<start>[^+@]+)(\+(?P<lasts>[^+@]+))?$")
-PUSH_LASTS = 0.1  # [s]
+_PUSH = re.compile(r"(?P<force>[^@]+)@(?P<start>[^+@]+)(\+(?P<duration>[^+@]+))?$")
+PUSH_DURATION = 0.1  # [s]
 
 PUSH_TEXT = (
-    "push the trunk: 'FX@T', 'FX,FY@T' or 'FX,FY,FZ@T', newtons along the world's axes from time T [s] on, for 0.1 s "
-    "unless '+SECONDS' follows; 60@3 pushes forward, 0,60@3+0.2 to the left; repeatable"
+    "push the trunk: 'FX@T', 'FX,FY@T' or 'FX,FY,FZ@T', force [N] in world axes from time T [s] on, for 0.1 s unless "
+    "'+SECONDS' follows; 60@3 pushes forward, 0,60@3+0.2 to the left; repeatable"
 )
 
 
@@ -43,37 +44,41 @@ def walk(
     sideways: Annotated[float, option("to the left [m/s]")] = 0.0,
     turn: Annotated[float | None, option("to the left [rad/s]")] = None,
     turn_deg: Annotated[float | None, option("to the left [degrees/s], instead of --turn")] = None,
-    distance: Annotated[float | None, option("stop after this way [m]")] = None,
+    distance: Annotated[float | None, option("stop after this distance [m]")] = None,
     goal: Annotated[
-        tuple[float, float, float] | None, option("walk to this place instead: x y [m] yaw [rad]", metavar="X Y YAW")
+        tuple[float, float, float] | None, option("walk to this pose instead: x y [m] yaw [rad]", metavar="X Y YAW")
     ] = None,
-    duration: Annotated[float | None, option("from standing to standing [s]")] = None,
+    duration: Annotated[float | None, option("total time, from standing to standing [s]")] = None,
     push: Annotated[list[str] | None, option(PUSH_TEXT, metavar="F@T")] = None,
-    engine: Annotated[Literal["mujoco"], option("what moves the robot")] = "mujoco",
+    gait: GaitOption = None,
+    engine: EngineOption = "mujoco",
     seed: Seed = 0,
     noise: Annotated[
         str | None, option("standard deviation of measured q [rad, m] and v, one or two numbers: 'Q' or 'Q,V'")
     ] = None,
-    friction: Annotated[float | None, option("coefficient of the floor; the controller counts on 0.5")] = None,
-    mass_scale: Annotated[float | None, option("masses times this; the controller does not know")] = None,
+    friction: Annotated[
+        float | None, option("friction coefficient of the ground; the controller relies on 0.5")
+    ] = None,
+    mass_scale: Annotated[float | None, option("factor on all masses, unknown to the controller")] = None,
     estimate: Annotated[bool, option("estimate the state from IMU, encoders and feet", "--estimate")] = False,
     height: Annotated[float | None, option("of the bundled humanoid [m]")] = None,
     mass: Annotated[float | None, option("of the bundled humanoid [kg]")] = None,
     base: Base = None,
-    save: Annotated[Path | None, option("keep the recording: .npz, .parquet or .csv")] = None,
-    view: Annotated[bool, option("show it in the viewer when it is done", "--view")] = False,
+    save: Annotated[Path | None, option("write the recording to a file: .npz, .parquet or .csv")] = None,
+    view: Annotated[bool, option("show the walk in the viewer afterwards", "--view")] = False,
 ) -> CommandResult:
-    """Let a humanoid walk in MuJoCo, moved by its torques alone, and say how well it went.
+    """Simulate a walk of a humanoid, actuated by joint torques alone, and report its metrics.
 
-    Feet, legs, stance, step lengths and gains are measured on the robot; nothing is tuned for it. The exit code is 0
-    only if it stayed on its feet. A robot that cannot walk is told why before anything moves.
+    Feet, legs, stance, step lengths and gains are derived from the robot; --set changes single settings of the gait.
+    The exit code is 0 only if the robot stays on its feet. For a robot that cannot walk, the reason is reported before
+    the simulation starts.
     """
     import kinodyn as kd
 
     check_target(save, (".npz", ".parquet", ".csv"))
     loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
     velocity = (speed, sideways, _turn(turn, turn_deg))
-    settings: dict[str, Any] = {
+    options: dict[str, Any] = {
         "duration": duration,
         "distance": distance,
         "goal": goal,
@@ -82,14 +87,24 @@ def walk(
         "mass_scale": mass_scale,
         "noise": None if noise is None else read_noise(noise),
     }
-    given = {name: value for name, value in settings.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     terminal.say(f"{loaded.name}: planning and simulating", "dim")
-    result = kd.walking.walk(loaded, velocity, pushes=pushes(loaded, push or []), seed=seed, progress=True, **given)
+    result = kd.walking.walk(
+        loaded,
+        velocity,
+        settings=gait_settings(loaded, gait or []),
+        engine=engine,
+        pushes=pushes(loaded, push or []),
+        seed=seed,
+        progress=True,
+        **given,
+    )
     if save is not None:
         result.recording.save(save)
         terminal.say(f"written: {save}", "dim")
     summary = result.summary()
-    inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or [], **given}
+    inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or []}
+    inputs |= {"set": gait or [], **given}
     command_result = _result(result, summary, inputs)
     if view:
         command_result.afterwards = lambda: open_viewer(loaded, recording=result.recording)
@@ -114,7 +129,7 @@ def _result(result: WalkResult, summary: dict[str, Any], inputs: dict[str, Any])
 
 
 def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Push]:
-    """Read pushes on a frame, the base unless given: `FX[,FY[,FZ]]@T[+SECONDS]`."""
+    """Parse pushes on a frame, by default the base: `FX[,FY[,FZ]]@T[+SECONDS]`."""
     from kinodyn.sim import Push
 
     found = []
@@ -124,9 +139,11 @@ def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Pus
             raise InputError(f"--push {text!r} must be newtons@seconds, such as 60@3.0, 0,60@3.0 or 60@3.0+0.2")
         force = args.numbers(match["force"], "the force of --push", (1, 2, 3))
         start = args.numbers(match["start"], "the time of --push", (1,))[0]
-        lasts = args.numbers(match["lasts"], "the duration of --push", (1,))[0] if match["lasts"] else PUSH_LASTS
+        duration = (
+            args.numbers(match["duration"], "the duration of --push", (1,))[0] if match["duration"] else PUSH_DURATION
+        )
         whole = [*force, *[0.0] * (3 - len(force))]
-        found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(lasts)))
+        found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(duration)))
     return found
 
 
