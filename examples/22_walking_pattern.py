@@ -89,7 +89,8 @@ for tick in range(1500):
     if tick % 25 == 0:
         planner.update(t)
     reference = planner.reference(t)
-print(f"after {t:.1f} s: {reference.phase.kind} support, CoM at {reference.com.round(3)}, {reference.remaining:.2f} s to go")
+phase, left = reference.phase.kind, reference.remaining
+print(f"after {t:.1f} s: {phase} support, CoM at {reference.com.round(3)}, {left:.2f} s to go")
 
 if options.plot:
     plot(options.plot, pattern)
