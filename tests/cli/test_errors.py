@@ -49,7 +49,7 @@ USAGE_ERRORS = [
     ("kinodyn walk --turn 1 --turn-deg 2", "give one of them"),
     ("kinodyn walk --speed 9", "too fast"),
     ("kinodyn walk --save x.json", "allowed are .npz, .parquet, .csv"),
-    ("kinodyn walk --engine bullet", "'native' is not one of 'mujoco'. `kinodyn walk --help`"),
+    ("kinodyn walk --engine bullet", "'bullet' is not one of 'mujoco', 'native'. `kinodyn walk --help`"),
     ("kinodyn fk planar2r --q nan,1", "q[0] is not finite"),
     ("kinodyn fk planar2r --q random:0", "draws no samples"),
     ("kinodyn ik planar2r --targets-of random:0", "draws no samples"),
