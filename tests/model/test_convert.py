@@ -429,14 +429,14 @@ def hinge_of_mujoco() -> mujoco.MjModel:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c, q, v: c.q_to(q[:-1]), r"q: got shape \(13,\); give \(\.\.\., 14\)"),
+        (lambda c, q, v: c.q_to(q[:-1]), r"q has shape \(13,\); give \(\.\.\., 14\)"),
         (lambda c, q, v: c.q_to(np.full_like(q, np.nan)), "NaN"),
-        (lambda c, q, v: c.q_to(None), "q: "),
+        (lambda c, q, v: c.q_to(None), "q is None"),
         (lambda c, q, v: c.q_to(1.01 * q), "norm 1"),
         (lambda c, q, v: c.q_from(1.01 * c.q_to(q)), "norm 1"),
-        (lambda c, q, v: c.v_to(q, v[:-1]), "v: got shape"),
+        (lambda c, q, v: c.v_to(q, v[:-1]), "v has shape"),
         (lambda c, q, v: c.v_to(np.stack([q] * 2), np.stack([v] * 3)), "batch axes"),
-        (lambda c, q, v: c.tau_from(q, v), "efforts: got shape"),
+        (lambda c, q, v: c.tau_from(q, v), "efforts has shape"),
     ],
 )
 def test_wrong_arrays_are_refused(call, message):
@@ -517,7 +517,7 @@ def test_unknown_names_are_skipped_when_asked():
         ({"name": ["a", "b", "c"], "position": [1, 2, 3]}, {}, "position of root_joint; pass pose="),
         ({"name": ["a", "b", "c", "lamp"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "lamp; known: a, b, c, m"),
         ({"name": ["a", "b", "b", "c"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "b more than once"),
-        ({"name": ["a", "b", "c"], "position": [1, 2]}, {"pose": POSE}, r"position: got shape \(2,\)"),
+        ({"name": ["a", "b", "c"], "position": [1, 2]}, {"pose": POSE}, r"position has shape \(2,\)"),
         ({"name": ["a", "b", "c"], "position": [1, 2, np.nan]}, {"pose": POSE}, "NaN"),
         ({"name": ["a", "b", "c"]}, {"pose": POSE}, "position of a, b, c"),
         (MESSAGE, {"pose": POSE}, "pass twist="),
@@ -525,7 +525,7 @@ def test_unknown_names_are_skipped_when_asked():
         (MESSAGE, {"pose": {**POSE, "orientation": {"x": 0, "y": 0, "z": 0, "w": 2}}, "twist": TWIST}, "norm 1"),
         ({"position": [1]}, {}, "'name'"),
         (None, {}, "'name'"),
-        (MESSAGE, {"default": [1, 2]}, "default: got shape"),
+        (MESSAGE, {"default": [1, 2]}, "default has shape"),
     ],
 )
 def test_wrong_joint_states_are_refused(message, more, text):

@@ -1,1 +1,1 @@
-"""From a description to a `Robot`: loading, compiling to flat tables, `State`, conversion of conventions."""
+"""From a description to a `Robot`: loading, compilation into flat tables, `State`, conversion to other engines."""

@@ -1,4 +1,4 @@
-"""The door to robots: by name, from a file, from a Denavit-Hartenberg table."""
+"""Load robots by name, from a file, or from a Denavit-Hartenberg table."""
 
 from __future__ import annotations
 
@@ -46,26 +46,35 @@ def load(
     source
         A name from `robots()`, or the path of a URDF (.urdf, .xml), MJCF (.xml) or xacro (.xacro) file.
     base
-        "fixed" or "floating"; what the robot is by nature unless given.
+        "fixed" or "floating"; by default what the description says.
     height, mass
-        Height [m] and mass [kg] of the humanoid; no other robot takes them.
+        Height [m] and mass [kg] of the humanoid; no other robot accepts them.
     xacro
         True expands the file as xacro first, which evaluates Python expressions in it: only for files you trust.
     xacro_arguments
         Values for the `<xacro:arg>` elements of the file.
     package_dirs
-        Folders in which to look for the packages of `package://` names.
+        Folders that contain the packages of `package://` URIs.
     srdf
         An SRDF file with groups, end effectors and named configurations.
+
+    Returns
+    -------
+    robot : Robot
 
     Raises
     ------
     UnknownNameError
-        For a name that no robot has; it offers the nearest ones.
+        If no robot has this name; the message suggests the nearest ones.
     DescriptionError
-        For a file that cannot be read as a robot, with line and element.
+        If the file cannot be read as a robot, with line and element.
     InputError
-        For arguments that do not go together.
+        If arguments contradict each other.
+
+    Examples
+    --------
+    >>> load("panda")
+    Robot('panda', nq=7, nv=7, base='fixed', mass=16.0621 kg)
     """
     from kinodyn.model.robot import Robot
 
@@ -91,17 +100,27 @@ def load_description(
     package_dirs: PackageDirs = (),
     srdf: str | os.PathLike[str] | None = None,
 ) -> Description:
-    """Read what `load` reads, without compiling it and before the base is chosen; arguments as there."""
+    """Read the description that `load` compiles, before the base is chosen.
+
+    Parameters
+    ----------
+    source, height, mass, xacro, xacro_arguments, package_dirs, srdf
+        As for `load`.
+
+    Returns
+    -------
+    description : Description
+    """
     if not isinstance(source, (str, os.PathLike)):
         raise InputError(f"source is a {type(source).__name__}; give the name of a robot or the path of a file")
     if xacro_arguments and not xacro:
-        raise InputError("xacro_arguments were given without xacro=True, which says that the file may be evaluated")
+        raise InputError("xacro_arguments were given without xacro=True; pass it to allow the file to be evaluated")
     if isinstance(source, str) and _is_name(source):
         if xacro:
-            raise InputError(f"xacro=True is for files, but {source!r} is the name of a robot; leave it out")
+            raise InputError(f"xacro=True is for files, but {source!r} is the name of a robot; remove it")
         description = describe(source, height=height, mass=mass)
     else:
-        _refuse_size(source, height, mass)
+        _reject_size(source, height, mass)
         description = _read_file(_existing_file(source), xacro, xacro_arguments, package_dirs)
     return description if srdf is None else read_srdf(srdf, description)
 
@@ -114,7 +133,7 @@ def from_dh(
     tool: ArrayLike | RigidTransform | None = None,
     name: str = "dh",
 ) -> Robot:
-    """Make a robot from the rows of its Denavit-Hartenberg table.
+    """Create a robot from the rows of its Denavit-Hartenberg table.
 
     Parameters
     ----------
@@ -123,9 +142,18 @@ def from_dh(
     convention
         "standard" or "modified" (Craig).
     base, tool
-        Poses `(4, 4)` of frame 0 in the world and of the tool in the last link; none unless given.
+        Poses `(4, 4)` of frame 0 in the world and of the tool in the last link; identity if not given.
     name
         Name of the robot.
+
+    Returns
+    -------
+    robot : Robot
+
+    Examples
+    --------
+    >>> from_dh([DH(a=1.0), DH(a=0.5)]).joint_names
+    ('joint1', 'joint2')
     """
     from kinodyn.model.robot import Robot
 
@@ -133,7 +161,7 @@ def from_dh(
 
 
 def _is_name(source: str) -> bool:
-    """Tell a name from a path: what the catalogue knows, and what has neither a folder nor the suffix of a file."""
+    """Tell a name from a path: a name is in the catalogue, or has neither a folder nor a suffix and is not a file."""
     if knows(source):
         return True
     return not (set(source) & {"/", os.sep} or Path(source).suffix or Path(source).exists())
@@ -142,22 +170,20 @@ def _is_name(source: str) -> bool:
 def _existing_file(source: str | os.PathLike[str]) -> Path:
     path = Path(source)
     if path.is_dir():
-        raise DescriptionError("is a folder; give the robot's file in it", file=path)
+        raise DescriptionError("is a folder; give the path of a file in it", file=path)
     if not path.exists():
         raise DescriptionError("does not exist; give the path of a file, or a name from kd.robots()", file=path)
     if path.suffix.lower() == ".mjcf":
-        raise DescriptionError("is MJCF, which MuJoCo opens only under the suffix .xml; rename the file", file=path)
+        raise DescriptionError("has the suffix .mjcf, but MuJoCo opens only .xml files; rename it", file=path)
     if path.suffix.lower() not in _SUFFIXES:
-        raise DescriptionError(
-            f"has the suffix {path.suffix!r}; files of robots end in {', '.join(_SUFFIXES)}", file=path
-        )
+        raise DescriptionError(f"has the suffix {path.suffix!r}; give a file with {', '.join(_SUFFIXES)}", file=path)
     return path
 
 
-def _refuse_size(source: object, height: float | None, mass: float | None) -> None:
+def _reject_size(source: object, height: float | None, mass: float | None) -> None:
     given = [key for key, value in (("height", height), ("mass", mass)) if value is not None]
     if given:
-        raise InputError(f"{' and '.join(given)} cannot be chosen for the file {str(source)!r}, only for 'humanoid'")
+        raise InputError(f"{' and '.join(given)} cannot be set for the file {str(source)!r}, only for 'humanoid'")
 
 
 def _read_file(
@@ -167,7 +193,7 @@ def _read_file(
         text = expand_xacro(path, arguments=xacro_arguments, package_dirs=package_dirs)
         return parse_urdf(text, file=path, package_dirs=package_dirs)
     if path.suffix.lower() == ".xml" and read_xml(path).tag == "mujoco":
-        # Not at the top: MuJoCo takes longer to import than all the rest, and most robots do not need it.
+        # Not at the top: MuJoCo is slow to import, and most robots do not need it.
         from kinodyn.description.mjcf import read_mjcf
 
         return read_mjcf(path)

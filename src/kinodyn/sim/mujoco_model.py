@@ -14,8 +14,9 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description, Joint
 from kinodyn.errors import InputError
+from kinodyn.model.chain import leaders
 from kinodyn.model.compile import Place, compile_tree, frame_along
-from kinodyn.model.convert.joints import ONE_COORDINATE, leaders
+from kinodyn.model.convert.joints import ONE_COORDINATE
 from kinodyn.model.robot import Robot
 from kinodyn.sim.common import positive
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed

@@ -1,6 +1,7 @@
-"""Positions, velocities, accelerations and efforts in the conventions of other engines, there and back.
+"""Positions, velocities, accelerations and efforts in the conventions of other engines, and back.
 
-Each of `pinocchio`, `mujoco` and `drake` returns a `Converter`; `joint_state` and `to_joint_state` speak ROS.
+Each of `pinocchio`, `mujoco` and `drake` returns a `Converter`; `joint_state`, `to_joint_state` and `to_odometry` read
+and write ROS messages.
 """
 
 from kinodyn.model.convert.converter import Converter
@@ -21,3 +22,7 @@ __all__ = [
     "to_joint_state",
     "to_odometry",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,7 +1,7 @@
-"""Joints of several coordinates, one class for each way in which an engine holds them.
+"""Joints with several coordinates, one class for each convention of an engine.
 
-A block maps positions there and back; `rate` is the orthogonal matrix B(q) with v' = B v, and `drift` is (dB/dt) v.
-Frames: R takes child axes to parent axes; our velocities are in child axes, linear first.
+A block maps positions both ways; `rate` is the orthogonal matrix B(q) of v' = B v, and `drift` is (dB/dt) v. R maps
+child axes to parent axes; velocities of kinodyn are in child axes, linear first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.model.convert.quaternions import quaternion_of_rpy, roll_pitch_yaw, rotation_matrix
+from kinodyn.spatial import as_euler, as_quaternion, from_euler, from_quaternion
 
 _TO_WXYZ = [3, 0, 1, 2]
 _TO_XYZW = [1, 2, 3, 0]
@@ -20,7 +20,7 @@ _TO_XYZW = [1, 2, 3, 0]
 
 @dataclass(frozen=True)
 class Block(ABC):
-    """A joint whose coordinates stand in one piece on both sides: `q`, `v` ours, `their_q`, `their_v` theirs."""
+    """A joint whose coordinates are contiguous: at `q`, `v` in kinodyn, at `their_q`, `their_v` in the other engine."""
 
     q: slice
     v: slice
@@ -29,21 +29,21 @@ class Block(ABC):
 
     @property
     def own_unit(self) -> slice | None:
-        """Where in our q a unit quaternion is, None if the joint has none."""
+        """Locate the unit quaternion in kinodyn's q, None if the joint has none."""
         return {7: slice(self.q.start + 3, self.q.stop), 4: self.q}.get(self.q.stop - self.q.start)
 
     @property
     def their_unit(self) -> slice | None:
-        """Where in their positions numbers of norm 1 are, None if there are none."""
+        """Locate the numbers of norm 1 in the other engine's positions, None if there are none."""
         return None
 
     @abstractmethod
     def q_to(self, q: Array) -> Array:
-        """Map our coordinates of this joint to theirs."""
+        """Map kinodyn's coordinates of this joint to the other engine's."""
 
     @abstractmethod
     def q_from(self, x: Array) -> Array:
-        """Map their coordinates of this joint to ours."""
+        """Map the other engine's coordinates of this joint to kinodyn's."""
 
     def rate(self, q: Array) -> Array:
         """Return B(q), `(..., n, n)`."""
@@ -55,18 +55,18 @@ class Block(ABC):
 
 
 def _linear_drift(quaternion: Array, v: Array) -> Array:
-    """Return what d/dt (R v_linear) has beside R dv_linear/dt: R (w x v_linear)."""
+    """Return the term of d/dt (R v_linear) besides R dv_linear/dt: R (w x v_linear)."""
     turning = np.cross(v[..., 3:], v[..., :3])
-    product: Array = np.einsum("...ij,...j->...i", rotation_matrix(quaternion), turning)
+    product: Array = np.einsum("...ij,...j->...i", from_quaternion(quaternion), turning)
     return product
 
 
 class Same(Block):
-    """A joint that is the same on both sides: Pinocchio's free flyer and spherical joint, Drake's planar joint."""
+    """A joint with the same convention on both sides: Pinocchio's free flyer and ball joint, Drake's planar joint."""
 
     @property
     def their_unit(self) -> slice | None:
-        """See `Block`; at the same place as ours."""
+        """See `Block`; at the same place as in kinodyn."""
         own = self.own_unit
         shift = self.their_q.start - self.q.start
         return own and slice(own.start + shift, own.stop + shift)
@@ -81,7 +81,7 @@ class Same(Block):
 
 
 class MujocoBall(Block):
-    """A quaternion with w first; the angular velocity is in child axes as ours."""
+    """Quaternion with w first; angular velocity in child axes, as in kinodyn."""
 
     @property
     def their_unit(self) -> slice | None:
@@ -98,7 +98,7 @@ class MujocoBall(Block):
 
 
 class MujocoFree(Block):
-    """Position, quaternion with w first; velocity linear in world axes, angular in body axes."""
+    """Position, quaternion with w first; linear velocity in world axes, angular in body axes."""
 
     @property
     def their_unit(self) -> slice | None:
@@ -116,7 +116,7 @@ class MujocoFree(Block):
     def rate(self, q: Array) -> Array:
         """See `Block`."""
         B = np.zeros((*q.shape[:-1], 6, 6))
-        B[..., :3, :3], B[..., 3:, 3:] = rotation_matrix(q[..., 3:]), np.eye(3)
+        B[..., :3, :3], B[..., 3:, 3:] = from_quaternion(q[..., 3:]), np.eye(3)
         return B
 
     def drift(self, q: Array, v: Array) -> Array:
@@ -126,7 +126,7 @@ class MujocoFree(Block):
 
 
 class DrakeFree(Block):
-    """Quaternion with w first, position; velocity angular first, both in world axes."""
+    """Quaternion with w first, position; angular velocity first, both in world axes."""
 
     @property
     def their_unit(self) -> slice | None:
@@ -144,7 +144,7 @@ class DrakeFree(Block):
     def rate(self, q: Array) -> Array:
         """See `Block`."""
         B = np.zeros((*q.shape[:-1], 6, 6))
-        B[..., :3, 3:] = B[..., 3:, :3] = rotation_matrix(q[..., 3:])
+        B[..., :3, 3:] = B[..., 3:, :3] = from_quaternion(q[..., 3:])
         return B
 
     def drift(self, q: Array, v: Array) -> Array:
@@ -154,23 +154,23 @@ class DrakeFree(Block):
 
 
 class DrakeBall(Block):
-    """Roll, pitch and yaw about fixed axes; the angular velocity is in parent axes."""
+    """Roll, pitch and yaw about fixed axes; angular velocity in parent axes."""
 
     def q_to(self, q: Array) -> Array:
         """See `Block`."""
-        return roll_pitch_yaw(q)
+        return as_euler(from_quaternion(q), "ZYX")[..., ::-1]
 
     def q_from(self, x: Array) -> Array:
         """See `Block`."""
-        return quaternion_of_rpy(x)
+        return as_quaternion(from_euler(x[..., ::-1], "ZYX"))
 
     def rate(self, q: Array) -> Array:
         """See `Block`."""
-        return rotation_matrix(q)
+        return from_quaternion(q)
 
 
 class PinocchioPlanar(Block):
-    """Position, cosine and sine of the angle; the linear velocity is in body axes, ours in those of the plane."""
+    """Position, cosine and sine of the angle; linear velocity in body axes, where kinodyn has those of the plane."""
 
     @property
     def their_unit(self) -> slice | None:
@@ -193,6 +193,6 @@ class PinocchioPlanar(Block):
         return B
 
     def drift(self, q: Array, v: Array) -> Array:
-        """See `Block`: body axes turn with w, so the body sees -w x v_body on top."""
+        """See `Block`: body axes rotate with w, which adds -w x v_body."""
         x, y, w = np.moveaxis(np.einsum("...ij,...j->...i", self.rate(q), v), -1, 0)
         return np.stack([w * y, -w * x, np.zeros_like(w)], axis=-1)

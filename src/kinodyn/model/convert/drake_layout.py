@@ -1,8 +1,8 @@
 """The layout of a Drake MultibodyPlant.
 
-Drake holds a free body as [qw qx qy qz x y z] with velocity [angular, linear] in world axes, a ball joint as roll,
-pitch and yaw with the angular velocity in parent axes. Drake itself is not needed here: a `DrakeLayout` tells
-where each joint's coordinates are.
+Drake stores a free body as [qw qx qy qz x y z] with velocity [angular, linear] in world axes, a ball joint as roll,
+pitch and yaw with the angular velocity in parent axes. Drake itself is not needed: a `DrakeLayout` says where each
+joint's coordinates are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.blocks import Block, DrakeBall, DrakeFree, Same
 from kinodyn.model.convert.converter import Converter
-from kinodyn.model.convert.joints import free_base, leaders, require_same_joints
+from kinodyn.model.convert.joints import free_base, require_same_joints, scalar_leaders
 from kinodyn.model.convert.scalars import Scalar, Scalars
 from kinodyn.model.robot import Robot
 
@@ -32,7 +32,15 @@ _WIDTHS = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}
 
 @dataclass(frozen=True)
 class DrakeJoint:
-    """Where a joint's coordinates begin in the plant's positions and velocities, and Drake's name of its type."""
+    """Place and type of a joint in a plant.
+
+    Parameters
+    ----------
+    position_start, velocity_start
+        Index of its first coordinate in the plant's positions and velocities.
+    type_name
+        Drake's name of the joint type.
+    """
 
     position_start: int
     velocity_start: int
@@ -41,7 +49,15 @@ class DrakeJoint:
 
 @dataclass(frozen=True)
 class DrakeLayout:
-    """The joints of a plant by name, and the lengths of its positions and velocities."""
+    """The joints of a plant.
+
+    Parameters
+    ----------
+    joints
+        `DrakeJoint` by name.
+    num_positions, num_velocities
+        Lengths of the plant's positions and velocities.
+    """
 
     joints: Mapping[str, DrakeJoint]
     num_positions: int
@@ -49,7 +65,17 @@ class DrakeLayout:
 
     @classmethod
     def from_plant(cls, plant: Any) -> DrakeLayout:
-        """Read the layout of a finalised `pydrake.multibody.plant.MultibodyPlant`; welds are left out."""
+        """Read the layout of a plant; welds are left out.
+
+        Parameters
+        ----------
+        plant
+            A finalised `pydrake.multibody.plant.MultibodyPlant`.
+
+        Returns
+        -------
+        layout : DrakeLayout
+        """
         joints = (plant.get_joint(index) for index in plant.GetJointIndices())
         return cls(
             {
@@ -63,13 +89,22 @@ class DrakeLayout:
 
 
 def drake(robot: Robot, layout: DrakeLayout) -> Converter:
-    """Make the converter between `robot` and a Drake plant of the same robot, joints matched by name.
+    """Create the converter between a robot and a Drake plant of the same robot.
 
-    The free base may have another name there if it is the only "quaternion_floating" joint, since Drake makes up
-    that name.
+    Parameters
+    ----------
+    robot
+        The robot.
+    layout
+        The joints of the plant, matched by name. The floating base may have another name if it is the only
+        "quaternion_floating" joint, because Drake makes up that name.
 
-    Example
+    Returns
     -------
+    converter : Converter
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> layout = DrakeLayout({"joint1": DrakeJoint(1, 1), "joint2": DrakeJoint(0, 0)}, 2, 2)
     >>> kd.convert.drake(kd.load("planar2r"), layout).q_to([0.1, 0.2]).tolist()
@@ -80,15 +115,15 @@ def drake(robot: Robot, layout: DrakeLayout) -> Converter:
     if base is not None and base.name not in joints and len(free) == 1:
         joints[base.name] = joints.pop(free[0])
     require_same_joints(robot, joints, "Drake")
-    lead = leaders(robot)
+    leaders = scalar_leaders(robot)
     scalars: list[Scalar] = []
     blocks: list[Block] = []
     for joint in robot.joints:
         theirs = joints[joint.name]
         _require_same_kind(joint, theirs)
-        if joint.name in lead:
+        if joint.name in leaders:
             follows = joint.mimic is not None
-            scalars.append(Scalar(lead[joint.name], follows, theirs.position_start, theirs.velocity_start))
+            scalars.append(Scalar(leaders[joint.name], follows, theirs.position_start, theirs.velocity_start))
         else:
             blocks.append(_block(joint, theirs))
     size = (layout.num_positions, layout.num_velocities)
@@ -104,7 +139,7 @@ def _block(joint: JointInfo, theirs: DrakeJoint) -> Block:
 
 
 def _require_whole(what: str, count: int, singles: Sequence[int], pieces: Sequence[slice]) -> None:
-    """Raise unless the joints fill each place of the plant's vector once; a hand-made layout may be wrong there."""
+    """Raise unless the joints fill each place of the plant's vector once; a hand-made layout may be wrong."""
     filled = [*singles, *(index for piece in pieces for index in range(piece.start, piece.stop))]
     if sorted(filled) != list(range(count)):
         raise InputError(f"the layout's joints fill the {what} {sorted(filled)} of {count}; each must be filled once")

@@ -1,45 +1,27 @@
-"""How the converters read a robot's joints."""
+"""What the converters need to know of a robot's joints."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
 
 from kinodyn.arrays import Array
 from kinodyn.description.notices import listed
 from kinodyn.errors import InputError
+from kinodyn.model.chain import Leader, leaders
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
-@dataclass(frozen=True)
-class Leader:
-    """The joint whose coordinate moves another one: position = multiplier * q[joint] + offset."""
-
-    joint: JointInfo
-    multiplier: float
-    offset: float
-
-
-def leaders(robot: Robot) -> dict[str, Leader]:
-    """Map each one-coordinate joint to the joint that leads it in the end; one that leads itself to itself."""
-    by_name = {joint.name: joint for joint in robot.joints}
-    return {joint.name: _lead(joint, by_name) for joint in robot.joints if joint.kind in ONE_COORDINATE}
-
-
-def _lead(joint: JointInfo, by_name: Mapping[str, JointInfo]) -> Leader:
-    multiplier, offset = 1.0, 0.0
-    while joint.mimic is not None:
-        offset += multiplier * joint.mimic.offset
-        multiplier *= joint.mimic.multiplier
-        joint = by_name[joint.mimic.joint]
-    return Leader(joint, multiplier, offset)
+def scalar_leaders(robot: Robot) -> dict[str, Leader]:
+    """Map each one-coordinate joint to the joint at the end of its chain of mimics; one that follows none to itself."""
+    kinds = {joint.name: joint.kind for joint in robot.joints}
+    return {name: leader for name, leader in leaders(robot).items() if kinds[name] in ONE_COORDINATE}
 
 
 def free_base(robot: Robot) -> JointInfo | None:
-    """Return the joint that carries a floating base, None if the base is fixed."""
+    """Return the joint of the floating base, None if the base is fixed."""
     return robot.joints[0] if robot.base == "floating" else None
 
 
@@ -54,6 +36,6 @@ def require_same_joints(robot: Robot, theirs: Collection[str], engine: str) -> N
     missing = [name for name in ours if name not in theirs]
     unknown = [name for name in theirs if name not in ours]
     if missing or unknown:
-        lacks = [f"{engine} has no joint {listed(missing)}"] * bool(missing)
-        lacks += [f"the robot has no joint {listed(unknown)}"] * bool(unknown)
-        raise InputError(f"the robot and the {engine} model differ: {'; '.join(lacks)}. Load both from one file")
+        differences = [f"{engine} has no joint {listed(missing)}"] * bool(missing)
+        differences += [f"the robot has no joint {listed(unknown)}"] * bool(unknown)
+        raise InputError(f"the robot and the {engine} model differ: {'; '.join(differences)}; load both from one file")

@@ -1,6 +1,6 @@
 """The layout of a MuJoCo model.
 
-MuJoCo writes quaternions with w first and a free joint's linear velocity in world axes; joints that follow others are
+MuJoCo stores quaternions with w first and a free joint's linear velocity in world axes; joints that follow others are
 joints of their own, tied by equality constraints. A planar joint of a URDF becomes two slides and a hinge.
 """
 
@@ -15,7 +15,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.blocks import Block, MujocoBall, MujocoFree, Same
 from kinodyn.model.convert.converter import Converter
-from kinodyn.model.convert.joints import axis_of, free_base, leaders, require_same_joints
+from kinodyn.model.convert.joints import axis_of, free_base, require_same_joints, scalar_leaders
 from kinodyn.model.convert.scalars import Scalar, Scalars
 from kinodyn.model.robot import Robot
 
@@ -26,18 +26,27 @@ _KINDS = {
     int(mj.mjtJoint.mjJNT_HINGE): ("revolute", "continuous"),
 }
 _BLOCKS: dict[str, type[Block]] = {"floating": MujocoFree, "ball": MujocoBall, "planar": Same}
-# What MuJoCo appends to the name of a URDF's planar joint.
+# Suffixes that MuJoCo appends to the name of a URDF's planar joint.
 _PLANAR_PARTS = ("_TX", "_TY", "_RZ")
 
 
 def mujoco(robot: Robot, model: Any) -> Converter:
-    """Make the converter between `robot` and a `mujoco.MjModel` of the same robot, joints matched by name.
+    """Create the converter between a robot and a MuJoCo model of the same robot.
 
-    Joints without a name are those that `kinodyn.load` names after their number. The free base may have another name
-    there if it is MuJoCo's first joint.
+    Parameters
+    ----------
+    robot
+        The robot.
+    model
+        A `mujoco.MjModel`, joints matched by name; joints without a name have the names that `kinodyn.load` gives them.
+        The floating base may have another name if it is MuJoCo's first joint.
 
-    Example
+    Returns
     -------
+    converter : Converter
+
+    Examples
+    --------
     >>> import kinodyn as kd, mujoco
     >>> from kinodyn.description.mjcf import parse_mjcf
     >>> text = "<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
@@ -47,15 +56,15 @@ def mujoco(robot: Robot, model: Any) -> Converter:
     """
     ids = _joint_ids(robot, model)
     require_same_joints(robot, ids, "MuJoCo")
-    lead = leaders(robot)
+    leaders = scalar_leaders(robot)
     scalars: list[Scalar] = []
     blocks: list[Block] = []
     for joint in robot.joints:
         index = ids[joint.name]
         start_q, start_v = int(model.jnt_qposadr[index]), int(model.jnt_dofadr[index])
         _require_same_kind(robot, joint, model, index)
-        if joint.name in lead:
-            scalars.append(Scalar(lead[joint.name], joint.mimic is not None, start_q, start_v))
+        if joint.name in leaders:
+            scalars.append(Scalar(leaders[joint.name], joint.mimic is not None, start_q, start_v))
         else:
             their_q = slice(start_q, start_q + joint.q.stop - joint.q.start)
             their_v = slice(start_v, start_v + joint.v.stop - joint.v.start)
@@ -64,7 +73,7 @@ def mujoco(robot: Robot, model: Any) -> Converter:
 
 
 def _joint_ids(robot: Robot, model: Any) -> dict[str, int]:
-    """Map the names that the robot uses to MuJoCo's joint ids; of a planar joint's three parts to the first."""
+    """Map the robot's joint names to MuJoCo's joint ids; a planar joint to the first of its three parts."""
     names = Names(model).joints
     ids = {name: index for index, name in enumerate(names)}
     base = free_base(robot)
@@ -84,7 +93,7 @@ def _require_same_kind(robot: Robot, joint: JointInfo, model: Any, index: int) -
     if joint.kind == "planar":
         agrees = model.jnt_type[index : index + 3].tolist() == [slide, slide, hinge]
         if axis_of(robot, joint)[2] < 0:
-            # Both engines turn z to the normal, but on different ways if it points down.
+            # Both engines rotate z to the normal, but by different rotations if it points down.
             raise InputError(
                 f"planar joint {joint.name!r} has a normal that points down, where MuJoCo's x and y differ"
             )

@@ -1,7 +1,8 @@
 """The layout of a Pinocchio model.
 
-Pinocchio sorts siblings by name, holds endless joints as (cos, sin), planar joints as (x, y, cos, sin) with velocities
-in body axes, and mimic joints either as joints of their own or, if built with mimic=True, without coordinates.
+Pinocchio sorts siblings by name, stores continuous joints as (cos, sin), planar joints as (x, y, cos, sin) with
+velocities in body axes, and mimic joints either as joints of their own or, if built with mimic=True, without
+coordinates.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.convert.blocks import Block, PinocchioPlanar, Same
 from kinodyn.model.convert.converter import Converter
-from kinodyn.model.convert.joints import axis_of, free_base, leaders, require_same_joints
+from kinodyn.model.convert.joints import axis_of, free_base, require_same_joints, scalar_leaders
 from kinodyn.model.convert.scalars import Scalar, Scalars
 from kinodyn.model.robot import Robot
 
@@ -28,13 +29,22 @@ _SCALARS = {"revolute": "JointModelR", "continuous": "JointModelR", "prismatic":
 
 
 def pinocchio(robot: Robot, model: Any) -> Converter:
-    """Make the converter between `robot` and a `pinocchio.Model` of the same robot, joints matched by name.
+    """Create the converter between a robot and a Pinocchio model of the same robot.
 
-    The free base may have another name there if it is Pinocchio's first joint. A planar joint needs the normal z:
-    Pinocchio knows no other.
+    Parameters
+    ----------
+    robot
+        The robot. The normal of a planar joint must be z, the only one of Pinocchio.
+    model
+        A `pinocchio.Model`, joints matched by name. The floating base may have another name if it is Pinocchio's first
+        joint.
 
-    Example
+    Returns
     -------
+    converter : Converter
+
+    Examples
+    --------
     >>> converter = kd.convert.pinocchio(robot, model)  # doctest: +SKIP
     >>> pinocchio.rnea(model, data, converter.q_to(q), converter.v_to(q, v), converter.a_to(q, v, a))  # doctest: +SKIP
     """
@@ -43,16 +53,16 @@ def pinocchio(robot: Robot, model: Any) -> Converter:
     if base is not None and base.name not in ids and len(model.names) > 1:
         ids[base.name] = ids.pop(model.names[1])
     require_same_joints(robot, ids, "Pinocchio")
-    lead = leaders(robot)
+    leaders = scalar_leaders(robot)
     scalars: list[Scalar] = []
     blocks: list[Block] = []
     for joint in robot.joints:
         theirs = model.joints[ids[joint.name]]
-        if joint.name not in lead:
+        if joint.name not in leaders:
             blocks.append(_block(robot, joint, theirs))
         elif theirs.nv == 1 and theirs.shortname().startswith(_SCALARS[joint.kind]):
             follows = joint.mimic is not None
-            scalars.append(Scalar(lead[joint.name], follows, theirs.idx_q, theirs.idx_v, circular=theirs.nq == 2))
+            scalars.append(Scalar(leaders[joint.name], follows, theirs.idx_q, theirs.idx_v, circular=theirs.nq == 2))
         elif not (joint.mimic and theirs.nv == 0):
             raise _unlike(joint, theirs)
     return Converter((robot.nq, robot.nv), (model.nq, model.nv), Scalars(scalars), blocks)

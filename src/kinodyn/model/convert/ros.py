@@ -1,7 +1,7 @@
-"""ROS messages: sensor_msgs/JointState for the joints, pose and twist as in nav_msgs/Odometry for a free base.
+"""ROS messages: sensor_msgs/JointState for the joints, pose and twist as in nav_msgs/Odometry for a floating base.
 
-ROS is not imported. A message may be ROS's object or a dict of the same shape, and what comes out is a dict that ROS's
-constructors take: `JointState(**kd.convert.to_joint_state(robot, q))`.
+ROS is not imported. A message is either the ROS object or a dict with the same fields; results are dicts that the ROS
+constructors accept: `JointState(**kd.convert.to_joint_state(robot, q))`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import numbers, unit_vectors
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
-from kinodyn.model.convert.checks import check_unit, checked
 from kinodyn.model.convert.joints import ONE_COORDINATE, free_base
 from kinodyn.model.robot import Robot
 
 
 class RobotState(NamedTuple):
-    """Positions `(nq,)`, velocities `(nv,)` and efforts `(nv,)`; None where the message has no velocity or effort."""
+    """A state read from ROS messages.
+
+    Attributes
+    ----------
+    q : (nq,) array
+        Positions.
+    v, tau : (nv,) array or None
+        Velocities and efforts, None where the message has none.
+    """
 
     q: Array
     v: Array | None
@@ -29,7 +37,7 @@ class RobotState(NamedTuple):
 
 
 class JointState(TypedDict):
-    """The fields of sensor_msgs/JointState, without the header; a list is empty where nothing is known."""
+    """The fields of sensor_msgs/JointState without the header; a list is empty where nothing is known."""
 
     name: list[str]
     position: list[float]
@@ -46,25 +54,34 @@ def joint_state(
     default: ArrayLike | None = None,
     ignore_unknown: bool = False,
 ) -> RobotState:
-    """Read a JointState whose joints come in any order.
+    """Read a JointState message whose joints are in any order.
 
     Parameters
     ----------
     robot
-        The robot; its joints of one coordinate are looked up by name. Names of mimic followers are allowed and unread.
+        The robot. Joints with one coordinate are looked up by name; mimic followers are allowed and ignored.
     message
         Object or dict with name, position, velocity, effort; velocity and effort may be empty.
     pose, twist
-        Of a free base: position and orientation in the world, linear and angular velocity in the base frame, as
-        geometry_msgs/Pose and Twist (objects or dicts). The twist is needed if the message has velocities.
+        Of a floating base: position and orientation in the world, linear and angular velocity in the base frame, as
+        geometry_msgs/Pose and Twist (objects or dicts). The twist is required if the message has velocities.
     default
-        Positions `(nq,)` for whatever the message does not tell; the velocity and effort of those joints are 0.
-        Without it everything must be told, which joints of several coordinates, other than the base, cannot be.
+        Positions `(nq,)` of the joints that are not in the message; their velocities and efforts are 0. Without it
+        every joint must be in the message, which excludes joints with several coordinates other than the base.
     ignore_unknown
         Skip names that the robot does not have instead of raising.
 
-    Example
+    Returns
     -------
+    state : RobotState
+
+    Raises
+    ------
+    InputError
+        For unknown or missing joints, repeated names and numbers that are not finite.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> message = {"name": ["joint2", "joint1"], "position": [0.2, 0.1]}
     >>> kd.convert.joint_state(kd.load("planar2r"), message).q.tolist()
@@ -77,11 +94,11 @@ def joint_state(
     if base is None and (pose is not None or twist is not None):
         raise InputError("the robot's base is fixed; leave out pose and twist")
     if default is None:
-        told = {joint.name for joint in joints} if position else set()
+        known = {joint.name for joint in joints} if position else set()
         if base is not None and pose is not None:
-            told.add(base.name)
-        _require_all(robot, told, twist is not None or not velocity)
-    q = np.zeros(robot.nq) if default is None else _one(checked("default", default, robot.nq)).copy()
+            known.add(base.name)
+        _require_all(robot, known, twist is not None or not velocity)
+    q = np.zeros(robot.nq) if default is None else _one(numbers("default", default, robot.nq)).copy()
     for joint in joints if position else []:
         q[joint.q] = position[joint.name]
     v, tau = (_scatter(robot, joints, values) for values in (velocity, effort))
@@ -94,12 +111,24 @@ def joint_state(
 
 
 def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> JointState:
-    """Write positions `(nq,)`, velocities `(nv,)` and efforts `(nv,)` as the fields of a JointState.
+    """Write a state as the fields of a JointState message, without mimic followers and floating base.
 
-    Mimic followers and a free base are not in it; see `to_odometry` for the base.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Positions `(nq,)`.
+    v, tau
+        Velocities and efforts `(nv,)`; empty in the message if not given.
 
-    Example
+    Returns
     -------
+    message : dict
+        With name, position, velocity, effort.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> kd.convert.to_joint_state(kd.load("planar2r"), [0.1, 0.2])["name"]
     ['joint1', 'joint2']
@@ -109,7 +138,7 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
     others = [joint.name for joint in robot.joints if joint.kind not in ONE_COORDINATE and joint is not base]
     if others:
         raise InputError(f"a JointState has one number for each joint, which is not enough for {', '.join(others)}")
-    position = _one(checked("q", q, robot.nq))
+    position = _one(numbers("q", q, robot.nq))
     return JointState(
         name=[joint.name for joint in joints],
         position=[float(position[joint.q.start]) for joint in joints],
@@ -119,12 +148,24 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
 
 
 def to_odometry(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, dict[str, dict[str, float]]]:
-    """Write the free base's pose in the world and its twist in the base frame, as geometry_msgs/Pose and Twist.
+    """Write the floating base's pose in the world and its twist in the base frame, as geometry_msgs/Pose and Twist.
 
-    The twist is zero without `v`.
+    Parameters
+    ----------
+    robot
+        The robot.
+    q
+        Positions `(nq,)`.
+    v
+        Velocities `(nv,)`; the twist is zero if not given.
 
-    Example
+    Returns
     -------
+    message : dict
+        With pose (position, orientation) and twist (linear, angular).
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> humanoid = kd.load("humanoid")
     >>> kd.convert.to_odometry(humanoid, humanoid.neutral())["pose"]["orientation"]
@@ -132,10 +173,10 @@ def to_odometry(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> dict[
     """
     base = free_base(robot)
     if base is None:
-        raise InputError("the robot's base is fixed; it has no odometry")
-    pose = _one(checked("q", q, robot.nq))[base.q]
-    check_unit("q", pose, slice(3, 7))
-    twist = np.zeros(6) if v is None else _one(checked("v", v, robot.nv))[base.v]
+        raise InputError("the robot's base is fixed; only a floating base has odometry")
+    pose = _one(numbers("q", q, robot.nq))[base.q]
+    unit_vectors("the quaternion of q", pose[3:], 4)
+    twist = np.zeros(6) if v is None else _one(numbers("v", v, robot.nv))[base.v]
     return {
         "pose": {"position": _named("xyz", pose[:3]), "orientation": _named("xyzw", pose[3:])},
         "twist": {"linear": _named("xyz", twist[:3]), "angular": _named("xyz", twist[3:])},
@@ -145,8 +186,8 @@ def to_odometry(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> dict[
 def _rates(robot: Robot, what: str, values: ArrayLike | None) -> list[float]:
     if values is None:
         return []
-    numbers = _one(checked(what, values, robot.nv))
-    return [float(numbers[joint.v.start]) for joint in _own_scalars(robot)]
+    rates = _one(numbers(what, values, robot.nv))
+    return [float(rates[joint.v.start]) for joint in _own_scalars(robot)]
 
 
 def _own_scalars(robot: Robot) -> list[JointInfo]:
@@ -157,33 +198,33 @@ def _names(robot: Robot, message: Any, ignore_unknown: bool) -> list[str]:
     names = [str(name) for name in _field(message, "name")]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"the message names {', '.join(twice)} more than once")
+        raise InputError(f"the message has {', '.join(twice)} more than once")
     known = {joint.name for joint in robot.joints if joint.kind in ONE_COORDINATE}
     unknown = [name for name in names if name not in known]
     if unknown and not ignore_unknown:
         raise InputError(
-            f"the robot has no joint of one coordinate called {', '.join(unknown)}; known: {', '.join(sorted(known))}. "
+            f"the robot has no one-coordinate joint {', '.join(unknown)}; known: {', '.join(sorted(known))}. "
             "Pass ignore_unknown=True to skip such names"
         )
     return names
 
 
 def _values(message: Any, names: Sequence[str], field: str) -> dict[str, float]:
-    """Map the names to the numbers of one field, empty if the message leaves the field empty."""
+    """Map the names to the numbers of one field; empty if the field is."""
     values = _field(message, field, missing=())
     if len(values) == 0:
         return {}
-    numbers = _one(checked(f"the message's {field}", values, len(names)))
-    return dict(zip(names, numbers.tolist(), strict=True))
+    array = _one(numbers(f"the message's {field}", values, len(names)))
+    return dict(zip(names, array.tolist(), strict=True))
 
 
-def _require_all(robot: Robot, told: set[str], base_rate_is_told: bool) -> None:
-    missing = [joint.name for joint in robot.joints if joint.mimic is None and joint.name not in told]
+def _require_all(robot: Robot, known: set[str], base_velocity_is_known: bool) -> None:
+    missing = [joint.name for joint in robot.joints if joint.mimic is None and joint.name not in known]
     if missing:
-        hint = "pass pose= for a free base, or default= with positions to take instead"
-        raise InputError(f"the message does not tell the position of {', '.join(missing)}; {hint}")
-    if free_base(robot) is not None and not base_rate_is_told:
-        raise InputError("the message has velocities but the base has none; pass twist=, or default= to take zero")
+        hint = "pass pose= for a free base, or default= with positions to use instead"
+        raise InputError(f"the message has no position of {', '.join(missing)}; {hint}")
+    if free_base(robot) is not None and not base_velocity_is_known:
+        raise InputError("the message has velocities but the base has none; pass twist=, or default= for zero")
 
 
 def _scatter(robot: Robot, joints: Sequence[JointInfo], values: Mapping[str, float]) -> Array | None:
@@ -197,13 +238,13 @@ def _scatter(robot: Robot, joints: Sequence[JointInfo], values: Mapping[str, flo
 
 def _pose(pose: Any) -> Array:
     orientation = _numbers(pose, "pose", "orientation", "xyzw")
-    check_unit("the orientation of the pose", orientation, slice(0, 4))
+    unit_vectors("the orientation of the pose", orientation, 4)
     return np.concatenate([_numbers(pose, "pose", "position", "xyz"), orientation])
 
 
 def _numbers(message: Any, what: str, part: str, letters: str) -> Array:
     group = _field(message, part)
-    return checked(f"{what}.{part}", [_field(group, letter) for letter in letters], len(letters))
+    return numbers(f"{what}.{part}", [_field(group, letter) for letter in letters], len(letters))
 
 
 def _named(letters: str, values: Array) -> dict[str, float]:
@@ -212,12 +253,12 @@ def _named(letters: str, values: Array) -> dict[str, float]:
 
 def _one(array: Array) -> Array:
     if array.ndim != 1:
-        raise InputError(f"a ROS message holds one state; got shape {array.shape}, give ({array.shape[-1]},)")
+        raise InputError(f"a ROS message is one state; got shape {array.shape}, give ({array.shape[-1]},)")
     return array
 
 
 def _field(message: Any, name: str, missing: Any = None) -> Any:
-    """Read a field of a message object or of a dict; raise if it is not there and `missing` is None."""
+    """Read a field of a message object or dict; raise if it is missing and `missing` is None."""
     value = message.get(name, missing) if isinstance(message, Mapping) else getattr(message, name, missing)
     if value is None:
         raise InputError(f"expected a message with the field {name!r}, got {message!r}")

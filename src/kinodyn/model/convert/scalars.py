@@ -1,4 +1,4 @@
-"""All joints of one coordinate at once: index arrays between two orders, followers of mimic joints included."""
+"""All joints with one coordinate at once, as index arrays between two orders, mimic followers included."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.model.convert.joints import Leader
+from kinodyn.model.chain import Leader
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """Where the other engine keeps a joint of one coordinate, and whether as (cos, sin)."""
+    """Where the other engine stores a joint with one coordinate, and whether as (cos, sin)."""
 
     leader: Leader
     follows: bool
@@ -23,10 +23,10 @@ class Scalar:
 
 
 class Scalars:
-    """Copies between our order and theirs.
+    """Copies between kinodyn's order and the other engine's.
 
-    A joint's position is multiplier * q[leader] + offset: 1 and 0 for joints that lead themselves, the only ones that
-    are read on the way back.
+    A joint's position is multiplier * q[leader] + offset: 1 and 0 for joints that follow none, the only ones that are
+    read on the way back.
     """
 
     def __init__(self, joints: Sequence[Scalar]) -> None:
@@ -43,11 +43,11 @@ class Scalars:
 
     @property
     def circles(self) -> list[slice]:
-        """Where in their positions the pairs (cos, sin) are."""
+        """Locate the pairs (cos, sin) in the other engine's positions."""
         return [slice(int(start), int(start) + 2) for start in self._their_q[self._circular]]
 
     def q_to(self, q: Array, x: Array) -> None:
-        """Write our positions `q` into theirs, `x`."""
+        """Write kinodyn's positions `q` into the other engine's `x`."""
         position = self._multiplier * q[..., self._q] + self._offset
         straight, circular = ~self._circular, self._circular
         x[..., self._their_q[straight]] = position[..., straight]
@@ -55,26 +55,26 @@ class Scalars:
         x[..., self._their_q[circular] + 1] = np.sin(position[..., circular])
 
     def q_from(self, x: Array, q: Array) -> None:
-        """Write their positions `x` into ours, `q`."""
+        """Write the other engine's positions `x` into kinodyn's `q`."""
         straight, circular = self._own & ~self._circular, self._own & self._circular
         q[..., self._q[straight]] = x[..., self._their_q[straight]]
         start = self._their_q[circular]
         q[..., self._q[circular]] = np.arctan2(x[..., start + 1], x[..., start])
 
     def v_to(self, v: Array, w: Array) -> None:
-        """Write our velocities or accelerations `v` into theirs, `w`."""
+        """Write kinodyn's velocities or accelerations `v` into the other engine's `w`."""
         w[..., self._their_v] = self._multiplier * v[..., self._v]
 
     def v_from(self, w: Array, v: Array) -> None:
-        """Write their velocities or accelerations `w` into ours, `v`."""
+        """Write the other engine's velocities or accelerations `w` into kinodyn's `v`."""
         v[..., self._v[self._own]] = w[..., self._their_v[self._own]]
 
     def tau_to(self, tau: Array, t: Array) -> None:
-        """Write our efforts `tau` into theirs, `t`; followers get none, their leaders do the work."""
+        """Write kinodyn's efforts `tau` into the other engine's `t`; followers get none."""
         t[..., self._their_v[self._own]] = tau[..., self._v[self._own]]
 
     def tau_from(self, t: Array, tau: Array) -> None:
-        """Write their efforts `t` into ours, `tau`; a follower's acts on its leader through the multiplier."""
+        """Write the other engine's efforts `t` into kinodyn's `tau`; a follower's acts on its leader, multiplied."""
         tau[..., self._v[self._own]] = t[..., self._their_v[self._own]]
         for i in np.flatnonzero(~self._own):
             tau[..., self._v[i]] += self._multiplier[i] * t[..., self._their_v[i]]
