@@ -11,7 +11,7 @@ import placo
 
 from ik_scene import COM, DT, FEET, FOOT, HAND, HANDS, POSTURE, Scene
 from kinodyn.description.types import Description
-from kinodyn.description.write_urdf import write_urdf
+from kinodyn.description.urdf_writer import write_urdf
 from setups import Array
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 import kinodyn as kd
-from kinodyn.description.types import Description, Frame, Inertia, Joint, Link
+from kinodyn.description import Description, Frame, Inertia, Joint, Link
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--plot", metavar="FILE", help="write a figure to this file")

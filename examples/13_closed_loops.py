@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 
 import kinodyn as kd
-from kinodyn.description.types import Description, Inertia, Joint, Link
+from kinodyn.description import Description, Inertia, Joint, Link
 
 CRANK, COUPLER, ROCKER, GROUND = 0.10, 0.35, 0.30, 0.30  # [m]: the crank can rotate fully
 

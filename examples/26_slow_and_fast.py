@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinodyn as kd
-from kinodyn.description.types import Inertia
+from kinodyn.description import Inertia
 
 Array: TypeAlias = NDArray[np.float64]
 robot = kd.load("humanoid", base="fixed").replace(damping=0.0, armature=0.0)

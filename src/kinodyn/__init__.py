@@ -38,7 +38,7 @@ if _TYPE_CHECKING:
     )
     from kinodyn.description.catalogue import robots
     from kinodyn.description.dh import DH
-    from kinodyn.description.write_urdf import write_urdf
+    from kinodyn.description.urdf_writer import write_urdf
     from kinodyn.dynamics import actuation, centroidal, contact
     from kinodyn.errors import (
         DescriptionError,
@@ -84,7 +84,7 @@ _MEMBERS = {
     "robots": "kinodyn.description.catalogue",
     "set_threads": "kinodyn.threads",
     "view": "kinodyn.viewer",
-    "write_urdf": "kinodyn.description.write_urdf",
+    "write_urdf": "kinodyn.description.urdf_writer",
 }
 
 __version__ = _version("kinodyn")

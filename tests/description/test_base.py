@@ -9,7 +9,7 @@ import pytest
 
 from kinodyn.description.base import floating_joint, with_base
 from kinodyn.description.types import Description, Inertia, Joint, Link
-from kinodyn.description.validate import validate
+from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
 
 BODY = Inertia(1.0, np.zeros(3), np.eye(3))

@@ -12,10 +12,10 @@ import pytest
 
 from kinodyn.arrays import Array
 from kinodyn.description import bundled, solids
-from kinodyn.description.robot_data import robot_files
+from kinodyn.description.example_robot_data import robot_files
 from kinodyn.description.types import Description
-from kinodyn.description.validate import validate
-from kinodyn.description.write_urdf import write_urdf
+from kinodyn.description.validation import validate
+from kinodyn.description.urdf_writer import write_urdf
 
 LinkPoses = Callable[[Description, Mapping[str, tuple[float, ...]]], dict[str, Array]]
 

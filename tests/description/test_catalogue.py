@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kinodyn.description import robot_data
+from kinodyn.description import example_robot_data
 from kinodyn.description.base import with_base
-from kinodyn.description.catalogue import BUNDLED, describe, knows, robots
-from kinodyn.description.robot_data import FLOATING, data_folder, robot_files, short_name
-from kinodyn.description.validate import validate
+from kinodyn.description.catalogue import BUNDLED, describe, is_known, robots
+from kinodyn.description.example_robot_data import FLOATING, data_folder, robot_files, short_name
+from kinodyn.description.validation import validate
 from kinodyn.errors import DescriptionError, DescriptionWarning, InputError, UnknownNameError
 
 
@@ -25,7 +25,7 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise importlib.metadata.PackageNotFoundError(name)
 
     robot_files.cache_clear()
-    monkeypatch.setattr(robot_data.importlib.metadata, "files", missing)
+    monkeypatch.setattr(example_robot_data.importlib.metadata, "files", missing)
     yield
     robot_files.cache_clear()
 
@@ -93,7 +93,7 @@ def test_names_mean_the_files_that_the_rule_says(name: str, file: str) -> None:
 
 
 def test_a_name_of_two_files_means_neither() -> None:
-    assert not knows("anymal")
+    assert not is_known("anymal")
     with pytest.raises(UnknownNameError, match="anymal_b_simple"):
         describe("anymal")
 
@@ -155,9 +155,9 @@ def test_faulty_files_of_the_extra_say_what_is_wrong_and_are_not_listed() -> Non
 def test_height_and_mass_are_the_humanoids_alone() -> None:
     body = describe("humanoid", height=1.5, mass=50.0)
     assert sum(link.inertia.mass for link in body.links if link.inertia) == pytest.approx(50.0)
-    with pytest.raises(InputError, match="height and mass cannot be chosen for robot 'panda'"):
+    with pytest.raises(InputError, match="height and mass cannot be set for robot 'panda'"):
         describe("panda", height=1.5, mass=50.0)
-    with pytest.raises(InputError, match="mass cannot be chosen for robot 'talos'"):
+    with pytest.raises(InputError, match="mass cannot be set for robot 'talos'"):
         describe("talos", mass=50.0)
 
 

@@ -169,8 +169,8 @@ def test_two_joints_of_one_name_are_a_description_error():
         ({"rows": [(0, 0, 0, 0)]}, "row 1 is a tuple"),
         ({"rows": [DH()], "convention": "craig"}, '\'craig\'.*"standard" or "modified"'),
         ({"rows": [DH()], "tool": np.eye(3)}, r"tool has shape \(3, 3\)"),
-        ({"rows": [DH()], "base": 2 * np.eye(4)}, "base is not a pose"),
-        ({"rows": [DH()], "base": np.diag([1.0, 1.0, -1.0, 1.0])}, "base is not a pose"),
+        ({"rows": [DH()], "base": 2 * np.eye(4)}, "base: the"),
+        ({"rows": [DH()], "base": np.diag([1.0, 1.0, -1.0, 1.0])}, "base: the"),
         ({"rows": [DH()], "tool": "flange"}, "tool is 'flange'"),
     ],
 )

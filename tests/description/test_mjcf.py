@@ -268,7 +268,7 @@ def test_linear_equality_becomes_the_mimic_that_mujoco_means(coefficients):
         ('<connect body1="a" body2="b" anchor="0 0 0"/>', "connect"),
         ('<weld body1="a" body2="b"/>', "weld"),
         ('<joint joint1="x" joint2="y"/><joint joint1="x" joint2="y" polycoef="1 1 0 0 0"/>', "already"),
-        ('<joint joint1="x" joint2="y"/><joint joint1="y" joint2="x"/>', "circle"),
+        ('<joint joint1="x" joint2="y"/><joint joint1="y" joint2="x"/>', "loop"),
     ],
 )
 def test_other_equalities_are_left_out_with_a_warning(equality, reason):
@@ -481,5 +481,5 @@ def test_an_error_in_a_file_tells_the_file_and_keeps_the_cause(tmp_path):
 
 @pytest.mark.parametrize("name", ["nothing.xml", "."])
 def test_a_file_that_cannot_be_opened_is_a_description_error(tmp_path, name):
-    with pytest.raises(DescriptionError, match="cannot open"):
+    with pytest.raises(DescriptionError, match="cannot be opened"):
         read_mjcf(tmp_path / name)

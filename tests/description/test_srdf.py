@@ -176,7 +176,7 @@ def test_names_of_another_variant_are_skipped_with_one_warning(tmp_path: Path) -
         described = read_srdf(tmp_path / "body.srdf", BODY)
     assert len(caught) == 1
     assert str(caught[0].message) == (
-        f"{tmp_path / 'body.srdf'}: 5 names of no use to robot 'body' skipped: group 'toes', joint 'knee', "
+        f"{tmp_path / 'body.srdf'}: 5 names unknown to robot 'body' skipped: group 'toes', joint 'knee', "
         "link 'foot', position of fixed joint 'wrist', link 'tail'"
     )
     assert described.chains == BODY.chains
@@ -197,7 +197,7 @@ def test_names_of_another_variant_are_skipped_with_one_warning(tmp_path: Path) -
         (
             '<group_state name="s"><joint name="elbow" value="1 2"/></group_state>',
             'joint name="elbow"',
-            "has 2; write 1 number",
+            "has 2; give 1 number",
         ),
         (
             '<group_state name="s"><joint name="elbow" value="nan"/></group_state>',
@@ -207,12 +207,12 @@ def test_names_of_another_variant_are_skipped_with_one_warning(tmp_path: Path) -
         (
             '<group_state name="s"><joint name="root_joint" value="0 0 1"/></group_state>',
             'joint name="root_joint"',
-            "has 3; write 7 numbers",
+            "has 3; give 7 numbers",
         ),
         (
             '<group_state name="s"><joint name="neck" value="0 0 0 1.1"/></group_state>',
             'joint name="neck"',
-            "quaternion of length 1.1; it must be 1",
+            "quaternion of norm 1.1; it must be 1",
         ),
     ],
 )
@@ -230,7 +230,7 @@ def test_a_file_that_is_no_srdf_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match="does not exist"):
         read_srdf(tmp_path / "absent.srdf", BODY)
     path.write_text('<!DOCTYPE robot [<!ENTITY a "b">]><robot name="&a;"/>', encoding="utf-8")
-    with pytest.raises(DescriptionError, match="entities and DTDs are not read"):
+    with pytest.raises(DescriptionError, match="document type declaration, which is not supported"):
         read_srdf(path, BODY)
 
 

@@ -26,7 +26,10 @@ SHARE = next(
 
 # Files that describe no robot that can exist, and what is wrong with each.
 BROKEN = {
-    "alex_description/urdf/alex_psyonic_hands.urdf": (1030, "mimics nothing: unknown joint 'index_q1'"),
+    "alex_description/urdf/alex_psyonic_hands.urdf": (
+        1030,
+        "mimics a joint that does not exist: unknown joint 'index_q1'",
+    ),
     "romeo_description/urdf/romeo_laas_small.urdf": (327, "negative principal moment -0.0213"),
     "ur_description/urdf/ur3.urdf": (6, "has no attribute 'name'"),
 }

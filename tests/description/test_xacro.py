@@ -64,7 +64,9 @@ def test_packages_are_found_in_given_folders_and_by_walking_up(tmp_path: Path) -
 
 def test_a_missing_package_is_told_with_the_way_out(tmp_path: Path) -> None:
     path = write(tmp_path / "arm.xacro", including("$(find lost)/hand.xacro"))
-    with pytest.raises(DescriptionError, match=r"say where package 'lost' is with package_dirs=\[\.\.\.\]") as caught:
+    with pytest.raises(
+        DescriptionError, match=r"pass the folder of package 'lost' in package_dirs=\[\.\.\.\]"
+    ) as caught:
         expand_xacro(path)
     assert caught.value.file == path
 

@@ -12,7 +12,7 @@ import pytest
 from kinodyn.description.bundled import panda
 from kinodyn.description.catalogue import BUNDLED
 from kinodyn.description.dh import DH
-from kinodyn.description.write_urdf import write_urdf
+from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.errors import DescriptionError, InputError, UnknownNameError
 from kinodyn.model.loading import from_dh, load, load_description
 
@@ -50,7 +50,7 @@ def test_a_suffix_in_capitals_is_the_same_suffix(tmp_path: Path) -> None:
 
 
 def test_the_suffix_mjcf_is_answered_with_the_one_that_mujoco_opens(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match=r"suffix \.xml; rename"):
+    with pytest.raises(DescriptionError, match=r"only \.xml files; rename"):
         load_description(written(tmp_path, "robot.mjcf", MJCF))
 
 
@@ -121,7 +121,7 @@ def test_what_is_neither_name_nor_path_is_refused(source: object) -> None:
 
 
 def test_a_size_is_refused_for_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="height cannot be chosen for the file"):
+    with pytest.raises(InputError, match="height cannot be set for the file"):
         load_description(written(tmp_path, "arm.urdf", URDF), height=1.7)
 
 

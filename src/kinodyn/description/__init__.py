@@ -1,1 +1,55 @@
-"""What a file says about a robot, before anything is computed from it."""
+"""What a file says about a robot: the types of a description, its readers, writer and validation.
+
+>>> from kinodyn import description
+>>> text = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">\
+<parent link="a"/><child link="b"/></joint></robot>'
+>>> description.parse_urdf(text).joints[0].kind
+'continuous'
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from kinodyn.description import solids
+from kinodyn.description.base import with_base
+from kinodyn.description.dh import description_from_dh
+from kinodyn.description.srdf import read_srdf
+from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Mimic, Shape
+from kinodyn.description.urdf import parse_urdf, read_urdf
+from kinodyn.description.urdf_writer import write_urdf
+from kinodyn.description.validation import validate
+
+if TYPE_CHECKING:
+    from kinodyn.description.mjcf import parse_mjcf, read_mjcf
+
+__all__ = [
+    "Description",
+    "Frame",
+    "Inertia",
+    "Joint",
+    "Link",
+    "Mimic",
+    "Shape",
+    "description_from_dh",
+    "parse_mjcf",
+    "parse_urdf",
+    "read_mjcf",
+    "read_srdf",
+    "read_urdf",
+    "solids",
+    "validate",
+    "with_base",
+    "write_urdf",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the MJCF reader when it is first used: MuJoCo is slow to import."""
+    if name in ("parse_mjcf", "read_mjcf"):
+        from kinodyn.description import mjcf
+
+        return getattr(mjcf, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""How the root of a robot stands in the world: bolted down or free."""
+"""The base of a robot: fixed to the world or floating."""
 
 from __future__ import annotations
 
@@ -16,55 +16,57 @@ ROOT_JOINT = "root_joint"
 
 
 def with_base(description: Description, base: Base | None = None) -> Description:
-    """Return the description with the base that is asked for; its `base` then says which it is.
+    """Return the description with the requested base, which its `base` then names.
 
     Parameters
     ----------
     description
         A valid description.
     base
-        "floating": the robot moves freely in the world. Unless it does so already, a link `world` (`universe` if
-        that name is taken) and a floating joint `root_joint` from it to the old root are put in front.
-        "fixed": floating joints that lead from a massless root to the robot become fixed ones.
-        None: what the description says; whatever floating joints it already has stay.
+        "floating": the robot moves freely in the world; unless it already does, a link `world` (`universe` if that name
+        is taken) and a floating joint `root_joint` from it to the old root are added. "fixed": floating joints from a
+        massless root to the robot become fixed. None: what the description says.
 
-    Named configurations and chains lose what they say of a root joint that the robot does not have.
+    Returns
+    -------
+    description : Description
+        Named configurations and chains no longer mention a root joint that the robot does not have.
     """
     if base not in (None, "fixed", "floating"):
         raise InputError(f"base={base!r} is unknown; give 'fixed', 'floating' or None")
-    is_free = floating_joint(description) is not None
-    if base == "floating" or (base is None and (is_free or description.base == "floating")):
-        freed = description if is_free else _put_on_floating_joint(description)
-        return replace(_without_ghosts(freed), base="floating")
-    grounded = _bolt_down(description) if base == "fixed" else description
-    return replace(_without_ghosts(grounded), base="fixed")
+    is_floating = floating_joint(description) is not None
+    if base == "floating" or (base is None and (is_floating or description.base == "floating")):
+        floating = description if is_floating else _add_floating_joint(description)
+        return replace(_without_missing_joints(floating), base="floating")
+    fixed = _fix_floating_joints(description) if base == "fixed" else description
+    return replace(_without_missing_joints(fixed), base="fixed")
 
 
 def floating_joint(description: Description) -> Joint | None:
-    """Return the floating joint on which the robot hangs below a root that is only the world, None without one.
+    """Return the floating joint that connects the robot to a root that only stands for the world, else None.
 
-    Such a root has no mass, and whatever else is on it is fixed (a table) or floats as well (a ball); then the first
+    Such a root has no mass, and its other joints are fixed (a table) or floating as well (a ball); then the first
     floating joint counts.
     """
-    joints = list(_joints_of_empty_root(description))
+    joints = list(_joints_of_massless_root(description))
     floating = [joint for joint in joints if joint.kind == "floating"]
     others_fixed = all(joint.kind in ("fixed", "floating") for joint in joints)
     return floating[0] if floating and others_fixed else None
 
 
-def _joints_of_empty_root(description: Description) -> Iterator[Joint]:
-    """Yield the joints below the root, none when the root has mass."""
+def _joints_of_massless_root(description: Description) -> Iterator[Joint]:
+    """Yield the joints below the root, none if the root has mass."""
     children = {joint.child for joint in description.joints}
     root = next(link for link in description.links if link.name not in children)
     if root.inertia is None or root.inertia.mass == 0.0:
         yield from (joint for joint in description.joints if joint.parent == root.name)
 
 
-def _put_on_floating_joint(description: Description) -> Description:
+def _add_floating_joint(description: Description) -> Description:
     children = {joint.child for joint in description.joints}
     root = next(link.name for link in description.links if link.name not in children)
-    world = _free_name(("world", "universe"), {link.name for link in description.links})
-    name = _free_name((ROOT_JOINT,), {joint.name for joint in description.joints})
+    world = _unused_name(("world", "universe"), {link.name for link in description.links})
+    name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
     return replace(
         description,
         links=(Link(world), *description.links),
@@ -72,10 +74,10 @@ def _put_on_floating_joint(description: Description) -> Description:
     )
 
 
-def _bolt_down(description: Description) -> Description:
-    loose = {joint.name for joint in _joints_of_empty_root(description) if joint.kind == "floating"}
-    joints = (_fixed(joint) if joint.name in loose else joint for joint in description.joints)
-    return replace(description, joints=tuple(joints)) if loose else description
+def _fix_floating_joints(description: Description) -> Description:
+    floating = {joint.name for joint in _joints_of_massless_root(description) if joint.kind == "floating"}
+    joints = (_fixed(joint) if joint.name in floating else joint for joint in description.joints)
+    return replace(description, joints=tuple(joints)) if floating else description
 
 
 def _fixed(joint: Joint) -> Joint:
@@ -92,24 +94,24 @@ def _fixed(joint: Joint) -> Joint:
     )
 
 
-def _without_ghosts(description: Description) -> Description:
-    """Drop root joints that do not exist, or have become fixed, from configurations and chains."""
-    ghosts = {joint.name for joint in _joints_of_empty_root(description) if joint.kind == "fixed"}
+def _without_missing_joints(description: Description) -> Description:
+    """Remove root joints that do not exist, or have become fixed, from configurations and chains."""
+    missing = {joint.name for joint in _joints_of_massless_root(description) if joint.kind == "fixed"}
     if all(joint.name != ROOT_JOINT for joint in description.joints):
-        ghosts.add(ROOT_JOINT)
+        missing.add(ROOT_JOINT)
     configurations = {
-        name: {joint: position for joint, position in positions.items() if joint not in ghosts}
+        name: {joint: position for joint, position in positions.items() if joint not in missing}
         for name, positions in description.configurations.items()
     }
-    chains = {name: tuple(one for one in chain if one not in ghosts) for name, chain in description.chains.items()}
+    chains = {name: tuple(one for one in chain if one not in missing) for name, chain in description.chains.items()}
     return replace(description, configurations=configurations, chains=chains)
 
 
-def _free_name(wanted: tuple[str, ...], taken: Collection[str]) -> str:
-    for name in wanted:
+def _unused_name(preferred: tuple[str, ...], taken: Collection[str]) -> str:
+    for name in preferred:
         if name not in taken:
             return name
     number = 2
-    while f"{wanted[-1]}_{number}" in taken:
+    while f"{preferred[-1]}_{number}" in taken:
         number += 1
-    return f"{wanted[-1]}_{number}"
+    return f"{preferred[-1]}_{number}"

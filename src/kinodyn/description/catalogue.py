@@ -1,12 +1,12 @@
-"""The list of names: robots that come with kinodyn, and those of the `robots` extra."""
+"""The catalogue of robots by name: those bundled with kinodyn, and those of the `robots` extra."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from kinodyn.description import bundled
+from kinodyn.description.example_robot_data import data_folder, describe_file, robot_files
 from kinodyn.description.human import HEIGHT, MASS, humanoid
-from kinodyn.description.robot_data import data_folder, describe_file, robot_files
 from kinodyn.description.types import Description
 from kinodyn.errors import InputError, UnknownNameError, unknown_name
 
@@ -22,7 +22,11 @@ BUNDLED: Mapping[str, Callable[[], Description]] = {
 
 
 def robots() -> tuple[str, ...]:
-    """List the names that `load` knows: first the bundled robots, then those of the `robots` extra, each sorted.
+    """List the names that `load` accepts: the bundled robots, then those of the `robots` extra, each sorted.
+
+    Returns
+    -------
+    names : tuple of str
 
     Examples
     --------
@@ -32,8 +36,8 @@ def robots() -> tuple[str, ...]:
     return (*BUNDLED, *robot_files().names(taken=BUNDLED))
 
 
-def knows(name: str) -> bool:
-    """Tell whether a robot goes by this name."""
+def is_known(name: str) -> bool:
+    """Tell whether a robot has this name."""
     return name in BUNDLED or robot_files().find(name) is not None
 
 
@@ -43,21 +47,25 @@ def describe(name: str, *, height: float | None = None, mass: float | None = Non
     Parameters
     ----------
     name
-        One of `robots()`. A bundled robot comes before one of the extra that has the same short name; that one then
-        goes by its folder's name, such as "panda_description".
+        One of `robots()`. A bundled robot takes precedence over one of the extra with the same short name, which then
+        has the name of its folder, such as "panda_description".
     height, mass
-        Height [m] and mass [kg] of the humanoid, 1.7 m and 70 kg unless given; other robots have their own.
+        Height [m] and mass [kg] of the humanoid, 1.7 m and 70 kg if not given; other robots do not accept them.
+
+    Returns
+    -------
+    description : Description
 
     Raises
     ------
     UnknownNameError
-        With the nearest names, and how to install the extra if it is not there.
+        With the nearest names, and how to install the extra if it is missing.
     """
     if name == "humanoid":
         return humanoid(HEIGHT if height is None else height, MASS if mass is None else mass)
     given = [key for key, value in (("height", height), ("mass", mass)) if value is not None]
-    if given and knows(name):
-        raise InputError(f"{' and '.join(given)} cannot be chosen for robot {name!r}, only for 'humanoid'")
+    if given and is_known(name):
+        raise InputError(f"{' and '.join(given)} cannot be set for robot {name!r}, only for 'humanoid'")
     if name in BUNDLED:
         return BUNDLED[name]()
     file = robot_files().find(name)
@@ -70,4 +78,4 @@ def _unknown(name: object) -> UnknownNameError:
     error = unknown_name("robot", name, robots())
     if data_folder() is not None:
         return error
-    return UnknownNameError(f"{error}; more robots come with: pip install 'kinodyn[robots]'")
+    return UnknownNameError(f"{error}; install more robots with: pip install 'kinodyn[robots]'")

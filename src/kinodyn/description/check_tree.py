@@ -1,10 +1,10 @@
-"""Check the names of a description and how its links hang together."""
+"""Validation of the names of a description and of its tree of links."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from kinodyn.description.notices import listed
+from kinodyn.description.messages import listed
 from kinodyn.description.types import Description, Frame, Joint, Link
 from kinodyn.errors import DescriptionError, unknown_name
 
@@ -12,16 +12,16 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
 def fault(description: Description, part: Link | Joint | Frame, message: str) -> DescriptionError:
-    """Make the error that points at a link, joint or frame of the description."""
+    """Create the error that points at a link, joint or frame of the description."""
     line = None if isinstance(part, Frame) else part.line
     element = f'{type(part).__name__.lower()} name="{part.name}"'
     return DescriptionError(message, file=description.source, line=line, element=element)
 
 
 def check_names(description: Description) -> None:
-    """Check that there are links, and that names differ: those of joints, and those of links and frames together."""
+    """Check that there are links, and that names are unique: of joints, and of links and frames together."""
     if not description.links:
-        raise DescriptionError("has no links; a robot needs one at least", file=description.source)
+        raise DescriptionError("has no links; a robot needs at least one", file=description.source)
     kinds: tuple[Sequence[Link | Joint | Frame], ...] = (description.joints, (*description.links, *description.frames))
     for parts in kinds:
         first: dict[str, Link | Joint | Frame] = {}
@@ -32,24 +32,22 @@ def check_names(description: Description) -> None:
             if earlier is not part:
                 line = None if isinstance(earlier, Frame) else earlier.line
                 where = "" if line is None else f" (first on line {line})"
-                raise fault(description, part, f"the name is used twice{where}; names must differ")
+                raise fault(description, part, f"the name is used twice{where}; names must be unique")
 
 
 def check_tree(description: Description) -> None:
-    """Check that every joint and frame has its links and that these make one tree."""
+    """Check that the links of every joint and frame exist and form one tree."""
     links = {link.name: link for link in description.links}
     joint_above: dict[str, Joint] = {}
     for joint in description.joints:
         _check_ends(description, joint, links)
         other = joint_above.setdefault(joint.child, joint)
         if other is not joint:
-            message = f"link {joint.child!r} already hangs on joint {other.name!r}; a link has one parent"
+            message = f"link {joint.child!r} is already the child of joint {other.name!r}; a link has one parent"
             raise fault(description, joint, message)
     for frame in description.frames:
         if frame.link not in links:
-            raise fault(
-                description, frame, f"is on a link that does not exist: {unknown_name('link', frame.link, links)}"
-            )
+            raise fault(description, frame, f"its link does not exist: {unknown_name('link', frame.link, links)}")
     roots = [link for link in description.links if link.name not in joint_above]
     if len(roots) > 1:
         names = listed(link.name for link in roots)
@@ -66,47 +64,42 @@ def _check_ends(description: Description, joint: Joint, links: dict[str, Link]) 
 
 
 def _check_no_loop(description: Description, joint_above: dict[str, Joint]) -> None:
-    """Follow parents upward from every link; a walk that meets itself has found a loop."""
-    walk_of: dict[str, int] = {}
-    for number, start in enumerate(description.links):
-        name, walk = start.name, []
-        while name not in walk_of and name in joint_above:
-            walk_of[name] = number
-            walk.append(name)
-            name = joint_above[name].parent
-        if walk_of.get(name) == number and name in joint_above:
-            loop = walk[walk.index(name) :][::-1]
-            message = f"closes a loop of links: {listed([loop[-1], *loop], most=12)}; a robot is a tree, cut one joint"
-            raise fault(description, joint_above[name], message)
+    loop = _find_loop({child: joint.parent for child, joint in joint_above.items()})
+    if loop:
+        names = listed([loop[0], *reversed(loop)], limit=12)
+        message = f"closes a loop of links: {names}; a robot is a tree, remove one joint"
+        raise fault(description, joint_above[loop[0]], message)
 
 
 def check_mimics(description: Description) -> None:
-    """Check that every mimic follows another joint of one coordinate, and that none follows itself in the end."""
+    """Check that every mimic follows another joint with one coordinate, and that mimics do not form a loop."""
     joints = {joint.name: joint for joint in description.joints}
-    for joint in description.joints:
-        if joint.mimic is None:
-            continue
-        source = joints.get(joint.mimic.joint)
-        if source is None:
-            raise fault(description, joint, f"mimics nothing: {unknown_name('joint', joint.mimic.joint, joints)}")
-        if source is joint:
-            raise fault(description, joint, "mimics itself; name another joint or remove the mimic")
-        for role, one in (("follows", joint), ("is followed", source)):
-            if one.kind not in ONE_COORDINATE:
-                message = f"joint {one.name!r} {role} but is {one.kind}; both must be {', '.join(ONE_COORDINATE)}"
-                raise fault(description, joint, message)
-    _check_mimics_end(description, joints)
+    followers = {joint.name: joint.mimic.joint for joint in description.joints if joint.mimic is not None}
+    for name, leader in followers.items():
+        if leader not in joints:
+            unknown = unknown_name("joint", leader, joints)
+            raise fault(description, joints[name], f"mimics a joint that does not exist: {unknown}")
+        if leader == name:
+            raise fault(description, joints[name], "mimics itself; name another joint or remove the mimic")
+        for role, joint in (("follows", joints[name]), ("is followed", joints[leader])):
+            if joint.kind not in ONE_COORDINATE:
+                message = f"joint {joint.name!r} {role} but is {joint.kind}; both must be {', '.join(ONE_COORDINATE)}"
+                raise fault(description, joints[name], message)
+    loop = _find_loop(followers)
+    if loop:
+        message = f"mimics follow each other in a loop: {listed([*loop, loop[0]], limit=12)}; remove one mimic"
+        raise fault(description, joints[loop[0]], message)
 
 
-def _check_mimics_end(description: Description, joints: dict[str, Joint]) -> None:
-    walk_of: dict[str, int] = {}
-    for number, joint in enumerate(description.joints):
-        walk, follower = [], joint
-        while follower.mimic is not None and follower.name not in walk_of:
-            walk_of[follower.name] = number
-            walk.append(follower.name)
-            follower = joints[follower.mimic.joint]
-        if follower.mimic is not None and walk_of[follower.name] == number:
-            loop = walk[walk.index(follower.name) :]
-            message = f"mimics go round in a circle: {listed([*loop, loop[0]], most=12)}; one of them must lead"
-            raise fault(description, follower, message)
+def _find_loop(successors: Mapping[str, str]) -> list[str]:
+    """Follow each name to its successor, in linear time; return the first loop, empty if there is none."""
+    visited_by: dict[str, str] = {}
+    for start in successors:
+        name, path = start, []
+        while name in successors and name not in visited_by:
+            visited_by[name] = start
+            path.append(name)
+            name = successors[name]
+        if visited_by.get(name) == start:
+            return path[path.index(name) :]
+    return []

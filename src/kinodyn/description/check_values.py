@@ -1,4 +1,4 @@
-"""Check the numbers of a description: placements, masses, axes and limits."""
+"""Validation of the numbers of a description: poses, masses, axes and limits."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.description.check_tree import fault
-from kinodyn.description.notices import counted, listed, warn
+from kinodyn.description.messages import counted, listed, warn
 from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 
-WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 
-# Unit vectors and rotations are made by the readers, so they are exact to rounding.
+# Readers normalise unit vectors and rotations, so they are exact up to rounding.
 UNIT_TOLERANCE = 1e-9
 
-# What six printed digits and cancellation leave: relative to the largest moment, and in kg m^2.
+# Rounding of six printed digits and cancellation: relative to the largest moment, and in kg m^2.
 RELATIVE_ROUNDING = 1e-6
 ABSOLUTE_ROUNDING = 1e-12
 
-# A negative moment [kg m^2] up to that of a gram at a centimetre cannot be felt; the dummy links of robots in use
-# have such ones.
+# A negative moment [kg m^2] up to that of a gram at a centimetre is harmless; dummy links of real robots have them.
 NEGLIGIBLE_MOMENT = 1e-7
 
 
 def check_transforms(description: Description) -> None:
-    """Check that every placement is a finite rigid transform."""
+    """Check that every pose is a finite rigid transform."""
     owners, transforms = [], []
     for part, what, T in _placements(description):
         T = np.asarray(T, dtype=float)
         if T.shape != (4, 4):
-            raise fault(description, part, f"{what} has shape {T.shape}; a placement is a (4, 4) matrix")
+            raise fault(description, part, f"{what} has shape {T.shape}; it must be a (4, 4) pose")
         owners.append((part, what))
         transforms.append(T)
     if not transforms:
         return
     stack = np.stack(transforms)
-    rigid = _rigid(stack)
+    rigid = _are_rigid(stack)
     if rigid.all():
         return
     first = int(np.argmin(rigid))
     part, what = owners[first]
     if not np.isfinite(stack[first]).all():
-        raise fault(description, part, f"{what} has numbers that are not finite")
+        raise fault(description, part, f"{what} is not finite")
     raise fault(description, part, f"{what} is not rigid; its rotation must be orthonormal and right-handed")
 
 
@@ -60,7 +59,7 @@ def _placements(description: Description) -> Iterator[tuple[Link | Joint | Frame
             yield link, f"T_link_shape of a {shape.kind}", shape.T_link_shape
 
 
-def _rigid(T: Array) -> NDArray[np.bool_]:
+def _are_rigid(T: Array) -> NDArray[np.bool_]:
     """Tell for each of (n, 4, 4) matrices whether it is a finite rigid transform."""
     finite = np.asarray(np.isfinite(T).all(axis=(1, 2)))
     R = np.where(finite[:, None, None], T[:, :3, :3], 0.0)
@@ -72,31 +71,29 @@ def _rigid(T: Array) -> NDArray[np.bool_]:
 def check_masses(description: Description) -> None:
     """Check masses, centres of mass and inertia matrices.
 
-    A negative moment of inertia is an error. One that no body has, because the largest principal moment exceeds the
-    sum of the others, is a warning: a quarter of the files in example-robot-data has such links, and the arithmetic
-    bears them.
+    A negative moment of inertia is an error. A physically inconsistent one, whose largest principal moment exceeds the
+    sum of the others, is a warning: a quarter of the files in example-robot-data have such links, and the algorithms
+    still work.
     """
-    heavy = []
+    with_inertia = []
     for link in description.links:
         if link.inertia is not None:
             _check_inertia_numbers(description, link, link.inertia)
-            heavy.append((link, link.inertia))
-    if not heavy:
+            with_inertia.append((link, link.inertia))
+    if not with_inertia:
         return
-    moments = np.linalg.eigvalsh(np.stack([np.asarray(inertia.matrix, dtype=float) for _, inertia in heavy]))
-    doubtful = []
-    for (link, inertia), (small, middle, large) in zip(heavy, moments.tolist(), strict=True):
+    moments = np.linalg.eigvalsh(np.stack([np.asarray(inertia.matrix, dtype=float) for _, inertia in with_inertia]))
+    inconsistent = []
+    for (link, inertia), (small, middle, large) in zip(with_inertia, moments.tolist(), strict=True):
         if small < -max(NEGLIGIBLE_MOMENT, RELATIVE_ROUNDING * large):
             message = f"inertia has the negative principal moment {small:.3g} kg m^2; all three must be at least 0"
             raise fault(description, link, message)
         rounding = RELATIVE_ROUNDING * large + ABSOLUTE_ROUNDING
         if large - middle - small > rounding or (inertia.mass == 0.0 and large > rounding):
-            doubtful.append(link.name)
-    if doubtful:
-        message = f"{counted(len(doubtful), 'link')} with an inertia that no body has: {listed(doubtful)}"
-        warn(
-            f"{message}; the principal moments of a body satisfy a + b >= c and are 0 without mass", description.source
-        )
+            inconsistent.append(link.name)
+    if inconsistent:
+        message = f"{counted(len(inconsistent), 'link')} with a physically inconsistent inertia: {listed(inconsistent)}"
+        warn(f"{message}; principal moments must satisfy a + b >= c, and be 0 without mass", description.source)
 
 
 def _check_inertia_numbers(description: Description, link: Link, inertia: Inertia) -> None:
@@ -107,7 +104,7 @@ def _check_inertia_numbers(description: Description, link: Link, inertia: Inerti
         if array.shape != shape:
             raise fault(description, link, f"{what} has shape {array.shape}; it must be {shape}")
         if not np.isfinite(array).all():
-            raise fault(description, link, f"{what} has numbers that are not finite: {array.tolist()}")
+            raise fault(description, link, f"{what} is not finite: {array.tolist()}")
     matrix = np.asarray(inertia.matrix, dtype=float)
     if np.abs(matrix - matrix.T).max() > RELATIVE_ROUNDING * np.abs(matrix).max():
         raise fault(description, link, f"inertia is not symmetric: {matrix.tolist()}")
@@ -119,7 +116,7 @@ def check_joints(description: Description) -> None:
     for joint in description.joints:
         if joint.kind not in kinds:
             raise fault(description, joint, f"kind {joint.kind!r} is unknown; allowed are {', '.join(kinds)}")
-        if joint.kind in WITH_AXIS:
+        if joint.kind in HAS_AXIS:
             _check_axis(description, joint)
         _check_limits(description, joint)
         if not math.isfinite(joint.reference):
@@ -143,7 +140,7 @@ def _check_axis(description: Description, joint: Joint) -> None:
 
 def _check_limits(description: Description, joint: Joint) -> None:
     if math.isnan(joint.lower) or math.isnan(joint.upper):
-        raise fault(description, joint, f"limits are [{joint.lower}, {joint.upper}]; NaN is none, write numbers")
+        raise fault(description, joint, f"limits are [{joint.lower}, {joint.upper}]; they must be numbers, not NaN")
     if joint.lower > joint.upper:
         raise fault(description, joint, f"lower limit {joint.lower} is above upper limit {joint.upper}; swap them")
     if joint.lower == math.inf or joint.upper == -math.inf:
@@ -151,6 +148,4 @@ def _check_limits(description: Description, joint: Joint) -> None:
     for what in ("velocity", "effort"):
         value = getattr(joint, what)
         if not value >= 0.0:
-            raise fault(
-                description, joint, f"{what} limit is {value}; it must be at least 0, infinite if there is none"
-            )
+            raise fault(description, joint, f"{what} limit is {value}; it must be at least 0, or infinite for no limit")

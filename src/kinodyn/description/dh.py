@@ -1,39 +1,51 @@
-"""Robots from Denavit-Hartenberg parameters, in the standard and in the modified convention."""
+"""Robots from Denavit-Hartenberg parameters, in the standard and the modified convention."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from kinodyn.arrays import Array
+from kinodyn.arrays import Array, MatrixLike
+from kinodyn.checks import as_pose
 from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
-from kinodyn.description.validate import validate
+from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import RigidTransform
 
 Convention = Literal["standard", "modified"]
 _JOINTS = ("revolute", "prismatic", "fixed")
-_ONE_NUMBER = ("a", "alpha", "d", "theta", "lower", "upper", "velocity", "effort", "damping", "friction", "armature")
+_SCALARS = ("a", "alpha", "d", "theta", "lower", "upper", "velocity", "effort", "damping", "friction", "armature")
 
 
 @dataclass(frozen=True, eq=False)
 class DH:
     """One row of a Denavit-Hartenberg table: a joint and the link it moves.
 
-    `a` [m], `alpha` [rad], `d` [m], `theta` [rad] are the four parameters at zero position; the position q of the
-    joint adds to `theta` when `joint` is "revolute" and to `d` when it is "prismatic"; "fixed" has no position.
-    Limits: `lower`, `upper` [rad or m], `velocity`, `effort`; a revolute joint without limits turns endlessly.
-    `damping`, `friction`, `armature` act at the joint. `mass` [kg], `com` (3,) [m] and `inertia` (3, 3) [kg m^2],
-    about the centre of mass, are those of the link in the frame of this row; a mass without inertia is a point.
-    `name` is the joint's, "joint1" and so on unless given.
+    Parameters
+    ----------
+    a, alpha, d, theta
+        The four parameters at zero position: [m], [rad], [m], [rad].
+    joint
+        "revolute" adds its position to `theta`, "prismatic" to `d`; "fixed" has no position.
+    lower, upper
+        Position limits [rad or m]; a revolute joint without limits is continuous.
+    velocity, effort
+        Limits of velocity [rad/s or m/s] and effort [N m or N].
+    damping, friction, armature
+        Of the joint: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
+    mass
+        Mass of the link [kg].
+    com
+        Centre of mass (3,) of the link in the frame of this row [m].
+    inertia
+        Inertia (3, 3) about the CoM [kg m^2], in the axes of this row; zero, a point mass, if not given.
+    name
+        Name of the joint; "joint1" and so on if not given.
     """
 
     a: float = 0.0
@@ -58,12 +70,12 @@ def description_from_dh(
     rows: Sequence[DH],
     *,
     convention: Convention = "standard",
-    base: ArrayLike | RigidTransform | None = None,
-    tool: ArrayLike | RigidTransform | None = None,
+    base: MatrixLike | None = None,
+    tool: MatrixLike | None = None,
     name: str = "dh",
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
 ) -> Description:
-    """Make the description of a serial robot from the rows of its DH table.
+    """Create the description of a serial robot from the rows of its DH table.
 
     Frame i of the table is the frame of the link "link<i>", frame 0 that of the link "base".
 
@@ -76,14 +88,20 @@ def description_from_dh(
         (Denavit and Hartenberg 1955, Spong); "modified": T_(i-1)_i = Rx(alpha) Tx(a) Rz(theta) Tz(d), each joint
         about the z axis of its own frame (Craig).
     base
-        Pose of frame 0 in the world, `(4, 4)` or a SciPy `RigidTransform`; then a link "world" carries "base".
+        Pose of frame 0 in the world, `(4, 4)` or a SciPy `RigidTransform`; if given, "base" is fixed to a link "world".
     tool
-        Pose of the frame "tool" in the last link. The end effector "tool" is this frame, or the last link without it.
-    name, gravity
-        Name of the robot; gravity in the world [m/s^2].
+        Pose of the frame "tool" in the last link. The end effector "tool" is this frame, or the last link if not given.
+    name
+        Name of the robot.
+    gravity
+        Gravity in the world [m/s^2].
 
-    Example
+    Returns
     -------
+    description : Description
+
+    Examples
+    --------
     >>> arm = description_from_dh([DH(a=0.3), DH(a=0.2)])
     >>> [joint.name for joint in arm.joints if joint.kind != "fixed"]
     ['joint1', 'joint2']
@@ -114,14 +132,15 @@ def description_from_dh(
 
 
 def _standard(number: int, row: DH) -> Iterator[Joint]:
-    """Yield the joint of a row whose axis is z of the frame before, and what is needed to reach the row's frame.
+    """Yield the joint of a row about the z axis of the frame before, and what is needed to reach the row's frame.
 
-    A joint moves its child about an axis through the child's origin. Frame i has its origin on the axis only if a is
-    zero; else the joint moves a massless link in frame i - 1, to which link i is fixed. A slide needs no such help.
+    A joint moves its child about an axis through the child's origin. The origin of frame i is on the axis only if a is
+    zero; otherwise the joint moves a massless link in frame i - 1, to which link i is fixed. Prismatic joints need
+    none.
     """
     parent, link = _parent(number), f"link{number}"
     T_before_row = _screw_z(row.theta, row.d) @ _screw_x(row.alpha, row.a)
-    # The z axis of frame i - 1, seen in frame i, is turned back by alpha only.
+    # The z axis of frame i - 1 in the axes of frame i: the rotation about x by -alpha.
     z_before = np.array([0.0, math.sin(row.alpha), math.cos(row.alpha)])
     if row.joint != "revolute" or row.a == 0.0:
         yield _joint(number, row, parent, link, T_before_row, z_before)
@@ -132,14 +151,14 @@ def _standard(number: int, row: DH) -> Iterator[Joint]:
 
 
 def _modified(number: int, row: DH) -> Iterator[Joint]:
-    """Yield the joint of a row whose axis is z of the row's own frame."""
+    """Yield the joint of a row about the z axis of the row's own frame."""
     T_before_row = _screw_x(row.alpha, row.a) @ _screw_z(row.theta, row.d)
     yield _joint(number, row, _parent(number), f"link{number}", T_before_row, np.array([0.0, 0.0, 1.0]))
 
 
 def _joint(number: int, row: DH, parent: str, child: str, T_parent_child: Array, axis: Array) -> Joint:
-    endless = row.joint == "revolute" and math.isinf(row.lower) and math.isinf(row.upper)
-    kind: JointKind = "continuous" if endless else row.joint
+    unlimited = row.joint == "revolute" and math.isinf(row.lower) and math.isinf(row.upper)
+    kind: JointKind = "continuous" if unlimited else row.joint
     return Joint(
         name=_joint_name(number, row),
         kind=kind,
@@ -190,13 +209,13 @@ def _numbers(number: int, field: str, value: ArrayLike | None, shape: tuple[int,
 
 def _check_rows(rows: Sequence[DH]) -> None:
     if not rows:
-        raise InputError("no DH rows were given; a robot has at least one")
+        raise InputError("no DH rows were given; give at least one")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, DH):
             raise InputError(f"DH row {number} is a {type(row).__name__}; give DH(a=..., alpha=..., d=..., theta=...)")
         if row.joint not in _JOINTS:
             raise InputError(f"DH row {number}: joint is {row.joint!r}; give one of {', '.join(map(repr, _JOINTS))}")
-        for field in _ONE_NUMBER:
+        for field in _SCALARS:
             _numbers(number, field, getattr(row, field), ())
         for field in ("a", "alpha", "d", "theta"):
             if not math.isfinite(getattr(row, field)):
@@ -218,18 +237,9 @@ def _screw(axis: Array, angle: float, shift: float) -> Array:
     return T
 
 
-def _pose(value: ArrayLike | RigidTransform, what: str) -> Array:
-    """Return `value` as a `(4, 4)` pose, or raise and say what is wrong with it."""
-    # Asked by method, because the SciPy of Python 3.10 has no RigidTransform yet.
-    matrix = value.as_matrix() if hasattr(value, "as_matrix") else value
-    try:
-        T = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as cause:
-        raise InputError(f"{what} is {value!r}; give a (4, 4) pose or a SciPy RigidTransform") from cause
-    if T.shape != (4, 4):
-        raise InputError(f"{what} has shape {T.shape}; give one (4, 4) pose or a SciPy RigidTransform")
-    R = T[:3, :3]
-    is_pose = np.isfinite(T).all() and np.array_equal(T[3], [0, 0, 0, 1]) and np.linalg.det(R) > 0
-    if not (is_pose and np.allclose(R @ R.T, np.eye(3), atol=1e-9)):
-        raise InputError(f"{what} is not a pose: it needs a rotation matrix, a position and the last row 0 0 0 1")
-    return T
+def _pose(value: MatrixLike, what: str) -> Array:
+    """Return a copy of one pose `(4, 4)`."""
+    T = as_pose(value, what)
+    if T.ndim != 2:
+        raise InputError(f"{what} has shape {T.shape}; give one pose (4, 4)")
+    return np.array(T)

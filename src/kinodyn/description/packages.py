@@ -1,4 +1,4 @@
-"""Find the files that a description names: `package://`, `model://`, `file://` and plain paths. Nothing is opened."""
+"""Locate the files that a description names: `package://`, `model://`, `file://` and plain paths. Nothing is opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from kinodyn.description.xmlnode import read_xml
+from kinodyn.description.xml_tree import read_xml
 from kinodyn.errors import DescriptionError
 
 PackageDirs = Sequence[str | os.PathLike[str]]
@@ -17,41 +17,41 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
 class PackageFinder:
-    """Turns the file names of one description into paths on this machine.
+    """Resolves the file names of one description to paths on this machine.
 
     Parameters
     ----------
     file
-        The description. Its folder is where relative names start and where the walk up the tree begins; None for a
-        description that is not in a file.
+        The description. Relative names start at its folder, and packages are also searched in the folders above; None
+        for a description that is not in a file.
     package_dirs
-        Folders asked first; each may be a package or hold packages.
+        Folders searched first; each may be a package or contain packages.
     """
 
     def __init__(self, file: str | os.PathLike[str] | None = None, package_dirs: PackageDirs = ()) -> None:
         if isinstance(package_dirs, (str, os.PathLike)):
             package_dirs = (package_dirs,)
         self._given = [Path(folder).expanduser() for folder in package_dirs]
-        self._above = [] if file is None else _folders_above(Path(os.path.abspath(file)))
+        self._above = [] if file is None else _parent_folders(Path(os.path.abspath(file)))
         self._packages: dict[str, list[Path]] = {}
         self._declared: dict[Path, str | None] = {}
 
     def find(self, uri: str) -> Path | None:
-        """Return the file that a URI or a path names, None when it is not on this machine.
+        """Return the file that a URI or a path names, None if it is not on this machine.
 
-        The network is never asked: `http://` and the like, and Windows shares, are not found.
+        The network is never used: `http://` and the like, and Windows shares, are not found.
         """
         for path in self._candidates(uri.strip()):
             if os.path.isfile(path):
-                return _without_dots(path)
+                return _normalised(path)
         return None
 
     def package(self, name: str) -> Path | None:
-        """Return the folder of a package, None when there is none of that name."""
-        return next(iter(self._folders_of(name)), None)
+        """Return the folder of a package, None if it is not found."""
+        return next(iter(self._package_folders(name)), None)
 
     def given_packages(self) -> dict[str, Path]:
-        """Map every package name that the given folders answer to onto its folder."""
+        """Map the package names of the given folders to their folders."""
         found: dict[str, Path] = {}
         for folder in self._given:
             names = [folder.name, self._declared_name(folder)]
@@ -63,15 +63,15 @@ class PackageFinder:
     def _candidates(self, uri: str) -> Iterator[Path]:
         match = _SCHEME.fullmatch(uri)
         if match is None:
-            yield from self._from_here(uri)
+            yield from self._relative(uri)
         elif match[1].lower() in ("package", "model"):
-            # package:///name/path, with an empty host, is also written in the wild
+            # package:///name/path, with an empty host, also occurs
             name, _, rest = unquote(match[2]).lstrip("/").partition("/")
-            yield from (folder / rest for folder in self._folders_of(name) if rest)
+            yield from (folder / rest for folder in self._package_folders(name) if rest)
         elif match[1].lower() == "file":
-            yield from self._from_here(unquote(match[2]))
+            yield from self._relative(unquote(match[2]))
 
-    def _from_here(self, name: str) -> Iterator[Path]:
+    def _relative(self, name: str) -> Iterator[Path]:
         if name.startswith("\\\\"):
             return
         # One leading slash only: two would name a network share on Windows.
@@ -82,18 +82,18 @@ class PackageFinder:
         yield from (folder / path for folder in self._above[:1])
         yield from (folder / path for folder in self._given)
 
-    def _folders_of(self, name: str) -> list[Path]:
+    def _package_folders(self, name: str) -> list[Path]:
         if name not in self._packages:
             self._packages[name] = [] if name in ("", ".", "..") else list(dict.fromkeys(self._search(name)))
         return self._packages[name]
 
     def _search(self, name: str) -> Iterator[Path]:
-        """Yield the folders that may be the package, the surest first."""
+        """Yield the folders that may be the package, the most likely first."""
         yield from self._in_or_below(self._given, name)
         yield from self._in_or_below(self._above, name)
         for root in _environment_paths("ROS_PACKAGE_PATH"):
             yield from self._in_or_below((root,), name)
-            # ROS itself crawls the whole tree; one level more finds the packages of a stack or a repository.
+            # ROS searches the whole tree; one more level finds the packages of a stack or a repository.
             yield from (folder / name for folder in _subfolders(root) if os.path.isdir(folder / name))
         for prefix in _environment_paths("AMENT_PREFIX_PATH"):
             if os.path.isdir(prefix / "share" / name):
@@ -107,20 +107,20 @@ class PackageFinder:
                 yield folder / name
 
     def _declared_name(self, folder: Path) -> str | None:
-        """Return the name in the folder's package.xml, None without one that can be read."""
+        """Return the name in the folder's package.xml, None without a readable one."""
         if folder not in self._declared:
             self._declared[folder] = _read_package_name(folder / "package.xml")
         return self._declared[folder]
 
 
-def _without_dots(path: Path) -> Path:
+def _normalised(path: Path) -> Path:
     """Shorten `a/../b` to `b`, unless a symbolic link makes that another file."""
     short = Path(os.path.normpath(path))
     return short if short.exists() and short.samefile(path) else path
 
 
-def _folders_above(file: Path) -> list[Path]:
-    """List the folders from the file to the top, as the path is written and then as its links lead."""
+def _parent_folders(file: Path) -> list[Path]:
+    """List the folders above a file, as the path is written and then with links resolved."""
     return list(dict.fromkeys((*file.parents, *file.resolve().parents)))
 
 
@@ -130,7 +130,7 @@ def _read_package_name(path: Path) -> str | None:
     try:
         names = list(read_xml(path).all("name"))
     except DescriptionError:
-        # A broken package.xml somewhere up the tree is not the robot's fault: that folder just has no name.
+        # An invalid package.xml further up is no fault of the robot: that folder has no name.
         return None
     return names[0].text.strip() if len(names) == 1 else None
 

@@ -1,4 +1,4 @@
-"""Mass properties of simple solids, and what is left or made when bodies are taken apart or put together."""
+"""Inertias of simple solids, and of bodies that are combined or taken apart."""
 
 from __future__ import annotations
 
@@ -10,11 +10,42 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.description.types import Inertia
 
+__all__ = [
+    "about_origin",
+    "box",
+    "combine",
+    "cylinder",
+    "is_physically_consistent",
+    "principal",
+    "remove",
+    "sphere",
+    "symmetric",
+]
+
 _AXIS = {"x": 0, "y": 1, "z": 2}
 
 
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
 def sphere(mass: float, radius: float, com: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
-    """Return the inertia of a uniform solid sphere: mass [kg], radius [m], centre [m] in the link frame."""
+    """Compute the inertia of a uniform solid sphere.
+
+    Parameters
+    ----------
+    mass
+        Mass [kg].
+    radius
+        Radius [m].
+    com
+        Centre of mass (3,) in the link frame [m].
+
+    Returns
+    -------
+    inertia : Inertia
+        In link axes.
+    """
     return Inertia(mass, np.array(com, dtype=float), np.eye(3) * (0.4 * mass * radius**2))
 
 
@@ -25,35 +56,116 @@ def cylinder(
     axis: Literal["x", "y", "z"] = "z",
     com: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Inertia:
-    """Return the inertia of a uniform solid cylinder: mass [kg], radius and length [m], centre [m]."""
+    """Compute the inertia of a uniform solid cylinder.
+
+    Parameters
+    ----------
+    mass
+        Mass [kg].
+    radius
+        Radius [m].
+    length
+        Length along the axis [m].
+    axis
+        "x", "y" or "z".
+    com
+        Centre of mass (3,) in the link frame [m].
+
+    Returns
+    -------
+    inertia : Inertia
+        In link axes.
+    """
     moments = np.full(3, mass * (3.0 * radius**2 + length**2) / 12.0)
     moments[_AXIS[axis]] = 0.5 * mass * radius**2
     return Inertia(mass, np.array(com, dtype=float), np.diag(moments))
 
 
 def box(mass: float, size: Sequence[float], com: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
-    """Return the inertia of a uniform solid box: mass [kg], full lengths (x, y, z) [m], centre [m]."""
+    """Compute the inertia of a uniform solid box.
+
+    Parameters
+    ----------
+    mass
+        Mass [kg].
+    size
+        Full lengths (x, y, z) [m].
+    com
+        Centre of mass (3,) in the link frame [m].
+
+    Returns
+    -------
+    inertia : Inertia
+        In link axes.
+    """
     squares = np.square(np.array(size, dtype=float))
     return Inertia(mass, np.array(com, dtype=float), np.diag(mass / 12.0 * (squares.sum() - squares)))
 
 
 def principal(mass: float, com: Sequence[float], moments: Sequence[float]) -> Inertia:
-    """Return the inertia whose principal axes are the link axes: moments (Ixx, Iyy, Izz) about the com [kg m^2]."""
+    """Create the inertia whose principal axes are the link axes.
+
+    Parameters
+    ----------
+    mass
+        Mass [kg].
+    com
+        Centre of mass (3,) in the link frame [m].
+    moments
+        Moments (Ixx, Iyy, Izz) about the CoM [kg m^2].
+
+    Returns
+    -------
+    inertia : Inertia
+        In link axes.
+    """
     return Inertia(mass, np.array(com, dtype=float), np.diag(np.array(moments, dtype=float)))
 
 
 def symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0, yz: float = 0.0) -> Array:
-    """Return the symmetric 3x3 matrix with these six entries; off the diagonal they are the matrix entries as such."""
+    """Create a symmetric 3x3 matrix from its six entries.
+
+    Parameters
+    ----------
+    xx, yy, zz, xy, xz, yz
+        Entries of the matrix, off-diagonal ones with their sign.
+
+    Returns
+    -------
+    matrix : (3, 3) array
+    """
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def about_origin(inertia: Inertia) -> Array:
-    """Return the rotational inertia about the origin of the link frame [kg m^2] (parallel axis theorem)."""
+    """Compute the rotational inertia about the origin of the link frame (parallel-axis theorem).
+
+    Parameters
+    ----------
+    inertia
+        Inertia about the CoM.
+
+    Returns
+    -------
+    matrix : (3, 3) array
+        [kg m^2]
+    """
     return inertia.matrix + inertia.mass * _offset(inertia.com)
 
 
 def combine(parts: Iterable[Inertia]) -> Inertia:
-    """Return the inertia of rigidly joined bodies, all given in the same frame."""
+    """Compute the inertia of rigidly connected bodies.
+
+    Parameters
+    ----------
+    parts
+        Inertias of the bodies, all in one frame.
+
+    Returns
+    -------
+    inertia : Inertia
+        Of the whole, in the same frame.
+    """
     bodies = list(parts)
     mass = sum(body.mass for body in bodies)
     com: Array = np.sum([body.mass * body.com for body in bodies], axis=0) / mass
@@ -62,7 +174,20 @@ def combine(parts: Iterable[Inertia]) -> Inertia:
 
 
 def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
-    """Return what is left of `whole` when `parts`, in the same frame, are cut out of it."""
+    """Compute the inertia that remains when parts are removed from a body.
+
+    Parameters
+    ----------
+    whole
+        Inertia of the body.
+    parts
+        Inertias of the parts, in the same frame.
+
+    Returns
+    -------
+    inertia : Inertia
+        Of the rest, in the same frame.
+    """
     negatives = [Inertia(-part.mass, part.com, -part.matrix) for part in parts]
     return combine([whole, *negatives])
 
@@ -70,8 +195,17 @@ def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
 def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
     """Tell whether some distribution of positive mass has this inertia.
 
-    The mass must be positive, the principal moments positive, and none larger than the sum of the other two
-    (up to `tolerance` of their sum).
+    Parameters
+    ----------
+    inertia
+        Inertia about the CoM.
+    tolerance
+        Allowed excess, relative to the sum of the moments.
+
+    Returns
+    -------
+    consistent : bool
+        True if the mass and the principal moments are positive and no moment exceeds the sum of the other two.
     """
     if not inertia.mass > 0.0:
         return False
@@ -81,5 +215,5 @@ def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
 
 
 def _offset(com: Array) -> Array:
-    """Return the inertia per kilogram of a point at `com` about the origin."""
+    """Return the inertia per kilogram of a point mass at `com` about the origin."""
     return float(com @ com) * np.eye(3) - np.outer(com, com)

@@ -1,6 +1,6 @@
-"""What a robot description says, whatever file it came from.
+"""The content of a robot description, whatever file it came from.
 
-Every reader (URDF, MJCF, DH) makes a `Description`; `Robot` compiles one. Nothing here computes motion.
+Every reader (URDF, MJCF, DH) creates a `Description`, and `Robot` compiles one. Nothing here computes motion.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane"
 class Inertia:
     """Mass properties of one link.
 
-    `com` is in the link frame [m]; `matrix` is the rotational inertia about the centre of mass, in link axes [kg m^2].
+    Parameters
+    ----------
+    mass
+        Mass [kg].
+    com
+        Centre of mass (3,) in the link frame [m].
+    matrix
+        Rotational inertia (3, 3) about the CoM, in link axes [kg m^2].
     """
 
     mass: float
@@ -33,11 +40,25 @@ class Inertia:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A visual or collision shape, placed in its link.
+    """A visual or collision shape of a link.
 
-    `size` [m]: box (x, y, z) full lengths; sphere (radius,); cylinder and capsule (radius, length along z, without
-    the caps); ellipsoid (three radii); plane (half x, half y), 0 for endless; mesh: the scale (x, y, z).
-    `mesh` is the file's path, None if it was not found; `uri` is what the description wrote.
+    Parameters
+    ----------
+    kind
+        "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane" or "mesh".
+    size
+        [m]: box (x, y, z) full lengths; sphere (radius,); cylinder and capsule (radius, length along z, without the
+        caps); ellipsoid (three radii); plane (half x, half y), 0 for infinite; mesh: the scale (x, y, z).
+    T_link_shape
+        Pose (4, 4) in the link.
+    name
+        Name, empty if it has none.
+    mesh
+        Path of the mesh file, None if it was not found.
+    uri
+        The mesh file as written in the description.
+    rgba
+        Colour, None if not given.
     """
 
     kind: ShapeKind
@@ -51,7 +72,19 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A rigid part. `inertia` is None when the description gives none."""
+    """A rigid body.
+
+    Parameters
+    ----------
+    name
+        Name of the link.
+    inertia
+        Mass properties, None if the description has none.
+    visuals, collisions
+        Shapes to draw and to collide with.
+    line
+        Line in the file, None if unknown.
+    """
 
     name: str
     inertia: Inertia | None = None
@@ -62,7 +95,15 @@ class Link:
 
 @dataclass(frozen=True)
 class Mimic:
-    """This joint's position is `multiplier` times the position of `joint` plus `offset`."""
+    """The position of a joint as a multiple of another joint's: multiplier * position + offset.
+
+    Parameters
+    ----------
+    joint
+        Name of the joint to follow.
+    multiplier, offset
+        Factor, and offset [rad or m].
+    """
 
     joint: str
     multiplier: float = 1.0
@@ -73,11 +114,28 @@ class Mimic:
 class Joint:
     """A connection from the link `parent` to the link `child`.
 
-    `T_parent_child` is the child's pose in the parent when the joint stands at `reference` (one-coordinate joints
-    only; 0 unless an MJCF file says otherwise); `axis` is a unit vector in the child frame (normal of the plane for
-    a planar joint). Limits: position [rad or m], velocity [rad/s or m/s], effort
-    [N m or N]; infinite where there is none. Damping [N m s/rad or N s/m], friction [N m or N], armature
-    [kg m^2 or kg] act on each degree of freedom of the joint.
+    Parameters
+    ----------
+    name, kind
+        Name; "revolute", "continuous", "prismatic", "fixed", "floating", "planar" or "ball".
+    parent, child
+        Names of the links.
+    T_parent_child
+        Pose (4, 4) of the child in the parent when the joint is at `reference`.
+    axis
+        Unit vector (3,) in the child frame; the normal of the plane for a planar joint.
+    reference
+        Reference position of a one-coordinate joint [rad or m], 0 except in MJCF files.
+    lower, upper
+        Position limits [rad or m], infinite where there are none.
+    velocity, effort
+        Limits of velocity [rad/s or m/s] and effort [N m or N], infinite where there are none.
+    damping, friction, armature
+        Of each degree of freedom: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
+    mimic
+        The joint that this one follows, None if it has coordinates of its own.
+    line
+        Line in the file, None if unknown.
     """
 
     name: str
@@ -100,7 +158,15 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A named frame that is not a link: a site, a tool centre, the middle of a sole."""
+    """A named frame that is not a link: a site, a tool centre point, the centre of a sole.
+
+    Parameters
+    ----------
+    name, link
+        Names of the frame and of its link.
+    T_link_frame
+        Pose (4, 4) in the link.
+    """
 
     name: str
     link: str
@@ -111,11 +177,27 @@ class Frame:
 class Description:
     """A whole robot: links, joints and frames in the order of the document.
 
-    `configurations` maps a name to joint positions by joint name (a floating joint takes [x y z qx qy qz qw], a ball
-    joint [qx qy qz qw], a planar joint [x y angle]); joints that are not named stay at neutral. `chains` maps a name
-    to joint names, `end_effectors` a name to a frame, `collision_exclusions` are pairs of links whose contact is not
-    looked for. `base` is how the root link stands in the world when the
-    caller does not say.
+    Parameters
+    ----------
+    name
+        Name of the robot.
+    links, joints, frames
+        The parts.
+    configurations
+        Joint positions by joint name, for each named configuration: a floating joint has [x y z qx qy qz qw], a ball
+        joint [qx qy qz qw], a planar joint [x y angle]; other joints are neutral.
+    chains
+        Joint names for each named chain.
+    end_effectors
+        Frame of each named end effector.
+    collision_exclusions
+        Pairs of links whose collision is not checked.
+    gravity
+        Gravity in the world [m/s^2].
+    base
+        "fixed" or "floating": how the root is connected to the world by default.
+    source
+        The file, None if there is none.
     """
 
     name: str

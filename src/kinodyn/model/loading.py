@@ -5,25 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from numpy.typing import ArrayLike
-
+from kinodyn.arrays import MatrixLike
 from kinodyn.description.base import Base, with_base
-from kinodyn.description.catalogue import describe, knows
+from kinodyn.description.catalogue import describe, is_known
 from kinodyn.description.dh import DH, Convention, description_from_dh
 from kinodyn.description.packages import PackageDirs
 from kinodyn.description.srdf import read_srdf
 from kinodyn.description.types import Description
 from kinodyn.description.urdf import parse_urdf, read_urdf
 from kinodyn.description.xacro import expand_xacro
-from kinodyn.description.xmlnode import read_xml
+from kinodyn.description.xml_tree import read_xml
 from kinodyn.errors import DescriptionError, InputError
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import RigidTransform
-
-    from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot
 
 _SUFFIXES = (".urdf", ".xml", ".xacro")
 
@@ -76,8 +70,6 @@ def load(
     >>> load("panda")
     Robot('panda', nq=7, nv=7, base='fixed', mass=16.0621 kg)
     """
-    from kinodyn.model.robot import Robot
-
     description = load_description(
         source,
         height=height,
@@ -129,8 +121,8 @@ def from_dh(
     rows: Sequence[DH],
     *,
     convention: Convention = "standard",
-    base: ArrayLike | RigidTransform | None = None,
-    tool: ArrayLike | RigidTransform | None = None,
+    base: MatrixLike | None = None,
+    tool: MatrixLike | None = None,
     name: str = "dh",
 ) -> Robot:
     """Create a robot from the rows of its Denavit-Hartenberg table.
@@ -155,14 +147,12 @@ def from_dh(
     >>> from_dh([DH(a=1.0), DH(a=0.5)]).joint_names
     ('joint1', 'joint2')
     """
-    from kinodyn.model.robot import Robot
-
     return Robot(description_from_dh(rows, convention=convention, base=base, tool=tool, name=name))
 
 
 def _is_name(source: str) -> bool:
     """Tell a name from a path: a name is in the catalogue, or has neither a folder nor a suffix and is not a file."""
-    if knows(source):
+    if is_known(source):
         return True
     return not (set(source) & {"/", os.sep} or Path(source).suffix or Path(source).exists())
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description
-from kinodyn.description.validate import validate
+from kinodyn.description.validation import validate
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.compile import (
     COORDINATES,

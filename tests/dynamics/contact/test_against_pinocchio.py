@@ -18,7 +18,7 @@ import pytest
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.description.human import humanoid
-from kinodyn.description.write_urdf import write_urdf
+from kinodyn.description.urdf_writer import write_urdf
 
 STATES = 100
 ALIGNED, LOCAL = pin.LOCAL_WORLD_ALIGNED, pin.LOCAL

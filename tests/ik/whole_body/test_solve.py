@@ -10,7 +10,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.description.write_urdf import write_urdf
+from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.model.robot import Robot
 
 GOALS = 100

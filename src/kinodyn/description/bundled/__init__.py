@@ -1,4 +1,4 @@
-"""The robots that come with kinodyn, one file each, every number with its source."""
+"""The robots bundled with kinodyn, one file each, every number with its source."""
 
 from kinodyn.description.bundled.panda import panda
 from kinodyn.description.bundled.planar import planar2r, planar3r

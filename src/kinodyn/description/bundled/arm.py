@@ -1,4 +1,4 @@
-"""What the bundled arms share: a DH table dressed with capsules, and named configurations."""
+"""Shared by the bundled arms: a DH table with capsules as shapes, and named configurations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def dh_arm(
 ) -> Description:
     """Describe an arm by its DH table, the inertia of each link, and the radius [m] of the capsules along each link.
 
-    `configurations` gives one position for each joint that moves, in the order of the rows.
+    `configurations` has one position for each moving joint, in the order of the rows.
     """
     description = description_from_dh(rows, convention=convention, name=name, gravity=gravity)
     paths = _standard_paths(rows) if convention == "standard" else _modified_paths(rows)
@@ -46,9 +46,9 @@ def dh_arm(
 
 
 def renamed(description: Description, names: Mapping[str, str]) -> Description:
-    """Return the description with links called by other names, old name to new.
+    """Return the description with renamed links, old name to new.
 
-    A link "old/joint" and a joint "old_fixed", which a DH table puts in between, follow their link.
+    A link "old/joint" and a joint "old_fixed", which a DH table adds in between, are renamed with their link.
     """
 
     def new(name: str) -> str:
@@ -71,7 +71,7 @@ def renamed(description: Description, names: Mapping[str, str]) -> Description:
 
 
 def frame(name: str, link: str, z: float, yaw: float = 0.0) -> Frame:
-    """Return a frame shifted by `z` [m] along and turned by `yaw` [rad] about the link's z axis."""
+    """Return a frame translated by `z` [m] along and rotated by `yaw` [rad] about the link's z axis."""
     cos, sin = math.cos(yaw), math.sin(yaw)
     T = np.array([[cos, -sin, 0.0, 0.0], [sin, cos, 0.0, 0.0], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])
     return Frame(name, link, T)
@@ -82,7 +82,7 @@ def _dressed(link: Link, inertia: Inertia, shapes: tuple[Shape, ...]) -> Link:
 
 
 def _standard_paths(rows: Sequence[DH]) -> list[list[Array]]:
-    """Return for each link the points from the frame before, along d, then along a, to its own frame."""
+    """Return for each link the points from the previous frame, along d, then along a, to its own frame."""
     paths = []
     for row in rows:
         corner = np.array([-row.a, 0.0, 0.0])
@@ -92,7 +92,7 @@ def _standard_paths(rows: Sequence[DH]) -> list[list[Array]]:
 
 
 def _modified_paths(rows: Sequence[DH]) -> list[list[Array]]:
-    """Return for each link the points from where d begins, to its own frame, to the next joint's axis along a."""
+    """Return for each link the points from the start of d, to its own frame, to the next joint's axis along a."""
     following = [row.a for row in rows[1:]] + [0.0]
     return [
         [np.array([0.0, 0.0, -row.d]), np.zeros(3), np.array([a, 0.0, 0.0])]
@@ -101,7 +101,7 @@ def _modified_paths(rows: Sequence[DH]) -> list[list[Array]]:
 
 
 def _capsules(path: Sequence[Array], radius: float) -> tuple[Shape, ...]:
-    """Return a capsule along each piece of the path that has a length, or a ball where nothing has."""
+    """Return a capsule along each segment of the path with a length, or a sphere if none has."""
     pieces = [(a, b) for a, b in itertools.pairwise(path) if not np.allclose(a, b)]
     if not pieces:
         return (Shape("sphere", (radius,), np.eye(4), rgba=_GREY),)

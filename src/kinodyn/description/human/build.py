@@ -1,4 +1,4 @@
-"""Put the bundled humanoid together: links, joints, frames, chains, named configurations."""
+"""Build the bundled humanoid: links, joints, frames, chains, named configurations."""
 
 from __future__ import annotations
 
@@ -37,17 +37,31 @@ _HEAD = ("head_yaw", "head_pitch", "head_roll")
 
 
 def humanoid(height: float = HEIGHT, mass: float = MASS, sex: Sex = "male") -> Description:
-    """Describe a humanoid of 30 joints on a free base with the mass distribution of a human body.
+    """Describe a humanoid with 30 joints, a floating base and the mass distribution of a human body.
 
-    Segment masses, lengths, centres of mass and radii of gyration are de Leva's (1996), scaled to `height` [m] from
-    the sole to the top of the head and `mass` [kg]; both are met exactly. x is forward, y left, z up; at zero the
-    body stands upright with straight legs, arms hanging and palms towards the thighs. The base link `pelvis` has
-    its origin midway between the hip joints.
+    Segment masses, lengths, centres of mass and radii of gyration are de Leva's (1996), scaled to height and mass. x is
+    forward, y left, z up; at zero the body stands upright with straight legs, arms hanging and palms towards the
+    thighs. The base link `pelvis` has its origin midway between the hip joints.
 
-    Three axes meet in each hip, shoulder and wrist and in the neck, two in each ankle. The links between such axes
-    are small balls cut out of the segment that follows: whatever the angles, balls and segment together have the
-    segment's mass, centre of mass and inertia. Torque limits scale with mass times height, drive inertia with mass
-    times height squared, damping with mass times height; speed limits stay.
+    Parameters
+    ----------
+    height
+        Height from the soles to the top of the head [m].
+    mass
+        Mass of the whole body [kg].
+    sex
+        "male" or "female": which table of segments to use.
+
+    Returns
+    -------
+    description : Description
+
+    Notes
+    -----
+    Three axes intersect in each hip, shoulder and wrist and in the neck, two in each ankle. The links between such axes
+    are small balls cut out of the segment that follows: at any joint angles, balls and segment together have the
+    segment's mass, centre of mass and inertia. Torque limits scale with mass times height, armature with mass times
+    height squared, damping with mass times height; velocity limits do not scale.
 
     Examples
     --------
@@ -88,7 +102,7 @@ def humanoid(height: float = HEIGHT, mass: float = MASS, sex: Sex = "male") -> D
 
 @dataclass
 class _Parts:
-    """The links, joints and frames gathered so far."""
+    """The links, joints and frames added so far."""
 
     body: Proportions
     links: list[Link] = field(default_factory=list)
@@ -102,7 +116,7 @@ class _Parts:
     def add(
         self, kind: str, side: Side, parent: str, child: str, at: Sequence[float], inertia: Inertia, shape: Shape
     ) -> None:
-        """Add a link and the joint of the table's `kind` that carries it, `at` [m] in the parent's frame."""
+        """Add a link and the joint of the table's `kind` that moves it, `at` [m] in the parent's frame."""
         self.add_joint(kind, side, parent, child, at)
         self.add_link(child, inertia, shape)
 
@@ -168,7 +182,7 @@ def _add_ball(
     segment: Inertia,
     shape: Shape,
 ) -> None:
-    """Add joints whose axes meet in one point, with a small ball as link between each two of them."""
+    """Add joints whose axes intersect in one point, with a small ball as link between each two of them."""
     group = kinds[0].split("_")[0]
     ball_shape = shapes.joint_ball(parts.body, group)
     # Segments that meet in a ball press on each other there, as in any body.

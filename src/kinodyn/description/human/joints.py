@@ -1,12 +1,12 @@
-"""What the joints of the bundled humanoid can do: range, speed, torque, and the drive's inertia and damping.
+"""Joints of the bundled humanoid: range, velocity, torque, and the armature and damping of the drive.
 
 Ranges are those of the American Academy of Orthopaedic Surgeons (Joint Motion: Method of Measuring and Recording,
 1965), with two exceptions noted below. Torques of hip, knee and ankle pitch are the peak isometric torques of young
-men in Anderson, Madigan and Nussbaum, Journal of Biomechanics 40(14), 2007, Table 3 (coefficient C1), which are
-fractions of body weight times height: hip extension 0.161, knee extension 0.163, plantar flexion 0.095. The same
-normalisation carries shoulder, elbow and wrist: the whole-body strength table of the torque muscles in RBDL (M.
-Millard, 2016) over 69 kg times 1.732 m; its peak speeds are the speed limits. What those tables lack (hip roll and
-yaw, ankle roll, trunk, neck) is chosen so that a walking robot of this size can stand on one leg with room to spare.
+men in Anderson, Madigan and Nussbaum, Journal of Biomechanics 40(14), 2007, Table 3 (coefficient C1), as fractions of
+body weight times height: hip extension 0.161, knee extension 0.163, plantar flexion 0.095. Shoulder, elbow and wrist
+have the same normalisation: the whole-body strength table of the torque muscles in RBDL (M. Millard, 2016) over 69 kg
+times 1.732 m; its peak speeds are the velocity limits. What those tables do not contain (hip roll and yaw, ankle roll,
+trunk, neck) is chosen so that a walking robot of this size can stand on one leg with margin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MJCF, the model format of MuJoCo, read through MuJoCo itself."""
+"""Read MJCF, the model format of MuJoCo, through MuJoCo itself."""
 
 from kinodyn.description.mjcf.reader import parse_mjcf, read_mjcf
 

@@ -1,4 +1,4 @@
-"""What the actuators of a MuJoCo model mean for the joints they drive: the greatest effort, rotor inertia, damping."""
+"""Effort limits, armature and damping of joints from the actuators of a MuJoCo model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-# Plain integers, because MuJoCo's enumerations say that they differ from NumPy's.
+# Plain integers, because MuJoCo's enumerations compare unequal to NumPy's.
 _ONE_COORDINATE = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
 @dataclass(frozen=True)
 class Drive:
-    """The effort limit [N m or N] of one joint, and the armature and damping its actuators add to the joint's own."""
+    """Effort limit [N m or N] of one joint, and the armature and damping that its actuators add to its own."""
 
     effort: float = math.inf
     armature: float = 0.0
@@ -23,12 +23,12 @@ class Drive:
 
 
 def drives(model: mujoco.MjModel) -> dict[int, Drive]:
-    """Make the `Drive` of each joint id.
+    """Find the `Drive` of each joint id.
 
-    The effort limit is the sum of what the actuators that act directly on the joint can give, or the joint's own
-    actuatorfrcrange if that is less; of a range that is not symmetric the greater side counts. A joint without
-    actuators and without actuatorfrcrange, one with an actuator that has no limit, and those with several
-    coordinates have none. Actuators that pull through tendons, sites or cranks do not count.
+    The effort limit is the sum over the actuators that act directly on the joint, or the joint's actuatorfrcrange if
+    that is less; of an asymmetric range the larger side counts. Joints without actuators and actuatorfrcrange, with an
+    unlimited actuator, or with several coordinates have none. Actuators that act through tendons, sites or cranks are
+    ignored.
     """
     acting: dict[int, list[int]] = {joint: [] for joint in range(model.njnt)}
     for actuator in range(model.nactuator):
@@ -39,18 +39,18 @@ def drives(model: mujoco.MjModel) -> dict[int, Drive]:
 
 
 def _drive(model: mujoco.MjModel, joint: int, actuators: list[int]) -> Drive:
-    effort = sum(_strongest(model, actuator) for actuator in actuators) if actuators else math.inf
+    effort = sum(_max_effort(model, actuator) for actuator in actuators) if actuators else math.inf
     if model.jnt_actfrclimited[joint]:
         effort = min(effort, float(np.abs(model.jnt_actfrcrange[joint]).max()))
-    # A rotor turns gear times as fast as its joint, so that its inertia and damping count gear squared.
+    # A rotor turns gear times as fast as its joint, so that its inertia and damping are reflected by gear squared.
     reflected = [_gear(model, actuator) ** 2 for actuator in actuators]
     armature = sum(g2 * float(model.actuator_armature[a]) for g2, a in zip(reflected, actuators, strict=True))
     damping = sum(g2 * float(model.actuator_damping[a]) for g2, a in zip(reflected, actuators, strict=True))
     return Drive(effort, armature, damping)
 
 
-def _strongest(model: mujoco.MjModel, actuator: int) -> float:
-    """Return the greatest effort of one actuator at its joint, infinite if nothing limits it."""
+def _max_effort(model: mujoco.MjModel, actuator: int) -> float:
+    """Return the largest effort of one actuator at its joint, infinite if unlimited."""
     gear = _gear(model, actuator)
     if gear == 0.0:
         return 0.0
@@ -68,7 +68,7 @@ def _gear(model: mujoco.MjModel, actuator: int) -> float:
 
 
 def _is_motor(model: mujoco.MjModel, actuator: int) -> bool:
-    """Say whether the actuator's force is its control times a constant, so that the control's range limits it."""
+    """Tell whether the actuator's force is its control times a constant, so that the control's range limits it."""
     return bool(
         model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
         and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE

@@ -11,44 +11,44 @@ from kinodyn.description.types import Mimic
 
 
 def linear_equalities(model: mujoco.MjModel, names: Names) -> tuple[dict[int, Mimic], list[str]]:
-    """Turn linear joint equalities into mimics, keyed by the id of the joint that follows.
+    """Turn linear joint equalities into mimics, keyed by the id of the follower.
 
-    Returns the mimics and one sentence for each active equality that could not become one. MuJoCo demands
-    q1 - r1 = c0 + c1 (q2 - r2) with r the joints' reference positions; a `Mimic` says q1 = c1 q2 + offset.
+    Returns the mimics and one sentence for each active equality that cannot become one. MuJoCo enforces
+    q1 - r1 = c0 + c1 (q2 - r2) with r the reference positions of the joints; a `Mimic` is q1 = c1 q2 + offset.
     """
     mimics: dict[int, Mimic] = {}
     leaders: dict[int, int] = {}
-    unused: list[str] = []
+    unsupported: list[str] = []
     for equality in range(model.neq):
         if not model.eq_active0[equality]:
             continue
-        reason = _reason_against(model, equality, leaders)
+        reason = _why_unsupported(model, equality, leaders)
         if reason:
-            unused.append(f"equality {_label(model, equality)} is left out: {reason}")
+            unsupported.append(f"equality {_label(model, equality)} is ignored: {reason}")
             continue
         follower, leader = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
         constant, slope = (float(c) for c in model.eq_data[equality, :2])
         r1, r2 = (float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (follower, leader))
         mimics[follower] = Mimic(names.joints[leader], slope, r1 + constant - slope * r2)
         leaders[follower] = leader
-    return mimics, unused
+    return mimics, unsupported
 
 
-def _reason_against(model: mujoco.MjModel, equality: int, leaders: Mapping[int, int]) -> str:
+def _why_unsupported(model: mujoco.MjModel, equality: int, leaders: Mapping[int, int]) -> str:
     """Say why the equality cannot be a mimic, "" if it can."""
     if model.eq_type[equality] != mujoco.mjtEq.mjEQ_JOINT:
         kind = mujoco.mjtEq(model.eq_type[equality]).name.removeprefix("mjEQ_").lower()
-        return f"it is of the kind {kind}, and only joint equalities become mimic joints"
+        return f"it has the type {kind}; only joint equalities become mimic joints"
     follower, leader = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
     if leader < 0:
-        return "it holds its joint at a constant; take the joint away instead"
+        return "it fixes its joint at a constant; remove the joint instead"
     if model.eq_data[equality, 2:5].any():
         return "it is not linear"
     if follower in leaders:
         return "its first joint follows another joint already"
     while leader != follower and leader in leaders:
         leader = leaders[leader]
-    return "its joints would follow each other in a circle" if leader == follower else ""
+    return "its joints would follow each other in a loop" if leader == follower else ""
 
 
 def _label(model: mujoco.MjModel, equality: int) -> str:

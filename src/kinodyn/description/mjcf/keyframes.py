@@ -16,10 +16,10 @@ _WXYZ_TO_XYZW = [1, 2, 3, 0]
 def configurations(
     model: mujoco.MjModel, names: Names, followers: Collection[int]
 ) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Make one configuration of each keyframe, and "qpos0" of MuJoCo's initial configuration.
+    """Create a configuration from each keyframe, and "qpos0" from MuJoCo's initial configuration.
 
-    Joints whose id is in `followers` are not listed, since they have no position of their own. A keyframe without a
-    name is called "key3" after its number.
+    Joints in `followers` have no position of their own and are omitted. A keyframe without a name is called "key3"
+    after its number.
     """
     found = {"qpos0": _positions(model, names, model.qpos0, followers)} if model.njnt else {}
     for key in range(model.nkey):

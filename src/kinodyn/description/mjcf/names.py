@@ -1,4 +1,4 @@
-"""Names for everything: MuJoCo lets bodies, joints and sites go without, and lets one name serve several kinds."""
+"""Unique names: MuJoCo allows bodies, joints and sites without a name, and one name for several kinds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import mujoco
 
 
 class Names:
-    """The names of bodies, joints and sites by MuJoCo's ids, with new ones where the file gives none.
+    """The names of bodies, joints and sites by MuJoCo's ids, completed where the file has none.
 
-    An unnamed body is called "body3" after its id, a joint "joint5", a site "site2". A site with the name of a body
-    is called "<name>_site", because links and sites share one list of frames.
+    An unnamed body is called "body3" after its id, a joint "joint5", a site "site2". A site with the name of a body is
+    called "<name>_site", because links and sites share one list of frames.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -20,20 +20,20 @@ class Names:
         sites = _named(model, mujoco.mjtObj.mjOBJ_SITE, model.nsite, "site")
         self._links = set(self.bodies)
         self._all_joints = set(self.joints)
-        # Links made later avoid the sites too, hence the sites are settled first.
-        settled: set[str] = set(sites) - self._links
-        self.sites = [_free(f"{s}_site", self._links | settled) if s in self._links else s for s in sites]
+        # Sites are named first, because names of links made later must differ from them too.
+        taken: set[str] = set(sites) - self._links
+        self.sites = [_unused(f"{s}_site", self._links | taken) if s in self._links else s for s in sites]
         self._links.update(self.sites)
 
     def new_link(self, body: str, joint: str) -> str:
-        """Make and keep the name of the massless link that moves with `joint` before `body` does."""
-        name = _free(f"{body}/{joint}", self._links)
+        """Create and reserve the name of the massless link that moves with `joint` before `body` does."""
+        name = _unused(f"{body}/{joint}", self._links)
         self._links.add(name)
         return name
 
     def new_fixed_joint(self, body: str) -> str:
-        """Make and keep the name of the fixed joint that carries `body`."""
-        name = _free(f"{body}_fixed", self._all_joints)
+        """Create and reserve the name of the fixed joint that carries `body`."""
+        name = _unused(f"{body}_fixed", self._all_joints)
         self._all_joints.add(name)
         return name
 
@@ -41,11 +41,11 @@ class Names:
 def _named(model: mujoco.MjModel, kind: mujoco.mjtObj, count: int, prefix: str) -> list[str]:
     given = [mujoco.mj_id2name(model, kind, i) or "" for i in range(count)]
     taken = set(given)
-    return [name or _free(f"{prefix}{i}", taken) for i, name in enumerate(given)]
+    return [name or _unused(f"{prefix}{i}", taken) for i, name in enumerate(given)]
 
 
-def _free(name: str, taken: Collection[str]) -> str:
-    """Lengthen `name` by underscores until it is not taken."""
+def _unused(name: str, taken: Collection[str]) -> str:
+    """Append underscores to `name` until it is not taken."""
     while name in taken:
         name += "_"
     return name

@@ -1,4 +1,4 @@
-"""Poses out of MuJoCo's positions and quaternions."""
+"""Poses from MuJoCo's positions and quaternions."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from kinodyn.arrays import Array
 
 
 def rotation(quat_wxyz: ArrayLike) -> Array:
-    """Make the `(3, 3)` rotation matrix of a quaternion in MuJoCo's order (w first)."""
+    """Return the `(3, 3)` rotation matrix of a quaternion in MuJoCo's order (w first)."""
     matrix: Array = Rotation.from_quat(np.roll(quat_wxyz, -1)).as_matrix()
     return matrix
 
 
 def pose(position: ArrayLike, quat_wxyz: ArrayLike) -> Array:
-    """Make the `(4, 4)` pose of a position [m] and a quaternion in MuJoCo's order."""
+    """Return the `(4, 4)` pose of a position [m] and a quaternion in MuJoCo's order."""
     T = translation(position)
     T[:3, :3] = rotation(quat_wxyz)
     return T
 
 
 def translation(position: ArrayLike) -> Array:
-    """Make the `(4, 4)` pose of a pure shift [m]."""
+    """Return the `(4, 4)` pose of a pure translation [m]."""
     T = np.eye(4)
     T[:3, 3] = position
     return T

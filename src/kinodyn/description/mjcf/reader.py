@@ -1,7 +1,7 @@
-"""Read MJCF: MuJoCo parses and compiles the file, and what the compiled model says becomes a `Description`.
+"""Read MJCF: MuJoCo parses and compiles the file, and the compiled model becomes a `Description`.
 
-Defaults, included files, units of angle, orientation variants, automatic limits and inertia from geoms are resolved by
-MuJoCo. What is numeric is read from the compiled model; only file lines and mesh references come from the spec.
+MuJoCo resolves defaults, included files, units of angle, orientation variants, automatic limits and inertia from geoms.
+Numbers come from the compiled model; only line numbers and mesh references come from the spec.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 import mujoco
 
-from kinodyn.description.mjcf import constraints, keyframes, leftovers, shapes, tree
+from kinodyn.description.messages import warn
+from kinodyn.description.mjcf import constraints, keyframes, shapes, tree, unsupported
 from kinodyn.description.mjcf.names import Names
 from kinodyn.description.mjcf.poses import pose
-from kinodyn.description.notices import warn
 from kinodyn.description.types import Description, Frame
-from kinodyn.description.validate import validate
+from kinodyn.description.validation import validate
 from kinodyn.errors import DescriptionError
 
 _NO_NAME = "MuJoCo Model"
@@ -27,27 +27,48 @@ _ELEMENT = re.compile(r"Element '(\w+)'")
 
 
 def read_mjcf(source: str | os.PathLike[str]) -> Description:
-    """Read the MJCF file `source` with the files it includes and the meshes it names.
+    """Read an MJCF file with the files it includes and the meshes it names.
 
-    The world body becomes the root link "world"; the joints are MuJoCo's, in its order, and a one-coordinate joint has
-    MuJoCo's position as its own. What a `Description` cannot hold (springs, tendons, loop closures, ...) is left out
-    with a `DescriptionWarning` that says so. Keyframes become configurations; MuJoCo's initial configuration, in which
-    free bodies stand where the file puts them, is the one called "qpos0".
+    Parameters
+    ----------
+    source
+        Path of the file.
+
+    Returns
+    -------
+    description : Description
+        The world body is the root link "world"; joints are MuJoCo's, in its order, with its positions. What a
+        description cannot express (springs, tendons, loop closures, ...) is omitted with a `DescriptionWarning`.
+        Keyframes become configurations; "qpos0" is MuJoCo's initial one, with free bodies where the file places them.
+
+    Raises
+    ------
+    DescriptionError
+        If MuJoCo cannot read the file, with line and element where MuJoCo reports them.
     """
     path = Path(source)
     try:
         text = path.read_bytes().decode("utf-8", errors="replace")
     except OSError as cause:
-        raise DescriptionError(f"cannot open the file: {cause.strerror}", file=path) from cause
+        raise DescriptionError(f"cannot be opened: {cause.strerror}", file=path) from cause
     _check_root(text, path)
     return _describe(lambda: mujoco.MjSpec.from_file(str(path)), path)
 
 
 def parse_mjcf(text: str) -> Description:
-    """Read MJCF from the string `text`; see `read_mjcf`.
+    """Read MJCF from text.
 
-    Example
+    Parameters
+    ----------
+    text
+        The XML document; see `read_mjcf`.
+
+    Returns
     -------
+    description : Description
+
+    Examples
+    --------
     >>> text = "<mujoco><worldbody><body><joint name='elbow'/><geom size='0.1'/></body></worldbody></mujoco>"
     >>> [(joint.name, joint.kind) for joint in parse_mjcf(text).joints]
     [('elbow', 'continuous')]
@@ -57,13 +78,13 @@ def parse_mjcf(text: str) -> Description:
 
 
 def _check_root(text: str, path: Path | None) -> None:
-    """Refuse another dialect, because MuJoCo would read URDF here too and drop half of it."""
+    """Reject other formats: MuJoCo would also read URDF here and ignore half of it."""
     tag = re.search(r"<([A-Za-z][\w.:-]*)", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
     if tag is None:
         raise DescriptionError("no XML element found; MJCF begins with <mujoco>", file=path)
     if tag[1] != "mujoco":
-        hint = "; this looks like URDF, read it as such" if tag[1] == "robot" else ""
-        raise DescriptionError(f"the root element is <{tag[1]}>, MJCF begins with <mujoco>{hint}", file=path)
+        hint = "; this looks like URDF, read it with read_urdf" if tag[1] == "robot" else ""
+        raise DescriptionError(f"the root element is <{tag[1]}>; MJCF begins with <mujoco>{hint}", file=path)
 
 
 def _describe(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Description:
@@ -71,11 +92,15 @@ def _describe(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Descript
         spec = parse()
         model = spec.compile()
     except ValueError as cause:
-        raise _located(cause, path) from cause
+        raise _with_location(cause, path) from cause
     names = Names(model)
-    mimics, unused_equalities = constraints.linear_equalities(model, names)
+    mimics, unsupported_equalities = constraints.linear_equalities(model, names)
     links, joints = tree.links_and_joints(spec, model, names, mimics)
-    for what in (*unused_equalities, *shapes.left_out(spec, model), *leftovers.left_out(model, names)):
+    for what in (
+        *unsupported_equalities,
+        *shapes.unsupported_geoms(spec, model),
+        *unsupported.features(model, names),
+    ):
         warn(what, path)
     description = Description(
         name=path.stem if path and spec.modelname == _NO_NAME else spec.modelname,
@@ -91,14 +116,14 @@ def _describe(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Descript
     return description
 
 
-def _located(cause: ValueError, path: Path | None) -> DescriptionError:
-    """Turn MuJoCo's message into ours, with the line and the element where it tells them."""
+def _with_location(cause: ValueError, path: Path | None) -> DescriptionError:
+    """Wrap MuJoCo's message, with line and element where it reports them."""
     text = " ".join(str(cause).split())
     line, element = _LINE.search(text), _ELEMENT.search(text)
     return DescriptionError(
-        f"MuJoCo cannot read this: {text}",
+        f"MuJoCo cannot read the file: {text}",
         file=path,
-        # MuJoCo says line 0 for what stands in an included file.
+        # MuJoCo reports line 0 for elements of included files.
         line=int(line[1]) or None if line else None,
         element=element[1] if element else None,
     )

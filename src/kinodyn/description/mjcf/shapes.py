@@ -1,4 +1,4 @@
-"""Geoms of a compiled MuJoCo model as shapes to show and shapes to collide."""
+"""Geoms of a compiled MuJoCo model as visual and collision shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinodyn.description.mjcf.poses import pose, rotation, translation
 from kinodyn.description.types import Shape
 
 _G = mujoco.mjtGeom
-# Groups that MuJoCo's own viewer shows unless told otherwise.
+# Groups that MuJoCo's viewer shows by default.
 _SHOWN_GROUPS = (0, 1, 2)
 _GREY = np.array([0.5, 0.5, 0.5, 1.0], dtype=np.float32)
 
@@ -22,17 +22,17 @@ _Meshes = Mapping[int, mujoco.MjsMesh]
 
 
 def shapes_by_body(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[Shapes]:
-    """Make the (visual, collision) shapes of each body, by body id, the world's included.
+    """Create the (visual, collision) shapes of each body, by body id, the world included.
 
-    A geom collides if its contype or conaffinity is not zero or a contact pair names it. It is shown if it does not
-    collide, or if it stands in a group that MuJoCo shows by default (0, 1, 2). So a geom may be both.
+    A geom collides if its contype or conaffinity is not zero or a contact pair names it. It is visible if it does not
+    collide, or if it is in a group that MuJoCo shows by default (0, 1, 2). So a geom may be both.
     """
     meshes = {mesh.id: mesh for mesh in spec.meshes}
     paired = {int(g) for g in model.pair_geom1} | {int(g) for g in model.pair_geom2}
     visuals: list[list[Shape]] = [[] for _ in range(model.nbody)]
     collisions: list[list[Shape]] = [[] for _ in range(model.nbody)]
     for geom in range(model.ngeom):
-        if _reason_against(meshes, model, geom):
+        if _why_unsupported(meshes, model, geom):
             continue
         shape, body = _shape(meshes, model, geom), int(model.geom_bodyid[geom])
         collides = bool(model.geom_contype[geom] or model.geom_conaffinity[geom] or geom in paired)
@@ -43,24 +43,24 @@ def shapes_by_body(spec: mujoco.MjSpec, model: mujoco.MjModel) -> list[Shapes]:
     return [(tuple(v), tuple(c)) for v, c in zip(visuals, collisions, strict=True)]
 
 
-def left_out(spec: mujoco.MjSpec, model: mujoco.MjModel) -> Iterator[str]:
+def unsupported_geoms(spec: mujoco.MjSpec, model: mujoco.MjModel) -> Iterator[str]:
     """Yield one sentence for each geom that cannot become a shape."""
     meshes = {mesh.id: mesh for mesh in spec.meshes}
     for geom in range(model.ngeom):
-        reason = _reason_against(meshes, model, geom)
+        reason = _why_unsupported(meshes, model, geom)
         if reason:
-            yield f"geom {_name(model, geom) or geom!r} is left out: {reason}"
+            yield f"geom {_name(model, geom) or geom!r} is ignored: {reason}"
 
 
-def _reason_against(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> str:
+def _why_unsupported(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> str:
     """Say why the geom cannot be a shape, "" if it can."""
     kind = model.geom_type[geom]
     if kind == _G.mjGEOM_HFIELD or kind == _G.mjGEOM_SDF:
         return "there is no shape for height fields and signed distance fields"
     if kind == _G.mjGEOM_MESH:
         written = meshes[int(model.geom_dataid[geom])]
-        if np.ptp(written.scale) > 0 and _is_turned(written):
-            return "its mesh is both turned by refquat and scaled unevenly"
+        if np.ptp(written.scale) > 0 and _is_rotated(written):
+            return "its mesh is both rotated by refquat and scaled unevenly"
     return ""
 
 
@@ -70,7 +70,7 @@ def _shape(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
     rgba = _colour(model, geom)
     a, b, c = (float(s) for s in model.geom_size[geom])
     kind = model.geom_type[geom]
-    # MuJoCo gives half lengths, a Shape full ones.
+    # MuJoCo has half lengths, a Shape full ones.
     if kind == _G.mjGEOM_BOX:
         return Shape("box", (2 * a, 2 * b, 2 * c), T_link_geom, name, rgba=rgba)
     if kind == _G.mjGEOM_SPHERE:
@@ -87,7 +87,7 @@ def _shape(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
 
 
 def _mesh(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
-    """Place the mesh as its file has it; MuJoCo itself moves every mesh to its centre of mass and principal axes."""
+    """Place the mesh as in its file; MuJoCo itself moves every mesh to its centre of mass and principal axes."""
     mesh = int(model.geom_dataid[geom])
     written = meshes[mesh]
     T_link_geom = pose(model.geom_pos[geom], model.geom_quat[geom])
@@ -104,9 +104,9 @@ def _mesh(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
 
 
 def _T_asset_file(written: mujoco.MjsMesh) -> Array:
-    """Return the pose of the scaled file in the asset: MuJoCo makes S R^T (x - p) of a vertex x, we hold T S x.
+    """Return the pose of the scaled file in the asset: MuJoCo maps a vertex x to S R^T (x - p), a `Shape` to T S x.
 
-    So T = (R^T, -S R^T p), which exists if S and R^T commute: no turn, or an even scale.
+    So T = (R^T, -S R^T p), which exists if S and R^T commute: no rotation, or a uniform scale.
     """
     R_asset_file = rotation(written.refquat).T
     T_asset_file = translation(-np.array(written.scale) * (R_asset_file @ written.refpos))
@@ -114,7 +114,7 @@ def _T_asset_file(written: mujoco.MjsMesh) -> Array:
     return T_asset_file
 
 
-def _is_turned(written: mujoco.MjsMesh) -> bool:
+def _is_rotated(written: mujoco.MjsMesh) -> bool:
     return not np.allclose(rotation(written.refquat), np.eye(3), atol=1e-12)
 
 
@@ -123,7 +123,7 @@ def _name(model: mujoco.MjModel, geom: int) -> str:
 
 
 def _path(model: mujoco.MjModel, mesh: int) -> Path | None:
-    """Return where MuJoCo found the mesh, None for one that is written in the MJCF itself."""
+    """Return the path of the mesh, None for one that is defined in the MJCF itself."""
     start = int(model.mesh_pathadr[mesh])
     if start < 0:
         return None
@@ -131,7 +131,7 @@ def _path(model: mujoco.MjModel, mesh: int) -> Path | None:
 
 
 def _colour(model: mujoco.MjModel, geom: int) -> tuple[float, float, float, float]:
-    """Return the geom's colour; its material's where the geom keeps the default grey, as MuJoCo's renderer does."""
+    """Return the geom's colour; its material's where the geom has the default grey, as MuJoCo's renderer does."""
     material, rgba = int(model.geom_matid[geom]), model.geom_rgba[geom]
     if material >= 0 and np.array_equal(rgba, _GREY):
         rgba = model.mat_rgba[material]

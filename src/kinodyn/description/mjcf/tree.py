@@ -17,7 +17,7 @@ from kinodyn.description.mjcf.names import Names
 from kinodyn.description.mjcf.poses import pose, rotation, translation
 from kinodyn.description.types import Inertia, Joint, JointKind, Link, Mimic
 
-# Plain integers, because MuJoCo's enumerations say that they differ from NumPy's.
+# Plain integers, because MuJoCo's enumerations compare unequal to NumPy's.
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 _SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -26,7 +26,7 @@ _SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
 def links_and_joints(
     spec: mujoco.MjSpec, model: mujoco.MjModel, names: Names, mimics: Mapping[int, Mimic]
 ) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
-    """Make one link for each body and the joints between them, in MuJoCo's order, which is depth first.
+    """Create a link for each body and the joints between them, in MuJoCo's depth-first order.
 
     `mimics` maps a joint's id to what it follows. A body with several joints, or with a joint whose anchor is not the
     body's origin, gets massless links in between, named "<body>/<joint>".
@@ -45,14 +45,14 @@ def links_and_joints(
 
 
 def base_kind(joints: Iterable[Joint]) -> Literal["fixed", "floating"]:
-    """Say whether all that moves directly on the world moves freely; an arm beside a free object stands fixed."""
+    """Tell whether all that moves directly in the world moves freely; an arm beside a free object has a fixed base."""
     kinds = {joint.kind for joint in joints if joint.parent == "world"} - {"fixed"}
     return "floating" if kinds == {"floating"} else "fixed"
 
 
 @dataclass(frozen=True)
 class _Joints:
-    """Makes the joints of one body after the other; maps are keyed by MuJoCo's joint ids."""
+    """Creates the joints of one body after the other; maps are keyed by MuJoCo's joint ids."""
 
     model: mujoco.MjModel
     names: Names
@@ -80,8 +80,8 @@ class _Joints:
             yield Joint(self.names.new_fixed_joint(name), "fixed", parent, name, T)
 
     def _anchor(self, joint: int) -> Array:
-        turns_about_a_point = self.model.jnt_type[joint] not in (_FREE, _SLIDE)
-        return np.array(self.model.jnt_pos[joint]) if turns_about_a_point else np.zeros(3)
+        rotates_about_anchor = self.model.jnt_type[joint] not in (_FREE, _SLIDE)
+        return np.array(self.model.jnt_pos[joint]) if rotates_about_anchor else np.zeros(3)
 
     def _joint(self, joint: int, parent: str, child: str, T_parent_child: Array) -> Joint:
         model, drive = self.model, self.drives[joint]
@@ -94,7 +94,7 @@ class _Joints:
             kind=kind,
             parent=parent,
             child=child,
-            # The position of a free joint is the pose in the world itself; the body's own pose is only its start.
+            # The position of a free joint is the pose in the world; the body's own pose is only its initial value.
             T_parent_child=np.eye(4) if kind == "floating" else T_parent_child,
             axis=np.array(model.jnt_axis[joint]) if one_coordinate else np.array([0.0, 0.0, 1.0]),
             reference=float(model.qpos0[model.jnt_qposadr[joint]]) if one_coordinate else 0.0,
@@ -121,7 +121,7 @@ def _kind(model: mujoco.MjModel, joint: int) -> JointKind:
 
 
 def _inertia(model: mujoco.MjModel, body: int) -> Inertia | None:
-    """Turn the principal inertia of `body` into link axes; None where the body has no mass at all."""
+    """Rotate the principal inertia of `body` to link axes; None if the body has no mass and inertia."""
     mass, principal = float(model.body_mass[body]), model.body_inertia[body]
     if mass == 0.0 and not principal.any():
         return None
@@ -131,6 +131,6 @@ def _inertia(model: mujoco.MjModel, body: int) -> Inertia | None:
 
 
 def _lines(elements: Iterable[mujoco.MjsElement]) -> dict[int, int]:
-    """Map the id of each element to its line; those of included files have none (MuJoCo says line 0)."""
+    """Map the id of each element to its line; elements of included files have none (MuJoCo reports line 0)."""
     found = {element.id: re.search(r"line (\d+)", element.info) for element in elements}
     return {id_: int(match[1]) for id_, match in found.items() if match and int(match[1])}

@@ -1,4 +1,4 @@
-"""Read SRDF files: what people call the parts and postures of a robot."""
+"""Read SRDF files: groups, end effectors, named configurations and collision pairs of a robot."""
 
 from kinodyn.description.srdf.reader import read_srdf
 

@@ -1,4 +1,4 @@
-"""The spine of the SRDF reader: groups, states, end effectors, collision pairs."""
+"""Read an SRDF file: groups, states, end effectors, collision pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from kinodyn.description.srdf.groups import read_groups
 from kinodyn.description.srdf.names import Names
 from kinodyn.description.types import Description, JointKind
-from kinodyn.description.xmlnode import Node, read_xml
+from kinodyn.description.xml_tree import Node, read_xml
 
 Positions = dict[str, tuple[float, ...]]
 
@@ -24,30 +24,42 @@ _COORDINATES: dict[JointKind, int] = {
     "floating": 7,
 }
 
-# Written quaternions have a few digits; what is further from unit length than this is no rotation.
+# Quaternions in files have few digits; a norm that differs from 1 by more is an error.
 _QUATERNION_TOLERANCE = 1e-3
 
 
 def read_srdf(source: str | os.PathLike[str], description: Description) -> Description:
-    """Return the description with the groups, end effectors, states and collision pairs of an SRDF file.
+    """Add the groups, end effectors, states and collision pairs of an SRDF file to a description.
 
-    Groups become `chains` of moving joints, in the order of the file: joints by name, the joint above a named link,
-    the joints between `base_link` and `tip_link`, and those of subgroups. `end_effectors` map to their parent link.
-    Group states become `configurations`; states of one name are put together, unless they contradict each other:
-    then the later one is called `group/name`. A virtual floating joint, and one called `root_joint`, is the joint
-    that `with_base` makes. `disable_collisions` become `collision_exclusions`.
+    Parameters
+    ----------
+    source
+        Path of the SRDF file.
+    description
+        The robot that the file refers to.
 
-    Names that the robot does not have are skipped with one warning: SRDF files are shared between variants.
+    Returns
+    -------
+    description : Description
 
     Raises
     ------
     DescriptionError
-        When the file cannot be read, groups contain each other, or a state does not fit its joint.
+        If the file cannot be read, groups contain each other, or a state does not fit its joint.
+
+    Notes
+    -----
+    Groups become `chains` of moving joints in the order of the file: joints by name, the joint above a named link, the
+    joints between `base_link` and `tip_link`, and those of subgroups. `end_effectors` map to their parent link. Group
+    states become `configurations`; states with one name are merged unless they contradict each other: then the later
+    one is called `group/name`. A virtual floating joint, and one called `root_joint`, is the joint that `with_base`
+    adds. `disable_collisions` become `collision_exclusions`. Names that the robot does not have are skipped with one
+    warning.
     """
     path = Path(source)
     root = read_xml(path)
     if root.tag != "robot":
-        raise root.error(f"the outermost element is <{root.tag}>; an SRDF file has <robot>")
+        raise root.error(f"the root element is <{root.tag}>; an SRDF file has <robot>")
     names = Names(root, description)
     described = replace(
         description,
@@ -104,8 +116,8 @@ def _positions(state: Node, names: Names) -> Positions:
 
 
 def _with_unit_quaternion(node: Node, values: tuple[float, ...]) -> tuple[float, ...]:
-    """Round off what the written digits left of the last four numbers, a quaternion x y z w."""
+    """Normalise the last four numbers, a quaternion x y z w with few digits."""
     length = math.hypot(*values[-4:])
     if abs(length - 1.0) > _QUATERNION_TOLERANCE:
-        raise node.error(f"value={node.attributes['value']!r} has a quaternion of length {length:.6g}; it must be 1")
+        raise node.error(f"value={node.attributes['value']!r} has a quaternion of norm {length:.6g}; it must be 1")
     return *values[:-4], *(part / length for part in values[-4:])

@@ -1,7 +1,6 @@
-"""Read URDF files.
+"""Read URDF files: links, joints, inertias, limits and shapes.
 
-What moves, what it weighs, how far it may go and what it looks like is read; `<gazebo>`, `<transmission>`,
-`<ros2_control>`, `<sensor>` and whatever else files carry for other programs is passed over.
+`<gazebo>`, `<transmission>`, `<ros2_control>`, `<sensor>` and other elements for other programs are ignored.
 """
 
 from kinodyn.description.urdf.reader import parse_urdf, read_urdf

@@ -8,30 +8,30 @@ from typing import cast, get_args
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.description.notices import counted, listed, warn
+from kinodyn.description.messages import counted, listed, warn
 from kinodyn.description.types import Description, Joint, JointKind, Mimic
 from kinodyn.description.urdf.shapes import placement
-from kinodyn.description.xmlnode import Node
+from kinodyn.description.xml_tree import Node
 
 URDF_KINDS: tuple[str, ...] = tuple(kind for kind in get_args(JointKind) if kind != "ball")
 
 
 class JointReader:
-    """Reads the joints of one robot, and remembers what was doubtful about them."""
+    """Reads the joints of one robot, and collects what is questionable about them."""
 
     def __init__(self) -> None:
         self._unlimited: list[str] = []
-        self._stuck: dict[str, str] = {}
+        self._fixed_mimics: dict[str, str] = {}
 
     def read(self, node: Node) -> Joint:
         """Read one `<joint>`.
 
-        Position limits are for revolute and prismatic joints; velocity and effort limits for continuous ones as well.
-        Floating and planar joints have none: URDF gives one number where their coordinates differ in unit.
+        Revolute and prismatic joints have position limits; they and continuous ones have velocity and effort limits.
+        Floating and planar joints have none: URDF has one number for coordinates with different units.
         """
         name, written = node.word("name"), node.word("type")
         if written not in URDF_KINDS:
-            raise node.error(f"type={written!r} is unknown; URDF has {', '.join(URDF_KINDS)}")
+            raise node.error(f"type={written!r} is unknown; allowed are {', '.join(URDF_KINDS)}")
         kind = cast(JointKind, written)
         lower, upper, velocity, effort = self._limits(node, kind)
         dynamics = node.child("dynamics")
@@ -52,35 +52,35 @@ class JointReader:
             line=node.line,
         )
 
-    def warn_of_doubts(self, description: Description) -> None:
-        """Give one warning for limits that are not given and one for fixed joints that should follow a moving one."""
+    def warn_questionable(self, description: Description) -> None:
+        """Warn once of missing limits, and once of fixed joints that should follow a moving one."""
         if self._unlimited:
-            message = f"{counted(len(self._unlimited), 'joint')} without limits that URDF asks for, taken as unlimited"
+            message = f"{counted(len(self._unlimited), 'joint')} without the limits URDF requires, treated as unlimited"
             warn(f"{message}: {listed(self._unlimited)}", description.source)
-        # Where the leader is fixed as well, somebody froze the whole mechanism on purpose.
+        # If the leader is fixed as well, the whole mechanism was locked on purpose.
         moving = {joint.name for joint in description.joints if joint.kind != "fixed"}
-        stuck = [name for name, leader in self._stuck.items() if leader in moving]
-        if stuck:
-            message = f"{counted(len(stuck), 'fixed joint')} with a <mimic>, which moves nothing"
-            warn(f"{message}: {listed(stuck)}", description.source)
+        fixed = [name for name, leader in self._fixed_mimics.items() if leader in moving]
+        if fixed:
+            message = f"{counted(len(fixed), 'fixed joint')} with a <mimic>, which has no effect"
+            warn(f"{message}: {listed(fixed)}", description.source)
 
     def _limits(self, node: Node, kind: JointKind) -> tuple[float, float, float, float]:
-        """Return lower, upper, velocity and effort; infinite where the file says nothing."""
+        """Return lower, upper, velocity and effort; infinite where the file has none."""
         bounded = kind in ("revolute", "prismatic")
         if not bounded and kind != "continuous":
             return -math.inf, math.inf, math.inf, math.inf
         limit = node.child("limit")
         given = limit.attributes if limit else {}
-        lacks = [key for key in ("velocity", "effort") if key not in given]
+        missing = [key for key in ("velocity", "effort") if key not in given]
         lower, upper = -math.inf, math.inf
         if bounded and limit and ("lower" in given or "upper" in given):
-            # The specification gives 0 to the one that is left out.
+            # By the specification a missing one is 0.
             lower, upper = limit.number("lower", 0.0, finite=False), limit.number("upper", 0.0, finite=False)
         elif bounded:
-            # It would give 0 to both, a joint that cannot move; files that leave out both mean one without stops.
-            lacks.append("position")
-        if bounded and lacks:
-            self._unlimited.append(f"{node.attributes['name']} ({', '.join(lacks)})")
+            # It would make both 0, a joint that cannot move; files without either mean an unlimited joint.
+            missing.append("position")
+        if bounded and missing:
+            self._unlimited.append(f"{node.attributes['name']} ({', '.join(missing)})")
         velocity = limit.number("velocity", math.inf, finite=False) if limit else math.inf
         effort = limit.number("effort", math.inf, finite=False) if limit else math.inf
         return lower, upper, velocity, effort
@@ -91,7 +91,7 @@ class JointReader:
             return None
         mimic = Mimic(written.word("joint"), written.number("multiplier", 1.0), written.number("offset", 0.0))
         if kind == "fixed":
-            self._stuck[node.attributes["name"]] = mimic.joint
+            self._fixed_mimics[node.attributes["name"]] = mimic.joint
             return None
         return mimic
 
@@ -106,5 +106,5 @@ def _axis(node: Node, kind: JointKind) -> Array:
     axis = written.numbers("xyz", 3)
     length = math.hypot(*axis)
     if length == 0.0:
-        raise written.error(f"xyz={written.attributes['xyz']!r} has no direction; a {kind} joint needs a non-zero axis")
+        raise written.error(f"xyz={written.attributes['xyz']!r} is zero; a {kind} joint needs a nonzero axis")
     return np.array([part / length for part in axis])

@@ -1,4 +1,4 @@
-"""The spine of the URDF reader: file or text, links and joints, the check, the warnings."""
+"""Read a URDF file or text: links and joints, validation, warnings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kinodyn.description.packages import PackageDirs, PackageFinder
 from kinodyn.description.types import Description, Inertia, Link
 from kinodyn.description.urdf.joints import JointReader
 from kinodyn.description.urdf.shapes import ShapeReader, placement
-from kinodyn.description.validate import validate
-from kinodyn.description.xacro import find_xacro, xacro_refused
-from kinodyn.description.xmlnode import Node, parse_xml, read_xml
+from kinodyn.description.validation import validate
+from kinodyn.description.xacro import find_xacro, xacro_not_allowed
+from kinodyn.description.xml_tree import Node, parse_xml, read_xml
 
 
 def read_urdf(source: str | os.PathLike[str], *, package_dirs: PackageDirs = ()) -> Description:
@@ -27,17 +27,21 @@ def read_urdf(source: str | os.PathLike[str], *, package_dirs: PackageDirs = ())
     source
         Path of the file.
     package_dirs
-        Folders in which to look for the packages of `package://` and `model://` names, before the folders above the
-        file, `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`. A mesh not found is a warning.
+        Folders that contain the packages of `package://` and `model://` URIs; searched before the folders above the
+        file, `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`. A missing mesh is a warning.
+
+    Returns
+    -------
+    description : Description
 
     Raises
     ------
     DescriptionError
-        When the file cannot be read or describes no robot that can exist, with file, line and element.
+        If the file cannot be read or is not a valid robot, with file, line and element.
     """
     path = Path(source)
     if path.suffix.lower() == ".xacro":
-        raise xacro_refused(path)
+        raise xacro_not_allowed(path)
     return _describe(read_xml(path), path, package_dirs)
 
 
@@ -51,9 +55,13 @@ def parse_urdf(
     text
         The XML document.
     file
-        Where the text came from, if from a file: for messages, relative mesh names and the search for packages.
+        The file that the text came from, if any: for messages, relative mesh names and the search for packages.
     package_dirs
         As for `read_urdf`.
+
+    Returns
+    -------
+    description : Description
 
     Examples
     --------
@@ -67,10 +75,10 @@ def parse_urdf(
 
 def _describe(robot: Node, file: Path | None, package_dirs: PackageDirs) -> Description:
     if robot.tag != "robot":
-        raise robot.error(f"the outermost element is <{robot.tag}>; a URDF file has <robot>")
-    written_in_xacro = find_xacro(robot)
-    if written_in_xacro is not None:
-        raise xacro_refused(file, written_in_xacro)
+        raise robot.error(f"the root element is <{robot.tag}>; a URDF file has <robot>")
+    xacro_element = find_xacro(robot)
+    if xacro_element is not None:
+        raise xacro_not_allowed(file, xacro_element)
     shapes = ShapeReader(robot, PackageFinder(file, package_dirs))
     joints = JointReader()
     description = Description(
@@ -80,8 +88,8 @@ def _describe(robot: Node, file: Path | None, package_dirs: PackageDirs) -> Desc
         source=file,
     )
     validate(description)
-    shapes.warn_of_missing(file)
-    joints.warn_of_doubts(description)
+    shapes.warn_missing_meshes(file)
+    joints.warn_questionable(description)
     return replace(description, base="floating" if floating_joint(description) else "fixed")
 
 
@@ -96,7 +104,7 @@ def _link(node: Node, shapes: ShapeReader) -> Link:
 
 
 def _inertia(link: Node) -> Inertia | None:
-    """Read `<inertial>` and turn its matrix from the axes of its own frame into those of the link."""
+    """Read `<inertial>` and rotate its matrix from its own frame to link axes."""
     inertial = link.child("inertial")
     if inertial is None:
         return None
@@ -106,13 +114,13 @@ def _inertia(link: Node) -> Inertia | None:
     return Inertia(
         mass=inertial.need("mass").number("value"),
         com=T_link_inertial[:3, 3].copy(),
-        # The products round differently on the two sides of the diagonal.
+        # The products are rounded differently on the two sides of the diagonal.
         matrix=(matrix + matrix.T) / 2.0,
     )
 
 
 def _matrix(node: Node) -> Array:
-    """Read the six numbers of a symmetric matrix [kg m^2]; products of inertia that are left out are 0."""
+    """Read the six entries of a symmetric matrix [kg m^2]; missing products of inertia are 0."""
     ixx, iyy, izz = (node.number(key) for key in ("ixx", "iyy", "izz"))
     ixy, ixz, iyz = (node.number(key, 0.0) for key in ("ixy", "ixz", "iyz"))
     return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.description.notices import counted, listed, warn
+from kinodyn.description.messages import counted, listed, warn
 from kinodyn.description.packages import PackageFinder
 from kinodyn.description.types import Shape, ShapeKind
-from kinodyn.description.xmlnode import Node
+from kinodyn.description.xml_tree import Node
 
 Colour = tuple[float, float, float, float]
 
@@ -20,7 +20,7 @@ _GEOMETRIES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
 def placement(node: Node) -> Array:
-    """Return the (4, 4) pose in an element's `<origin>`: xyz [m], rpy [rad] about fixed axes; identity without one."""
+    """Return the pose (4, 4) of an element's `<origin>`: xyz [m], rpy [rad] about fixed axes; identity without one."""
     origin = node.child("origin")
     if origin is None:
         return np.eye(4)
@@ -28,7 +28,7 @@ def placement(node: Node) -> Array:
 
 
 def _pose(xyz: tuple[float, ...], rpy: tuple[float, ...]) -> Array:
-    """Multiply out Rz(yaw) Ry(pitch) Rx(roll); SciPy, made for arrays, takes seconds over some thousand joints."""
+    """Compute Rz(yaw) Ry(pitch) Rx(roll) directly; SciPy takes seconds for some thousand joints."""
     (x, y, z), (roll, pitch, yaw) = xyz, rpy
     cr, sr = math.cos(roll), math.sin(roll)
     cp, sp = math.cos(pitch), math.sin(pitch)
@@ -44,7 +44,7 @@ def _pose(xyz: tuple[float, ...], rpy: tuple[float, ...]) -> Array:
 
 
 class ShapeReader:
-    """Reads the shapes of one robot, and remembers which meshes were not found."""
+    """Reads the shapes of one robot, and collects the meshes that were not found."""
 
     def __init__(self, robot: Node, finder: PackageFinder) -> None:
         self._finder = finder
@@ -55,19 +55,19 @@ class ShapeReader:
         """Read the `visual` or the `collision` shapes of a link."""
         return tuple(self._shape(node) for node in link.all(tag))
 
-    def warn_of_missing(self, file: Path | None) -> None:
-        """Give one warning for all the meshes that were not found."""
+    def warn_missing_meshes(self, file: Path | None) -> None:
+        """Warn once of all meshes that were not found."""
         missing = [uri for uri, path in self._meshes.items() if path is None]
         if missing:
             message = f"{len(missing)} of {counted(len(self._meshes), 'mesh file')} not found: {listed(missing)}"
-            warn(f"{message}; their shapes stay empty; say where packages are with package_dirs=[...]", file)
+            warn(f"{message}; their shapes are empty; pass the folders of the packages in package_dirs=[...]", file)
 
     def _shape(self, node: Node) -> Shape:
         geometry = node.need("geometry")
         found = [child for child in geometry.children if child.tag in _GEOMETRIES]
         if len(found) != 1:
-            came = listed(child.tag for child in geometry.children) or "nothing"
-            raise geometry.error(f"holds {came}; give one of {', '.join(_GEOMETRIES)}")
+            received = listed(child.tag for child in geometry.children) or "nothing"
+            raise geometry.error(f"contains {received}; give one of {', '.join(_GEOMETRIES)}")
         kind, size = _kind_and_size(found[0])
         uri = found[0].word("filename") if kind == "mesh" else ""
         return Shape(
@@ -118,7 +118,7 @@ def _own_colour(material: Node) -> Colour | None:
 
 
 def _named_colours(robot: Node) -> dict[str, Colour]:
-    """Collect the colours that have names: those of the robot first, then those given inside links."""
+    """Collect the named colours: those of the robot first, then those inside links."""
     colours: dict[str, Colour] = {}
     for material in _materials(robot):
         colour = _own_colour(material)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kinodyn.arrays import Array
-from kinodyn.description.notices import listed
+from kinodyn.description.messages import listed
 from kinodyn.errors import InputError
 from kinodyn.model.chain import Leader, leaders
 from kinodyn.model.compile import JointInfo

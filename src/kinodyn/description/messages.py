@@ -1,4 +1,4 @@
-"""How readers speak of what is doubtful: one warning per subject, with the first few names."""
+"""Wording of warnings about descriptions: one warning per subject, with the first few names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def listed(items: Iterable[object], most: int = 4) -> str:
-    """Join the first `most` items with commas and say how many more there are."""
+def listed(items: Iterable[object], limit: int = 4) -> str:
+    """Join the first `limit` items with commas and add how many more there are."""
     every = [str(item) for item in items]
-    shown = ", ".join(every[:most])
-    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+    shown = ", ".join(every[:limit])
+    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
 
 
 def warn(message: str, file: Path | None) -> None:

@@ -1,7 +1,7 @@
-"""The one door to XML: a tree of elements that know their file and line, and nothing that can reach out of the file.
+"""XML as a tree of elements with file and line; all readers of XML files use it.
 
-Built on the standard library's expat, which counts lines exactly in files of any length. A document type declaration
-is refused where it starts, so no entity is ever defined, expanded or fetched.
+Built on the standard library's expat, which counts lines exactly. A document type declaration is rejected where it
+starts, so that no entity is ever defined, expanded or fetched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from kinodyn.errors import DescriptionError, InputError
 
-# Robot files are some ten elements deep and their text is a name at most; the bounds keep hostile files small.
+# Robot files are some ten elements deep with hardly any text; the bounds protect against hostile files.
 MAX_DEPTH = 256
 MAX_TEXT = 4096
 
@@ -41,7 +41,7 @@ class Node:
         return node.tag + (f' name="{name}"' if name else "") + path
 
     def error(self, message: str) -> DescriptionError:
-        """Make the error that points at this element."""
+        """Create the error that points at this element."""
         return DescriptionError(message, file=self.file, line=self.line, element=self.label)
 
     def all(self, tag: str) -> Iterator[Node]:
@@ -49,24 +49,24 @@ class Node:
         return (child for child in self.children if child.tag == tag)
 
     def child(self, tag: str) -> Node | None:
-        """Return the only child with this tag, None if there is none; two are an error."""
+        """Return the only child with this tag, None if there is none; several are an error."""
         found = None
         for child in self.children:
             if child.tag == tag:
                 if found is not None:
-                    raise child.error(f"<{tag}> is given again (first on line {found.line}); keep one")
+                    raise child.error(f"<{tag}> is repeated (first on line {found.line}); keep one")
                 found = child
         return found
 
     def need(self, tag: str) -> Node:
-        """Return the only child with this tag; none is an error."""
+        """Return the only child with this tag; none or several are an error."""
         found = self.child(tag)
         if found is None:
             raise self.error(f"has no <{tag}>; add one")
         return found
 
     def word(self, attribute: str) -> str:
-        """Return an attribute that must be there and not be blank."""
+        """Return an attribute, which must exist and not be blank."""
         value = self.attributes.get(attribute)
         if value is None:
             raise self.error(f"has no attribute {attribute!r}; add it")
@@ -75,7 +75,7 @@ class Node:
         return value
 
     def number(self, attribute: str, default: float | None = None, *, finite: bool = True) -> float:
-        """Return an attribute as one number; without it the default, or an error when that is None."""
+        """Return an attribute as one number; if it is missing the default, or an error if that is None."""
         if default is not None and attribute not in self.attributes:
             return default
         return self.numbers(attribute, 1, finite=finite)[0]
@@ -83,40 +83,39 @@ class Node:
     def numbers(
         self, attribute: str, count: int, default: tuple[float, ...] | None = None, *, finite: bool = True
     ) -> tuple[float, ...]:
-        """Return an attribute as `count` numbers; without it the default, or an error when that is None."""
+        """Return an attribute as `count` numbers; if it is missing the default, or an error if that is None."""
         if default is not None and attribute not in self.attributes:
             return default
         values = self.any_numbers(attribute, finite=finite)
         if len(values) != count:
-            wanted = "1 number" if count == 1 else f"{count} numbers"
-            raise self.error(f"{attribute}={self.attributes[attribute]!r} has {len(values)}; write {wanted}")
+            expected = "1 number" if count == 1 else f"{count} numbers"
+            raise self.error(f"{attribute}={self.attributes[attribute]!r} has {len(values)}; give {expected}")
         return values
 
     def any_numbers(self, attribute: str, *, finite: bool = True) -> tuple[float, ...]:
-        """Return an attribute as however many numbers it has, one at least."""
+        """Return an attribute as any number of numbers, at least one."""
         text = self.word(attribute)
         try:
-            # float() knows only the decimal point, in every locale; but it also takes digit groups (1_000) and digits
-            # of other scripts, which no robot file means.
+            # float() is independent of the locale, but also accepts 1_000 and digits of other scripts.
             if "_" in text or not text.isascii():
                 raise ValueError(text)
             values = tuple(map(float, text.split()))
         except ValueError:
-            raise self.error(f"{attribute}={text!r} is not made of numbers such as 0.5 or -1e-3") from None
+            raise self.error(f"{attribute}={text!r} is not a list of numbers such as 0.5 or -1e-3") from None
         if not all(map(math.isfinite, values)) and (finite or any(map(math.isnan, values))):
-            raise self.error(f"{attribute}={text!r} is not finite; write finite numbers")
+            raise self.error(f"{attribute}={text!r} is not finite; give finite numbers")
         return values
 
 
 def parse_xml(text: str | bytes, file: Path | None = None) -> Node:
-    """Parse a whole XML document and return its root; anything that is not plain XML is a `DescriptionError`."""
+    """Parse an XML document and return its root; raise a `DescriptionError` if it is not plain XML."""
     if not isinstance(text, (str, bytes)):
         raise InputError(f"text is {type(text).__name__}; give the XML document as str or bytes")
     if not text.strip():
-        raise DescriptionError("is empty; a robot description was expected", file=file)
+        raise DescriptionError("is empty; it must be a robot description", file=file)
     builder = _Builder(file)
     try:
-        # Text was decoded already, so whatever encoding it declares no longer holds.
+        # A str was decoded already, so the encoding that it declares no longer applies.
         data, encoding = (text.encode("utf-8"), "utf-8") if isinstance(text, str) else (text, None)
         return builder.build(data, encoding)
     except DescriptionError:
@@ -125,7 +124,7 @@ def parse_xml(text: str | bytes, file: Path | None = None) -> Node:
         said = f"{expat.ErrorString(fault.code)}, column {fault.offset + 1}"
         raise DescriptionError(f"is not XML ({said})", file=file, line=fault.lineno) from fault
     except (LookupError, ValueError) as fault:
-        raise DescriptionError(f"is not XML: its characters cannot be decoded ({fault})", file=file) from fault
+        raise DescriptionError(f"is not XML: it cannot be decoded ({fault})", file=file) from fault
 
 
 def read_xml(path: Path) -> Node:
@@ -154,13 +153,13 @@ class _Builder:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
         self._parser.Parse(data, True)
-        # expat has refused a document with no root or with two
+        # expat has rejected documents without a root or with two
         root = self._top.children[0]
         root.parent = None
         return root
 
     def _doctype(self, name: str, system: str | None, public: str | None, internal: bool) -> None:
-        message = "has a document type declaration; entities and DTDs are not read: remove <!DOCTYPE ...>"
+        message = "has a document type declaration, which is not supported; remove <!DOCTYPE ...>"
         raise DescriptionError(message, file=self._file, line=self._parser.CurrentLineNumber)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:

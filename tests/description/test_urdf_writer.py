@@ -16,7 +16,7 @@ from kinodyn.description.bundled import puma560, scara
 from kinodyn.description.human import humanoid
 from kinodyn.description.types import Description, Inertia, Joint, JointKind, Link, Mimic, Shape
 from kinodyn.description.urdf import parse_urdf
-from kinodyn.description.write_urdf import write_urdf
+from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.errors import DescriptionError
 
 

@@ -1,4 +1,4 @@
-"""Write any description as URDF, for programs that read nothing else."""
+"""Write any description as URDF."""
 
 from __future__ import annotations
 
@@ -19,17 +19,30 @@ _NO_LIMIT = sys.float_info.max
 
 
 def write_urdf(description: Description, path: str | os.PathLike[str] | None = None) -> str:
-    """Write a description as URDF text, and into the file `path` if one is given.
+    """Write a description as URDF.
 
-    A capsule becomes a cylinder and two spheres, a frame becomes a link without inertia on a fixed joint, a revolute
-    joint without position limits becomes continuous; any other limit that is infinite becomes the largest number.
-    URDF has no place for armature, gravity, chains, end effectors, named configurations and collision exclusions: they
-    are not written.
+    Parameters
+    ----------
+    description
+        The description.
+    path
+        File to write to; none if not given.
+
+    Returns
+    -------
+    text : str
+        The URDF document.
 
     Raises
     ------
     DescriptionError
-        For what URDF cannot say at all: ball joints, ellipsoids, planes.
+        For what URDF cannot express: ball joints, ellipsoids, planes.
+
+    Notes
+    -----
+    A capsule becomes a cylinder and two spheres, a frame a link without inertia on a fixed joint, a revolute joint
+    without position limits continuous; any other infinite limit becomes the largest number. URDF cannot express
+    armature, gravity, chains, end effectors, named configurations and collision exclusions: they are not written.
 
     Examples
     --------
@@ -71,7 +84,7 @@ def _add_inertial(link: Element, inertia: Inertia) -> None:
 
 
 def _expressible(shape: Shape, link: str) -> list[Shape]:
-    """Return shapes that URDF knows and that together are `shape`."""
+    """Return shapes that URDF has and that together are `shape`."""
     if shape.kind in ("box", "sphere", "cylinder", "mesh"):
         return [shape]
     if shape.kind == "capsule":
@@ -80,8 +93,8 @@ def _expressible(shape: Shape, link: str) -> list[Shape]:
         middle = Shape("cylinder", (radius, length), shape.T_link_shape, rgba=shape.rgba)
         return [middle, *(Shape("sphere", (radius,), end, rgba=shape.rgba) for end in ends)]
     raise DescriptionError(
-        f"link {link!r} has a shape of kind {shape.kind!r}; URDF knows box, sphere, cylinder and mesh: "
-        "replace the shape or leave it out before writing"
+        f"link {link!r} has a shape of kind {shape.kind!r}; URDF has box, sphere, cylinder and mesh: "
+        "replace or remove the shape before writing"
     )
 
 
@@ -145,7 +158,7 @@ def _add_origin(element: Element, T: Array) -> None:
 
 
 def _back_from_reference(joint: Joint) -> Array:
-    """Return the joint's motion from its reference to zero: URDF places the child where the joint stands at zero."""
+    """Return the joint's motion from its reference to zero: URDF places the child at joint position zero."""
     T = np.eye(4)
     if joint.kind == "prismatic":
         T[:3, 3] = -joint.reference * joint.axis
@@ -157,7 +170,7 @@ def _back_from_reference(joint: Joint) -> Array:
 
 
 def _roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
-    """Return the angles about the fixed axes x, y, z; at pitch +-90 degrees the roll is 0."""
+    """Return the angles about the fixed axes x, y, z; at pitch +-90 degrees roll is 0."""
     cos_pitch = math.hypot(R[0, 0], R[1, 0])
     pitch = math.atan2(-R[2, 0], cos_pitch)
     if cos_pitch < 1e-9:

@@ -1,0 +1,45 @@
+"""Features of a MuJoCo model that a `Description` cannot express, as sentences for warnings."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.description.messages import listed
+from kinodyn.description.mjcf.names import Names
+
+
+def features(model: mujoco.MjModel, names: Names) -> list[str]:
+    """List, one sentence each, the effects on the motion that are lost, apart from equalities."""
+    with_springs = (model.jnt_stiffness != 0) | model.jnt_stiffnesspoly.any(axis=1)
+    limited_balls = (model.jnt_type == mujoco.mjtJoint.mjJNT_BALL) & (model.jnt_limited != 0)
+    with_nonlinear_damping = model.dof_dampingpoly.any(axis=1)[model.jnt_dofadr]
+    sentences = [
+        _sentence("springs are ignored, of joint", with_springs, names.joints),
+        _sentence("limits of the angle are ignored, of ball joint", limited_balls, names.joints),
+        _sentence("only linear damping is kept, of joint", with_nonlinear_damping, names.joints),
+        _sentence("gravity compensation is ignored, of body", model.body_gravcomp != 0, names.bodies),
+        "forces, limits and inertia of tendons are ignored" if _tendons_act(model) else "",
+        "flexible bodies are ignored" if model.nflex else "",
+        "the drag of air or water is ignored" if model.opt.density or model.opt.viscosity else "",
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _sentence(what: str, selected: NDArray[np.bool_], names: list[str]) -> str:
+    chosen = [names[i] for i in np.flatnonzero(selected)]
+    return f"{what} {listed(chosen)}" if chosen else ""
+
+
+def _tendons_act(model: mujoco.MjModel) -> bool:
+    effects = (
+        model.tendon_stiffnesspoly,
+        model.tendon_dampingpoly,
+        model.tendon_stiffness,
+        model.tendon_damping,
+        model.tendon_armature,
+        model.tendon_frictionloss,
+        model.tendon_limited,
+    )
+    return any(effect.any() for effect in effects)
