@@ -14,8 +14,8 @@ from kinodyn.arrays import Array
 from kinodyn.description import bundled, solids
 from kinodyn.description.example_robot_data import robot_files
 from kinodyn.description.types import Description
-from kinodyn.description.validation import validate
 from kinodyn.description.urdf_writer import write_urdf
+from kinodyn.description.validation import validate
 
 LinkPoses = Callable[[Description, Mapping[str, tuple[float, ...]]], dict[str, Array]]
 

@@ -16,8 +16,8 @@ from kinodyn.description.base import with_base
 from kinodyn.description.human import humanoid
 from kinodyn.description.human.table import TABLES, Sex
 from kinodyn.description.types import Description, Inertia, Joint
-from kinodyn.description.validation import validate
 from kinodyn.description.urdf_writer import write_urdf
+from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
 
 LinkPoses = Callable[[Description, Mapping[str, tuple[float, ...]]], dict[str, Array]]
