@@ -1,4 +1,4 @@
-"""How the documentation is built: Markdown pages, and reference pages from the docstrings."""
+"""Configuration of Sphinx: Markdown pages, and reference pages from docstrings."""
 
 import re
 import sys
@@ -34,7 +34,7 @@ myst_heading_anchors = 3
 
 
 def shorten_aliases(app, what, name, obj, options, signature, return_annotation):  # type: ignore[no-untyped-def]
-    """Write type aliases by their names."""
+    """Show type aliases by their names."""
     wrapped = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
     return tuple(text and wrapped.sub(r"\1", text) for text in (signature, return_annotation))
 
@@ -43,7 +43,7 @@ HIDDEN = "\N{MODIFIER LETTER COLON}"
 
 
 def hide(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
-    """Hide from napoleon what it would take for a type before a colon; drop what Python says of each named field."""
+    """Hide colons that napoleon would take for type annotations; drop Python's text for fields of named tuples."""
     if what == "property":
         lines[:1] = [line.replace(":", HIDDEN) for line in lines[:1]]
     if lines and lines[0].startswith("Alias for field number"):
@@ -51,7 +51,7 @@ def hide(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
 
 
 def show(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
-    """Put the hidden colons back."""
+    """Restore the hidden colons."""
     lines[:] = [line.replace(HIDDEN, ":") for line in lines]
 
 

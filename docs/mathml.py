@@ -1,6 +1,6 @@
-"""Typeset the formulas of the pages while the site is built: LaTeX becomes MathML, which browsers draw by themselves.
+"""Convert the formulas of the pages from LaTeX to MathML when the site is built.
 
-Pages need no script and nothing from another host. A formula that does not convert is an error in `make docs`.
+Browsers render MathML without scripts or external files. A formula that cannot be converted is an error in `make docs`.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from sphinx.writers.html5 import HTML5Translator
 
 PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
 TABLES = {"array", "cases", "split", "matrix", "bmatrix", "pmatrix"}
-TAGS = {"⟂": "mo", "±": "mo", "⊤": "mi", "min": "mi", "max": "mi"}  # of what the converter takes for something else
+TAGS = {"⟂": "mo", "±": "mo", "⊤": "mi", "min": "mi", "max": "mi"}  # corrections of tags chosen by the converter
 
 logger = logging.getLogger(__name__)
 
 
 def mathml(latex: str, *, block: bool = False) -> str:
-    """Convert a formula; ValueError says what is wrong with it."""
+    """Convert a formula; raises ValueError with the reason if it is invalid."""
     bare = re.sub(r"\\[\\{}]", "", latex)
     if bare.count("{") != bare.count("}"):
-        raise ValueError("a brace has no partner")
+        raise ValueError("unbalanced braces")
     if unknown := set(re.findall(r"\\begin{(.*?)}", latex)) - TABLES:
-        raise ValueError(f"no table is called {', '.join(unknown)}; take one of {', '.join(sorted(TABLES))}")
+        raise ValueError(f"unknown environment {', '.join(unknown)}; supported are {', '.join(sorted(TABLES))}")
     try:
         tree = fromstring(convert(latex, xmlns="", display="block" if block else "inline"))
     except ParseError as error:
         raise ValueError("an & outside of a table") from error
-    except Exception as error:  # the converter's own have no common root
+    except Exception as error:  # the converter's exceptions have no common base class
         raise ValueError(f"{type(error).__name__} {error}".strip()) from error
     for element in tree.iter():
         _check(element)
-        _mend(element)
+        _adjust(element)
     return tostring(tree, encoding="unicode")
 
 
 def _check(element: Element) -> None:
-    """Refuse what the converter lets pass: unknown commands, and parts that are missing."""
+    """Reject what the converter accepts: unknown commands and missing arguments."""
     if "\\" in (element.text or ""):
-        raise ValueError(f"{element.text} is not known")
+        raise ValueError(f"unknown command {element.text}")
     if len(element) != PARTS.get(element.tag, len(element)):
-        raise ValueError(f"{element.tag} has {len(element)} parts in place of {PARTS[element.tag]}")
+        raise ValueError(f"{element.tag} has {len(element)} arguments instead of {PARTS[element.tag]}")
 
 
-def _mend(element: Element) -> None:
-    """Make it good to read: dots large enough, thin spaces as wide as they should be, signs close to their number."""
+def _adjust(element: Element) -> None:
+    """Adjust the layout: size of dots, width of thin spaces, spacing of unary minus signs."""
     if element.text in ("˙", "¨", "¯"):
         element.attrib |= {"scriptlevel": "+0", "stretchy": "false"}
     if element.get("width") == "thinmathspace":
@@ -62,7 +62,7 @@ def _mend(element: Element) -> None:
 
 
 def _visit(translator: HTML5Translator, node: nodes.Element) -> None:
-    """Write a formula in place of its node."""
+    """Write the MathML of a formula node."""
     block = isinstance(node, nodes.math_block)
     try:
         formula = mathml(node.astext(), block=block)
@@ -74,6 +74,6 @@ def _visit(translator: HTML5Translator, node: nodes.Element) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the renderer; `html_math_renderer = "mathml"` chooses it."""
+    """Register the renderer, selected by `html_math_renderer = "mathml"`."""
     app.add_html_math_renderer("mathml", (_visit, None), (_visit, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -25,7 +25,7 @@ def blocks(page: Path) -> Iterator[tuple[int, str]]:
 
 
 def outputs(page: Path) -> dict[int, str]:
-    """Find what the first page says that its blocks print: text right below a block, by the block's line."""
+    """Find the printed output shown on the page "Start" directly below a block, by the line of the block."""
     text = page.read_text(encoding="utf-8")
     found = PRINTED.finditer(text) if page.name == "start.md" else ()
     return {text.count("\n", 0, match.start(1)) + 1: match.group(2) for match in found}
@@ -34,7 +34,7 @@ def outputs(page: Path) -> dict[int, str]:
 PAGES_WITH_CODE = [page for page in PAGES if list(blocks(page))]
 
 
-def test_readme_and_the_main_pages_show_code() -> None:
+def test_readme_and_main_pages_contain_code() -> None:
     names = {page.relative_to(ROOT).as_posix() for page in PAGES_WITH_CODE}
     assert {"README.md", "docs/index.md", "docs/conventions.md"} <= names
 
@@ -47,7 +47,7 @@ def test_code_on_the_page_runs(
     namespace: dict[str, object] = {"__name__": "__main__"}
     printed = outputs(page)
     for line, code in blocks(page):
-        # Blank lines in front make a traceback show the page's own line numbers.
+        # Leading blank lines make tracebacks show the line numbers of the page.
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
         if line in printed:
             assert capsys.readouterr().out == printed[line]
@@ -65,7 +65,7 @@ def test_the_coverage_page_lists_items() -> None:
 
 
 @pytest.mark.parametrize(("item", "names", "tests", "page"), COVERAGE, ids=[row[0] for row in COVERAGE])
-def test_what_the_coverage_page_names_exists(item: str, names: str, tests: str, page: str) -> None:
+def test_names_and_tests_on_the_coverage_page_exist(item: str, names: str, tests: str, page: str) -> None:
     for name in re.findall("`(.+?)`", names):
         attrgetter(name)(kinodyn)
     for place in re.findall("`(.+?)`", tests):
@@ -75,7 +75,7 @@ def test_what_the_coverage_page_names_exists(item: str, names: str, tests: str, 
 
 
 def numbers(page: str) -> dict[str, set[str]]:
-    """Gather the numbers in the rows of a page's tables, by the row's name."""
+    """Return the numbers in the rows of a page's tables, by the name of the row."""
     rows: dict[str, set[str]] = {}
     for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
         if line.startswith("|"):

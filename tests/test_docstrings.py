@@ -1,4 +1,4 @@
-"""Every example in a docstring runs and gives what it says."""
+"""Every example in a docstring runs and prints what it shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MODULES = ["kinodyn", *(module.name for module in pkgutil.walk_packages(kinodyn.
 
 
 def examples(name: str) -> list[doctest.DocTest]:
-    """Find the docstrings of a module that hold examples."""
+    """Find the docstrings of a module that contain examples."""
     found = doctest.DocTestFinder().find(importlib.import_module(name))
     return [test for test in found if test.examples]
 
@@ -37,7 +37,7 @@ def test_examples_in_docstrings_run(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_after_a_list_of_parameters_have_a_heading(name: str) -> None:
-    """Without one Sphinx takes them for parameters."""
+    """Without a heading Sphinx would treat them as parameters."""
     for test in examples(name):
         before = (test.docstring or "").partition(">>>")[0]
         headings = re.findall(r"^ *(\w+)\n *-{3,}$", before, re.MULTILINE)

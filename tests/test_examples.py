@@ -1,4 +1,4 @@
-"""Every example runs headless, from any folder, prints something and draws its picture."""
+"""Every example runs headless from any folder, prints something and writes its figure."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_examples_are_numbered_without_gaps_and_short() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
-def test_example_runs_and_draws(example: Path, tmp_path: Path) -> None:
+def test_an_example_runs_and_writes_its_figure(example: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(example), "--plot", "picture.png"],
+        [sys.executable, "-W", "error", str(example), "--plot", "figure.png"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -29,4 +29,4 @@ def test_example_runs_and_draws(example: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

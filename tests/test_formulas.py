@@ -1,4 +1,4 @@
-"""The formulas of the pages are typeset, here and where others show the same files."""
+"""The formulas of the pages can be converted, also by GitHub."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 
 
 def formulas(page: Path) -> list[tuple[str, bool]]:
-    """Find the formulas of a page, and whether each stands by itself."""
+    """Find the formulas of a page, and whether each is a block."""
     text = CODE.sub("", page.read_text(encoding="utf-8"))
     return [(block or inline, bool(block)) for block, inline in FORMULA.findall(text)]
 
@@ -35,7 +35,7 @@ def test_the_chapters_have_formulas() -> None:
 def test_formulas_convert_and_survive_markdown(page: Path) -> None:
     for latex, block in formulas(page):
         assert MATHML(latex, block=block).startswith("<math")
-        # GitHub reads formulas as Markdown first: it takes the backslash from \, \; \\ and ends them at line breaks
+        # GitHub parses formulas as Markdown first: it removes the backslash of \, \; \\ and breaks them at line ends
         assert not re.search(r"\\[^A-Za-z|]", latex), latex
         assert block or "\n" not in latex, latex
 
@@ -53,7 +53,7 @@ def test_formulas_convert_and_survive_markdown(page: Path) -> None:
         "",
     ],
 )
-def test_what_is_no_formula_is_refused(latex: str) -> None:
+def test_an_invalid_formula_is_rejected(latex: str) -> None:
     with pytest.raises(ValueError):
         MATHML(latex)
 

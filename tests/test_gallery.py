@@ -1,4 +1,4 @@
-"""Every example has its page, its picture and what it printed, and none of these is left of one that is gone."""
+"""Every example has a page, a figure and its output, and no files of removed examples are left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GALLERY = runpy.run_path(str(ROOT / "docs" / "examples" / "pages.py"))
 PICTURES, OUTPUTS, CHAPTERS = GALLERY["PICTURES"], GALLERY["OUTPUTS"], GALLERY["CHAPTERS"]
 EXAMPLES = GALLERY["examples"]()
 NAMES = [example.name for example in EXAMPLES]
-LARGEST = 80_000  # bytes of a picture
+MAX_SIZE = 80_000  # of a figure [bytes]
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +30,19 @@ def test_every_example_is_in_one_chapter_and_its_explanation_exists() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_has_a_small_picture_and_what_it_printed(name: str) -> None:
+def test_an_example_has_a_small_figure_and_its_output(name: str) -> None:
     picture = PICTURES / f"{name}.png"
     assert picture.is_file(), f"python docs/examples/make.py {name[:2]}"
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size < LARGEST
+    assert picture.stat().st_size < MAX_SIZE
     assert (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
-def test_no_picture_and_no_output_is_left_of_an_example_that_is_gone() -> None:
+def test_no_files_of_removed_examples_are_left() -> None:
     assert {kept.stem for kept in (*PICTURES.iterdir(), *OUTPUTS.iterdir())} == set(NAMES)
 
 
-def test_each_page_shows_picture_output_and_script_of_its_example(pages: dict[str, str]) -> None:
+def test_each_page_shows_figure_output_and_script(pages: dict[str, str]) -> None:
     assert set(pages) == {*NAMES, "index"}
     for name in NAMES:
         assert f"](../images/examples/{name}.png)" in pages[name]
@@ -51,12 +51,12 @@ def test_each_page_shows_picture_output_and_script_of_its_example(pages: dict[st
         assert f"]({name}.md)" in pages["index"]
 
 
-def test_the_gallery_in_the_repository_is_the_one_that_the_scripts_give(pages: dict[str, str]) -> None:
+def test_the_gallery_is_up_to_date(pages: dict[str, str]) -> None:
     kept = (ROOT / "docs" / "examples" / "index.md").read_text(encoding="utf-8")
-    assert kept == pages["index"], "python docs/examples/make.py 00 writes it anew"
+    assert kept == pages["index"], "python docs/examples/make.py 00 updates it"
 
 
-def test_a_page_of_an_example_that_is_gone_is_removed(tmp_path: Path) -> None:
+def test_the_page_of_a_removed_example_is_removed(tmp_path: Path) -> None:
     (tmp_path / "00_gone.md").write_text("# 0. Gone\n", encoding="utf-8")
     assert sorted(GALLERY["write"](tmp_path)) == sorted(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""Every public name of every public module has its entry in the reference."""
+"""Every public name of every public module is in the reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SINGLE = re.compile(r"^\.\. auto(?:function|class|exception|data):: (\S+)", re.M
 
 
 def public_modules() -> list[ModuleType]:
-    """Find the modules that `kinodyn` offers, and those that these offer."""
+    """Find the public modules of `kinodyn`, and those within them."""
     found: dict[str, ModuleType] = {"kinodyn": kinodyn}
     waiting = [kinodyn, import_module("kinodyn.tasks"), import_module("kinodyn.limits")]
     while waiting:
@@ -31,7 +31,7 @@ def public_modules() -> list[ModuleType]:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """List what a module offers: `__all__`, or the functions and classes that it defines."""
+    """List the public names of a module: `__all__`, or the functions and classes that it defines."""
     if hasattr(module, "__all__"):
         return list(module.__all__)
     own = inspect.getmembers(module, lambda member: inspect.isfunction(member) or inspect.isclass(member))
@@ -39,7 +39,7 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def resolve(place: str) -> Any:
-    """Find what stands behind a directive of autodoc; `kinodyn.ik.solve` is the function, not the file."""
+    """Return the object of an autodoc directive; `kinodyn.ik.solve` is the function, not the module."""
     first, *parts = place.split(".")
     thing: Any = import_module(first)
     for part in parts:
@@ -48,7 +48,7 @@ def resolve(place: str) -> Any:
 
 
 def documented() -> list[Any]:
-    """Gather the objects that the pages show, one by one or as members of a module."""
+    """Return the objects that the pages document, individually or as members of a module."""
     shown: list[Any] = []
     for page in sorted(REFERENCE.glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def test_every_public_name_is_in_the_reference(module: ModuleType) -> None:
     missing = []
     for name in public_names(module):
         thing = getattr(module, name)
-        if not inspect.ismodule(thing) and not any(thing is one for one in SHOWN):
+        if not inspect.ismodule(thing) and not any(thing is shown for shown in SHOWN):
             missing.append(name)
     assert not missing, f"{module.__name__}: no page of docs/reference shows {', '.join(missing)}"
 

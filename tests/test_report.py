@@ -1,4 +1,4 @@
-"""Reports: one file, everything escaped, nothing fetched."""
+"""Reports are one file; all text is escaped and nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 import kinodyn as kd
 from kinodyn.report import Report
 
-NASTY = "<script>alert('x')</script> & \"q\""
+UNSAFE = "<script>alert('x')</script> & \"q\""
 
 
-class Balance(HTMLParser):
-    """Checks that every element that opens also closes."""
+class BalanceChecker(HTMLParser):
+    """Checks that every element is closed."""
 
     VOID = ("meta", "img", "br")
 
@@ -37,26 +37,26 @@ class Balance(HTMLParser):
 
 
 def full() -> Report:
-    report = Report(NASTY)
-    report.text(f"one\n\n{NASTY}", heading=NASTY)
-    report.code(NASTY)
-    report.table(NASTY, ("name", NASTY), [("a", 1.23456789), (NASTY, None), ("c", float("nan")), ("d", True)])
+    report = Report(UNSAFE)
+    report.text(f"one\n\n{UNSAFE}", heading=UNSAFE)
+    report.code(UNSAFE)
+    report.table(UNSAFE, ("name", UNSAFE), [("a", 1.23456789), (UNSAFE, None), ("c", float("nan")), ("d", True)])
     figure = Figure()
     figure.add_subplot().plot([0, 1])
-    report.figure(NASTY, figure)
+    report.figure(UNSAFE, figure)
     report.figure("pixels", np.zeros((4, 5, 3)))
     return report
 
 
-def test_everything_is_escaped_and_closed() -> None:
+def test_all_text_is_escaped_and_all_elements_are_closed() -> None:
     page = full().html()
-    parser = Balance()
+    parser = BalanceChecker()
     parser.feed(page)
     assert not parser.open and "script" not in parser.seen and "<script" not in page
     assert {"table", "img", "pre"} <= parser.seen
 
 
-def test_nothing_is_fetched_from_elsewhere() -> None:
+def test_nothing_is_loaded_from_elsewhere() -> None:
     page = full().html()
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert len(sources) == 2 and all(source.startswith("data:image/png;base64,") for source in sources)
@@ -64,7 +64,7 @@ def test_nothing_is_fetched_from_elsewhere() -> None:
     assert "default-src 'none'" in page and "url(" not in page
 
 
-def test_numbers_are_short_and_unknown_ones_dashes() -> None:
+def test_numbers_are_short_and_missing_ones_are_dashes() -> None:
     page = full().html()
     assert (
         "1.2346" in page
@@ -74,12 +74,12 @@ def test_numbers_are_short_and_unknown_ones_dashes() -> None:
     )
 
 
-def test_the_version_is_in_it_and_it_is_written(tmp_path: Path) -> None:
+def test_the_file_contains_the_version(tmp_path: Path) -> None:
     full().save(tmp_path / "report.html")
     assert f"kinodyn {kd.__version__}" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_wrong_parts_are_refused(tmp_path: Path) -> None:
+def test_invalid_parts_are_errors(tmp_path: Path) -> None:
     with pytest.raises(kd.InputError, match="2 columns"):
         Report("x").table("t", ("a", "b"), [(1,)])
     with pytest.raises(kd.InputError, match=r"\(h, w, 3\)"):
@@ -88,7 +88,7 @@ def test_wrong_parts_are_refused(tmp_path: Path) -> None:
         Report("x").save(tmp_path / "nowhere" / "x.html")
 
 
-def test_only_columns_of_numbers_stand_on_the_right() -> None:
+def test_only_columns_of_numbers_are_right_aligned() -> None:
     report = Report("x")
     report.table("t", ("name", "mixed", "number"), [("a", 1.5, 1), ("b", "c", None)])
     page = report.html()

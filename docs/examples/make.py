@@ -1,7 +1,7 @@
-"""Run the examples and keep what they print and draw, for their pages; then write these.
+"""Run the examples, record their output and figures, and write their pages.
 
-python docs/examples/make.py          all of them, about two minutes
-python docs/examples/make.py 06 24    these
+python docs/examples/make.py          all of them, some minutes
+python docs/examples/make.py 06 24    only these
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from pathlib import Path
 from pages import OUTPUTS, PICTURES, SCRIPTS, write
 from PIL import Image
 
-WIDEST = 800  # of a picture [pixels]
-COLOURS = 200  # enough for curves and maps, and a third of the bytes
+MAX_WIDTH = 800  # of a figure [pixels]
+COLOURS = 200  # enough for curves and maps, at a third of the size
 
 
 def make(script: Path) -> None:
-    """Run one example; its picture is made narrow and its colours few."""
+    """Run one example and save its figure, reduced in width and colours."""
     with tempfile.TemporaryDirectory() as folder:
-        picture = Path(folder) / "picture.png"
+        figure = Path(folder) / "figure.png"
         done = subprocess.run(
-            [sys.executable, "-W", "error", str(script), "--plot", str(picture)],
+            [sys.executable, "-W", "error", str(script), "--plot", str(figure)],
             cwd=folder,
             env=os.environ | {"COLUMNS": "120"},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         )
-        with Image.open(picture) as drawn:
+        with Image.open(figure) as drawn:
             small = drawn.convert("RGB")
-    if small.width > WIDEST:
-        small = small.resize((WIDEST, round(small.height * WIDEST / small.width)), Image.Resampling.LANCZOS)
+    if small.width > MAX_WIDTH:
+        small = small.resize((MAX_WIDTH, round(small.height * MAX_WIDTH / small.width)), Image.Resampling.LANCZOS)
     PICTURES.mkdir(exist_ok=True)
     OUTPUTS.mkdir(exist_ok=True)
-    few = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # rare colours count too
+    few = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)  # keeps rare colours
     few.save(PICTURES / f"{script.stem}.png", optimize=True)
-    lines = [line.rstrip() for line in done.stdout.replace(str(picture), "picture.png").splitlines()]
+    lines = [line.rstrip() for line in done.stdout.replace(str(figure), "figure.png").splitlines()]
     (OUTPUTS / f"{script.stem}.txt").write_text("\n".join(lines).strip("\n") + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Make the examples that are asked for, or all, and remove what belongs to none."""
+    """Run the selected examples, or all, and remove files of examples that no longer exist."""
     wanted = tuple(sys.argv[1:])
     scripts = sorted(SCRIPTS.glob("[0-9]*.py"))
     for script in scripts:

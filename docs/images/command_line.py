@@ -1,4 +1,4 @@
-"""Draw what the command line prints, for its page: python docs/images/command_line.py."""
+"""Draw the output of commands for the page "Command line": python docs/images/command_line.py."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ WIDTH = 92
 
 
 def printed(command: str) -> list[str]:
-    """Run a command as in a terminal of WIDTH columns and give the lines that it prints."""
+    """Run a command as in a terminal of WIDTH columns and return its output lines."""
     environment = {**os.environ, "COLUMNS": str(WIDTH), "NO_COLOR": "1"}
     words = [sys.executable, "-m", *command.split()]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)

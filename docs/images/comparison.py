@@ -1,9 +1,9 @@
-"""Draw the picture of the page "Comparison" from the figures on that page: python docs/images/comparison.py."""
+"""Draw the figure of the page "Comparison" from its table: python docs/images/comparison.py."""
 
 import re
 
 from matplotlib.figure import Figure
-from stage import HERE
+from scene import HERE
 
 COLOURS = {
     "kinodyn": "#1f77b4",
@@ -15,7 +15,7 @@ COLOURS = {
 
 
 def table() -> dict[str, dict[str, float]]:
-    """Read the table of rigid body dynamics from the page: microseconds by what is computed and engine."""
+    """Read the table of rigid-body dynamics from the page: microseconds by function and engine."""
     lines = (HERE.parent / "comparison.md").read_text(encoding="utf-8").splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("| Talos, microseconds"))
     names = [cell.strip() for cell in lines[start].strip("|").split("|")][1:]
@@ -39,7 +39,7 @@ def main() -> None:
         places = [n + (k - 2) * height for n, _ in rows]
         bars = axes.barh(places, [value for _, value in rows], height, color=colour, label=engine)
         axes.bar_label(bars, fmt="%.3g", fontsize=7, padding=2)
-    axes.set(yticks=range(len(figures)), xscale="log", xlabel="microseconds a state, one thread (shorter is faster)")
+    axes.set(yticks=range(len(figures)), xscale="log", xlabel="microseconds per state, one thread (shorter is faster)")
     axes.set_yticklabels(list(figures))
     axes.set_xlim(0.1, 120)
     axes.invert_yaxis()

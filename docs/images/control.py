@@ -1,4 +1,4 @@
-"""Draw the pictures of the page "Control" that no example draws: python docs/images/control.py."""
+"""Draw the figures of the page "Control" that are not drawn by an example: python docs/images/control.py."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ def save(name: str, panels: list[tuple[str, str, dict[str, tuple[Any, Any]]]], n
 
 
 def joints() -> None:
-    """Compare the joint controllers: a step, and a sine."""
+    """Compare the joint controllers: step response and tracking."""
     robot = kd.load("ur5")
     q = np.array([0.2, -1.2, 1.4, -1.0, 1.1, 0.3])
 
@@ -53,37 +53,40 @@ def joints() -> None:
             robot, law(robot, sine, gains, torque_limits=np.inf), 2.0, q0=q, v0=sine(0.0, 1), clip=False, **FREE
         )
         follow[name] = (run.time, run.signals["error"][:, 1])
-    save("joint_control.png", [("a step of 0.2 rad", "[rad]", step), ("behind a sine of 0.3 rad", "[rad]", follow)])
+    save("joint_control.png", [("step of 0.2 rad", "[rad]", step), ("tracking a sine of 0.3 rad", "[rad]", follow)])
 
 
 def impedance() -> None:
-    """Push a hand on springs, with its own inertia and with another."""
+    """Push a hand under impedance control, with its own and with a shaped inertia."""
     robot, hand = kd.load("panda"), "panda_hand_tcp"
     q = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
     T = kd.kinematics.pose(robot, q, hand)
     K = [400, 400, 400, 30, 30, 30]
     push = kd.sim.Push(hand, [20.0, 0.0, 0.0], start=0.2, duration=1.5)
 
-    def felt(t: float, state: kd.State) -> Any:
+    def measured(t: float, state: kd.State) -> Any:
         return np.array([20.0, 0, 0, 0, 0, 0]) if 0.2 <= t < 1.7 else np.zeros(6)
 
-    ways = {}
+    displacements = {}
     for name, more in {
         "own inertia, ratio 1": {},
         "own inertia, ratio 0.3": {"damping_ratio": 0.3},
-        "10 kg, ratio 0.3": {"damping_ratio": 0.3, "inertia": [10, 10, 10, 1, 1, 1], "external": felt},
+        "10 kg, ratio 0.3": {"damping_ratio": 0.3, "inertia": [10, 10, 10, 1, 1, 1], "external": measured},
     }.items():
         run = kd.sim.simulate(
             robot, CartesianImpedance(robot, hand, T, K, posture=q, **more), 3.0, q0=q, pushes=[push], **FREE
         )
         x = kd.kinematics.pose(robot, run.q, hand)[:, 0, 3] - T[0, 3]
-        ways[name] = (run.time, 1e3 * x)
-    curves = {"20 N against 400 N/m": (run.time, np.where((run.time >= 0.2) & (run.time < 1.7), 50.0, 0.0)), **ways}
-    save("cartesian_impedance.png", [("the hand under a push of 20 N along x", "[mm]", curves), *energy()])
+        displacements[name] = (run.time, 1e3 * x)
+    curves = {
+        "static: 20 N / 400 N/m": (run.time, np.where((run.time >= 0.2) & (run.time < 1.7), 50.0, 0.0)),
+        **displacements,
+    }
+    save("cartesian_impedance.png", [("displacement under a push of 20 N along x", "[mm]", curves), *energy()])
 
 
 def energy() -> list[tuple[str, str, dict[str, tuple[Any, Any]]]]:
-    """Show the Lyapunov function of the springs when the hand is let go 10 cm away."""
+    """Show the Lyapunov function when the hand is released 10 cm away."""
     robot, hand = kd.load("panda"), "panda_hand_tcp"
     q = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
     T = kd.kinematics.pose(robot, q, hand).copy()
@@ -93,11 +96,11 @@ def energy() -> list[tuple[str, str, dict[str, tuple[Any, Any]]]]:
         soft = CartesianImpedance(robot, hand, T, [400, 400, 400, 30, 30, 30], damping_ratio=ratio)
         run = kd.sim.simulate(robot, soft, 1.0, q0=q, **FREE)
         curves[f"ratio {ratio:g}"] = (run.time[:-1], run.signals["lyapunov"][:-1])
-    return [("Lyapunov function of a hand let go", "[J]", curves)]
+    return [("Lyapunov function after release", "[J]", curves)]
 
 
 def payload() -> None:
-    """Follow a motion with 3 kg that nobody told of."""
+    """Track a motion with an unknown load of 3 kg."""
     robot = kd.load("panda").replace(armature=0.1)
     q = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
     parameters = robot.inertial_parameters.copy()
@@ -120,10 +123,10 @@ def payload() -> None:
     for name, law in laws.items():
         run = kd.sim.simulate(true, law, 5.0, q0=q, v0=sine(0.0, 1), model=robot, **FREE)
         errors[name] = (run.time, np.abs(run.signals["error"]).max(axis=1))
-    learnt = {"mass of the load, learnt": (run.time, run.signals["parameters"][:, 0])}
-    learnt["true"] = (run.time, np.full(len(run.time), 3.0))
+    estimates = {"mass of the load, estimated": (run.time, run.signals["parameters"][:, 0])}
+    estimates["true"] = (run.time, np.full(len(run.time), 3.0))
     small = {name: errors[name] for name in ("robust", "adaptive")}
-    panels = [("largest error", "[rad]", errors), ("the same, without PD", "[rad]", small), ("load", "[kg]", learnt)]
+    panels = [("largest error", "[rad]", errors), ("without PD", "[rad]", small), ("load", "[kg]", estimates)]
     save("wrong_payload.png", panels)
 
 

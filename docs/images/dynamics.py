@@ -1,16 +1,16 @@
-"""Draw the pictures of the page "Dynamics": python docs/images/dynamics.py."""
+"""Draw the figures of the page "Dynamics": python docs/images/dynamics.py."""
 
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from stage import HERE
+from scene import HERE
 
 import kinodyn as kd
 
 
 def parts() -> None:
-    """Show what the torques of a motion are made of, and that the parts add up."""
+    """Show the terms of the torques of a motion, and that they add up."""
     robot = kd.load("puma560")
     q0 = robot.configuration("nominal")
     q1 = q0 + [1.2, -0.9, 0.4, 0.5, -0.7, 0.4]
@@ -37,7 +37,7 @@ def parts() -> None:
 
 
 def conserved() -> None:
-    """Show what stays: energy of a falling arm, and momentum of a body in free flight that moves its limbs."""
+    """Show conservation laws: energy of a falling arm, momentum of a body in free flight."""
     figure = Figure(figsize=(12, 3.6), layout="constrained")
     first, second, third = figure.subplots(1, 3)
     arm = kd.load("ur5").replace(damping=0.0)
@@ -50,7 +50,7 @@ def conserved() -> None:
         ("sum", kinetic + potential - potential[0]),
     ):
         first.plot(run.time, energy, label=name, lw=2.4 if name == "sum" else 1.5)
-    first.set(title="a UR5 let go: energy", xlabel="time [s]", ylabel="[J]")
+    first.set(title="energy of a falling UR5", xlabel="time [s]", ylabel="[J]")
     first.legend(fontsize=8)
 
     body = kd.load("humanoid").replace(gravity=[0.0, 0.0, 0.0])
@@ -59,16 +59,16 @@ def conserved() -> None:
     run = kd.sim.simulate(body, swing, 1.5, q0=q, v0=v, integrator="rk4", stops=None)
     second.plot(run.time, np.degrees(run.q[:, body.joint("left_hip_pitch").q]), label="both hips")
     second.plot(run.time, 2 * np.degrees(np.arctan2(run.q[:, 4], run.q[:, 6])), label="pelvis, pitch")
-    second.set(title="a humanoid in free flight swings its legs", xlabel="time [s]", ylabel="[degrees]")
+    second.set(title="a humanoid swings its legs in free flight", xlabel="time [s]", ylabel="[degrees]")
     second.legend(fontsize=8, loc="lower right")
     h = kd.centroidal.momentum(body, run.q, run.v)
     legs_only = run.v.copy()
     legs_only[:, :6] = 0.0
     of_legs = kd.centroidal.momentum(body, run.q, legs_only)
-    third.plot(run.time, of_legs[:, 4], label="of the limbs, as seen from the pelvis")
-    third.plot(run.time, h[:, 4] - of_legs[:, 4], label="of the whole body turning with it")
+    third.plot(run.time, of_legs[:, 4], label="of the limbs relative to the pelvis")
+    third.plot(run.time, h[:, 4] - of_legs[:, 4], label="of the body rotating with the pelvis")
     third.plot(run.time, h[:, 4], "k", lw=2.2, label="sum")
-    third.set(title="its angular momentum about y", xlabel="time [s]", ylabel="[kg m²/s]")
+    third.set(title="angular momentum about y", xlabel="time [s]", ylabel="[kg m²/s]")
     third.set_ylim(-18, 12)
     third.legend(fontsize=8, loc="lower left")
     for axes in (first, second, third):
@@ -77,13 +77,13 @@ def conserved() -> None:
 
 
 def kick(body: kd.Robot) -> Any:
-    """Make a controller that swings both hips forward and holds all other joints."""
+    """Return a controller that swings both hips forward and keeps all other joints in place."""
     rest, hips = body.neutral(), [body.joint(name).v.start for name in ("left_hip_pitch", "right_hip_pitch")]
 
     def torques(t: float, state: kd.State) -> Any:
-        wanted = body.difference(state.q, rest)
-        wanted[hips] -= 0.7 * np.sin(np.pi * min(t, 1.0)) ** 2
-        tau = 300.0 * wanted - 20.0 * state.v
+        error = body.difference(state.q, rest)
+        error[hips] -= 0.7 * np.sin(np.pi * min(t, 1.0)) ** 2
+        tau = 300.0 * error - 20.0 * state.v
         tau[:6] = 0.0
         return tau
 

@@ -1,4 +1,4 @@
-"""Draw the picture of the page "State estimation": python docs/images/estimation.py."""
+"""Draw the figure of the page "State estimation": python docs/images/estimation.py."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SECONDS = 10.0
 
 
 def draw() -> None:
-    """Let the humanoid walk by its own senses, and compare what it thought with what was."""
+    """Simulate a walk with state estimation, and compare the estimate with the truth."""
     robot = kd.load("humanoid")
     run = kd.walking.walk(robot, (0.3, 0.0, 0.0), duration=SECONDS, estimate=True, noise=NOISE, seed=1).recording
     q, v = (np.asarray(run.signals[name]) for name in ("q_estimated", "v_estimated"))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.transforms import Affine2D
-from stage import COLOURS, HERE, arrow, label, show, take, triad
+from scene import COLOURS, HERE, arrow, label, show, take, triad
 
 import kinodyn as kd
 
@@ -21,9 +21,9 @@ CAMERA: dict[str, Any] = {
 
 
 def world_and_base(axes: Axes, robot: kd.Robot, q: Any) -> None:
-    """Show the world's axes, those of the free base, and some frames."""
+    """Show the axes of the world, of the floating base and of some frames."""
     view = take(robot, q, **CAMERA)
-    show(axes, view, "the world, the base, frames on links")
+    show(axes, view, "world, base and link frames")
     triad(axes, view, np.eye(4), 0.5)
     label(axes, view.at([0, 0, 0]) + [0, 18], "world", size=11)
     T = dict(zip(robot.frame_names, kd.kinematics.poses(robot, q), strict=True))
@@ -41,9 +41,9 @@ def world_and_base(axes: Axes, robot: kd.Robot, q: Any) -> None:
 
 
 def joint_axes(axes: Axes, robot: kd.Robot, q: Any) -> None:
-    """Show the axes about which a leg, an arm and the trunk turn."""
+    """Show joint axes of a leg, an arm and the trunk."""
     view = take(robot, q, **{**CAMERA, "lookat": [-0.2, 0.75, 0.85], "distance": 2.4})
-    show(axes, view, "joint axes: turning is positive by the right hand's rule")
+    show(axes, view, "joint axes; positive rotation by the right-hand rule")
     joints = {joint.name: joint for joint in robot.description.joints}
     for name, away in (
         ("left_hip_yaw", [0, -10]),
@@ -65,24 +65,24 @@ def joint_axes(axes: Axes, robot: kd.Robot, q: Any) -> None:
 
 
 def references() -> None:
-    """Show one motion in the three references: a plate that turns about a point of the plane."""
+    """Show one motion in the three references: a plate rotating about a point of the plane."""
     figure = Figure(figsize=(11.5, 4.3), layout="constrained")
     origin, angle, centre, rate = np.array([2.2, 1.3]), np.radians(35.0), np.array([1.4, -0.5]), 0.55
     turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
-    def moves(point: Any) -> Any:
+    def velocity_at(point: Any) -> Any:
         away = np.asarray(point) - centre
         return rate * np.array([-away[1], away[0]])
 
-    v = moves(origin)
+    v = velocity_at(origin)
     panels = {
-        "local_world_aligned": (origin, np.eye(2), v, "velocity of the frame's origin,\nalong the world's axes"),
-        "local": (origin, turned, v, "velocity of the frame's origin,\nalong the frame's own axes"),
+        "local_world_aligned": (origin, np.eye(2), v, "velocity of the frame's origin,\nin world axes"),
+        "local": (origin, turned, v, "velocity of the frame's origin,\nin the axes of the frame"),
         "world": (
             np.zeros(2),
             np.eye(2),
-            moves([0, 0]),
-            "velocity of the point of the body that passes\nthe world's origin",
+            velocity_at([0, 0]),
+            "velocity of the body-fixed point at\nthe world's origin",
         ),
     }
     for axes, (name, (at, basis, velocity, words)) in zip(figure.subplots(1, 3), panels.items(), strict=True):
@@ -90,7 +90,7 @@ def references() -> None:
         flat_triad(axes, np.zeros(2), np.eye(2), 0.7, "world", faint=name == "local")
         flat_triad(axes, origin, turned, 0.7, "frame", faint=name != "local")
         arrow2(axes, at, at + velocity, "black", 2.6)
-        for k in range(2):  # the parts along the axes that count
+        for k in range(2):  # components along the axes of the reference
             part = (velocity @ basis[:, k]) * basis[:, k]
             other = velocity - part
             axes.plot(*zip(at + part, at + part + other, strict=True), ":", color="grey", lw=1)
@@ -105,7 +105,7 @@ def references() -> None:
 
 
 def plate(axes: Axes, origin: Any, angle: float, centre: Any, wide: bool) -> None:
-    """Draw the body, the point about which it turns, and, if it is wide, that it goes on to the world's origin."""
+    """Draw the body, its centre of rotation and, if wide, its extension to the world's origin."""
     shape = FancyBboxPatch((-0.55, -0.4), 1.5, 1.0, boxstyle="round,pad=0.08", fc="#dfe7f5", ec="#7b8fb5")
     shape.set_transform(Affine2D().rotate(angle).translate(*origin) + axes.transData)
     axes.add_patch(shape)
@@ -118,7 +118,7 @@ def plate(axes: Axes, origin: Any, angle: float, centre: Any, wide: bool) -> Non
         centre + [0.32, 0.0],
         arrowprops={"arrowstyle": "->", "color": "#b2560d", "connectionstyle": "arc3,rad=0.9"},
     )
-    axes.text(centre[0] + 0.4, centre[1] - 0.1, "turns about here", color="#7a3a06", fontsize=9)
+    axes.text(centre[0] + 0.4, centre[1] - 0.1, "centre of rotation", color="#7a3a06", fontsize=9)
 
 
 def flat_triad(axes: Axes, at: Any, basis: Any, length: float, name: str, *, faint: bool) -> None:

@@ -1,4 +1,4 @@
-"""Draw the pictures of the page "Kinematics": python docs/images/kinematics.py."""
+"""Draw the figures of the page "Kinematics": python docs/images/kinematics.py."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
-from stage import HERE
+from scene import HERE
 
 import kinodyn as kd
 
 
 def columns() -> None:
-    """Show what the columns of a Jacobian are, and those of an arm in numbers."""
+    """Show the meaning of the columns of a Jacobian, and a Jacobian in numbers."""
     robot, hand = kd.load("panda"), "panda_hand_tcp"
     q = robot.configuration("ready")
     figure = Figure(figsize=(12, 4.6), layout="constrained")
@@ -21,7 +21,7 @@ def columns() -> None:
     J = kd.kinematics.jacobian(robot, q, hand)
     J[np.abs(J) < 1e-9] = 0.0
     picture = right.imshow(J, cmap="RdBu", vmin=-1.0, vmax=1.0)
-    right.set(xticks=range(7), yticks=range(6), title="all of J at the panda's ready configuration")
+    right.set(xticks=range(7), yticks=range(6), title="J of the panda in its configuration 'ready'")
     right.set_xticklabels([f"joint {k + 1}" for k in range(7)], rotation=30)
     right.set_yticklabels(["vx", "vy", "vz", "wx", "wy", "wz"])
     for i, k in np.ndindex(*J.shape):
@@ -39,7 +39,7 @@ def columns() -> None:
 
 
 def planar(axes: Axes) -> None:
-    """Draw a planar arm and, at its hand, the velocity that each joint gives it."""
+    """Draw a planar arm and the velocity of its hand due to each joint."""
     robot = kd.load("planar3r")
     q = np.array([0.9, -0.7, -0.8])
     places = [np.zeros(2), *(kd.kinematics.pose(robot, q, f"link{k}")[:2, 3] for k in (1, 2, 3))]
@@ -52,16 +52,16 @@ def planar(axes: Axes) -> None:
         axes.text(*(tip + [0.04, 0.05]), f"column {k + 1}", color=colour, fontsize=10)
         axes.text(*(places[k] + [-0.1, 0.14]), f"joint {k + 1}", color=colour, fontsize=10, ha="center")
     axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]", xlim=(-0.4, 3.2), ylim=(-0.35, 1.9))
-    axes.set_title("each column of J: the hand's velocity when that joint alone turns", fontsize=11)
+    axes.set_title("columns of J: velocity of the hand due to each joint", fontsize=11)
 
 
 def ellipsoids() -> None:
-    """Show what a planar arm can do: ellipses of velocity and force, and the way into a singularity."""
+    """Show velocity and force ellipses of a planar arm, and its approach to a singularity."""
     robot = kd.load("planar2r")
     figure = Figure(figsize=(12.5, 4.1), layout="constrained")
     first, second, third = figure.subplots(1, 3)
     for axes, function, scale, title in (
-        (first, kd.kinematics.velocity_ellipsoid, 0.2, "velocities for joint rates of norm 1"),
+        (first, kd.kinematics.velocity_ellipsoid, 0.2, "velocities for joint velocities of norm 1"),
         (second, kd.kinematics.force_ellipsoid, 0.1, "forces for joint torques of norm 1"),
     ):
         for x in (0.5, 1.0, 1.45, 1.9):
@@ -70,14 +70,12 @@ def ellipsoids() -> None:
     q2 = np.linspace(-np.pi, np.pi, 400)
     q = np.stack([0 * q2, q2], axis=-1)
     s = kd.kinematics.singular_values(robot, q, "link2", part="x y")
-    third.plot(q2, s, label=["greatest singular value", "smallest"])
-    third.plot(
-        q2, kd.kinematics.manipulability(robot, q, "link2", part="x y"), "k--", label="their product: manipulability"
-    )
+    third.plot(q2, s, label=["largest singular value", "smallest"])
+    third.plot(q2, kd.kinematics.manipulability(robot, q, "link2", part="x y"), "k--", label="manipulability (product)")
     for at, word in ((0.0, "stretched"), (np.pi, "folded"), (-np.pi, "folded")):
         third.axvline(at, color="grey", lw=0.8)
         third.text(at, 2.35, word, ha="center", fontsize=8, backgroundcolor="white")
-    third.set(xlabel="elbow q2 [rad]", ylim=(0, 3.4), title="the way into a singularity")
+    third.set(xlabel="elbow q2 [rad]", ylim=(0, 3.4), title="approaching a singularity")
     third.legend(fontsize=8, loc="upper center")
     figure.savefig(HERE / "ellipsoids.png", dpi=80, bbox_inches="tight")
 

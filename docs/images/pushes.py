@@ -1,7 +1,4 @@
-"""Draws pushes.png: the pushes that the humanoid survives, standing and walking. Takes some minutes.
-
-python docs/images/pushes.py
-"""
+"""Draw the pushes that the humanoid survives, standing and walking: python docs/images/pushes.py (some minutes)."""
 
 from pathlib import Path
 
@@ -10,8 +7,8 @@ from kinodyn.walking.plots import draw_pushes
 
 if __name__ == "__main__":
     robot = kd.load("humanoid")
-    ways = ({}, {"stepping": True}, {"velocity": (0.3, 0.0, 0.0)})
-    maps = [kd.walking.push_map(robot, 8, progress=True, **way) for way in ways]
+    experiments = ({}, {"stepping": True}, {"velocity": (0.3, 0.0, 0.0)})
+    maps = [kd.walking.push_map(robot, 8, progress=True, **experiment) for experiment in experiments]
     for found in maps:
         print(found)
     draw_pushes(maps, Path(__file__).parent / "pushes.png")

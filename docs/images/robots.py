@@ -1,10 +1,10 @@
-"""Draw the pictures of the page "Robots": python docs/images/robots.py."""
+"""Draw the figures of the page "Robots": python docs/images/robots.py."""
 
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from stage import HERE, label, show, take
+from scene import HERE, label, show, take
 
 import kinodyn as kd
 
@@ -46,7 +46,7 @@ def sizes() -> None:
 
 
 def thigh(robot: kd.Robot, q: Any) -> float:
-    """Measure the thigh [m]."""
+    """Return the length of the thigh [m]."""
     hip, knee = (kd.kinematics.pose(robot, q, link)[:3, 3] for link in ("left_thigh", "left_shank"))
     return float(np.linalg.norm(hip - knee))
 

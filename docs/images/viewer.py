@@ -1,6 +1,6 @@
-"""Take the pictures of the viewer's page in headless Chromium: python docs/images/viewer.py
+"""Take screenshots of the viewer in headless Chromium: python docs/images/viewer.py
 
-Needs Chromium (KINODYN_CHROMIUM, or as the system has it), playwright and the robots extra; takes three minutes.
+Needs Chromium (KINODYN_CHROMIUM, or the system's), playwright and the extra "robots"; takes three minutes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def shot(browser: Any, name: str, viewer: kd.viewer.Viewer, tab: str, act: Callable[[Any], None] | None = None) -> None:
-    """Open the page at a tab, let something happen, and keep what is seen."""
+def screenshot(
+    browser: Any, name: str, viewer: kd.viewer.Viewer, tab: str, act: Callable[[Any], None] | None = None
+) -> None:
+    """Open the page at a tab, perform an action, and save a screenshot."""
     page = browser.new_context(viewport=SIZE).new_page()
     page.goto(viewer.url)
     page.get_by_role("tab", name=tab).click()
     page.wait_for_timeout(8000)
-    for notice in page.locator(".mantine-Notification-closeButton").all():  # of a machine without a graphics card
+    for notice in page.locator(".mantine-Notification-closeButton").all():  # a warning about the missing graphics card
         notice.click()
     if act is not None:
         act(page)
@@ -51,7 +53,7 @@ def shot(browser: Any, name: str, viewer: kd.viewer.Viewer, tab: str, act: Calla
 
 
 def reach(viewer: kd.viewer.Viewer) -> None:
-    """Drag the right hand low and ahead, and wait until it is there."""
+    """Drag the right hand forward and down, and wait until it is there."""
     T = viewer.dragging.measure("right_palm", viewer.q).copy()
     T[:3, 3] += [0.3, -0.15, -0.35]
     viewer.drag("right_palm", T)
@@ -60,7 +62,7 @@ def reach(viewer: kd.viewer.Viewer) -> None:
 
 
 def step_back(page: Any) -> None:
-    """Move the camera away until all of a workspace is in sight."""
+    """Move the camera away until the whole workspace is visible."""
     page.mouse.move(380, 340)
     for _ in range(6):
         page.mouse.wheel(0, 200)
@@ -78,25 +80,25 @@ def walk(page: Any, viewer: kd.viewer.Viewer) -> None:
 
 
 def main() -> None:
-    """Take all five."""
+    """Take all screenshots."""
     warnings.simplefilter("ignore", kd.DescriptionWarning)
     human, panda, talos = (kd.load(name) for name in ("humanoid", "panda", "talos"))
     walks = {f"{v} m/s": kd.walking.walk(human, (v, 0.0, 0.0), duration=3.0).recording for v in (0.15, 0.3, 0.4)}
     with chromium() as browser:
         with kd.view(human, show=["com", "projection", "support"], quiet=True) as viewer:
             reach(viewer)
-            shot(browser, "viewer", viewer, "Joints")
+            screenshot(browser, "viewer", viewer, "Joints")
         with kd.view(talos, show=["frames"], quiet=True) as viewer:
-            shot(browser, "viewer_talos", viewer, "Show")
+            screenshot(browser, "viewer_talos", viewer, "Show")
         with kd.view(panda, show=["ellipsoid", "workspace"], quiet=True) as viewer:
             viewer.gizmos.visible = False
-            shot(browser, "viewer_panda", viewer, "Show", step_back)
+            screenshot(browser, "viewer_panda", viewer, "Show", step_back)
         with kd.view(human, recording=walks, show=["com", "support"], quiet=True) as viewer:
             viewer.pause()
             viewer.seek(1.8)
-            shot(browser, "viewer_play", viewer, "Play")
+            screenshot(browser, "viewer_play", viewer, "Play")
         with kd.view(human, show=["support", "forces", "zmp"], quiet=True) as viewer:
-            shot(browser, "viewer_walk", viewer, "Walk", lambda page: walk(page, viewer))
+            screenshot(browser, "viewer_walk", viewer, "Walk", lambda page: walk(page, viewer))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Draw the strip of the walking humanoid: python docs/images/walk_strip.py. MuJoCo draws it, without a screen.
+"""Render a strip of images of the walking humanoid with MuJoCo: python docs/images/walk_strip.py.
 
-Moments of two steps side by side, from one lift of the left foot to its next, out of a walk that was simulated.
+Images of two steps of a simulated walk side by side, from one lift-off of the left foot to the next.
 """
 
 import os
@@ -18,8 +18,8 @@ from PIL import Image
 import kinodyn as kd
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
 
-HEIGHT, WIDTH, FINER = 370, 196, 3  # of one panel [pixels]; how much larger it is drawn, for smooth edges
-PHASES, GAP = 6, 4  # panels, and the white between them [pixels]
+HEIGHT, WIDTH, SUPERSAMPLING = 370, 196, 3  # of one panel [pixels]; rendered larger for smooth edges
+PHASES, GAP = 6, 4  # panels, and the gap between them [pixels]
 SKY = np.array([1.0, 1.0, 1.0])
 COLOURS = {"left": (0.23, 0.49, 0.77), "right": (0.93, 0.55, 0.22), "": (0.62, 0.66, 0.72)}
 
@@ -27,7 +27,7 @@ BONE = np.array([0.35, 0.38, 0.42, 1.0], dtype=np.float32)
 
 
 def stage(robot: kd.Robot) -> Any:
-    """Make the model with lights, a light floor, a white sky, and limbs by the colours of their side."""
+    """Build the model with lights, a light floor, a white sky, and limbs coloured by side."""
     spec = spec_of(robot, MujocoSettings())
     spec.add_texture(
         name="sky", type=mj.mjtTexture.mjTEXTURE_SKYBOX, builtin=mj.mjtBuiltin.mjBUILTIN_FLAT,
@@ -51,7 +51,7 @@ def stage(robot: kd.Robot) -> Any:
     model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.5, 0.4
     model.vis.headlight.specular[:] = 0.1
     model.vis.quality.shadowsize = 8192
-    model.vis.rgba.fog[:], model.vis.rgba.haze[:] = 1.0, 1.0  # the floor fades into the white of the page
+    model.vis.rgba.fog[:], model.vis.rgba.haze[:] = 1.0, 1.0  # the floor fades to white
     model.vis.map.fogstart, model.vis.map.fogend = 3.0 / model.stat.extent, 6.0 / model.stat.extent
     for geom in range(model.ngeom):
         if model.geom_type[geom] != mj.mjtGeom.mjGEOM_PLANE:
@@ -62,7 +62,7 @@ def stage(robot: kd.Robot) -> Any:
 
 
 def bones(scene: Any, model: Any, data: Any) -> None:
-    """Add rods between neighbouring joints: the shapes of the description leave gaps there."""
+    """Add capsules between neighbouring joints, where the shapes of the description leave gaps."""
     rods = [(data.xpos[model.body_parentid[body]], data.xpos[body]) for body in range(2, model.nbody)]
     head = model.body("head")
     rods.append((data.xpos[head.id], data.geom_xpos[head.geomadr[0]]))
@@ -74,22 +74,22 @@ def bones(scene: Any, model: Any, data: Any) -> None:
             scene.ngeom += 1
 
 
-def moments(result: kd.walking.WalkResult) -> np.ndarray:
-    """Choose rows of the recording: evenly over two steps, from one lift of a foot to its next, in mid-walk."""
+def rows_of_two_steps(result: kd.walking.WalkResult) -> np.ndarray:
+    """Return rows of the recording, evenly over two steps in mid-walk, from one lift-off of a foot to the next."""
     stance = np.asarray(result.recording.signals["stance"])[:, 0] > 0
-    lifts = np.flatnonzero(np.diff(stance.astype(int)) < 0)
-    begin, end = lifts[len(lifts) // 2 - 1], lifts[len(lifts) // 2]
+    lift_offs = np.flatnonzero(np.diff(stance.astype(int)) < 0)
+    begin, end = lift_offs[len(lift_offs) // 2 - 1], lift_offs[len(lift_offs) // 2]
     return np.linspace(begin, end, PHASES, endpoint=False).astype(int)
 
 
 def panels(robot: kd.Robot, q: Any) -> list[np.ndarray]:
-    """Draw each configuration from the side and a little from before; the camera goes along."""
+    """Render each configuration from the front right; the camera moves along."""
     model = stage(robot)
-    model.vis.global_.offwidth, model.vis.global_.offheight = FINER * WIDTH, FINER * HEIGHT
+    model.vis.global_.offwidth, model.vis.global_.offheight = SUPERSAMPLING * WIDTH, SUPERSAMPLING * HEIGHT
     data, camera, converter = mj.MjData(model), mj.MjvCamera(), kd.convert.mujoco(robot, model)
     camera.azimuth, camera.elevation, camera.distance = -122.0, -12.0, 2.75
     drawn = []
-    with mj.Renderer(model, FINER * HEIGHT, FINER * WIDTH) as renderer:
+    with mj.Renderer(model, SUPERSAMPLING * HEIGHT, SUPERSAMPLING * WIDTH) as renderer:
         for row in q:
             data.qpos[:] = converter.q_to(row)
             mj.mj_forward(model, data)
@@ -102,13 +102,13 @@ def panels(robot: kd.Robot, q: Any) -> list[np.ndarray]:
 
 
 def main() -> None:
-    """Walk, choose, draw, and put the panels side by side."""
+    """Simulate a walk, render images and put them side by side."""
     robot = kd.load("humanoid")
     result = kd.walking.walk(robot, (0.4, 0.0, 0.0), duration=7.0)
     if not result.walked:
         raise SystemExit(result.reason)
     strip = Image.new("RGB", (PHASES * (WIDTH + GAP) - GAP, HEIGHT), "white")
-    for k, picture in enumerate(panels(robot, result.recording.q[moments(result)])):
+    for k, picture in enumerate(panels(robot, result.recording.q[rows_of_two_steps(result)])):
         small = Image.fromarray(picture).resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
         strip.paste(small, (k * (WIDTH + GAP), 0))
     file = Path(__file__).with_suffix(".png")

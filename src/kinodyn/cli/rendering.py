@@ -51,7 +51,7 @@ def _render_images(robot: Robot, q: Array) -> Any:
 
     from kinodyn.model import convert
 
-    model = _build_model(robot)
+    model = build_model(robot)
     data, camera, converter = mj.MjData(model), mj.MjvCamera(), convert.mujoco(robot, model)
     images = []
     with mj.Renderer(model, HEIGHT, WIDTH) as renderer:
@@ -64,7 +64,7 @@ def _render_images(robot: Robot, q: Array) -> Any:
     return np.array(images)
 
 
-def _build_model(robot: Robot) -> Any:
+def build_model(robot: Robot) -> Any:
     """Build the model with a light, a bright floor and a sky, which simulations do not need."""
     import mujoco as mj
 

@@ -1,4 +1,4 @@
-"""Pictures of robots by MuJoCo's renderer, with arrows and words over them; the scripts beside this one use it."""
+"""Images of robots rendered by MuJoCo, with arrows and labels; shared by the scripts in this folder."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("MUJOCO_GL", "egl")  # MuJoCo reads it when it is first imported
+os.environ.setdefault("MUJOCO_GL", "egl")  # read by MuJoCo at import
 
 import matplotlib.patheffects as effects
 import mujoco as mj
@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import kinodyn as kd
-from kinodyn.cli.rendering import _stage
+from kinodyn.cli.rendering import build_model
 
 HERE = Path(__file__).parent
 COLOURS = ("#d62728", "#2ca02c", "#1f4ed8")  # x, y, z
@@ -24,7 +24,7 @@ OUTLINE = [effects.withStroke(linewidth=2.5, foreground="white")]
 
 @dataclass(frozen=True)
 class View:
-    """A picture (height, width, 3) and the camera that took it."""
+    """An image (height, width, 3) and its camera."""
 
     pixels: Any
     position: Any
@@ -33,7 +33,7 @@ class View:
     tangent: float
 
     def at(self, point: Sequence[float]) -> Any:
-        """Find where a point of the world is in the picture [pixels, from the upper left corner]."""
+        """Project a point of the world to the image [pixels, from the upper left corner]."""
         height, width = self.pixels.shape[:2]
         ray = np.asarray(point, dtype=float) - self.position
         right = np.cross(self.forward, self.up)
@@ -52,8 +52,8 @@ def take(
     size: tuple[int, int] = (700, 700),
     alpha: float = 1.0,
 ) -> View:
-    """Draw a robot at q in a picture of (height, width) pixels; alpha below 1 lets what is behind shine through."""
-    model = _stage(robot)
+    """Render a robot at q in an image of (height, width) pixels; alpha below 1 makes it transparent."""
+    model = build_model(robot)
     model.vis.global_.offheight, model.vis.global_.offwidth = size
     floor = model.geom_type == mj.mjtGeom.mjGEOM_PLANE
     model.geom_rgba[floor] = [1.0, 1.0, 1.0, 1.0]
@@ -73,7 +73,7 @@ def take(
 
 
 def show(axes: Axes, view: View, title: str = "") -> None:
-    """Put a picture into a panel without ticks."""
+    """Show an image in a panel without ticks."""
     axes.imshow(view.pixels)
     axes.set(xticks=[], yticks=[], title=title)
     axes.set_xlim(0, view.pixels.shape[1])
@@ -83,7 +83,7 @@ def show(axes: Axes, view: View, title: str = "") -> None:
 
 
 def arrow(axes: Axes, view: View, start: Any, end: Any, colour: str, text: str = "", width: float = 2.2) -> None:
-    """Draw an arrow between two points of the world, with words at its tip."""
+    """Draw an arrow between two points of the world, with a label at its tip."""
     a, b = view.at(start), view.at(end)
     style = {
         "arrowstyle": "-|>,head_length=0.5,head_width=0.22",
@@ -99,7 +99,7 @@ def arrow(axes: Axes, view: View, start: Any, end: Any, colour: str, text: str =
 
 
 def label(axes: Axes, at: Any, text: str, colour: str = "black", size: float = 9.5, **more: Any) -> None:
-    """Write words at pixels, with a white edge that keeps them readable."""
+    """Write text at a pixel, with a white outline for readability."""
     given = {"ha": "center", "va": "center", **more}
     axes.text(*at, text, color=colour, fontsize=size, path_effects=OUTLINE, **given)
 
@@ -111,4 +111,4 @@ def triad(axes: Axes, view: View, T: Any, length: float, names: Sequence[str] = 
 
 
 if __name__ == "__main__":
-    sys.exit("this file draws nothing by itself; run the scripts beside it")
+    sys.exit("this module is used by the other scripts in this folder; run one of them")
