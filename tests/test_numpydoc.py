@@ -101,6 +101,8 @@ def class_faults(label: str, cls: type) -> Iterator[str]:
     missing = [name for name in _constructor(cls) if name not in described]
     if not cls.__doc__ or missing:
         yield f"{label} does not describe {', '.join(missing) or 'itself'}"
+    if unknown := set(documented(found.get("Parameters", ""))) - set(_constructor(cls)):
+        yield f"{label} describes parameters that it does not have: {sorted(unknown)}"
     for name, method in vars(cls).items():
         function = method.__func__ if isinstance(method, classmethod | staticmethod) else method
         if inspect.isfunction(function) and not name.startswith("_") and function.__module__.startswith("kinodyn"):

@@ -48,8 +48,8 @@ REFERENCES = {"local_world_aligned": pin.LOCAL_WORLD_ALIGNED, "local": pin.LOCAL
 VALUES, DERIVATIVES = 1e-10, 1e-8
 DIFFERENTIATED = ("d(inverse)/dq", "d(inverse)/dv", "d(forward)/dq", "d(forward)/dv")
 
-# An element is judged by its own largest value over all states, or by this share of the largest of the whole quantity
-# if that is more: what is zero but for rounding has no size of its own.
+# The tolerance of an element is relative to its largest value over all states, or to this share of the largest value of
+# the whole quantity if that is more: an element that is zero up to rounding has no scale of its own.
 SHARE = 1e-4
 
 Answers = dict[str, Array]
@@ -201,7 +201,7 @@ def of_steps(case: Case, i: int, x: Array) -> Answers:
     step = case.B @ case.step[i]
     later = pin.integrate(case.model, x, step)
     between = pin.interpolate(case.model, x, later, 0.3)
-    # Pinocchio knows an endless joint's angle only up to whole turns: take the turns from ours.
+    # Pinocchio has a continuous joint's angle only up to full turns: take the turns from kinodyn.
     own = case.robot.integrate(case.q[i], case.step[i])
     own_between = case.q[i] + 0.3 * (own - case.q[i])
     back = [case.converter.q_from(y) for y in (later, between)]

@@ -1,4 +1,4 @@
-"""Forward kinematics straight from the definition of a `Description`, as the judge of the readers."""
+"""Forward kinematics straight from the definition of a `Description`, as a reference for the readers."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def positions(description: Description, q: Array | tuple[float, ...]) -> dict[st
     return {name: (float(value),) for name, value in zip(moving(description), q, strict=True)}
 
 
-def judged(description: Description) -> tuple[pin.Model, pin.Data]:
+def pinocchio_model(description: Description) -> tuple[pin.Model, pin.Data]:
     """The arm in Pinocchio, with armature and gravity, which its URDF cannot carry."""
     model = pin.buildModelFromXML(write_urdf(description))
     for joint in description.joints:
@@ -100,7 +100,7 @@ def test_puma560_reaches_as_far_as_its_lengths_say(
 def test_puma560_weighs_on_its_joints_as_the_robotics_toolbox_prints() -> None:
     """`puma.gravload(puma.qn)` in the toolbox's tests."""
     arm = bundled.puma560()
-    model, data = judged(arm)
+    model, data = pinocchio_model(arm)
     q = np.array([value for (value,) in arm.configurations["nominal"].values()])
     printed = (0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0)
     np.testing.assert_allclose(pin.computeGeneralizedGravity(model, data, q), printed, atol=5e-5)
@@ -109,7 +109,7 @@ def test_puma560_weighs_on_its_joints_as_the_robotics_toolbox_prints() -> None:
 def test_puma560_has_the_inertia_that_the_robotics_toolbox_prints() -> None:
     """`puma.inertia(puma.qn)` in the toolbox's tests, rotors included."""
     arm = bundled.puma560()
-    model, data = judged(arm)
+    model, data = pinocchio_model(arm)
     q = np.array([value for (value,) in arm.configurations["nominal"].values()])
     printed = np.array(
         [
@@ -134,7 +134,7 @@ def test_puma560_moves_as_with_the_moments_that_were_published() -> None:
         "link3": solids.principal(4.8, (-0.0203, -0.0141, 0.070), (0.066, 0.086, 0.0125)),
     }
     links = tuple(replace(link, inertia=published.get(link.name, link.inertia)) for link in arm.links)
-    (ours, our_data), (theirs, their_data) = judged(arm), judged(replace(arm, links=links))
+    (ours, our_data), (theirs, their_data) = pinocchio_model(arm), pinocchio_model(replace(arm, links=links))
     rng = np.random.default_rng(3)
     for _ in range(20):
         q, v, a = rng.uniform(-3.0, 3.0, (3, 6))
@@ -220,9 +220,9 @@ def test_planar2r_obeys_the_equations_of_the_textbook(q1: float, q2: float, link
     np.testing.assert_allclose(
         tip, (math.cos(q1) + math.cos(q1 + q2), math.sin(q1) + math.sin(q1 + q2), 0.0), atol=1e-15
     )
-    model, data = judged(arm)
+    model, data = pinocchio_model(arm)
     q = pin.neutral(model)
-    # Pinocchio keeps an endless joint as cosine and sine.
+    # Pinocchio stores a continuous joint as cosine and sine.
     q[:] = math.cos(q1), math.sin(q1), math.cos(q2), math.sin(q2)
     coupling, rod = 0.5 * math.cos(q2), 1.0 / 12.0
     M22 = 0.25 + rod

@@ -1,4 +1,4 @@
-"""The MJCF reader, judged by MuJoCo itself."""
+"""The MJCF reader against MuJoCo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every URDF file of the example-robot-data wheel, judged by Pinocchio."""
+"""Every URDF file of the example-robot-data wheel, against Pinocchio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converters judged by Pinocchio and MuJoCo themselves, by derivatives, and by the power that efforts do."""
+"""Converters against Pinocchio and MuJoCo, against derivatives, and by the power of efforts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def urdf_link(name: str) -> str:
     <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="-0.002" iyz="0.003"/></inertial></link>"""
 
 
-# Siblings against the alphabet, endless and planar joints, mimics of a straight and of an endless joint.
+# Siblings in reverse alphabetical order, continuous and planar joints, mimics of a prismatic and a continuous joint.
 URDF = f"""<robot name="r"><link name="world"/>{"".join(urdf_link(n) for n in "abcdefgh")}
 <joint name="root_joint" type="floating"><parent link="world"/><child link="a"/></joint>
 {urdf_joint("z_turn", "continuous", "a", "b", axis="0 1 0")}
@@ -167,7 +167,7 @@ def test_arguments_broadcast_and_are_not_written_to():
 
 @pytest.fixture(params=["urdf", "mjcf"])
 def two_engines(request, tmp_path) -> tuple[Robot, pinocchio.Model, mujoco.MjModel]:
-    """Give one robot in both engines: planar, endless and mimic joints from URDF, ball joints from MJCF."""
+    """Give one robot in both engines: planar, continuous and mimic joints from URDF, ball joints from MJCF."""
     if request.param == "urdf":
         return ROBOT, pinocchio.buildModelFromXML(URDF, True), mujoco_model(URDF)
     path = tmp_path / "robot.xml"

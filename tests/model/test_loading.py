@@ -1,4 +1,4 @@
-"""The door to robots: what is a name, what is a file, and what each refusal says."""
+"""Loading robots: what is a name, what is a file, and what the errors say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public function at its door: batches, kinds of numbers, and what is refused. Its examples run."""
+"""Arguments of every public function: batches, types of numbers, and what is rejected. Its examples run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poses, twists, wrenches and spatial inertias: laws between frames, and Pinocchio as judge."""
+"""Poses, twists, wrenches and spatial inertias: laws between frames, and Pinocchio as a reference."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_adjoint_twists_wrenches_and_inertias_are_those_of_pinocchio() -> None:
         np.testing.assert_allclose(spatial.adjoint(T), M.action, rtol=0, atol=1e-14)
         np.testing.assert_allclose(spatial.move_twist(T, x), (M * pinocchio.Motion(x)).vector, rtol=0, atol=1e-13)
         np.testing.assert_allclose(spatial.move_wrench(T, x), (M * pinocchio.Force(x)).vector, rtol=0, atol=1e-13)
-        judge = pinocchio.Inertia(*body)
+        expected = pinocchio.Inertia(*body)
         inertia = spatial.inertia_matrix(*body)
-        np.testing.assert_allclose(inertia, judge.matrix(), rtol=0, atol=1e-12)
-        np.testing.assert_allclose(spatial.move_inertia(T, inertia), (M * judge).matrix(), rtol=1e-12, atol=1e-11)
+        np.testing.assert_allclose(inertia, expected.matrix(), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(spatial.move_inertia(T, inertia), (M * expected).matrix(), rtol=1e-12, atol=1e-11)
 
 
 def test_adjoints_multiply_as_their_poses_do() -> None:

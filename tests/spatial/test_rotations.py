@@ -1,4 +1,4 @@
-"""Matrices to and from quaternions, angle and axis, and the twelve orders of Euler angles, judged by SciPy."""
+"""Matrices to and from quaternions, angle and axis, and the twelve orders of Euler angles, against SciPy."""
 
 from __future__ import annotations
 
