@@ -1,7 +1,9 @@
 """Configuration of Sphinx: Markdown pages, and reference pages from docstrings."""
 
+import inspect
 import re
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "examples")]
@@ -22,6 +24,7 @@ html_show_copyright = False
 default_role = "code"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False  # types are prose, such as "pose (4, 4)", whose words must not become links
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 autodoc_typehints = "signature"
@@ -43,22 +46,32 @@ HIDDEN = "\N{MODIFIER LETTER COLON}"
 
 
 def hide(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
-    """Hide colons that napoleon would take for type annotations; drop Python's text for fields of named tuples."""
+    """Hide colons in descriptions of properties, which napoleon would take for type annotations."""
     if what == "property":
         lines[:1] = [line.replace(":", HIDDEN) for line in lines[:1]]
-    if lines and lines[0].startswith("Alias for field number"):
-        lines.clear()
 
 
 def show(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
-    """Restore the hidden colons."""
-    lines[:] = [line.replace(HIDDEN, ":") for line in lines]
+    """Restore the hidden colons; show the types of attributes as prose, whose words must not become links."""
+    lines[:] = [re.sub(r"^( +):type: ", r"\1:Type: ", line.replace(HIDDEN, ":")) for line in lines]
+
+
+def skip(app, what, name, obj, options, skipped):  # type: ignore[no-untyped-def]
+    """Leave out what the section Attributes of a class describes: fields of named tuples, some properties."""
+    if type(obj).__name__ == "_tuplegetter":
+        return True
+    if not isinstance(obj, property) or obj.fget is None:
+        return None
+    owner = attrgetter(obj.fget.__qualname__.rpartition(".")[0])(sys.modules[obj.fget.__module__])
+    attributes = (inspect.getdoc(owner) or "").partition("\nAttributes\n")[2]
+    return True if re.search(rf"^(.+, )?{obj.fget.__name__}(, .+)? : ", attributes, re.MULTILINE) else None
 
 
 def setup(app):  # type: ignore[no-untyped-def]
     """Hook into Sphinx."""
     pages.write()
     app.connect("autodoc-process-signature", shorten_aliases)
+    app.connect("autodoc-skip-member", skip)
     # napoleon has the priority 500
     app.connect("autodoc-process-docstring", hide, priority=400)
     app.connect("autodoc-process-docstring", show, priority=600)
