@@ -12,7 +12,7 @@ import kinodyn as kd
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning
-from kinodyn.ik.starts import BESIDE, EvenPoints, bounds_of
+from kinodyn.ik.starts import MAX_PARALLEL_STARTS, QuasiRandomStarts, bounds_of
 from kinodyn.model.robot import Robot
 
 ARMS = [("panda", "panda_link8"), ("ur5", "wrist_3_link"), ("puma560", "link6")]
@@ -54,11 +54,16 @@ def expected(robot: Robot, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None
 def test_the_answer_is_that_of_the_starts_one_by_one(name: str, frame: str) -> None:
     robot = load(name)
     middle = bounds_of(robot).middle[None]
-    starts = np.concatenate([middle, EvenPoints(bounds_of(robot), 5).draw(np.repeat(middle, BESIDE, axis=0))])
+    starts = np.concatenate(
+        [middle, QuasiRandomStarts(bounds_of(robot), 5).draw(np.repeat(middle, MAX_PARALLEL_STARTS, axis=0))]
+    )
     places = []
     for T in kd.kinematics.pose(robot, robot.random(60, seed=3), frame):
         tries = one_by_one(robot, frame, T, starts)
-        wanted, found = expected(robot, tries), kd.ik.solve(robot, {frame: T}, method="lm", restarts=BESIDE, seed=5)
+        wanted, found = (
+            expected(robot, tries),
+            kd.ik.solve(robot, {frame: T}, method="lm", restarts=MAX_PARALLEL_STARTS, seed=5),
+        )
         assert found.success == (wanted is not None)
         if wanted is None:
             continue

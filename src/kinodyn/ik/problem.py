@@ -1,4 +1,4 @@
-"""One call of numeric inverse kinematics: checked targets, the methods by name, and the judge of what they find."""
+"""One call of numeric inverse kinematics: checked targets, methods by name, and the verification of solutions."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
-from kinodyn.ik.starts import AT_LIMIT, ENDLESS, bounds_of
+from kinodyn.ik.starts import INFINITE_LIMIT, LIMIT_TOLERANCE, bounds_of
 from kinodyn.model.robot import Robot
 
-MAPPING = (dict, Mapping)  # a dict is known at once, others take a longer look
-MOST_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
-CLOSER = 0.9  # share of the tolerance to reach, so that rounding cannot turn success into failure
-SLICE = 512  # targets between two looks at the clock
+MAPPING = (dict, Mapping)  # isinstance is faster for a dict than for Mapping
+MAX_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
+CONVERGENCE_FRACTION = 0.9  # of the tolerance, at which iterations stop, so that rounding cannot spoil success
+TARGETS_PER_CLOCK_CHECK = 512  # between two checks of the time limit
 
 
 @dataclass(frozen=True)
 class Method:
-    """How the core takes its steps, and how long it may."""
+    """A step rule of the core and its settings."""
 
     code: int
     iterations: int
-    progress: float = 0.02  # less than this share of the error, six times in a row, is a standstill
-    damping: float = 0.1  # by the error; 0 is patient
+    progress: float = 0.02  # stalled when the error shrinks by less than this fraction six times in a row
+    damping: float = 0.1  # proportional to the error; 0 for best effort
 
 
 METHODS = {
@@ -44,11 +44,11 @@ METHODS = {
     "newton": Method(4, 100),
     "optimise": Method(-1, 200),
 }
-PATIENT = Method(0, 500, progress=1e-9, damping=0.0)
+BEST_EFFORT = Method(0, 500, progress=1e-9, damping=0.0)
 
 
 class Problem:
-    """Targets and weights as the core takes them, for n targets; what is wrong with them raises."""
+    """Targets and weights in the form of the core, checked."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Problem:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
         if not isinstance(targets, MAPPING) or not targets:
-            raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with one entry at least")
-        if len(targets) > MOST_FRAMES:
-            raise InputError(f"targets has {len(targets)} frames; at most {MOST_FRAMES} can be reached for together")
+            raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with at least one entry")
+        if len(targets) > MAX_FRAMES:
+            raise InputError(f"targets has {len(targets)} frames; at most {MAX_FRAMES} are possible")
         for frame in targets:
             robot.frame_index(frame)
         if weights is not None and isinstance(weights, Mapping):
@@ -77,7 +77,7 @@ class Problem:
         self.deadline = np.inf
 
     def flatten(self, start: Array) -> tuple[tuple[int, ...], Array]:
-        """Stretch targets and starts (..., nq) to a common batch, then to rows; return its shape and the starts."""
+        """Broadcast targets and starts (..., nq) to a common batch; return its shape and the starts as rows (n, nq)."""
         shapes = [start.shape[:-1], *(T.shape[:-2] for T in self.poses.values())]
         if not any(shapes):
             self.rows = {frame: T.reshape(1, 16) for frame, T in self.poses.items()}
@@ -90,93 +90,93 @@ class Problem:
         return batch, np.broadcast_to(start, (*batch, self.robot.nq)).reshape(-1, self.robot.nq)
 
     def part(self, rows: NDArray[np.intp]) -> Problem:
-        """Make the problem of these targets alone."""
+        """Return the problem of some of the targets."""
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__)
         result.rows = {frame: T[rows] for frame, T in self.rows.items()}
         return result
 
     def out_of_time(self) -> bool:
-        """Tell whether the time limit is over."""
+        """Tell whether the time limit has passed."""
         return self.deadline < np.inf and perf_counter() > self.deadline
 
     def attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
-        """Let a method go from `start` (n, nq), one row for each target, and judge what it found.
+        """Run a method from `start` (n, nq), one row for each target, and verify the results.
 
-        With a time limit it looks at the clock now and then; targets not begun by then stay where they start.
+        With a time limit the clock is checked now and then; targets not started by then keep their start.
         """
         if self.deadline == np.inf or len(start) <= 1:
             return self._attempt(method, start, limits)
-        waiting = Method(method.code, 0)
+        no_iterations = Method(method.code, 0)
         parts = []
-        for begin in range(0, max(len(start), 1), 1 if method.code < 0 else SLICE):
-            rows = np.arange(begin, min(begin + (1 if method.code < 0 else SLICE), len(start)))
-            chosen = waiting if begin and self.out_of_time() else method
+        for begin in range(0, max(len(start), 1), 1 if method.code < 0 else TARGETS_PER_CLOCK_CHECK):
+            rows = np.arange(begin, min(begin + (1 if method.code < 0 else TARGETS_PER_CLOCK_CHECK), len(start)))
+            chosen = no_iterations if begin and self.out_of_time() else method
             parts.append(self.part(rows)._attempt(chosen, start[rows], limits))
         return joined(parts)
 
     def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt | IKResult:
-        """Let a method of the core go for the only target from `starts` (m, nq), several at once, the first leading.
+        """Run a method of the core for the only target from several `starts` (m, nq) at once.
 
-        What that one finds is the result or, where it fails, the nearest to it that others find. Where none does, the
-        attempt has a row for each.
+        The solution from the first start is the result or, where that fails, the nearest solution from the others.
+        Where all fail, the attempt has a row for each start.
         """
         (lower, upper), bounds = self.limits(limits), self.bounds
-        wanted = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
+        targets = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
         settings = _settings(self.tolerance, method.iterations, method.damping, method.progress, led=True)
-        allowed, near = _allowed(self.tolerance), (bounds.near_lower, bounds.near_upper)
-        found = _core.ik_single(self.robot, starts, lower, upper, settings, wanted, method.code, allowed, *near)
+        tolerances, near = _tolerances(self.tolerance), (bounds.near_lower, bounds.near_upper)
+        found = _core.ik_single(self.robot, starts, lower, upper, settings, targets, method.code, tolerances, *near)
         if len(found) == 3:
-            return self._judged(*found, lower, upper)
+            return self._verified(*found, lower, upper)
         q, residual, active, steps, poses = found
-        T_reached = dict(zip(wanted, poses, strict=True))
+        T_reached = dict(zip(targets, poses, strict=True))
         return IKResult(q, np.array(True), SOLVED.copy(), residual, active, steps, T_reached)
 
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
         if method.code < 0:
-            enough = CLOSER * self.tolerance
-            found = optimise(self.robot, start, lower, upper, self._wanted(), method.iterations, enough)
+            within = CONVERGENCE_FRACTION * self.tolerance
+            found = optimise(self.robot, start, lower, upper, self._targets(), method.iterations, within)
         else:
             settings = _settings(self.tolerance, method.iterations, method.damping, method.progress)
-            found = _core.ik(self.robot, start, lower, upper, settings, self._wanted(), method.code)
-        return self._judged(*found, lower, upper)
+            found = _core.ik(self.robot, start, lower, upper, settings, self._targets(), method.code)
+        return self._verified(*found, lower, upper)
 
-    def _judged(self, q: Array, steps: Array, ended: Array, lower: Array, upper: Array) -> Attempt:
-        residual, right, cost, poses = _core.ik_residual(
-            self.robot, q, lower, upper, _allowed(self.tolerance), self._wanted()
+    def _verified(self, q: Array, steps: Array, termination: Array, lower: Array, upper: Array) -> Attempt:
+        residual, solved, cost, poses = _core.ik_residual(
+            self.robot, q, lower, upper, _tolerances(self.tolerance), self._targets()
         )
-        return Attempt(q, right > 0, residual, cost, steps, ended, poses)
+        return Attempt(q, solved > 0, residual, cost, steps, termination, poses)
 
-    def _wanted(self) -> dict[str, tuple[Array, Array]]:
+    def _targets(self) -> dict[str, tuple[Array, Array]]:
         return {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
 
     def jacobian(self, q: Array) -> Array:
-        """Stack the rows of all frames that have weight, multiplied by it: (n, m, nv)."""
+        """Stack the weighted Jacobian rows of all frames that have positive weight: (n, m, nv)."""
         parts = []
         for frame, weights in self.weights.items():
-            counts = weights > 0
-            parts.append(weights[counts][:, None] * kinematics.jacobian(self.robot, q, frame)[:, counts])
+            rows = weights > 0
+            parts.append(weights[rows][:, None] * kinematics.jacobian(self.robot, q, frame)[:, rows])
         return np.concatenate(parts, axis=1)
 
-    def limits(self, wanted: bool) -> tuple[Array, Array]:
-        """Give the limits (nq,), or numbers far beyond any if they are not wanted."""
-        if wanted:
+    def limits(self, enabled: bool) -> tuple[Array, Array]:
+        """Return the limits (nq,), or numbers that stand for infinity where they are disabled."""
+        if enabled:
             return self.bounds.lower, self.bounds.upper
-        return np.full(self.robot.nq, -ENDLESS), np.full(self.robot.nq, ENDLESS)
+        return np.full(self.robot.nq, -INFINITE_LIMIT), np.full(self.robot.nq, INFINITE_LIMIT)
 
 
 @lru_cache(maxsize=64)
 def _settings(tolerance: float, iterations: int, damping: float, progress: float, led: bool = False) -> Array:
-    """Lay out what the core wants to know of a method."""
-    enough = CLOSER * tolerance
-    return np.array([enough, enough, iterations, damping, progress, led])
+    """Pack the settings of a method for the core."""
+    within = CONVERGENCE_FRACTION * tolerance
+    return np.array([within, within, iterations, damping, progress, led])
 
 
 @lru_cache(maxsize=64)
-def _allowed(tolerance: float) -> Array:
-    """Lay out what the judge allows."""
-    return np.array([tolerance, tolerance, AT_LIMIT])
+def _tolerances(tolerance: float) -> Array:
+    """Pack the tolerances of the verification for the core."""
+    return np.array([tolerance, tolerance, LIMIT_TOLERANCE])
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:

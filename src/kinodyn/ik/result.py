@@ -1,4 +1,4 @@
-"""What numeric inverse kinematics gives back."""
+"""Results of numeric inverse kinematics."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from kinodyn.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class IKResult:
-    """What became of each target; the batch axes of the targets lead.
+    """Result of `solve` for each target; the batch axes of the targets lead.
 
     Attributes
     ----------
-    q : (..., nq)
-        The solution or, where there is none, the configuration that came nearest: the least sum of weighted squares
-        of distances [m] and chords of the angles [rad]. Within limits either way.
-    success : (...) bool
+    q : (..., nq) array
+        The solution or, where there is none, the nearest configuration found: the least sum of weighted squares of
+        distances [m] and chords of the angles [rad]. Within limits in both cases.
+    success : (...) bool array
         All residuals are within the tolerance, by forward kinematics, and q is within limits.
-    status : (...) str
-        "solved"; "limits": it was found only beyond joint limits; "singular": the last step of the way needs
-        motion that the robot does not have there; "unreachable": every start ended in a standstill short of the
-        target; "budget": iterations, restarts or time ran out before a solution that may well be there.
-    residual : (..., 2)
-        Largest distance [m] and angle [rad] from a target, over the frames, in directions that have weight.
-    active_limits : (..., nq) bool
-        Coordinates that stand at a limit.
-    iterations : (...)
-        Steps of the start that led to q.
-    T_reached : dict of str to (..., 4, 4)
-        Where q brings each frame: for a target out of reach, the nearest pose that was found.
+    status : (...) str array
+        "solved"; "limits": a solution exists only beyond joint limits; "singular": the target would need motion along
+        a direction that is singular there; "unreachable": every start stalled before the target; "budget": iterations,
+        restarts or time ran out, and a solution may exist.
+    residual : (..., 2) array
+        Largest distance [m] and angle [rad] from a target, over the frames, in directions of positive weight.
+    active_limits : (..., nq) bool array
+        Coordinates at a limit.
+    iterations : (...) array
+        Iterations of the start that led to q.
+    T_reached : dict of str to (..., 4, 4) array
+        Pose of each frame at q: for an unreachable target, the nearest pose found.
     """
 
     q: Array
@@ -46,50 +46,50 @@ class IKResult:
 
 @dataclass
 class Attempt:
-    """One start for each of several targets, and what came of it: the first axis of every array."""
+    """Outcome of one start for each of several targets, along the first axis of every array."""
 
     q: Array
     success: NDArray[np.bool_]
     residual: Array
-    cost: Array  # what is made small: the sum of weighted squares
+    cost: Array  # sum of weighted squares, the objective
     steps: Array
-    ended: Array  # ARRIVED, STANDSTILL, OUT_OF_ITERATIONS or SINGULAR
+    termination: Array  # CONVERGED, STALLED, OUT_OF_ITERATIONS or SINGULAR
     poses: Array  # (n, frames, 4, 4)
 
-    def all_right(self) -> bool:
-        """Tell whether every row is a success."""
+    def all_solved(self) -> bool:
+        """Tell whether every row is solved."""
         return int(np.count_nonzero(self.success)) == len(self.success)
 
     def failures(self) -> NDArray[np.intp]:
-        """List the rows that are none."""
+        """Return the rows that are not solved."""
         return (~self.success).nonzero()[0]
 
     def pick(self, rows: NDArray[np.intp] | slice) -> Attempt:
-        """Take some rows."""
+        """Select rows."""
         return Attempt(
             self.q[rows],
             self.success[rows],
             self.residual[rows],
             self.cost[rows],
             self.steps[rows],
-            self.ended[rows],
+            self.termination[rows],
             self.poses[rows],
         )
 
     def put(self, rows: NDArray[np.intp], other: Attempt) -> None:
-        """Replace some rows by those of another."""
+        """Replace rows by those of another attempt."""
         self.q[rows], self.success[rows] = other.q, other.success
         self.residual[rows], self.cost[rows] = other.residual, other.cost
-        self.steps[rows], self.ended[rows], self.poses[rows] = other.steps, other.ended, other.poses
+        self.steps[rows], self.termination[rows], self.poses[rows] = other.steps, other.termination, other.poses
 
 
 def joined(parts: list[Attempt]) -> Attempt:
-    """Put attempts one after the other."""
+    """Concatenate attempts."""
     return Attempt(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Attempt)))
 
 
-# how an attempt ended, as the core says it
-ARRIVED, STANDSTILL, OUT_OF_ITERATIONS, SINGULAR = range(4)
+# how an attempt terminated, as numbered by the core
+CONVERGED, STALLED, OUT_OF_ITERATIONS, SINGULAR = range(4)
 
-STATUS = "<U11"  # room for the longest, "unreachable"
+STATUS = "<U11"  # as long as "unreachable"
 SOLVED = np.array("solved", dtype=STATUS)

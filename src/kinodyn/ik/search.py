@@ -1,4 +1,4 @@
-"""The search: from the first start, then from others for the targets that resist, and at last what can be said."""
+"""Multi-start search: the first start, restarts for unsolved targets, a best effort, and the status of each target."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.ik.problem import METHODS, PATIENT, Method, Problem
+from kinodyn.ik.problem import BEST_EFFORT, METHODS, Method, Problem
 from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STATUS, Attempt
-from kinodyn.ik.starts import EvenPoints
+from kinodyn.ik.starts import QuasiRandomStarts
 from kinodyn.model.robot import Robot
 
-FEW, MANY = 4, 16  # starts tried together for a target that resists: few at first, then more
-CROWD = 1024  # targets times starts in one attempt, unless the targets alone are more
-DESCENTS = 16  # starts of the patient descent to the nearest place
-NEAR_SINGULAR = 1e-3
+FIRST_STARTS, MAX_STARTS = 4, 16  # starts of an unsolved target tried together: few at first, then more
+MAX_BATCH = 1024  # targets times starts in one attempt, unless there are more targets
+BEST_EFFORT_STARTS = 16  # starts of the descent to the nearest configuration
+NEAR_SINGULAR = 1e-3  # smallest singular value of the weighted Jacobian that counts as regular
 
 
 def search(
@@ -24,97 +24,97 @@ def search(
     restarts: int,
     limits: bool,
     seed: int,
-    alone: Attempt | None = None,
+    failed: Attempt | None = None,
 ) -> Attempt:
-    """Start from `start` (n, nq), then again from elsewhere for the targets that are not reached.
+    """Solve from `start` (n, nq), then from quasi-random starts for the targets that are not solved.
 
-    For a target alone the first attempt, with more starts beside it, may have failed already.
+    `failed` are attempts for a single target that were made already.
 
-    After a first round the ways go without limits, then back by whole turns: solutions in a corner of the limits are
-    reached from few places within them, but from many beyond.
+    After a first round each start first solves without limits and then wraps angles by whole turns: solutions in a
+    corner of the limits have a small basin of attraction within them, and a large one beyond.
     """
-    if alone is None:
+    if failed is None:
         best, tried = problem.attempt(method, start, limits), 0
     else:
-        nearest = int(alone.cost.argmin())
-        best, tried = alone.pick(slice(nearest, nearest + 1)), len(alone.q) - 1
-    if best.all_right():
+        nearest = int(failed.cost.argmin())
+        best, tried = failed.pick(slice(nearest, nearest + 1)), len(failed.q) - 1
+    if best.all_solved():
         return best
-    few, most = (FEW, MANY) if method.code >= 0 else (1, 1)  # SciPy takes one at a time anyway
-    points, together, detour = EvenPoints(problem.bounds, seed, skip=tried), few, limits and tried > 0
+    first, most = (FIRST_STARTS, MAX_STARTS) if method.code >= 0 else (1, 1)  # SciPy solves one at a time anyway
+    points, together, detour = QuasiRandomStarts(problem.bounds, seed, skip=tried), first, limits and tried > 0
     while tried < restarts:
-        left = best.failures()
-        if len(left) == 0 or problem.out_of_time():
+        unsolved = best.failures()
+        if len(unsolved) == 0 or problem.out_of_time():
             break
-        count = min(max(1, min(together, CROWD // len(left))), restarts - tried)
-        rows = np.repeat(left, count)
+        count = min(max(1, min(together, MAX_BATCH // len(unsolved))), restarts - tried)
+        rows = np.repeat(unsolved, count)
         some, begin = problem.part(rows), points.draw(start[rows])
-        without = some.attempt(method, begin, False) if detour else None
-        if without:
-            begin = problem.bounds.wrapped(without.q)
+        unlimited = some.attempt(method, begin, False) if detour else None
+        if unlimited:
+            begin = problem.bounds.wrapped(unlimited.q)
         found = some.attempt(method, begin, limits)
-        if without:
-            found.steps += without.steps
-        keep_better(problem.robot, best, found, left, start)
+        if unlimited:
+            found.steps += unlimited.steps
+        keep_better(problem.robot, best, found, unsolved, start)
         tried, together = tried + count, min(2 * together, most)
         detour = limits
     return best
 
 
-def polish(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
-    """Follow the targets that were not reached patiently down to the nearest place, from where they are and others."""
-    points, failed = EvenPoints(problem.bounds, seed), best.failures()
-    for some in range(0, len(failed), CROWD):
+def best_effort(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
+    """Descend without damping to the nearest configuration of each unsolved target, from its best and other starts."""
+    points, failed = QuasiRandomStarts(problem.bounds, seed), best.failures()
+    for some in range(0, len(failed), MAX_BATCH):
         if problem.out_of_time():
             return
-        left = failed[some : some + CROWD]
-        rows = np.repeat(left, DESCENTS)
+        unsolved = failed[some : some + MAX_BATCH]
+        rows = np.repeat(unsolved, BEST_EFFORT_STARTS)
         begin = points.draw(start[rows])
-        begin[::DESCENTS] = best.q[left]
-        found = problem.part(rows).attempt(PATIENT, begin, limits)
-        # what has come to a standstill once is only made finer
-        found.ended = np.where(found.ended == OUT_OF_ITERATIONS, best.ended[rows], found.ended)
-        keep_better(problem.robot, best, found, left, start)
+        begin[::BEST_EFFORT_STARTS] = best.q[unsolved]
+        found = problem.part(rows).attempt(BEST_EFFORT, begin, limits)
+        # an attempt that stalled before is only refined here: its termination stays
+        found.termination = np.where(found.termination == OUT_OF_ITERATIONS, best.termination[rows], found.termination)
+        keep_better(problem.robot, best, found, unsolved, start)
 
 
-def keep_better(robot: Robot, best: Attempt, found: Attempt, left: NDArray[np.intp], start: Array) -> None:
-    """Of the new starts for each target keep the success nearest to q0, or else the least cost, if it is less."""
-    count = len(left)
-    away = robot.difference(start[left, None], found.q.reshape(count, -1, robot.nq)).reshape(len(found.q), -1)
-    # success comes first: its score is below that of any failure, whose cost is no less than zero
-    nearness = -1.0 / (1.0 + np.sqrt((away * away).sum(axis=1)))
+def keep_better(robot: Robot, best: Attempt, found: Attempt, targets: NDArray[np.intp], start: Array) -> None:
+    """Keep for each target the new solution nearest to q0, or the one of least cost if that is an improvement."""
+    count = len(targets)
+    distance = robot.difference(start[targets, None], found.q.reshape(count, -1, robot.nq)).reshape(len(found.q), -1)
+    # success scores below any failure, whose cost is at least zero
+    nearness = -1.0 / (1.0 + np.sqrt((distance * distance).sum(axis=1)))
     score = np.where(found.success, nearness, found.cost).reshape(count, -1)
     chosen = np.arange(0, len(found.q), score.shape[1]) + score.argmin(axis=1)
-    better = found.success[chosen] | (found.cost[chosen] < best.cost[left])
-    best.put(left[better], found.pick(chosen[better]))
+    better = found.success[chosen] | (found.cost[chosen] < best.cost[targets])
+    best.put(targets[better], found.pick(chosen[better]))
 
 
 def status_of(
     problem: Problem, best: Attempt, start: Array, limits: bool, seed: int, thorough: bool
 ) -> NDArray[np.str_]:
-    """Say what became of each target and, where it was not reached, why.
+    """Determine the status of each target.
 
-    Unless the search was thorough, it is not taken at its word: what another one finds within limits was not out of
-    reach, and what it finds beyond them was out of limits.
+    Unless the search was thorough, it is repeated with "lm": a target that is then solved was not unreachable. One that
+    is solved only without limits has the status "limits".
     """
     status = np.empty(len(best.q), dtype=STATUS)
     status[:] = "solved"
-    if best.all_right():
+    if best.all_solved():
         return status
     failed = best.failures()
-    ended = best.ended[failed]
-    status[failed] = np.where(ended == OUT_OF_ITERATIONS, "budget", "unreachable")
-    status[failed[ended == SINGULAR]] = "singular"
+    termination = best.termination[failed]
+    status[failed] = np.where(termination == OUT_OF_ITERATIONS, "budget", "unreachable")
+    status[failed[termination == SINGULAR]] = "singular"
     close = failed[best.residual[failed].max(axis=-1) < NEAR_SINGULAR]
     if len(close):
         status[close[_is_singular(problem.jacobian(best.q[close]))]] = "singular"
     if not thorough and not problem.out_of_time():
-        second = search(problem.part(failed), METHODS["lm"], start[failed], 4 * MANY, limits, seed + 1)
+        second = search(problem.part(failed), METHODS["lm"], start[failed], 4 * MAX_STARTS, limits, seed + 1)
         missed = failed[second.success]
-        status[missed] = np.where(best.ended[missed] == SINGULAR, "singular", "budget")
+        status[missed] = np.where(best.termination[missed] == SINGULAR, "singular", "budget")
         failed = failed[~second.success]
     if limits and len(failed) and not problem.out_of_time():
-        beyond = search(problem.part(failed), METHODS["lm"], start[failed], MANY, False, seed)
+        beyond = search(problem.part(failed), METHODS["lm"], start[failed], MAX_STARTS, False, seed)
         status[failed[beyond.success]] = "limits"
     if problem.out_of_time():
         status[best.failures()] = "budget"
@@ -122,7 +122,7 @@ def status_of(
 
 
 def _is_singular(J: Array) -> NDArray[np.bool_]:
-    """Tell where Jacobians (n, m, nv) have lost a direction that their joints could have."""
+    """Tell where Jacobians (n, m, nv) have less than the generic rank."""
     moving = np.count_nonzero(np.abs(J).max(axis=(0, 1)))
-    least = min(J.shape[1], moving)
-    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, max(least - 1, 0)] < NEAR_SINGULAR)
+    rank = min(J.shape[1], moving)
+    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, max(rank - 1, 0)] < NEAR_SINGULAR)

@@ -1,6 +1,6 @@
 """Numeric inverse kinematics: any number of targets, on any frames of any robot, within limits, with restarts.
 
-The steps are taken by the core (`cpp/kernels/reach.cpp`), which a kernel of its own judges (`cpp/kernels/misfit.cpp`).
+The core iterates (`cpp/kernels/ik.cpp`); a kernel of its own verifies the results (`cpp/kernels/ik_residual.cpp`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
 from kinodyn.ik.result import Attempt, IKResult
-from kinodyn.ik.search import MANY, polish, search, status_of
-from kinodyn.ik.starts import beside, first_start
+from kinodyn.ik.search import MAX_STARTS, best_effort, search, status_of
+from kinodyn.ik.starts import initial_start, parallel_starts
 from kinodyn.model.robot import Robot
 
-WHOLE, REAL = (int, np.integer), (int, float, np.number)
+INTEGER, REAL = (int, np.integer), (int, float, np.number)
 
 
 def solve(
@@ -41,43 +41,63 @@ def solve(
     posture: ArrayLike | None = None,
     seed: int = 0,
 ) -> IKResult:
-    """Find configurations that bring frames to their targets.
+    """Find configurations that bring frames to their target poses.
 
     Parameters
     ----------
-    targets
-        Frame -> pose (..., 4, 4) in the world, all frames at once; batches broadcast.
-    q0
-        Where to start (..., nq), by default the middle of the limits. Of several solutions found together the one
-        nearest to it is taken. A floating base moves like any other joint; joints that carry no target stay.
-    position_only
-        Leaves all orientations free.
-    weights
-        Six numbers, linear first, for all frames or by frame; a direction with weight 0 is free.
-    method
-        "auto", the best there is: "lm", and where that fails a patient descent to the nearest place. By name:
-        "lm" error-damped Levenberg-Marquardt, "dls" least squares damped near singularities, "pinv" pseudo-inverse,
-        "newton" Newton-Raphson, "transpose" transposed Jacobian, "optimise" bounded optimisation by SciPy.
-    restarts
-        Starts after the first, spread evenly within the limits, for targets that resist.
-    iterations
-        Steps of each start, at most; unless given, as many as suit the method.
-    time_limit
-        For the whole call [s], looked at between attempts; targets without a solution by then have status "budget".
-    tolerance
-        In metres and in radians.
-    limits
-        False ignores the joint limits.
-    prefer
-        Which of several solutions: None takes the one that is found first, starting from q0; "nearest" the one
-        nearest to q0; "posture" the one nearest to `posture`; "manipulability" the one that can move best; a function
-        of q (n, nq) the one where it is least, (n,). Sought along the self-motion, from several starts: the targets
-        stay reached.
-    posture
-        Configuration (..., nq) for `prefer="posture"`.
+    robot : Robot
+    targets : dict of frame -> (..., 4, 4)
+        Poses T_world_frame, all frames at once; batches broadcast.
+    q0 : (..., nq), optional
+        Start, by default the middle of the limits. Of several solutions found together the one nearest to it is taken.
+        A floating base moves like any other joint; joints that move no target frame keep their position.
+    position_only : bool
+        Leave all orientations free.
+    weights : (6,), or dict of frame -> (6,), optional
+        Linear first; a direction of weight 0 is free.
+    method : str
+        "auto": "lm", and where it fails a best-effort descent to the nearest configuration. By name: "lm" error-damped
+        Levenberg-Marquardt, "dls" least squares damped near singularities, "pinv" pseudo-inverse, "newton"
+        Newton-Raphson, "transpose" transposed Jacobian, "optimise" bounded least squares by SciPy.
+    restarts : int
+        Number of further starts, a quasi-random sequence within the limits, for targets that are not solved.
+    iterations : int, optional
+        Largest number of iterations of each start; the default depends on the method.
+    time_limit : float, optional
+        For the whole call [s], checked between attempts; targets not solved by then have the status "budget".
+    tolerance : float
+        Of the residual, in metres and radians.
+    limits : bool
+        False ignores joint limits.
+    prefer : "nearest", "posture", "manipulability" or function, optional
+        Which of several solutions: by default the first found, starting from q0; "nearest" the one nearest to q0;
+        "posture" the one nearest to `posture`; "manipulability" the one of largest manipulability; a function of
+        q (n, nq) that returns costs (n,) the one of least cost. The search moves along the self-motion from several
+        starts: targets stay solved.
+    posture : (..., nq), optional
+        For `prefer="posture"`.
+    seed : int
+        Of the sequence of starts.
 
-    Example
+    Returns
     -------
+    IKResult
+        With a status for each target; an unreachable target is not an error.
+
+    Raises
+    ------
+    InputError
+        If an argument has a wrong shape, is not finite or is not a pose.
+    UnknownNameError
+        If a frame, the method or the preference is unknown.
+
+    Notes
+    -----
+    Error-damped Levenberg-Marquardt: T. Sugihara, "Solvability-unconcerned inverse kinematics by the
+    Levenberg-Marquardt method", 2011.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> T = kd.kinematics.pose(robot, robot.random(1000, seed=1), "panda_link8")
@@ -90,25 +110,25 @@ def solve(
     problem = Problem(robot, targets, weights, position_only, tolerance)
     if time_limit is not None:
         problem.deadline = begin + time_limit
-    batch, start = problem.flatten(first_start(robot, problem.bounds, q0))
-    wish = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
-    alone = None
-    if batch == () and wish is None and chosen.code >= 0 and restarts:
-        found = problem.attempt_alone(chosen, beside(problem.bounds, start, restarts, seed), limits)
+    batch, start = problem.flatten(initial_start(robot, problem.bounds, q0))
+    cost = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
+    failed = None
+    if batch == () and cost is None and chosen.code >= 0 and restarts:
+        found = problem.attempt_alone(chosen, parallel_starts(problem.bounds, start, restarts, seed), limits)
         if isinstance(found, IKResult):
             return found
-        alone = found
-    best = search(problem, chosen, start, restarts, limits, seed, alone)
-    if method == "auto" and not best.all_right():
-        polish(problem, best, start, limits, seed)
-    thorough = chosen == METHODS["auto"] and restarts >= MANY
-    if wish is not None:
-        improve(problem, best, start, wish, restarts=restarts, limits=limits, seed=seed)
+        failed = found
+    best = search(problem, chosen, start, restarts, limits, seed, failed)
+    if method == "auto" and not best.all_solved():
+        best_effort(problem, best, start, limits, seed)
+    thorough = chosen == METHODS["auto"] and restarts >= MAX_STARTS
+    if cost is not None:
+        improve(problem, best, start, cost, restarts=restarts, limits=limits, seed=seed)
     return _result(problem, best, status_of(problem, best, start, limits, seed, thorough), batch)
 
 
 def _result(problem: Problem, best: Attempt, status: NDArray[np.str_], batch: tuple[int, ...]) -> IKResult:
-    """Give the rows the shape of the batch."""
+    """Reshape the rows to the batch."""
     nq = problem.robot.nq
     return IKResult(
         best.q.reshape(*batch, nq),
@@ -126,15 +146,15 @@ def _method(name: str, iterations: int | None) -> Method:
         raise UnknownNameError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     if iterations is None:
         return METHODS[name]
-    if not isinstance(iterations, WHOLE) or isinstance(iterations, bool) or iterations < 1:
+    if not isinstance(iterations, INTEGER) or isinstance(iterations, bool) or iterations < 1:
         raise InputError(f"iterations must be a positive whole number, got {iterations!r}")
     return replace(METHODS[name], iterations=int(iterations))
 
 
 def _check(restarts: int, seed: int, time_limit: float | None, tolerance: float) -> None:
     for name, value in (("restarts", restarts), ("seed", seed)):
-        if not isinstance(value, WHOLE) or isinstance(value, bool) or value < 0:
-            raise InputError(f"{name} must be a whole number from 0 on, got {value!r}")
+        if not isinstance(value, INTEGER) or isinstance(value, bool) or value < 0:
+            raise InputError(f"{name} must be a whole number, 0 or larger, got {value!r}")
     if not isinstance(tolerance, REAL) or not 0 < tolerance < np.inf:
         raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
     if time_limit is not None and (not isinstance(time_limit, REAL) or not 0 < time_limit < np.inf):

@@ -1,4 +1,4 @@
-"""Where numeric inverse kinematics starts: the middle of the limits first, then points spread evenly within them."""
+"""Starts of numeric inverse kinematics: the middle of the limits, then a quasi-random sequence within them."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
-ENDLESS = 1e30  # stands for an infinite limit in the core, which wants finite numbers
-AT_LIMIT = 1e-9
-BESIDE = 11  # starts that a target alone has in the core beside its first, taken four by four
+INFINITE_LIMIT = 1e30  # stands for an infinite limit: the core takes finite numbers only
+LIMIT_TOLERANCE = 1e-9  # from a limit, within which a coordinate counts as at it [rad or m]
+MAX_PARALLEL_STARTS = 11  # additional starts of a single target, solved together in the core
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The limits of a robot (nq,), as the solver needs them, made once for each robot."""
+    """The limits of a robot (nq,) in the form the solver needs, computed once for each robot."""
 
     lower: Array  # finite, for the core
     upper: Array
-    near_lower: Array  # what counts as standing at a limit
+    near_lower: Array  # at or below: the coordinate is at its lower limit
     near_upper: Array
-    low: Array  # from where to where starts are drawn
+    low: Array  # range of the starts
     high: Array
     middle: Array
-    free: NDArray[np.intp]  # coordinates of free bodies and balls, which starts leave alone
-    turning: NDArray[np.bool_]  # coordinates that come to the same place after a whole turn
+    fixed: NDArray[np.intp]  # coordinates of floating and ball joints, which starts do not change
+    periodic: NDArray[np.bool_]  # coordinates with the same pose after a whole turn
 
     def active(self, q: Array) -> NDArray[np.bool_]:
-        """Tell which coordinates stand at a limit."""
+        """Tell which coordinates are at a limit."""
         at: NDArray[np.bool_] = (q <= self.near_lower) | (q >= self.near_upper)
         return at
 
     def wrapped(self, q: Array) -> Array:
-        """Add whole turns that bring angles within their limits, where there are such."""
-        turns = np.ceil((self.lower - AT_LIMIT - q) / (2 * np.pi)) * self.turning
+        """Add whole turns that bring angles within their limits, where possible."""
+        turns = np.ceil((self.lower - LIMIT_TOLERANCE - q) / (2 * np.pi)) * self.periodic
         inside = q + 2 * np.pi * turns
-        moved = self.turning & ((q < self.lower) | (q > self.upper)) & (inside <= self.upper + AT_LIMIT)
+        moved = self.periodic & ((q < self.lower) | (q > self.upper)) & (inside <= self.upper + LIMIT_TOLERANCE)
         return np.asarray(np.where(moved, inside, q))
 
 
@@ -49,29 +49,29 @@ _KNOWN: WeakKeyDictionary[Robot, Bounds] = WeakKeyDictionary()
 
 
 def bounds_of(robot: Robot) -> Bounds:
-    """Look up the bounds of a robot, or make them."""
+    """Return the bounds of a robot, cached."""
     known = _KNOWN.get(robot)
     if known is not None:
         return known
     low, high = robot.sampling_range()
-    middle, free, turning = 0.5 * (low + high), np.zeros(robot.nq, dtype=bool), np.zeros(robot.nq, dtype=bool)
+    middle, fixed, periodic = 0.5 * (low + high), np.zeros(robot.nq, dtype=bool), np.zeros(robot.nq, dtype=bool)
     for joint in robot.joints:
         if joint.kind in ("floating", "ball"):
-            free[joint.q] = True
+            fixed[joint.q] = True
         elif joint.mimic is None and joint.kind in ("revolute", "continuous"):
-            turning[joint.q] = True
+            periodic[joint.q] = True
     for joint in robot.joints:
-        while joint.mimic is not None:  # a whole turn of the leader need not be one of its follower
+        while joint.mimic is not None:  # a whole turn of the leader need not be one of its mimic joint
             joint = robot.joint(joint.mimic.joint)
-            turning[joint.q] = False
-    middle[free] = robot.neutral()[free]
-    lower, upper = np.maximum(robot.limits.lower, -ENDLESS), np.minimum(robot.limits.upper, ENDLESS)
-    near = lower + AT_LIMIT, upper - AT_LIMIT
-    return _KNOWN.setdefault(robot, Bounds(lower, upper, *near, low, high, middle, np.flatnonzero(free), turning))
+            periodic[joint.q] = False
+    middle[fixed] = robot.neutral()[fixed]
+    lower, upper = np.maximum(robot.limits.lower, -INFINITE_LIMIT), np.minimum(robot.limits.upper, INFINITE_LIMIT)
+    near = lower + LIMIT_TOLERANCE, upper - LIMIT_TOLERANCE
+    return _KNOWN.setdefault(robot, Bounds(lower, upper, *near, low, high, middle, np.flatnonzero(fixed), periodic))
 
 
-def first_start(robot: Robot, bounds: Bounds, q0: ArrayLike | None) -> Array:
-    """Check q0 (..., nq), or take the middle of the limits."""
+def initial_start(robot: Robot, bounds: Bounds, q0: ArrayLike | None) -> Array:
+    """Return q0 (..., nq), checked, or the middle of the limits."""
     if q0 is None:
         return bounds.middle
     return configuration(robot, q0, "q0")
@@ -88,8 +88,11 @@ def configuration(robot: Robot, q: ArrayLike, name: str) -> Array:
     return result
 
 
-class EvenPoints:
-    """Starts that fill the limits evenly: multiples of the generalised golden ratio (M. Roberts 2018)."""
+class QuasiRandomStarts:
+    """A low-discrepancy sequence of starts within the limits: multiples of the generalised golden ratio.
+
+    M. Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018.
+    """
 
     def __init__(self, bounds: Bounds, seed: int, skip: int = 0) -> None:
         self.bounds = bounds
@@ -97,38 +100,38 @@ class EvenPoints:
         self.next = (first + skip * self.step) % 1.0
 
     def draw(self, start: Array) -> Array:
-        """Draw one point for each row of `start` (n, nq), whose free bodies and balls it keeps."""
+        """Draw one point for each row of `start` (n, nq), keeping its floating and ball joints."""
         if len(start) == 0:
             return start
         points = (self.next + np.arange(1, len(start) + 1)[:, None] * self.step) % 1.0
         self.next = points[-1]
         q: Array = self.bounds.low + points * (self.bounds.high - self.bounds.low)
-        if len(self.bounds.free):
-            q[:, self.bounds.free] = start[:, self.bounds.free]
+        if len(self.bounds.fixed):
+            q[:, self.bounds.fixed] = start[:, self.bounds.fixed]
         return q
 
 
-def beside(bounds: Bounds, start: Array, count: int, seed: int) -> Array:
-    """Put the first `count` even points, but no more than BESIDE, under one start (1, nq): (m, nq)."""
-    rows: Array = _few(bounds, seed)[: 1 + count].copy()
+def parallel_starts(bounds: Bounds, start: Array, count: int, seed: int) -> Array:
+    """Stack one start (1, nq) and the first `count` quasi-random ones, at most MAX_PARALLEL_STARTS: (m, nq)."""
+    rows: Array = _first_points(bounds, seed)[: 1 + count].copy()
     rows[0] = start[0]
-    if len(bounds.free):
-        rows[1:, bounds.free] = start[:, bounds.free]
+    if len(bounds.fixed):
+        rows[1:, bounds.fixed] = start[:, bounds.fixed]
     return rows
 
 
 @lru_cache(maxsize=64)
-def _few(bounds: Bounds, seed: int) -> Array:
-    """Draw the first even points under a row that is left for another start: (1 + BESIDE, nq)."""
-    middle = np.repeat(bounds.middle[None], BESIDE, axis=0)
-    rows = np.concatenate([middle[:1], EvenPoints(bounds, seed).draw(middle)])
+def _first_points(bounds: Bounds, seed: int) -> Array:
+    """Draw the first quasi-random points after a row reserved for another start: (1 + MAX_PARALLEL_STARTS, nq)."""
+    middle = np.repeat(bounds.middle[None], MAX_PARALLEL_STARTS, axis=0)
+    rows = np.concatenate([middle[:1], QuasiRandomStarts(bounds, seed).draw(middle)])
     rows.flags.writeable = False
     return rows
 
 
 @lru_cache(maxsize=256)
 def _golden(dimension: int, seed: int) -> tuple[Array, Array]:
-    """Make the step from point to point, and the point before the first (dimension,)."""
+    """Compute the step of the sequence and the point before its first (dimension,)."""
     ratio = 2.0
     for _ in range(64):  # the root of x^(d + 1) = x + 1 above 1
         ratio = (1.0 + ratio) ** (1.0 / (dimension + 1))

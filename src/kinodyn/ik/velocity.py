@@ -1,8 +1,8 @@
-"""Joint rates for wanted twists: the textbook methods as small functions over any batch axes.
+"""Joint velocities for desired twists: the textbook methods as small functions over any batch axes.
 
-A task is a Jacobian J (..., m, n) and what J v should be, (..., m): six numbers for a frame, fewer for a part of them,
-three for the centre of mass. Joint rates v are (..., n). Singular values below `TOLERANCE` times the norm of J count as
-zero.
+A task is a pair of a Jacobian J (..., m, n) and a desired twist J v (..., m): six rows for a frame, fewer for a part of
+it, three for the CoM. Joint velocities v are (..., n). Singular values below `RANK_TOLERANCE` times the norm of J count
+as zero.
 """
 
 from __future__ import annotations
@@ -20,26 +20,64 @@ from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import pose_error
 
-TOLERANCE = 1e-9
+__all__ = [
+    "adaptive_damping",
+    "damped",
+    "least_norm",
+    "limit_avoidance",
+    "limit_measure",
+    "null_space",
+    "prioritised",
+    "resolved_rate",
+    "stacked",
+]
+
+RANK_TOLERANCE = 1e-9
 
 Task = tuple[ArrayLike, ArrayLike]
 Mask = NDArray[np.bool_]
 
 
 def null_space(J: ArrayLike) -> Array:
-    """Compute the projector N = I - J^+ J (..., n, n) onto the rates that J does not see: J N = 0, N N = N.
+    """Compute the null space projector N = I - J^+ J: J N = 0, N N = N.
 
+    Parameters
+    ----------
+    J : (..., m, n)
+
+    Returns
+    -------
+    (..., n, n) array
+
+    Notes
+    -----
     A. Liegeois, "Automatic supervisory control of the configuration and behavior of multibody mechanisms", 1977.
     """
-    _, _, Vt, counts = _decompose(_matrix("J", J))
-    return _remove_rows(Vt, counts)
+    _, _, Vt, regular = _decompose(_matrix("J", J))
+    return _remove_rows(Vt, regular)
 
 
 def least_norm(J: ArrayLike, twist: ArrayLike, null_velocity: ArrayLike | None = None) -> Array:
-    """Find the smallest rates (..., n) that come nearest to J v = twist, plus `null_velocity` as far as J lets it.
+    """Compute the velocities of least norm that minimise `norm(J v - twist)`, plus a velocity in the null space.
 
+    Parameters
+    ----------
+    J : (..., m, n)
+    twist : (..., m)
+        Desired J v.
+    null_velocity : (..., n), optional
+        Projected onto the null space of J and added.
+
+    Returns
+    -------
+    (..., n) array
+
+    Notes
+    -----
     Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling, Planning and Control", 2009, eq. 3.54.
 
+    Examples
+    --------
     >>> print(least_norm([[1.0, 1.0]], [2.0]), least_norm([[1.0, 1.0]], [2.0], null_velocity=[3.0, 0.0]))
     [1. 1.] [ 2.5 -0.5]
     """
@@ -47,29 +85,58 @@ def least_norm(J: ArrayLike, twist: ArrayLike, null_velocity: ArrayLike | None =
 
 
 def damped(J: ArrayLike, twist: ArrayLike, damping: ArrayLike, null_velocity: ArrayLike | None = None) -> Array:
-    """Find the rates (..., n) that minimise `norm(J v - twist)^2 + damping^2 norm(v)^2`, plus free `null_velocity`.
+    """Minimise `norm(J v - twist)^2 + damping^2 norm(v)^2`, plus a velocity in the null space.
 
-    `damping` (...) is in the units of J. At 0 this is `least_norm`; the norm of the rates never exceeds
-    `norm(twist) / (2 damping)`.
+    The norm of v without `null_velocity` never exceeds `norm(twist) / (2 damping)`.
+
+    Parameters
+    ----------
+    J : (..., m, n)
+    twist : (..., m)
+        Desired J v.
+    damping : (...)
+        In the units of J; 0 gives `least_norm`.
+    null_velocity : (..., n), optional
+        Projected onto the null space of J and added.
+
+    Returns
+    -------
+    (..., n) array
+
+    Notes
+    -----
     C. W. Wampler, "Manipulator inverse kinematic solutions based on vector formulations and damped least-squares
     methods", 1986.
     """
-    matrix, wanted, factor = _task(J, twist, damping)
-    U, s, Vt, counts = _decompose(matrix)
-    v = _solve(U, s, Vt, counts, wanted, factor)
+    matrix, desired, factor = _task(J, twist, damping)
+    U, s, Vt, regular = _decompose(matrix)
+    v = _solve(U, s, Vt, regular, desired, factor)
     if null_velocity is None:
         return v
     free = numbers("null_velocity", null_velocity, matrix.shape[-1])
-    projector, free = broadcast((_remove_rows(Vt, counts), 2), (free, 1))
+    projector, free = broadcast((_remove_rows(Vt, regular), 2), (free, 1))
     return np.asarray(v + _times(projector, free))
 
 
 def adaptive_damping(J: ArrayLike, *, threshold: float = 0.01, maximum: float = 0.1) -> Array:
-    """Choose the damping (...) that is 0 while manipulability is above `threshold` and grows to `maximum` as it falls.
+    """Compute a damping for `damped` that is 0 above a threshold of manipulability and grows as it falls.
 
-    For `damped`: its square is the scale factor of Y. Nakamura and H. Hanafusa, "Inverse kinematic solutions with
-    singularity robustness for robot manipulator control", 1986. Manipulability is the product of J's singular values;
-    `threshold` is in its units, which depend on the number of rows, `maximum` in those of J.
+    Parameters
+    ----------
+    J : (..., m, n)
+    threshold : float
+        Manipulability, the product of the singular values of J, below which damping starts.
+    maximum : float
+        Damping at a singularity, in the units of J.
+
+    Returns
+    -------
+    (...) array
+
+    Notes
+    -----
+    Its square is the scale factor of Y. Nakamura and H. Hanafusa, "Inverse kinematic solutions with singularity
+    robustness for robot manipulator control", 1986.
     """
     for what, value in (("threshold", threshold), ("maximum", maximum)):
         if numbers(what, value).shape != () or not value > 0.0:
@@ -89,11 +156,32 @@ def resolved_rate(
     damping: ArrayLike = 0.0,
     null_velocity: ArrayLike | None = None,
 ) -> Array:
-    """Find the rates v (..., nv) that take a frame to a target pose (..., 4, 4), which may be moving.
+    """Compute joint velocities that move a frame to a target pose, which may be moving.
 
-    The error is the screw between the two poses; where the robot can follow, it shrinks as exp(-gain t), `gain` (...)
-    in 1/s. `feedforward` (..., 6) is the target's own twist in the aligned reference. `damping` and `null_velocity`
-    as in `damped`. K. M. Lynch and F. C. Park, "Modern Robotics", 2017, eq. 11.16, without its integral.
+    The error is the screw between the two poses; where the robot can follow, it decays as exp(-gain t).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+        Configurations.
+    T_target : (..., 4, 4)
+        Target pose T_world_frame.
+    frame : str or int
+    gain : (...)
+        [1/s]
+    feedforward : (..., 6), optional
+        Twist of the target at its origin in world axes, linear first [m/s, rad/s].
+    damping, null_velocity
+        As in `damped`.
+
+    Returns
+    -------
+    (..., nv) array
+
+    Notes
+    -----
+    K. M. Lynch and F. C. Park, "Modern Robotics", 2017, eq. 11.16, without its integral.
     """
     T = kinematics.pose(robot, q, frame)
     T_goal, T = broadcast((as_pose(T_target, "T_target"), 2), (T, 2))
@@ -103,43 +191,74 @@ def resolved_rate(
     error, rate = broadcast((pose_error(T, T_goal), 1), (rate, 1))
     twist = rate * error
     if feedforward is not None:
-        carried, moved = broadcast((numbers("feedforward", feedforward, 6), 1), (T[..., :3, 3] - T_goal[..., :3, 3], 1))
-        # As if the frame were fixed to the target: at its own origin the target's twist has another linear part.
-        linear = carried[..., :3] + np.cross(carried[..., 3:], moved)
-        own = np.concatenate([linear, carried[..., 3:]], axis=-1)
-        twist, own = broadcast((twist, 1), (own, 1))
-        twist = twist + own
+        target_twist, offset = broadcast(
+            (numbers("feedforward", feedforward, 6), 1), (T[..., :3, 3] - T_goal[..., :3, 3], 1)
+        )
+        # The target's twist at the origin of the frame, as if the frame were fixed to the target.
+        linear = target_twist[..., :3] + np.cross(target_twist[..., 3:], offset)
+        moved = np.concatenate([linear, target_twist[..., 3:]], axis=-1)
+        twist, moved = broadcast((twist, 1), (moved, 1))
+        twist = twist + moved
     return damped(kinematics.jacobian(robot, q, frame), twist, damping, null_velocity)
 
 
 def stacked(tasks: Sequence[Task], *, weights: Sequence[ArrayLike] | None = None, damping: ArrayLike = 0.0) -> Array:
-    """Find the rates (..., n) that minimise the sum of `weight norm(J v - twist)^2`, plus `damping^2 norm(v)^2`.
+    """Minimise the sum of `weight norm(J v - twist)^2` over tasks, plus `damping^2 norm(v)^2`.
 
-    Tasks that cannot all be met share the error by their weights, (...) each. Siciliano et al. 2009, section 3.5.
+    Parameters
+    ----------
+    tasks : sequence of (J, twist)
+        Of shapes (..., m, n) and (..., m).
+    weights : sequence of (...), optional
+        One for each task, 1 by default; conflicting tasks share the error by their weights.
+    damping : (...)
+        In the units of J.
+
+    Returns
+    -------
+    (..., n) array
+
+    Notes
+    -----
+    Siciliano et al. 2009, section 3.5.
     """
     checked = _tasks(tasks)
     chosen = [1.0] * len(checked) if weights is None else list(weights)
     if len(chosen) != len(checked):
         raise InputError(f"there are {len(chosen)} weights for {len(checked)} tasks; give one for each")
-    rows, wanted = [], []
+    rows, desired = [], []
     for i, ((J, twist), weight) in enumerate(zip(checked, chosen, strict=True)):
         root = numbers(f"weights[{i}]", weight)
         if (root < 0.0).any():
             raise InputError(f"weights[{i}] is negative; give 0 or more")
         J, twist, root = broadcast((J, 2), (twist, 1), (np.sqrt(root), 0))
         rows.append(root[..., None, None] * J)
-        wanted.append(root[..., None] * twist)
+        desired.append(root[..., None] * twist)
     batch = broadcast(*((J, 2) for J in rows))
-    values = broadcast(*((twist, 1) for twist in wanted))
+    values = broadcast(*((twist, 1) for twist in desired))
     return damped(np.concatenate(batch, axis=-2), np.concatenate(values, axis=-1), damping)
 
 
 def prioritised(tasks: Sequence[Task], *, null_velocity: ArrayLike | None = None, damping: ArrayLike = 0.0) -> Array:
-    """Find the rates (..., n) that serve the tasks in order, each only as far as all before it are left as they are.
+    """Compute velocities for tasks in strict order of priority: each acts in the null space of all before it.
 
-    Any number of levels; `null_velocity` (..., n) comes last. `damping` smooths each level near its singularities and
-    never lets a lower one into a higher. B. Siciliano and J.-J. E. Slotine, "A general framework for managing multiple
-    tasks in highly redundant robotic systems", 1991.
+    Parameters
+    ----------
+    tasks : sequence of (J, twist)
+        Of shapes (..., m, n) and (..., m), highest priority first; any number of levels.
+    null_velocity : (..., n), optional
+        Desired velocity, with lowest priority.
+    damping : (...)
+        Damps each level near its singularities; it never lets a lower level disturb a higher.
+
+    Returns
+    -------
+    (..., n) array
+
+    Notes
+    -----
+    B. Siciliano and J.-J. E. Slotine, "A general framework for managing multiple tasks in highly redundant robotic
+    systems", 1991.
     """
     checked = _tasks(tasks)
     n = checked[0][0].shape[-1]
@@ -149,46 +268,73 @@ def prioritised(tasks: Sequence[Task], *, null_velocity: ArrayLike | None = None
     for J, twist in checked:
         J, twist, factor = _task(J, twist, damping)
         J, twist, factor, v, free = broadcast((J, 2), (twist, 1), (factor, 0), (v, 1), (free, 2))
-        # What is zero is judged by the task itself: what the levels above have left may be rounding alone.
-        U, s, Vt, counts = _decompose(J @ free, size=np.linalg.norm(J, axis=(-2, -1)))
-        step = _solve(U, s, Vt, counts, twist - _times(J, v), factor)
+        # The rank tolerance is relative to J itself: what higher levels leave may be rounding errors only.
+        U, s, Vt, regular = _decompose(J @ free, size=np.linalg.norm(J, axis=(-2, -1)))
+        step = _solve(U, s, Vt, regular, twist - _times(J, v), factor)
         v = v + _times(free, step)
-        free = free @ _remove_rows(Vt, counts)
+        free = free @ _remove_rows(Vt, regular)
         free = 0.5 * (free + np.swapaxes(free, -2, -1))
     return np.asarray(v)
 
 
 def limit_measure(robot: Robot, q: ArrayLike) -> Array:
-    """Measure (...) the distance from joint limits: 0 with every joint in its middle, -1/8 with every one at a limit.
+    """Measure the distance from joint limits: 0 with every joint in its middle, -1/8 with every joint at a limit.
 
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+        Configurations.
+
+    Returns
+    -------
+    (...) array
+
+    Notes
+    -----
     Siciliano et al. 2009, eq. 3.57, over the joints that have both limits.
     """
     return np.asarray(-0.5 * (_from_middle(robot, q)[0] ** 2).sum(axis=-1))
 
 
 def limit_avoidance(robot: Robot, q: ArrayLike, *, gain: float = 1.0) -> Array:
-    """Compute rates (..., nv) towards the middles of the joints' ranges: `gain` times the slope of `limit_measure`.
+    """Compute velocities towards the middle of the joint ranges, for use as `null_velocity`.
 
-    For use as `null_velocity`. Joints without limits get 0. A. Liegeois, 1977, as in `null_space`.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+        Configurations.
+    gain : float
+        Factor of the gradient of `limit_measure`.
+
+    Returns
+    -------
+    (..., nv) array
+        Zero for joints without limits.
+
+    Notes
+    -----
+    A. Liegeois, 1977, as in `null_space`.
     """
-    away, scale, places = _from_middle(robot, q)
-    v = np.zeros((*away.shape[:-1], robot.nv))
-    v[..., places] = -float(numbers("gain", gain)) * away * scale
+    offset, scale, columns = _from_middle(robot, q)
+    v = np.zeros((*offset.shape[:-1], robot.nv))
+    v[..., columns] = -float(numbers("gain", gain)) * offset * scale
     return v
 
 
 def _from_middle(robot: Robot, q: ArrayLike) -> tuple[Array, Array, list[int]]:
-    """Compute (q - middle) / range / sqrt(n) of the n limited joints, its slope, and their places in v."""
+    """Compute (q - middle) / range / sqrt(n) of the n limited joints, its derivative, and their indices in v."""
     values = configuration(robot, q)
     limited = [
         joint
         for joint in robot.joints
         if joint.mimic is None and joint.v.stop - joint.v.start == 1 and _has_range(robot, joint.q.start)
     ]
-    places = [joint.q.start for joint in limited]
-    lower, upper = robot.limits.lower[places], robot.limits.upper[places]
-    scale = 1.0 / (np.sqrt(max(1, len(places))) * (upper - lower))
-    return (values[..., places] - 0.5 * (lower + upper)) * scale, scale, [joint.v.start for joint in limited]
+    indices = [joint.q.start for joint in limited]
+    lower, upper = robot.limits.lower[indices], robot.limits.upper[indices]
+    scale = 1.0 / (np.sqrt(max(1, len(indices))) * (upper - lower))
+    return (values[..., indices] - 0.5 * (lower + upper)) * scale, scale, [joint.v.start for joint in limited]
 
 
 def _has_range(robot: Robot, i: int) -> bool:
@@ -205,11 +351,11 @@ def _matrix(what: str, J: ArrayLike) -> Array:
 
 def _task(J: ArrayLike, twist: ArrayLike, damping: ArrayLike) -> tuple[Array, Array, Array]:
     matrix = _matrix("J", J)
-    wanted, factor = numbers("twist", twist, matrix.shape[-2]), numbers("damping", damping)
+    desired, factor = numbers("twist", twist, matrix.shape[-2]), numbers("damping", damping)
     if (factor < 0.0).any():
         raise InputError("damping is negative; give 0 or more")
-    matrix, wanted, factor = broadcast((matrix, 2), (wanted, 1), (factor, 0))
-    return matrix, wanted, factor
+    matrix, desired, factor = broadcast((matrix, 2), (desired, 1), (factor, 0))
+    return matrix, desired, factor
 
 
 def _tasks(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
@@ -230,22 +376,26 @@ def _tasks(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
 
 
 def _decompose(J: Array, size: Array | None = None) -> tuple[Array, Array, Array, Mask]:
-    """Compute U, s, V^T of J and which singular values (..., k) are not zero, next to `size` (...) or the greatest."""
+    """Compute U, s, V^T of J and which singular values (..., k) are nonzero relative to `size` (...) or the largest."""
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     scale = s[..., :1] if size is None else np.asarray(size)[..., None]
-    return U, s, Vt, s > TOLERANCE * scale
+    return U, s, Vt, s > RANK_TOLERANCE * scale
 
 
-def _solve(U: Array, s: Array, Vt: Array, counts: Mask, wanted: Array, damping: Array) -> Array:
+def _solve(U: Array, s: Array, Vt: Array, regular: Mask, desired: Array, damping: Array) -> Array:
     squared = s**2 + damping[..., None] ** 2
-    inverse = np.divide(s, squared, out=np.zeros(squared.shape), where=counts | (damping[..., None] > 0.0))
-    return _times(np.swapaxes(Vt, -2, -1), inverse * _times(np.swapaxes(U, -2, -1), wanted))
+    inverse = np.divide(s, squared, out=np.zeros(squared.shape), where=regular | (damping[..., None] > 0.0))
+    return _times(np.swapaxes(Vt, -2, -1), inverse * _times(np.swapaxes(U, -2, -1), desired))
 
 
-def _remove_rows(Vt: Array, counts: Mask) -> Array:
-    rows = np.where(counts[..., None], Vt, 0.0)
+def _remove_rows(Vt: Array, regular: Mask) -> Array:
+    rows = np.where(regular[..., None], Vt, 0.0)
     return np.asarray(np.eye(Vt.shape[-1]) - np.swapaxes(rows, -2, -1) @ rows)
 
 
 def _times(A: Array, x: Array) -> Array:
     return np.asarray((A @ x[..., None])[..., 0])
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
