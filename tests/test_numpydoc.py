@@ -30,13 +30,10 @@ PENDING = frozenset(
         "kinodyn.estimation",
         "kinodyn.identification",
         "kinodyn.ik",
-        "kinodyn.ik.velocity",
         "kinodyn.limits",
         "kinodyn.qp",
         "kinodyn.sim",
         "kinodyn.tasks",
-        "kinodyn.trajectory",
-        "kinodyn.trajectory.cartesian",
         "kinodyn.viewer",
         "kinodyn.walking",
     }

@@ -1,4 +1,4 @@
-"""Closed-form inverse kinematics: every branch reaches, and the joints that made the target are always among them."""
+"""Closed-form inverse kinematics: all solutions reach the target, and the generating joints are among them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_swept_redundancy_gives_the_branches_of_each_value() -> None:
         np.testing.assert_array_equal(one.valid, found.valid[..., 8 * i : 8 * i + 8])
 
 
-def test_an_arm_and_a_leg_of_a_floating_humanoid_are_solved_with_the_rest_held() -> None:
+def test_an_arm_and_a_leg_of_a_floating_humanoid_are_solved_with_the_rest_fixed() -> None:
     robot = kd.load("humanoid")
     q = np.tile(robot.random(seed=3), (200, 1))
     moved = robot.random(200, seed=8)

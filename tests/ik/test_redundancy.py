@@ -1,4 +1,4 @@
-"""Which of many solutions: compared with a sweep of the closed form over the redundancy of a 7R arm."""
+"""Redundancy resolution against a sweep of the closed form over the redundant joint of a 7R arm."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assert_solved(robot: Robot, result: kd.ik.IKResult, T: Array) -> None:
     assert (result.q >= robot.limits.lower - 1e-9).all() and (result.q <= robot.limits.upper + 1e-9).all()
 
 
-def test_the_greatest_manipulability_is_that_of_the_sweep(
+def test_the_largest_manipulability_is_that_of_the_sweep(
     robot: Robot, targets: Array, sweep: tuple[Array, Array]
 ) -> None:
     q, valid = sweep
@@ -75,7 +75,7 @@ def test_nearest_means_nearest_to_the_start(robot: Robot, targets: Array) -> Non
     np.testing.assert_array_equal(nearest.q, by_posture.q)
 
 
-def test_a_function_of_ones_own_decides_as_well(robot: Robot, targets: Array) -> None:
+def test_a_custom_cost_is_minimised(robot: Robot, targets: Array) -> None:
     def height_of_the_elbow(q: Array) -> Array:
         return kd.kinematics.pose(robot, q, "panda_link4")[:, 2, 3]
 
@@ -86,7 +86,7 @@ def test_a_function_of_ones_own_decides_as_well(robot: Robot, targets: Array) ->
     assert (height_of_the_elbow(low.q) < height_of_the_elbow(high.q) - 1e-3).mean() > 0.9
 
 
-def test_two_hands_of_a_free_humanoid_keep_their_targets_while_it_stands_as_it_did() -> None:
+def test_two_hands_of_a_floating_humanoid_keep_their_targets_near_the_posture() -> None:
     robot = kd.load("humanoid")
     standing = robot.configuration("standing")
     moved = robot.integrate(standing, 0.1 * np.random.default_rng(0).normal(size=robot.nv))
@@ -101,7 +101,7 @@ def test_two_hands_of_a_free_humanoid_keep_their_targets_while_it_stands_as_it_d
     assert after < 0.8 * before
 
 
-def test_what_is_out_of_reach_stays_the_nearest_place(robot: Robot, targets: Array) -> None:
+def test_unreachable_targets_keep_the_nearest_configuration(robot: Robot, targets: Array) -> None:
     T = targets[:4].copy()
     T[::2, :3, 3] *= 10.0
     result = kd.ik.solve(robot, {FRAME: T}, prefer="manipulability")

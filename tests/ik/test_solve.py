@@ -1,4 +1,4 @@
-"""Numeric inverse kinematics: what it calls solved is solved, within limits; what it cannot reach it says."""
+"""Numeric inverse kinematics: solutions are verified and within limits; failures have the right status."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_hands_and_feet_are_placed_together_by_moving_the_base_too() -> None:
     assert np.abs(result.q[:, :3] - q0[:3]).max() > 1e-3
 
 
-def test_joints_that_do_not_carry_the_frame_stay_where_they_are() -> None:
+def test_joints_that_do_not_move_a_target_frame_keep_their_position() -> None:
     robot = kd.load("humanoid", base="fixed")
     q0 = robot.random(seed=3)
     T = kd.kinematics.pose(robot, robot.random(seed=4), "left_hand")
@@ -59,7 +59,7 @@ def test_joints_that_do_not_carry_the_frame_stay_where_they_are() -> None:
     assert names and names <= {*robot.description.chains["left_arm"], *robot.description.chains["torso"]}
 
 
-def test_followers_move_with_the_joint_they_follow() -> None:
+def test_mimic_joints_move_with_their_leader() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptionWarning)
         robot = kd.load("romeo", base="fixed")
@@ -107,7 +107,7 @@ def test_out_of_reach_the_arm_points_at_the_target() -> None:
     np.testing.assert_allclose(np.arctan2(tip[:, 1], tip[:, 0]), angle, atol=0.05)
 
 
-def test_what_only_limits_forbid_is_called_limits() -> None:
+def test_targets_reachable_only_beyond_limits_have_the_status_limits() -> None:
     rows = [kd.DH(a=0.5, lower=-0.2, upper=0.2), kd.DH(a=0.5, lower=-0.2, upper=0.2)]
     robot = kd.from_dh(rows)
     T = np.eye(4)
@@ -120,7 +120,7 @@ def test_what_only_limits_forbid_is_called_limits() -> None:
 
 
 @pytest.mark.parametrize("name", ["puma560", "ur5", "panda", "planar2r"])
-def test_singular_and_boundary_targets_get_an_answer(name: str) -> None:
+def test_singular_and_boundary_targets_are_solved(name: str) -> None:
     robot = load(name)
     frame = robot.frame_names[-1]
     q = np.concatenate([np.zeros((1, robot.nq)), robot.random(40, seed=1)])
@@ -183,7 +183,7 @@ def test_wrong_arguments_are_refused() -> None:
         kd.ik.solve(None, {"wrist_3_link": T})  # type: ignore[arg-type]
 
 
-def test_within_limits_the_nearest_place_is_found() -> None:
+def test_within_limits_the_nearest_configuration_is_found() -> None:
     """A joint at its limit must not keep the others from doing what they can: compared with a fine grid."""
     bounds = [(-0.3, 0.4), (-1.2, 0.1), (-0.2, 1.5)]
     robot = kd.from_dh([kd.DH(a=0.5, lower=low, upper=high) for low, high in bounds])

@@ -1,4 +1,4 @@
-"""Every method by name: its step is that of the book, and whatever the robot, what it says is true."""
+"""Every method by name: its first step is that of the textbook, and its status is right on every kind of robot."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("method", CORE)
 @pytest.mark.parametrize("name", ["ur5", "panda", "scara"])
-def test_the_first_step_is_that_of_the_book(name: str, method: str) -> None:
+def test_the_first_step_is_that_of_the_textbook(name: str, method: str) -> None:
     robot, frame = load(name)
     start, q = nearby(robot, 20, 0.02)
     if name == "scara":
@@ -115,7 +115,7 @@ def test_the_first_step_is_that_of_the_book(name: str, method: str) -> None:
 
 @pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize("method", CORE)
-def test_one_target_alone_gets_what_it_gets_among_many(method: str) -> None:
+def test_a_single_target_has_the_result_of_a_batch(method: str) -> None:
     robot, frame = load("panda")
     start, q = nearby(robot, 30, 0.1)
     T = kd.kinematics.pose(robot, q, frame)
@@ -129,7 +129,7 @@ def test_one_target_alone_gets_what_it_gets_among_many(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", CORE)
-def test_more_targets_than_joints_get_the_step_of_least_squares(method: str) -> None:
+def test_overdetermined_targets_get_the_least_squares_step(method: str) -> None:
     robot, frame = load("ur5")
     frames = ("forearm_link", frame)
     start, q = nearby(robot, 20, 0.02)
@@ -146,7 +146,7 @@ def test_more_targets_than_joints_get_the_step_of_least_squares(method: str) -> 
 
 
 @pytest.mark.parametrize("method", CORE)
-def test_a_target_in_another_galaxy_does_no_harm(method: str) -> None:
+def test_a_very_distant_target_causes_no_overflow(method: str) -> None:
     robot = kd.load("planar3r")
     T = kd.kinematics.pose(robot, robot.random(4, seed=0), "link3")
     T[:, :3, 3] *= 1e40
@@ -170,7 +170,7 @@ def test_damping_keeps_steps_short_where_the_arm_is_singular() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ROBOTS)
-def test_every_method_reaches_what_is_near_on_every_kind_of_robot(name: str, method: str) -> None:
+def test_every_method_reaches_near_targets_on_every_kind_of_robot(name: str, method: str) -> None:
     robot, frame = load(name)
     start, q = nearby(robot, 4 if method == "optimise" else 40, 0.1)
     T = kd.kinematics.pose(robot, q, frame)
@@ -192,7 +192,7 @@ def assert_true(robot: Robot, result: kd.ik.IKResult, frame: str, T: Array, tole
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_that_fails_does_not_blame_the_robot(method: str) -> None:
+def test_a_failing_method_does_not_report_unreachable(method: str) -> None:
     """Whatever gives up, without restarts, on poses that can be reached: it is the budget or a singularity."""
     robot, frame = load("puma560")
     T = kd.kinematics.pose(robot, robot.random(5 if method == "optimise" else 200, seed=1), frame)
@@ -203,7 +203,7 @@ def test_a_method_that_fails_does_not_blame_the_robot(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_out_of_reach_is_out_of_reach_by_every_method(method: str) -> None:
+def test_every_method_reports_unreachable_targets(method: str) -> None:
     robot, frame = load("scara")
     T = np.tile(kd.kinematics.pose(robot, robot.neutral(), frame), (3, 1, 1))
     T[:, 0, 3] = [1.5, 2.0, 3.0]
@@ -216,7 +216,7 @@ def test_out_of_reach_is_out_of_reach_by_every_method(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_frame_that_nothing_moves_is_there_or_out_of_reach(method: str) -> None:
+def test_a_fixed_frame_is_solved_or_unreachable(method: str) -> None:
     robot, _ = load("scara")
     frame = robot.frame_names[0]
     T = np.tile(kd.kinematics.pose(robot, robot.neutral(), frame), (2, 1, 1))
@@ -226,14 +226,14 @@ def test_a_frame_that_nothing_moves_is_there_or_out_of_reach(method: str) -> Non
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_half_a_turn_away_is_no_dead_end(method: str) -> None:
+def test_targets_half_a_turn_away_are_solved(method: str) -> None:
     robot = kd.from_dh([kd.DH(a=0.5)])
     T = kd.kinematics.pose(robot, np.array([np.pi]), "link1")
     result = kd.ik.solve(robot, {"link1": T}, np.zeros(1), restarts=0, method=method, weights=[0, 0, 0, 1, 1, 1])  # type: ignore[arg-type]
     assert result.success and result.iterations > 0
 
 
-def test_joints_outside_their_limits_are_brought_back() -> None:
+def test_joints_outside_their_limits_return_within_them() -> None:
     robot, frame = load("panda")
     q = robot.random(20, seed=1)
     result = kd.ik.solve(robot, {frame: kd.kinematics.pose(robot, q, frame)}, q + 5.0)
@@ -244,7 +244,7 @@ def test_joints_outside_their_limits_are_brought_back() -> None:
     assert kd.ik.solve(humanoid, {"left_hand": T}, humanoid.neutral() + 4.0).success  # the legs stay, within limits
 
 
-def test_after_the_time_limit_nothing_new_is_begun() -> None:
+def test_no_attempt_starts_after_the_time_limit() -> None:
     robot, frame = load("panda")
     T = kd.kinematics.pose(robot, robot.random(4000, seed=1), frame)
     hurried = kd.ik.solve(robot, {frame: T}, time_limit=1e-9)
@@ -256,7 +256,7 @@ def test_after_the_time_limit_nothing_new_is_begun() -> None:
     np.testing.assert_array_equal(patient.q, kd.ik.solve(robot, {frame: T}).q)
 
 
-def test_weights_decide_what_gives_way_where_not_all_can_be_had() -> None:
+def test_weights_decide_how_conflicting_targets_share_the_error() -> None:
     robot = kd.load("planar2r")
     frame = robot.frame_names[-1]
     T = kd.kinematics.pose(robot, np.array([0.3, 0.8]), frame)

@@ -1,4 +1,4 @@
-"""By the thousand, as TRAC-IK was measured: random reachable poses from the middle of the limits, judged by Pinocchio.
+"""The protocol of TRAC-IK: thousands of random reachable poses from the middle of the limits, verified by Pinocchio.
 
 P. Beeson and B. Ames, "TRAC-IK: an open-source library for improved solving of generic inverse kinematics", 2015.
 """
@@ -103,7 +103,7 @@ def test_solutions_in_a_corner_of_the_limits_are_found() -> None:
 
 
 @pytest.mark.parametrize(("name", "frame"), [pair for pair in ARMS_AND_LEGS if pair[0] in SINGULAR_JOINTS])
-def test_what_is_out_of_reach_is_called_so(name: str, frame: str) -> None:
+def test_unreachable_poses_are_reported(name: str, frame: str) -> None:
     part, rng = limb(name, frame), np.random.default_rng(0)
     T = part.pose(part.robot.random(1000, seed=7))
     longest = np.linalg.norm(part.pose(part.robot.random(5000, seed=8))[:, :3, 3], axis=-1).max()

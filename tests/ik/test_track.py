@@ -1,4 +1,4 @@
-"""Along a path of poses: one continuous branch within limits, or the sample and the reason where it must break."""
+"""Tracking of paths of poses: one continuous branch within limits, or the sample and the reason of a break."""
 
 from __future__ import annotations
 
@@ -76,9 +76,7 @@ def assert_honest(robot: Robot, path: kd.ik.TrackResult, frame: str, T: Array, m
 
 @pytest.mark.parametrize("make", [circle, turning])
 @pytest.mark.parametrize(("name", "frame", "q0"), ARMS)
-def test_arms_follow_circles_and_turns_from_where_they_stand(
-    name: str, frame: str, q0: Array | None, make: Any
-) -> None:
+def test_arms_follow_circles_and_rotations_from_q0(name: str, frame: str, q0: Array | None, make: Any) -> None:
     robot = load(name)
     start = bent(robot) if q0 is None else q0
     T = make(robot, frame, start)
@@ -98,7 +96,7 @@ def test_without_a_start_one_is_found(name: str, frame: str, q0: Array | None) -
 
 
 @pytest.mark.parametrize(("name", "frame", "q0"), ARMS[1:3])
-def test_every_sample_is_on_the_branch_that_goes_on_from_the_last(name: str, frame: str, q0: Array) -> None:
+def test_every_sample_is_on_the_branch_of_the_previous_one(name: str, frame: str, q0: Array) -> None:
     robot = load(name)
     T = circle(robot, frame, q0, radius=0.1, samples=300)
     path = kd.ik.track(robot, T, frame, q0)
@@ -123,7 +121,7 @@ def test_a_path_made_by_joints_away_from_singularities_is_found_again(name: str,
     np.testing.assert_allclose(path.q, q, atol=1e-7)
 
 
-def test_from_elsewhere_the_path_begins_with_the_nearest_configuration() -> None:
+def test_from_elsewhere_the_path_starts_with_the_nearest_configuration() -> None:
     robot = load("puma560")
     T = circle(robot, "link6", PUMA)
     away = PUMA + [0.2, -0.1, 0.1, 0.2, 0.1, -0.3]
@@ -143,7 +141,7 @@ def test_halving_the_distance_of_samples_gives_the_same_path() -> None:
     np.testing.assert_allclose(half, whole[::2], atol=0.02)
 
 
-def test_a_path_out_of_reach_breaks_at_the_boundary() -> None:
+def test_an_unreachable_path_breaks_at_the_workspace_boundary() -> None:
     robot = kd.load("planar2r")
     T = np.tile(np.eye(4), (200, 1, 1))
     T[:, 0, 3] = np.linspace(1.0, 2.5, 200)
@@ -165,7 +163,7 @@ def test_a_branch_ends_in_a_singularity_where_two_closed_forms_vanish() -> None:
     assert all(np.abs(vanished - reached).min() <= 1 for reached in path.reached[ended])
 
 
-def test_a_first_pose_out_of_reach_leaves_nothing() -> None:
+def test_an_unreachable_first_pose_leaves_an_empty_path() -> None:
     robot = load("panda")
     T = line(robot, "panda_link8", PANDA, [0.0, 0.0, 0.0], 5)
     T[:, 0, 3] += 3.0
@@ -189,14 +187,14 @@ def test_a_path_into_a_limit_names_the_joint_and_the_side() -> None:
     assert "joint 'joint3' is at its" in path.reasons[0]
 
 
-def test_without_limits_it_goes_on() -> None:
+def test_without_limits_the_path_continues() -> None:
     robot = load("scara")
     q0 = np.array([0.3, 0.9, 0.1, 0.5])
     path = kd.ik.track(robot, line(robot, "link4", q0, [0.0, 0.0, -1.0]), "link4", q0, limits=False)
     assert path.success and (path.q[-1] > robot.limits.upper).any() | (path.q[-1] < robot.limits.lower).any()
 
 
-def test_a_start_beyond_limits_is_told() -> None:
+def test_a_start_beyond_limits_is_reported() -> None:
     robot = load("puma560")
     q0 = PUMA + [0.0, 0.0, 0.0, 0.0, 2.0, 0.0]
     path = kd.ik.track(robot, line(robot, "link6", q0, [0.1, 0.0, 0.0]), "link6", q0)
@@ -204,7 +202,7 @@ def test_a_start_beyond_limits_is_told() -> None:
 
 
 @pytest.mark.parametrize(("name", "frame", "q0"), ARMS[1:3])
-def test_a_smooth_way_through_the_wrist_singularity_is_taken(name: str, frame: str, q0: Array) -> None:
+def test_the_smooth_path_through_the_wrist_singularity_is_taken(name: str, frame: str, q0: Array) -> None:
     robot = load(name)
     q = np.tile(q0, (101, 1))
     q[:, 4] = np.linspace(-0.4, 0.41, 101)  # the fifth joint straightens the wrist and goes on
@@ -252,7 +250,7 @@ def assert_no_jump(robot: Robot, q: Array, T: Array, frame: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "frame"), [("puma560", "link6"), ("ur5", "wrist_3_link")])
-def test_lines_of_joints_through_singularities_are_followed_to_the_end(name: str, frame: str) -> None:
+def test_straight_joint_paths_through_singularities_are_followed_to_the_end(name: str, frame: str) -> None:
     robot = load(name)
     fine = crossing_lines(robot, frame, 21, 49)[:14]
     T = kd.kinematics.pose(robot, fine, frame)
@@ -280,7 +278,7 @@ def test_without_a_start_whole_turns_of_the_first_configuration_are_tried() -> N
     assert path.success and path.q[0, 5] < -np.pi
 
 
-def test_without_a_closed_form_a_way_through_a_singularity_is_found_too() -> None:
+def test_without_a_closed_form_a_path_through_a_singularity_is_found_too() -> None:
     robot = load("scara")
     ends = robot.random((60, 2), seed=77)
     q = ends[:, :1] + np.linspace(0.0, 1.0, 40)[:, None] * (ends[:, 1:] - ends[:, :1])
@@ -289,7 +287,7 @@ def test_without_a_closed_form_a_way_through_a_singularity_is_found_too() -> Non
     assert path.success.mean() >= 0.95 and (path.tried > 1).any()
 
 
-def test_joints_that_do_not_move_the_frame_stay_where_they_are() -> None:
+def test_joints_that_do_not_move_the_frame_keep_their_position() -> None:
     robot, ends = load("puma560"), load("puma560").random((20, 2), seed=5)[[3, 16]]
     q = ends[:, :1] + np.linspace(0.0, 1.0, 60)[:, None] * (ends[:, 1:] - ends[:, :1])
     T = kd.kinematics.pose(robot, q, "link4")
@@ -318,7 +316,7 @@ def test_branches_are_exchanged_where_they_meet_and_not_where_they_come_near(gap
     assert (path.q[: path.reached, 1] < 0.0).all()
 
 
-def test_a_break_that_no_way_avoids_stays_where_it_was_after_the_search() -> None:
+def test_a_break_that_no_path_avoids_stays_after_the_search() -> None:
     robot = load("puma560")
     q = np.tile(PUMA, (80, 1))
     q[:, 0] = np.linspace(2.0, 3.5, 80)  # the whole arm turns past the limit of its first joint
@@ -330,7 +328,7 @@ def test_a_break_that_no_way_avoids_stays_where_it_was_after_the_search() -> Non
     assert far.status == "unreachable" and far.tried == 1  # there is nothing to search for
 
 
-def test_a_path_that_waits_in_front_of_a_singularity_goes_through_it() -> None:
+def test_a_path_that_pauses_before_a_singularity_crosses_it() -> None:
     robot = load("puma560")
     q = np.tile(PUMA, (70, 1))
     q[:, 4] = np.concatenate([np.linspace(-0.4, -0.01, 30), np.full(10, -0.01), np.linspace(0.003, 0.38, 30)])
@@ -378,7 +376,7 @@ def _least_norm(robot: Robot, T: Array, frame: str, q0: Array) -> Array:
     return np.array(path)
 
 
-def test_continuous_joints_turn_on_beyond_pi() -> None:
+def test_continuous_joints_rotate_beyond_pi() -> None:
     robot = kd.load("planar3r")
     q0 = np.array([0.3, 0.5, 0.4])
     turns = np.array([kd.spatial.pose([0, 0, 0], kd.spatial.rot_z(a)) for a in np.linspace(0.0, 15.0, 150)])
@@ -397,7 +395,7 @@ def test_a_range_of_more_than_a_turn_is_used_and_not_wrapped() -> None:
     assert path.q[path.reached - 1, 0] + 0.05 > 2 * np.pi
 
 
-def test_a_step_that_is_too_long_is_told_and_a_longer_one_allowed() -> None:
+def test_a_step_beyond_max_step_is_reported_and_a_larger_max_step_allows_it() -> None:
     robot = load("ur5")
     T = circle(robot, "wrist_3_link", UR5, samples=12)
     strict = kd.ik.track(robot, T, "wrist_3_link", UR5, max_step=0.01)
@@ -479,7 +477,7 @@ def test_steps_are_those_that_the_jacobian_predicts(seed: int, name: str) -> Non
 
 
 @pytest.mark.parametrize(("name", "frame"), [("ur5", "wrist_3_link"), ("puma560", "link6")])
-def test_screws_in_all_directions_end_with_an_honest_answer(name: str, frame: str) -> None:
+def test_screws_in_all_directions_end_with_a_correct_status(name: str, frame: str) -> None:
     robot, rng = load(name), np.random.default_rng(102)
     start = robot.random(16, seed=102)
     twist = rng.normal(size=(16, 1, 6)) * [0.4, 0.4, 0.4, 1.0, 1.0, 1.0] * np.linspace(0.0, 1.0, 54)[:, None]
@@ -499,7 +497,7 @@ def test_one_sample_is_a_path() -> None:
     assert path.success and path.q.shape == (1, 7) and path.motion == 0.0
 
 
-def test_a_path_that_stands_still_is_followed() -> None:
+def test_a_path_at_rest_is_followed() -> None:
     robot = load("panda")
     path = kd.ik.track(robot, line(robot, "panda_link8", PANDA, [0, 0, 0], 20), "panda_link8", PANDA)
     assert path.success
@@ -539,7 +537,7 @@ def test_half_a_turn_between_two_samples_is_followed_in_between() -> None:
         ({"robot": "panda"}, InputError, "robot"),
     ],
 )
-def test_misuse_is_told(change: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_wrong_arguments_raise(change: dict[str, Any], error: type[Exception], words: str) -> None:
     robot = load("panda")
     T = line(robot, "panda_link8", PANDA, [0.1, 0.0, 0.0], 3)
     arguments = {"robot": robot, "T_path": T, "frame": "panda_link8", "q0": PANDA} | change
@@ -547,7 +545,7 @@ def test_misuse_is_told(change: dict[str, Any], error: type[Exception], words: s
         kd.ik.track(**arguments)
 
 
-def test_the_picture_shows_joints_limits_and_the_break() -> None:
+def test_the_plot_shows_joints_limits_and_the_break() -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     robot = load("scara")
@@ -557,6 +555,6 @@ def test_the_picture_shows_joints_limits_and_the_break() -> None:
     labels = ax.get_legend_handles_labels()[1]
     assert {"joint1", "joint2", "joint3", "limits"} <= set(labels) and ax.get_xlabel() == "sample"
     assert len(ax.lines) == 1 + 3 * (len(labels) - 1)  # each joint with two limits, and the break
-    with pytest.raises(InputError, match="place of one path"):
+    with pytest.raises(InputError, match="index of one path"):
         path.plot()
     matplotlib.pyplot.close(ax.figure)

@@ -1,4 +1,4 @@
-"""Joint rates for wanted twists: the laws of the textbook, on random Jacobians and on robots."""
+"""Joint velocities for desired twists: textbook identities on random Jacobians and on robots."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def deficient() -> Array:
     return broken
 
 
-def test_the_projector_is_idempotent_symmetric_and_unseen_by_the_task() -> None:
+def test_the_projector_is_idempotent_symmetric_and_in_the_null_space() -> None:
     for matrix, rank in ((J, 6), (deficient(), 5), (J[..., :3], 3), (0.0 * J, 0)):
         N = V.null_space(matrix)
         np.testing.assert_allclose(N @ N, N, atol=1e-14)
@@ -41,13 +41,13 @@ def test_the_projector_is_idempotent_symmetric_and_unseen_by_the_task() -> None:
         np.testing.assert_allclose(np.trace(N, axis1=-2, axis2=-1), matrix.shape[-1] - rank, atol=1e-12)
 
 
-def test_least_norm_gives_the_twist_with_the_rates_of_the_pseudo_inverse() -> None:
+def test_least_norm_gives_the_velocities_of_the_pseudo_inverse() -> None:
     v = V.least_norm(J, TWIST)
     np.testing.assert_allclose(times(J, v), TWIST, atol=1e-12)
     np.testing.assert_allclose(v, times(np.linalg.pinv(J), TWIST), atol=1e-11)
 
 
-def test_least_norm_comes_nearest_where_the_twist_is_out_of_reach() -> None:
+def test_least_norm_minimises_the_error_of_an_infeasible_twist() -> None:
     broken = deficient()
     v = V.least_norm(broken, TWIST)
     left = times(broken, v) - TWIST
@@ -55,7 +55,7 @@ def test_least_norm_comes_nearest_where_the_twist_is_out_of_reach() -> None:
     assert np.linalg.norm(left, axis=-1).min() > 1e-3
 
 
-def test_a_null_velocity_changes_the_rates_and_not_the_twist() -> None:
+def test_a_null_velocity_changes_the_joint_velocities_and_not_the_twist() -> None:
     v = V.least_norm(J, TWIST, EXTRA)
     np.testing.assert_allclose(times(J, v), TWIST, atol=1e-12)
     np.testing.assert_allclose(times(V.null_space(J), v - EXTRA), 0.0, atol=1e-12)
@@ -146,13 +146,13 @@ def test_the_first_task_is_met_and_the_second_as_well_as_the_first_allows() -> N
     np.testing.assert_allclose(times(V.null_space(upper), slope), 0.0, atol=1e-11)
 
 
-def test_one_level_is_least_norm_and_the_last_word_is_the_null_velocity() -> None:
+def test_one_level_is_least_norm_and_the_null_velocity_comes_last() -> None:
     np.testing.assert_allclose(V.prioritised([(J, TWIST)]), V.least_norm(J, TWIST), atol=1e-12)
     both = V.prioritised([(J, TWIST)], null_velocity=EXTRA)
     np.testing.assert_allclose(both, V.least_norm(J, TWIST, EXTRA), atol=1e-12)
 
 
-def test_limit_avoidance_is_the_slope_of_its_measure() -> None:
+def test_limit_avoidance_is_the_gradient_of_its_measure() -> None:
     for robot in (PANDA, kd.load("humanoid")):
         q, h = robot.random(4, seed=3), 1e-6
         v = V.limit_avoidance(robot, q)
@@ -211,7 +211,7 @@ def test_the_error_of_resolved_rates_shrinks_exponentially() -> None:
     np.testing.assert_allclose(errors, np.outer(np.exp(-3.0 * DT * np.arange(200)), errors[0]), atol=1e-4)
 
 
-def test_feedforward_takes_away_the_lag_behind_a_moving_target() -> None:
+def test_feedforward_removes_the_lag_behind_a_moving_target() -> None:
     """A target on a screw; the starting error dies out as if the target stood still."""
     T = kd.kinematics.pose(PANDA, START, TOOL) @ kd.spatial.exp([0.08, -0.1, 0.05, 0.1, 0.0, 0.2])
     twist = np.array([0.05, 0.0, 0.02, 0.0, 0.3, 0.4])

@@ -79,7 +79,7 @@ class AdaptiveControl(SlidingController):
         super().reset()
         self._clock, self.parameters = Clock(), np.zeros(10)
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., nv) before the torque limits and signals, and adapt."""
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)

@@ -114,7 +114,7 @@ class CartesianImpedance(FrameController):
         self.external = external
         self._null_damping = float(self.posture.damping.mean())  # a scalar, so that N^T M N times it is dissipative
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
         found = self.frame.measure(t, state)
         R = found.setpoint.position[..., :3, :3]

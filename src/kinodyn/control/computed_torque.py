@@ -52,7 +52,7 @@ class ComputedTorque(TorqueController):
         self.reference = JointReference(robot, target)
         self.stiffness, self.damping = require_gains(gains, "gains").broadcast(self.n, "the joints")
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
         q_ref, v_ref, a_ref = self.reference.at(t)
         error = self.robot.difference(state.q, q_ref)[..., self.n_base :]

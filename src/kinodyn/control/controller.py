@@ -54,7 +54,7 @@ class Controller(Protocol):
 
 
 class TorqueController(ABC):
-    """Base class of the controllers of this package. Subclasses implement `law`.
+    """Base class of the controllers of this package. Subclasses implement `_law`.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class TorqueController(ABC):
         self.signals = {}
 
     @abstractmethod
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute the joint torques (..., n) before the torque limits, and signals."""
 
     def reset(self) -> None:
@@ -100,15 +100,15 @@ class TorqueController(ABC):
             )
         if not math.isfinite(t):
             raise InputError(f"t must be a finite time [s], got {t!r}")
-        desired, tau, signals = self.saturate(t, state)
+        desired, tau, signals = self._saturate(t, state)
         signals["tau_desired"] = desired
         signals["saturated"] = tau != desired
         self.signals = signals
         return tau
 
-    def saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
+    def _saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
         """Evaluate the control law: generalised forces (..., nv) before and within the torque limits, and signals."""
-        desired, signals = self.law(t, state)
+        desired, signals = self._law(t, state)
         finite = math.isfinite(desired.dot(desired)) if desired.ndim == 1 else bool(np.isfinite(desired).all())
         if not finite:
             raise InputError(f"the torques at {t:g} s are not finite: check the reference and the measured forces")

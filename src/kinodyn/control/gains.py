@@ -68,7 +68,18 @@ class Gains:
         return cls(omega**2, 2.0 * ratio * omega, per_inertia=True)
 
     def broadcast(self, n: int, what: str) -> tuple[Array, Array]:
-        """Return stiffness and damping (n,); `what` names the coordinates in an error."""
+        """Return stiffness and damping of n coordinates.
+
+        Parameters
+        ----------
+        n : int
+        what : str
+            Names the coordinates in an error.
+
+        Returns
+        -------
+        stiffness, damping : (n,) array
+        """
         for name in ("stiffness", "damping"):
             if getattr(self, name).shape not in ((), (n,)):
                 shape = getattr(self, name).shape
@@ -76,7 +87,19 @@ class Gains:
         return np.full(n, self.stiffness), np.full(n, self.damping)
 
     def for_inertia(self, inertia: Array, what: str) -> tuple[Array, Array]:
-        """Return stiffness and damping (..., n) in units of force for coordinates of this inertia (..., n)."""
+        """Return stiffness and damping in units of force.
+
+        Parameters
+        ----------
+        inertia : (..., n)
+            Of the coordinates [kg m^2, kg].
+        what : str
+            Names the coordinates in an error.
+
+        Returns
+        -------
+        stiffness, damping : (..., n) array
+        """
         stiffness, damping = self.broadcast(inertia.shape[-1], what)
         return (stiffness * inertia, damping * inertia) if self.per_inertia else (stiffness, damping)
 

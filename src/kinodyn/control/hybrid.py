@@ -109,7 +109,7 @@ class HybridForceMotion(FrameController):
         self.integral.reset()
         self._clock = Clock()
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
         found = self.frame.measure(t, state)
         X_world_axes = self._rotation(t, state)

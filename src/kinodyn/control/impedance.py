@@ -97,7 +97,7 @@ class JointImpedance(TorqueController):
         self.integral.reset()
         self._clock = Clock()
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
         joints = slice(self.n_base, None)
         q_ref, v_ref, a_ref = self.reference.at(t)

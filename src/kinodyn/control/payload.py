@@ -59,7 +59,16 @@ class Payload:
         return lower, upper
 
     def columns(self, robot: Robot) -> slice:
-        """Return its ten columns in the regressor of a robot."""
+        """Return its ten columns in the regressor of a robot.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        slice
+        """
         if self.link not in robot.parameter_links:
             raise unknown_name("moving link", self.link, robot.parameter_links)
         start = 10 * robot.parameter_links.index(self.link)

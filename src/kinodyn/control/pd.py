@@ -56,7 +56,7 @@ class PDGravity(TorqueController):
         inertia = joint_inertia(robot, self.reference.at(0.0).position)[..., self.n_base :]
         self.stiffness, self.damping = require_gains(gains, "gains").for_inertia(inertia, "the joints")
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
         q_ref, v_ref, _ = self.reference.at(t)
         error = self.robot.difference(state.q, q_ref)[..., self.n_base :]

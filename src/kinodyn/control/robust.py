@@ -66,7 +66,7 @@ class RobustControl(SlidingController):
         lower, upper = payload.bounds()
         self._middle, self._half = 0.5 * (lower + upper), 0.5 * (upper - lower)
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., nv) before the torque limits, and signals."""
         error, s, v_r, a_r = self.errors(t, state)
         tau, Y = self.model(state, v_r, a_r)

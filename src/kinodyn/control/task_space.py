@@ -87,12 +87,12 @@ class OperationalSpaceControl(FrameController):
         self.stiffness, self.damping = require_gains(gains, "gains").broadcast(self.frame.k, f"part {part!r}")
         self.torques = self._frame_torques(self.min_mobility, inertia_weighted=True)
 
-    def law(self, t: float, state: State) -> tuple[Array, Signals]:
+    def _law(self, t: float, state: State) -> tuple[Array, Signals]:
         """Compute joint torques (..., n) before the torque limits, and signals."""
-        desired, _, signals = self.saturate(t, state)
+        desired, _, signals = self._saturate(t, state)
         return desired[..., self.n_base :], signals
 
-    def saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
+    def _saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
         """Compute generalised forces (..., nv) before and within the torque limits, and signals."""
         found = self.torques(state, self.frame.reference.at(t), NO_WRENCH)
         numbers = found.numbers

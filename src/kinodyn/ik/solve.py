@@ -93,8 +93,9 @@ def solve(
 
     Notes
     -----
-    Error-damped Levenberg-Marquardt: T. Sugihara, "Solvability-unconcerned inverse kinematics by the
-    Levenberg-Marquardt method", 2011.
+    "lm": S. K. Chan and P. D. Lawrence, "General inverse kinematics with the error damped pseudoinverse", 1988; "dls":
+    Y. Nakamura and H. Hanafusa, "Inverse kinematic solutions with singularity robustness for robot manipulator
+    control", 1986.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A joint path for a path of poses: continuous, on one branch, within limits; or where and why it must break."""
+"""Path tracking: a continuous joint path for a path of poses, or where and why it breaks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.ik.tracking.starts import Search
-from kinodyn.ik.tracking.task import FrameTask
-from kinodyn.ik.tracking.ways import Ways
+from kinodyn.ik.tracking.tracked_frame import TrackedFrame
+from kinodyn.ik.tracking.tracker import Tracker
 from kinodyn.model.chain import configuration, frame_name
 from kinodyn.model.robot import Robot
 
@@ -30,45 +30,55 @@ def track(
     limits: bool = True,
     seed: int = 0,
 ) -> TrackResult:
-    """Follow a path of poses with a frame, without a jump to another branch.
+    """Compute a continuous joint path that moves a frame along a path of poses, without jumps between branches.
 
-    Between samples the path is the screw motion from one pose to the next, and is followed there too, in steps so small
-    that the solution next to the last one is the only one near it. An arm without redundancy that starts at q0 has but
-    one such way as long as it meets no singularity. In a singularity branches meet and one of them is taken. Where
-    such an arm breaks, unless the pose is out of reach, all solutions of all samples are searched for the way that
-    comes farthest, with least motion; the break is told only if none comes farther. A step of such a way counts if the
-    frame stays within a tenth of its length from the path, and if it goes on smoothly where it passes a singularity.
-    A redundant arm keeps away from its limits on the way, and before it gives up it tries other motions in its null
-    space. Joints turn on beyond pi where their limits allow.
+    Between samples the path is the screw from one pose to the next. It is followed there too, in steps so small that
+    only one solution is near the last one. Joints rotate on beyond pi where their limits allow.
 
-    Reference: E. L. Allgower and K. Georg, "Introduction to Numerical Continuation Methods", 2003, chapters 2 and 6.
+    An arm without redundancy that starts at q0 has only one such joint path until it meets a singularity, where
+    branches meet and one of them is taken. Where tracking breaks, unless the pose is unreachable, all solutions of all
+    samples are searched for the joint path that gets farthest, with least motion; a break is reported only if none
+    gets farther. A step of such a path must stay within a tenth of its length of the path of poses, and be smooth
+    across singularities. A redundant arm moves away from its limits, and before a break is reported other motions in
+    the null space are tried.
 
     Parameters
     ----------
+    robot : Robot
     T_path : (..., L, 4, 4)
         Poses T_world_frame; leading axes are a batch of paths.
-    q0 : (..., nq)
-        Where the robot stands. If that is not at the first pose, the path begins with the nearest configuration found
-        that is. Without q0 several are tried, all branches where there is a closed form, and of the ways that
-        come farthest the one with least motion is taken.
-    position_only
-        Leaves all orientations free.
-    weights
-        Six numbers, linear first, world axes: directions with weight 0 are free, all others count in full.
-    max_step
-        How far a joint may move from one sample to the next [rad or m], one number or (nv,); may be infinite.
-    null_gain
-        How fast a redundant arm moves away from limits, next to the motion that the path asks for; 0: not at all, and
-        of all motions the smallest.
-    tolerance
-        In metres and in radians; the path is usually much nearer.
-    limits
-        False ignores the joint limits.
-    seed
-        For starts that are found numerically.
+    frame : str or int
+    q0 : (..., nq), optional
+        Present configuration. If it is not at the first pose, the joint path starts with the nearest configuration that
+        is. Without q0 several starts are tried, all closed-form solutions where there are any; of the joint paths that
+        get farthest the one with least motion is returned.
+    position_only : bool
+        Leave all orientations free.
+    weights : (6,), optional
+        Linear first, in world axes: directions of weight 0 are free, all others are tracked exactly.
+    max_step : () or (nv,)
+        Largest joint motion from one sample to the next [rad or m]; may be infinite.
+    null_gain : float
+        How fast a redundant arm moves away from limits, relative to the motion along the path; 0 gives the motion of
+        least norm.
+    tolerance : float
+        Of the residual, in metres and radians.
+    limits : bool
+        False ignores joint limits.
+    seed : int
+        Of numeric starts.
 
-    Example
+    Returns
     -------
+    TrackResult
+        Valid up to `reached` samples; `reasons` explains a break.
+
+    Notes
+    -----
+    E. L. Allgower and K. Georg, "Introduction to Numerical Continuation Methods", 2003, chapters 2 and 6.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> q0 = [0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5]
@@ -84,32 +94,32 @@ def track(
     T = as_pose(T_path, "T_path")
     if T.ndim < 3 or 0 in T.shape:
         raise InputError(f"T_path has shape {T.shape}; give at least one pose for each path: (..., L, 4, 4)")
-    counted = _weights(weights, position_only)
-    task = FrameTask(robot, name, counted > 0, limits)
+    weighted = _weights(weights, position_only)
+    tracked = TrackedFrame(robot, name, weighted > 0, limits)
     start = None if q0 is None else configuration(robot, q0)
     batch = T.shape[:-3] if start is None else _common(T.shape[:-3], start.shape[:-1])
     paths = np.ascontiguousarray(np.broadcast_to(T, (*batch, *T.shape[-3:])).reshape(-1, *T.shape[-3:]))
     if start is not None:
         start = np.ascontiguousarray(np.broadcast_to(start, (*batch, robot.nq)).reshape(-1, robot.nq))
-    search = Search(task, counted, _positive("tolerance", tolerance), limits, _whole("seed", seed))
-    ways = Ways(search, paths, _steps(robot, max_step)[task.columns], _gain(null_gain))
-    ways.begin(start)
-    if task.redundancy:
-        ways.try_others()
-    ways.say_why()
-    if not task.redundancy:
-        ways.try_branches()
-    return ways.answer(batch)
+    search = Search(tracked, weighted, _positive("tolerance", tolerance), limits, _whole("seed", seed))
+    tracker = Tracker(search, paths, _steps(robot, max_step)[tracked.columns], _gain(null_gain))
+    tracker.start(start)
+    if tracked.redundancy:
+        tracker.retry_null_space()
+    tracker.explain()
+    if not tracked.redundancy:
+        tracker.search_branches()
+    return tracker.result(batch)
 
 
 def _weights(weights: ArrayLike | None, position_only: bool) -> Array:
     given = np.ones(6) if weights is None else numbers("weights", weights, 6)
     if given.shape != (6,) or (given < 0).any():
         raise InputError(f"weights is {weights!r}; give six numbers, linear first, none below 0")
-    counted = given * np.repeat([1.0, 0.0 if position_only else 1.0], 3)
-    if not counted.any():
-        raise InputError("weights leave no direction that counts; give one above 0")
-    return np.asarray(counted)
+    result = given * np.repeat([1.0, 0.0 if position_only else 1.0], 3)
+    if not result.any():
+        raise InputError("weights and position_only leave no direction to track; give a weight above 0")
+    return np.asarray(result)
 
 
 def _steps(robot: Robot, max_step: ArrayLike) -> Array:
@@ -138,7 +148,7 @@ def _gain(value: float) -> float:
 
 def _whole(what: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise InputError(f"{what} is {value!r}; give a whole number from 0 on")
+        raise InputError(f"{what} is {value!r}; give a whole number, 0 or larger")
     return int(value)
 
 
@@ -146,4 +156,4 @@ def _common(paths: tuple[int, ...], starts: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(paths, starts)
     except ValueError as cause:
-        raise InputError(f"there are paths {paths} and q0 {starts}, which do not fit together") from cause
+        raise InputError(f"the batch axes of T_path {paths} and q0 {starts} do not fit together") from cause

@@ -18,7 +18,17 @@ Figure: TypeAlias = Any  # of matplotlib, which only plotting imports
 
 
 class Samples(NamedTuple):
-    """Configurations (n, nq), velocities (n, nv) and accelerations (n, nv) at times (n,) [s]."""
+    """Samples of a trajectory.
+
+    Attributes
+    ----------
+    time : (n,) array
+        [s]
+    q : (n, nq) array
+        Configurations.
+    v, a : (n, nv) array
+        Velocities and accelerations.
+    """
 
     time: Array
     q: Array
@@ -40,7 +50,17 @@ class Trajectory(Protocol):
         ...
 
     def sample(self, dt: float) -> Samples:
-        """Sample q, v and a at times `dt` apart [s]."""
+        """Sample q, v and a.
+
+        Parameters
+        ----------
+        dt : float
+            Time between samples [s].
+
+        Returns
+        -------
+        Samples
+        """
         ...
 
 
@@ -49,6 +69,8 @@ class JointTrajectory(ABC):
 
     Attributes
     ----------
+    space : Space
+        Configuration space: of the robot, or of vectors.
     duration : float
         [s]
     robot : Robot or None
@@ -228,7 +250,18 @@ class TimedPath(JointTrajectory):
         return self._knots
 
     def times_at(self, s: Array) -> Array:
-        """Find the times (n,) at which the law reaches s (n,), by bisection [s]."""
+        """Find the times at which the law reaches given values, by bisection.
+
+        Parameters
+        ----------
+        s : (n,)
+            Times of the path [s].
+
+        Returns
+        -------
+        (n,) array
+            [s]
+        """
         low, high = np.zeros(len(s)), np.full(len(s), self.law.duration)
         for _ in range(60 if len(s) else 0):
             middle = 0.5 * (low + high)

@@ -195,7 +195,18 @@ class OnlineTrajectory:
         return RetargetResult("accepted", "", took, arrival)
 
     def step(self, dt: float) -> State:
-        """Advance the time by dt [s] and return q (nq,), v and a (nv,) there."""
+        """Advance the time and return the state there.
+
+        Parameters
+        ----------
+        dt : float
+            [s]
+
+        Returns
+        -------
+        q : (nq,) array
+        v, a : (nv,) array
+        """
         self.time = self.time + positive("dt", dt)
         return self._full(self._state(self.time))
 
@@ -211,7 +222,17 @@ class OnlineTrajectory:
         return self.plan()(times - self.start, order)
 
     def sample(self, dt: float) -> Samples:
-        """Sample the rest of the present plan, from `time` to its end, at times `dt` apart [s]."""
+        """Sample the rest of the present plan, from `time` to its end.
+
+        Parameters
+        ----------
+        dt : float
+            Time between samples [s].
+
+        Returns
+        -------
+        Samples
+        """
         times = self.time + sample_times(dt, max(0.0, self.duration - self.time))
         return Samples(times, self(times), self(times, 1), self(times, 2))
 

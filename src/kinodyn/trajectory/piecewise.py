@@ -19,8 +19,12 @@ class PiecewisePolynomial(JointTrajectory):
     Where q is a vector, q is a polynomial in time. For ball and floating joints x_k are exponential coordinates about
     the base: velocity and acceleration follow from the Jacobian of the exponential and its derivative, exactly.
 
-    Attributes
+    Parameters
     ----------
+    space : Space
+        Configuration space: of a robot, or of vectors.
+    knots : (n + 1,) array
+        Times at which pieces start and end [s].
     base : (n, nq) array
         Base configuration of each piece.
     coefficients : (degree + 1, n, nv) array
@@ -40,7 +44,16 @@ class PiecewisePolynomial(JointTrajectory):
         return self._knots
 
     def derivative(self, order: int) -> Array:
-        """Return the coefficients (degree + 1 - order, n, nv) of a derivative of x."""
+        """Return the coefficients of a derivative of x.
+
+        Parameters
+        ----------
+        order : int
+
+        Returns
+        -------
+        (degree + 1 - order, n, nv) array
+        """
         while len(self._derivatives) <= order:
             last = self._derivatives[-1]
             powers = np.arange(1.0, len(last))[:, None, None]
@@ -63,7 +76,17 @@ class PiecewisePolynomial(JointTrajectory):
         return self.space.acceleration(x, _horner(self.derivative(1), piece, since), highest)
 
     def stretched(self, factor: float) -> PiecewisePolynomial:
-        """Slow down the same path by a factor; the result is a piecewise polynomial too."""
+        """Slow down the same path by a factor.
+
+        Parameters
+        ----------
+        factor : float
+            New duration over the old.
+
+        Returns
+        -------
+        PiecewisePolynomial
+        """
         k = positive("factor", factor)
         powers = k ** -np.arange(float(len(self.coefficients)))
         return PiecewisePolynomial(

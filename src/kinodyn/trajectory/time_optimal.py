@@ -81,10 +81,12 @@ def time_optimal(
     path : (n, nq) or JointTrajectory
         Waypoints, interpolated by a natural cubic spline; or a trajectory, whose path is refitted over its arc length
         within 1e-6 rad or m, since a trajectory that starts from rest has no tangent there.
-    velocity, torque : () or (nv,), or dict of joint -> limit, optional
-        [rad/s, m/s] and [N m, N]; by default the robot's. torque=False ignores torques, as does a floating base.
+    velocity : () or (nv,), or dict of joint -> limit, optional
+        [rad/s, m/s]; by default the robot's.
     acceleration : () or (nv,), or dict of joint -> limit, optional
         [rad/s^2, m/s^2]; by default none.
+    torque : () or (nv,), dict of joint -> limit, or False, optional
+        [N m, N]; by default the robot's. False ignores torques, as does a floating base.
     grid : int
         Initial number of grid intervals.
     robot : Robot, optional

@@ -1,4 +1,4 @@
-"""The door: from a robot, targets and a frame to every branch."""
+"""All closed-form solutions for a frame of a robot: recognition of the geometry, checks of arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers, shape_of
 from kinodyn.errors import InputError
-from kinodyn.ik.analytic.chain import Chain, chain_of, frame_name, held_places
+from kinodyn.ik.analytic.chain import Chain, chain_of, fixed_coordinates, frame_name
 from kinodyn.ik.analytic.geometry import NoClosedFormError
 from kinodyn.ik.analytic.planar import Planar2R, planar
 from kinodyn.ik.analytic.problem import Problem
@@ -22,10 +22,10 @@ from kinodyn.ik.analytic.six import Solver, six
 from kinodyn.ik.poses import target_poses
 from kinodyn.model.robot import Robot
 
-# What was recognised for each robot, as long as it lives: by frame, joints and redundant joint, the coordinates that
-# are held and where, the chain and its solver.
-Known: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "Solver | SevenJoints"]]
-_KNOWN: WeakKeyDictionary[Robot, Known] = WeakKeyDictionary()
+# Recognised geometries of each robot, as long as it lives: by frame, joints and redundant joint, the coordinates that
+# are not solved for and their values, the chain and its solver.
+Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "Solver | SevenJoints"]]
+_CACHE: WeakKeyDictionary[Robot, Recognised] = WeakKeyDictionary()
 
 
 def analytic(
@@ -40,37 +40,52 @@ def analytic(
     redundancy: ArrayLike | None = None,
     redundant_joint: str | None = None,
 ) -> AnalyticSolutions:
-    """Find every configuration that brings a frame to T, in closed form.
+    """Compute all configurations that bring a frame to T, in closed form.
 
-    The geometry is recognised from the robot's axes: planar 2R (positions only), planar 3R, 6R with three axes through
-    one point at the wrist or at the shoulder, 6R with three parallel axes, and 7R with one joint given. A chain that
-    is none of these raises `NoClosedFormError`, which says what is missing.
+    The geometry is recognised from the joint axes: planar 2R (positions only), planar 3R, 6R with a spherical wrist or
+    shoulder, 6R with three parallel axes, and 7R with one joint given. Joint angles of singular targets that are free
+    stay as in q0.
 
     Parameters
     ----------
+    robot : Robot
     T : (..., 4, 4)
-        Targets T_world_frame; for a planar arm of two joints also points (..., 3) [m].
-    joints
-        Names of the joints to solve for, unless all turning joints between base and frame; others stay as in q0.
-    q0 : (..., nq)
-        Where the robot stands: each angle is given the whole turns that bring it nearest, free joints at singular
-        targets stay there, and so does everything that is not solved for. Without it: neutral, angles nearest to 0.
-    limits
-        Whether `valid` asks for joint limits; whole turns are added to stay within them either way.
-    clamp
-        Whether a planar 2R arm goes for the nearest point within reach where the target is not.
-    redundancy : () or (..., k)
-        Values of the redundant joint [rad] of a 7R arm; the last axis is swept and makes k times as many branches,
-        the others go with the targets. Unless given, the joint stays as in q0.
-    redundant_joint
-        Its name; unless given, the last joint that leaves a closed form, tried from both ends.
+        Target poses T_world_frame; for a planar arm of two joints also positions (..., 3) [m].
+    frame : str or int
+    joints : sequence of str, optional
+        Joints to solve for; by default all revolute joints between base and frame. Others stay as in q0.
+    q0 : (..., nq), optional
+        Present configuration: each angle gets the whole turns that bring it nearest. By default neutral, with angles
+        nearest to 0.
+    limits : bool
+        Whether `valid` requires joint limits; whole turns are added to stay within them in any case.
+    clamp : bool
+        Whether a planar 2R arm goes to the nearest reachable point where the target is out of reach.
+    redundancy : () or (..., k), optional
+        Values of the redundant joint of a 7R arm [rad]; the last axis multiplies the branches by k, the others
+        broadcast with the targets. By default the joint stays as in q0.
+    redundant_joint : str, optional
+        Its name; by default the last joint that leaves a closed form, tried from both ends.
 
-    Example
+    Returns
     -------
+    AnalyticSolutions
+
+    Raises
+    ------
+    NoClosedFormError
+        If the chain has none of these geometries; the message says what is missing.
+
+    Notes
+    -----
+    D. Pieper, "The Kinematics of Manipulators Under Computer Control", 1968; B. Paden, "Kinematics and Control of Robot
+    Manipulators", 1986 (subproblems).
+
+    Examples
+    --------
     >>> import kinodyn as kd
-    >>> from kinodyn.ik import analytic
     >>> robot = kd.load("planar2r")
-    >>> found = analytic(robot, [1.0, 1.0, 0.0], "link2")
+    >>> found = kd.ik.analytic(robot, [1.0, 1.0, 0.0], "link2")
     >>> found.q.round(4) + 0.0
     array([[ 0.    ,  1.5708],
            [ 1.5708, -1.5708]])
@@ -90,26 +105,26 @@ def analytic(
     except ValueError as cause:
         raise InputError(f"the batch axes of T, q0 and redundancy, {shapes}, do not fit together") from cause
     problem = Problem(robot, frame, chain, solver, batch, _flat(poses, batch, 2), _flat(swept, batch, 1))
-    return problem.solve(_some(start, batch), given=q0 is not None, limits=limits, clamp=clamp)
+    return problem.solve(_start_rows(start, batch), given=q0 is not None, limits=limits, clamp=clamp)
 
 
 def _geometry(
     robot: Robot, frame: str | int, joints: Sequence[str] | None, redundant_joint: str | None, rows: Array
 ) -> tuple[Chain, Solver | SevenJoints]:
-    """Recognise the chain, or remember it from the last call with the same joints held at the same places."""
+    """Recognise the chain, or take it from the cache if the other joints have the same values."""
     if isinstance(joints, str):
         raise InputError(f"joints is the single name {joints!r}; give a list of names")
-    known = _KNOWN.setdefault(robot, {})
+    cache = _CACHE.setdefault(robot, {})
     key = (frame_name(robot, frame), None if joints is None else tuple(joints), redundant_joint)
-    if key in known:
-        held, at, chain, solver = known[key]
+    if key in cache:
+        fixed, at, chain, solver = cache[key]
     else:
-        held, at = held_places(robot, frame, joints), None
-    _check_held(held, rows)
-    if at is None or (held and not np.array_equal(at, rows[0, held])):
+        fixed, at = fixed_coordinates(robot, frame, joints), None
+    _check_fixed(fixed, rows)
+    if at is None or (fixed and not np.array_equal(at, rows[0, fixed])):
         chain = chain_of(robot, frame, joints, rows[0])
         solver = _recognise(chain, redundant_joint)
-        known[key] = held, rows[0, held], chain, solver
+        cache[key] = fixed, rows[0, fixed], chain, solver
     return chain, solver
 
 
@@ -124,7 +139,7 @@ def _recognise(chain: Chain, redundant_joint: str | None) -> Solver | SevenJoint
     if count == 7:
         return seven(chain, redundant_joint)
     raise NoClosedFormError(
-        f"{count} turning joints move this frame ({', '.join(chain.names)}); closed forms here take 2, 3, 6 or 7: "
+        f"{count} revolute joints move this frame ({', '.join(chain.names)}); closed forms exist for 2, 3, 6 or 7: "
         "name those to solve for with joints=[...], or use kinodyn.ik.solve, which takes any chain"
     )
 
@@ -140,20 +155,20 @@ def _targets(T: MatrixLike, chain: Chain, solver: Solver | SevenJoints) -> Array
     return target_poses(T, "T")
 
 
-def _check_held(held: list[int], rows: Array) -> None:
+def _check_fixed(fixed: list[int], rows: Array) -> None:
     if not len(rows):
         raise InputError("q0 has no rows; give one configuration (nq,) or one for each target")
-    if len(rows) > 1 and not (rows[:, held] == rows[0, held]).all():
+    if len(rows) > 1 and not (rows[:, fixed] == rows[0, fixed]).all():
         raise InputError(
-            "q0 differs between targets in joints on the way to the frame that are not solved for; "
-            "give them one position for all targets, or call once for each"
+            "q0 differs between targets in joints between base and frame that are not solved for; "
+            "give these the same value for all targets, or call once for each"
         )
 
 
 def _redundancy(
     solver: Solver | SevenJoints, chain: Chain, value: ArrayLike | None, start: Array, *, given: bool
 ) -> Array:
-    """Return the values (..., k) of the given joint; one value without meaning for chains that have none."""
+    """Return the values (..., k) of the redundant joint; one unused value for chains without one."""
     if not isinstance(solver, SevenJoints):
         if value is not None:
             raise InputError(f"redundancy is for chains of seven joints, and this one has {len(chain.axes)}")
@@ -161,11 +176,11 @@ def _redundancy(
     name = chain.names[solver.given]
     if value is None and not given:
         raise InputError(
-            f"a chain of seven joints wants redundancy, the angle of {name!r} [rad], or q0 to take it from"
+            f"a chain of seven joints needs redundancy, the angle of {name!r} [rad], or q0 to take it from"
         )
     if value is None:
-        place = chain.places[solver.given]
-        return start[..., place : place + 1]
+        index = chain.q_index[solver.given]
+        return start[..., index : index + 1]
     angles = np.atleast_1d(numbers("redundancy", value))
     if not angles.shape[-1]:
         raise InputError(f"redundancy is empty; give at least one angle of {name!r} [rad]")
@@ -179,6 +194,6 @@ def _flat(array: Array, batch: tuple[int, ...], rank: int) -> Array:
     return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)
 
 
-def _some(start: Array, batch: tuple[int, ...]) -> Array:
-    """Lay out start configurations as (1, nq) where there is one for all, else as (n, nq)."""
+def _start_rows(start: Array, batch: tuple[int, ...]) -> Array:
+    """Return start configurations as (1, nq) if there is one for all targets, else as (n, nq)."""
     return start.reshape(1, -1) if start.size == start.shape[-1] else _flat(start, batch, 1)

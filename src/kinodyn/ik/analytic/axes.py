@@ -1,8 +1,8 @@
-"""Lines in space that joints turn about, and the arithmetic on them.
+"""Joint axes as directed lines, and arithmetic on them.
 
 Vectors are triples of components, each a number or an array whose last axis runs over targets and whose leading axes
-run over branches. Operations then are plain NumPy on long contiguous arrays, and what is known at recognition time,
-such as a component that is zero, costs nothing.
+run over branches. Operations are then plain NumPy on long contiguous arrays, and components known to be zero when the
+geometry is recognised cost nothing.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Kind = TypeVar("Kind", bound=np.generic)
 Real: TypeAlias = Array | float
 Vec: TypeAlias = tuple[Real, Real, Real]
 Mask: TypeAlias = NDArray[np.bool_]
-Turn: TypeAlias = tuple[Real, Real]  # cosine and sine of an angle
+CosSin: TypeAlias = tuple[Real, Real]  # cosine and sine of an angle
 
-PLAIN = (0.0, 1.0, -1.0)
-SNAP = 1e-13  # smaller components of an axis are rounding of the description, such as cos(pi / 2)
+TRIVIAL_FACTORS = (0.0, 1.0, -1.0)
+AXIS_ROUNDING = 1e-13  # smaller components of an axis are rounding errors of the description, such as cos(pi / 2)
 
 
 def combine(factors: Sequence[Real], parts: Sequence[Real]) -> Real:
-    """Sum factors times parts; factors that are the numbers 0, 1 and -1 take no product."""
+    """Sum factors times parts; the factors 0, 1 and -1 need no product."""
     total: Real | None = None
     for factor, part in zip(factors, parts, strict=True):
-        if isinstance(factor, float) and factor in PLAIN:
+        if isinstance(factor, float) and factor in TRIVIAL_FACTORS:
             if factor == 1.0:
                 total = part if total is None else total + part
             elif factor == -1.0:
@@ -42,7 +42,7 @@ def combine(factors: Sequence[Real], parts: Sequence[Real]) -> Real:
 
 
 def some(mask: Mask) -> bool:
-    """Tell whether any is true: counting is quicker than asking, which matters for one target."""
+    """Tell whether any is true; counting is faster than `any` for a single target."""
     return bool(np.count_nonzero(mask))
 
 
@@ -53,7 +53,7 @@ def targets_first(array: NDArray[Kind]) -> NDArray[Kind]:
 
 
 def constant(v: Array) -> Vec:
-    """Turn a vector (3,) into a triple of numbers."""
+    """Convert a vector (3,) to a triple of numbers."""
     return float(v[0]), float(v[1]), float(v[2])
 
 
@@ -67,14 +67,14 @@ def plus(u: Vec, v: Vec) -> Vec:
     return u[0] + v[0], u[1] + v[1], u[2] + v[2]
 
 
-def add_turns(a: Turn, b: Turn) -> Turn:
-    """Make the cosine and sine of the sum of two angles."""
+def add_angles(a: CosSin, b: CosSin) -> CosSin:
+    """Compute cosine and sine of the sum of two angles."""
     return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
 
 
-def back(turn: Turn) -> Turn:
-    """Make the cosine and sine of the opposite angle."""
-    return turn[0], -turn[1]
+def negated(angle: CosSin) -> CosSin:
+    """Compute cosine and sine of the negative angle."""
+    return angle[0], -angle[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,8 @@ class Axis:
 
     @staticmethod
     def through(point: Array, direction: Array) -> Axis:
-        """Make the line through a point along a unit vector."""
-        w = np.where(np.abs(direction) < SNAP, 0.0, direction)
+        """Return the line through a point along a unit vector."""
+        w = np.where(np.abs(direction) < AXIS_ROUNDING, 0.0, direction)
         w = w / np.linalg.norm(w)
         x = np.eye(3)[int(np.argmin(np.abs(w)))]
         x = x - (x @ w) * w
@@ -118,35 +118,35 @@ class Axis:
         return constant(self.point)
 
     def reversed(self) -> Axis:
-        """Make the same line, directed the other way."""
+        """Return the same line with opposite direction."""
         return Axis(self.point, self.frame * (-1.0, 1.0, -1.0))
 
     def moved(self, point: Array) -> Axis:
-        """Make the same line with another of its points as origin."""
+        """Return the same line with another of its points as origin."""
         return Axis(point, self.frame)
 
     def across(self, v: Vec) -> tuple[Real, Real]:
-        """Take the two components of v across the axis."""
+        """Return the two components of v perpendicular to the axis."""
         return combine(self._columns[0], v), combine(self._columns[1], v)
 
     def along(self, v: Vec) -> Real:
-        """Take the component of v along the axis."""
+        """Return the component of v along the axis."""
         return combine(self.w, v)
 
-    def turn(self, turn: Turn, v: Vec) -> Vec:
-        """Turn the direction v about the axis."""
-        c, s = turn
+    def rotate(self, angle: CosSin, v: Vec) -> Vec:
+        """Rotate the direction v about the axis."""
+        c, s = angle
         a, b = self.across(v)
         if isinstance(a, float) and isinstance(b, float):
-            local = (combine((a, -b), turn), combine((b, a), turn), self.along(v))
+            local = (combine((a, -b), angle), combine((b, a), angle), self.along(v))
         else:
             local = (c * a - s * b, s * a + c * b, self.along(v))
         x, y, z = self._rows
         return combine(x, local), combine(y, local), combine(z, local)
 
-    def turn_point(self, turn: Turn, p: Vec) -> Vec:
-        """Turn the point p about the line."""
-        return plus(self.turn(turn, minus(p, self.origin)), self.origin)
+    def rotate_point(self, angle: CosSin, p: Vec) -> Vec:
+        """Rotate the point p about the line."""
+        return plus(self.rotate(angle, minus(p, self.origin)), self.origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,21 +169,21 @@ class Motion:
         a, b, c = self.rows
         return (a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])
 
-    def turn(self, v: Vec) -> Vec:
-        """Turn a direction: R v."""
+    def rotate(self, v: Vec) -> Vec:
+        """Rotate a direction: R v."""
         x, y, z = self.rows
         return combine(v, x), combine(v, y), combine(v, z)
 
-    def turn_back(self, v: Vec) -> Vec:
-        """Turn a direction back: R^T v."""
+    def rotate_back(self, v: Vec) -> Vec:
+        """Rotate a direction back: R^T v."""
         x, y, z = self.columns
         return combine(v, x), combine(v, y), combine(v, z)
 
     def move(self, p: Vec) -> Vec:
         """Move a point: R p + t."""
-        return plus(self.turn(p), self.t)
+        return plus(self.rotate(p), self.t)
 
     def inverse(self) -> Motion:
         """Invert the motions."""
-        x, y, z = self.turn_back(self.t)
+        x, y, z = self.rotate_back(self.t)
         return Motion(self.columns, (-x, -y, -z))

@@ -1,4 +1,4 @@
-"""Arms that move in a plane: two parallel axes to reach a point, three to reach a pose."""
+"""Planar arms: two parallel axes for a position, three for a pose."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.ik.analytic.axes import Axis, Mask, Motion, Turn, Vec, add_turns, back, constant, minus
-from kinodyn.ik.analytic.geometry import LENGTH, NoClosedFormError, aligned, angle_between, foot, parallel
-from kinodyn.ik.analytic.subproblems import ROUNDING, Notes, aim_plane, roots
+from kinodyn.ik.analytic.axes import Axis, CosSin, Mask, Motion, Vec, add_angles, constant, minus, negated
+from kinodyn.ik.analytic.geometry import LENGTH_TOLERANCE, NoClosedFormError, aligned, angle_between, foot, parallel
+from kinodyn.ik.analytic.subproblems import ZERO_TOLERANCE, Degeneracies, aim_plane, roots
 
 
 @dataclass(frozen=True, eq=False)
 class TwoLinks:
-    """Two parallel axes that carry a point: the law of cosines, then the direction.
+    """Two parallel axes that move a point: the law of cosines, then the direction.
 
     `second` has the frame of `first`; `sign` is -1 where the joint's own axis points the other way.
     """
@@ -26,26 +26,26 @@ class TwoLinks:
 
     @staticmethod
     def of(first: Axis, second: Axis) -> TwoLinks:
-        """Take the second axis' point in the plane of the first one's."""
+        """Make the pair, with the second axis' point in the plane of the first one's."""
         level, sign = aligned(second, first)
         return TwoLinks(first, level.moved(foot(level, first.point)), sign)
 
-    def solve(self, point: Vec, goal: Vec, joints: tuple[int, int], notes: Notes) -> tuple[Turn, Turn]:
-        """Bring the point to the goal, both seen along the axes; two answers on a new first axis."""
+    def solve(self, point: Vec, goal: Vec, joints: tuple[int, int], record: Degeneracies) -> tuple[CosSin, CosSin]:
+        """Move the point to the goal, in the plane normal to the axes; two solutions on a new first axis."""
         lx, ly = self.first.across(constant(self.second.point - self.first.point))
         x, y = self.second.across(minus(point, self.second.origin))
         u, v = self.first.across(minus(goal, self.first.origin))
-        # |l + R(q2) p|^2 = |goal|^2, in which the product of l and R(q2) p is linear in cosine and sine.
+        # |l + R(q2) p|^2 = |goal|^2 is linear in cosine and sine of q2.
         half = 0.5 * (u * u + v * v - (lx * lx + ly * ly) - (x * x + y * y))
-        c, s = roots(lx * x + ly * y, ly * x - lx * y, half, notes.size**2, joint=joints[1], notes=notes)
+        c, s = roots(lx * x + ly * y, ly * x - lx * y, half, record.size**2, joint=joints[1], record=record)
         reached = (lx + c * x - s * y, ly + s * x + c * y)
-        first = aim_plane(reached, (u, v), joint=joints[0], notes=notes, scale=notes.size)
+        first = aim_plane(reached, (u, v), joint=joints[0], record=record, scale=record.size)
         return first, (c, self.sign * s)
 
 
 @dataclass(frozen=True, eq=False)
 class ThreeLinks:
-    """Three parallel axes: the point on the third by two links, then what is left of the orientation."""
+    """Three parallel axes: two links position the third, which then sets the orientation."""
 
     pair: TwoLinks
     third: Axis
@@ -57,18 +57,18 @@ class ThreeLinks:
         third, sign = aligned(axes[2], axes[0])
         return ThreeLinks(TwoLinks.of(axes[0], axes[1]), third.moved(foot(third, axes[0].point)), sign)
 
-    def solve(self, centre: Vec, heading: Vec, joints: tuple[int, int, int], notes: Notes) -> list[Turn]:
-        """Bring the third axis to `centre` and the frame's first vector to `heading`."""
-        first, second = self.pair.solve(self.third.origin, centre, joints[:2], notes)
-        whole = self.third.across(heading)
-        bent = add_turns(first, (second[0], self.pair.sign * second[1]))
-        c, s = add_turns(whole, back(bent))
+    def solve(self, centre: Vec, heading: Vec, joints: tuple[int, int, int], record: Degeneracies) -> list[CosSin]:
+        """Move the third axis to `centre` and the frame's first vector to `heading`."""
+        first, second = self.pair.solve(self.third.origin, centre, joints[:2], record)
+        total = self.third.across(heading)
+        inner = add_angles(first, (second[0], self.pair.sign * second[1]))
+        c, s = add_angles(total, negated(inner))
         return [first, second, (c, self.sign * s)]
 
-    def within_reach(self, centre: Vec, point: Vec, where: Mask, notes: Notes) -> Turn:
-        """Turn the third axis, at `point`, about a parallel through `centre` just so far that the two links reach it.
+    def within_reach(self, centre: Vec, point: Vec, where: Mask, record: Degeneracies) -> CosSin:
+        """Rotate the third axis, at `point`, about a parallel through `centre` until two links can reach it.
 
-        Nothing turns but at the targets and branches of `where` that are out of reach as they are.
+        Only at the targets and branches of `where` that are out of reach.
         """
         origin, knee = self.pair.first.point, self.pair.second.point
         upper, lower = (
@@ -79,15 +79,15 @@ class ThreeLinks:
         square = (cx + x) ** 2 + (cy + y) ** 2
         nearest = np.clip(square, (upper - lower) ** 2, (upper + lower) ** 2)
         half = 0.5 * (nearest - (cx * cx + cy * cy) - (x * x + y * y))
-        scratch = Notes(notes.size, [np.zeros(1)])  # both answers here are edges of one continuum, noted already
-        c, s = roots(cx * x + cy * y, cy * x - cx * y, half, notes.size**2, joint=0, notes=scratch)
-        outside = where & (np.abs(nearest - square) > ROUNDING * notes.size**2)
+        scratch = Degeneracies(record.size, [np.zeros(1)])  # both roots bound one continuum, recorded already
+        c, s = roots(cx * x + cy * y, cy * x - cx * y, half, record.size**2, joint=0, record=scratch)
+        outside = where & (np.abs(nearest - square) > ZERO_TOLERANCE * record.size**2)
         return np.where(outside, np.asarray(c)[0], 1.0), np.where(outside, np.asarray(s)[0], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Planar2R:
-    """Two parallel axes that carry the frame's origin; the orientation follows and is not asked for."""
+    """Two parallel axes that position the frame's origin; the orientation is not controlled."""
 
     pair: TwoLinks
     tip: Vec
@@ -95,12 +95,12 @@ class Planar2R:
     depth: int = 1
     position_only: bool = True
 
-    def solve(self, goal: Motion, notes: Notes) -> list[Turn]:
-        """Reach the goal's point with both elbows."""
-        return list(self.pair.solve(self.tip, goal.move(self.tip), (0, 1), notes))
+    def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
+        """Reach the goal's position with both elbow configurations."""
+        return list(self.pair.solve(self.tip, goal.move(self.tip), (0, 1), record))
 
     def clamp(self, p: Array) -> Array:
-        """Move points (n, 3) to the nearest ones within reach: onto the plane, then into the ring."""
+        """Move points (n, 3) to the nearest reachable ones: onto the plane, then into the annulus."""
         first, second = self.pair.first, self.pair.second
         tip = np.array(self.tip)
         height = (tip - first.point) @ first.direction
@@ -110,7 +110,7 @@ class Planar2R:
         lower = float(np.linalg.norm(foot(second, tip) - tip))
         out = level - centre
         radius = np.linalg.norm(out, axis=-1, keepdims=True)
-        # In the middle every direction is nearest; the first axis' own x is as good as any.
+        # At the centre all directions are equally near; take the first axis' x.
         ray = np.where(radius > 0, out / np.where(radius > 0, radius, 1.0), first.frame[:, 0])
         inside: Array = centre + ray * np.clip(radius, abs(upper - lower), upper + lower)
         return np.where((radius >= abs(upper - lower)) & (radius <= upper + lower), level, inside)
@@ -118,33 +118,33 @@ class Planar2R:
 
 @dataclass(frozen=True, eq=False)
 class Planar3R:
-    """Three parallel axes that carry a pose within their plane."""
+    """Three parallel axes for a pose within their plane."""
 
     links: ThreeLinks
     family: str = "planar 3R"
     depth: int = 1
     position_only: bool = False
 
-    def solve(self, goal: Motion, notes: Notes) -> list[Turn]:
-        """Reach the goal with both elbows; a goal that leaves the plane will not close."""
+    def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
+        """Reach the goal with both elbow configurations; a goal out of the plane is rejected by verification."""
         third = self.links.third
-        return self.links.solve(goal.move(third.origin), goal.turn(constant(third.frame[:, 0])), (0, 1, 2), notes)
+        return self.links.solve(goal.move(third.origin), goal.rotate(constant(third.frame[:, 0])), (0, 1, 2), record)
 
 
 def planar(axes: Sequence[Axis], tip: Array) -> Planar2R | Planar3R:
-    """Recognise a planar arm of two or three joints whose frame's origin at zero is `tip` (3,), or say why not."""
+    """Recognise a planar arm of two or three joints with the frame's origin `tip` (3,) at zero, or raise."""
     for i, axis in enumerate(axes[1:], start=2):
         if not parallel(axes[0], axis):
             angle = np.rad2deg(angle_between(axes[0], axis))
             raise NoClosedFormError(
                 f"a chain of {len(axes)} joints is solved when it is planar, but the axes of joints 1 and {i} are "
-                f"not parallel: they make {angle:.4g} degrees; kinodyn.ik.solve takes any chain"
+                f"not parallel: their angle is {angle:.4g} degrees; kinodyn.ik.solve takes any chain"
             )
     ends = [*axes[1:], Axis(tip, axes[0].frame)][: 2 if len(axes) == 2 else len(axes) - 1]
     for i, (axis, end) in enumerate(zip(axes, ends, strict=False), start=1):
         length = float(np.linalg.norm(foot(axis, end.point) - end.point))
-        if length < LENGTH:
-            raise NoClosedFormError(f"link {i} of the planar arm has no length across its axis, so it reaches nothing")
+        if length < LENGTH_TOLERANCE:
+            raise NoClosedFormError(f"link {i} of the planar arm has no length perpendicular to its axis")
     if len(axes) == 2:
         return Planar2R(TwoLinks.of(axes[0], axes[1]), constant(tip))
     return Planar3R(ThreeLinks.of(axes))

@@ -1,7 +1,7 @@
-"""Three joints that bring a point to a point: e1(q1) e2(q2) e3(q3) p = c.
+"""The first three joints of an arm, which move a point to a point: e1(q1) e2(q2) e3(q3) p = c.
 
-Two structures are solved, each also read from the other end (e3^-1 e2^-1 e1^-1 c = p): the first two axes meet, or
-the last two are parallel. Shoulder and elbow offsets are covered by both.
+Two geometries are solved, each also from the other end (e3^-1 e2^-1 e1^-1 c = p): the first two axes intersect, or the
+last two are parallel. Both allow shoulder and elbow offsets.
 D. Pieper, "The Kinematics of Manipulators Under Computer Control", 1968, chapter 3, by subproblems.
 """
 
@@ -14,90 +14,90 @@ from typing import Protocol
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.ik.analytic.axes import Axis, Turn, Vec, back, constant, minus
-from kinodyn.ik.analytic.geometry import LENGTH, angle_between, lies_on, meet, nearest_point, parallel
+from kinodyn.ik.analytic.axes import Axis, CosSin, Vec, constant, minus, negated
+from kinodyn.ik.analytic.geometry import LENGTH_TOLERANCE, angle_between, intersect, lies_on, nearest_point, parallel
 from kinodyn.ik.analytic.planar import TwoLinks
-from kinodyn.ik.analytic.subproblems import Notes, aim, distance, level
+from kinodyn.ik.analytic.subproblems import Degeneracies, aim, distance, level
 
 
 class Regional(Protocol):
-    """A way to solve three joints: four answers on two new first axes."""
+    """A solver of three joints: four solutions on two new first axes."""
 
-    def solve(self, p: Vec, c: Vec, notes: Notes) -> list[Turn]: ...  # noqa: D102
+    def solve(self, p: Vec, c: Vec, record: Degeneracies) -> list[CosSin]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
-class FirstTwoMeet:
-    """Axes 1 and 2 meet in `centre`: joint 3 sets the distance from there, joints 1 and 2 the direction."""
+class FirstTwoIntersect:
+    """Axes 1 and 2 intersect in `centre`: joint 3 sets the distance from there, joints 1 and 2 the direction."""
 
     axes: Sequence[Axis]
     centre: Array
 
-    def solve(self, p: Vec, c: Vec, notes: Notes) -> list[Turn]:
+    def solve(self, p: Vec, c: Vec, record: Degeneracies) -> list[CosSin]:
         """Solve joint 3, then 2, then 1."""
         one, two, three = self.axes
         o = constant(self.centre)
         t = minus(c, o)
         squared = t[0] * t[0] + t[1] * t[1] + t[2] * t[2]
-        turn3 = distance(three, p, self.centre, squared, joint=2, notes=notes)
-        m = minus(three.turn_point(turn3, p), o)
-        turn2 = level(two, m, one.w, one.along(t), joint=1, notes=notes, scale=notes.size)
-        turn1 = aim(one, two.turn(turn2, m), t, joint=0, notes=notes, scale=notes.size)
-        return [turn1, turn2, turn3]
+        q3 = distance(three, p, self.centre, squared, joint=2, record=record)
+        m = minus(three.rotate_point(q3, p), o)
+        q2 = level(two, m, one.w, one.along(t), joint=1, record=record, scale=record.size)
+        q1 = aim(one, two.rotate(q2, m), t, joint=0, record=record, scale=record.size)
+        return [q1, q2, q3]
 
 
 @dataclass(frozen=True, eq=False)
 class LastTwoParallel:
-    """Axes 2 and 3 are parallel: joint 1 brings the goal to the right height, then two links in the plane."""
+    """Axes 2 and 3 are parallel: joint 1 sets the height of the goal, then two links reach it in the plane."""
 
     first: Axis
     pair: TwoLinks
 
-    def solve(self, p: Vec, c: Vec, notes: Notes) -> list[Turn]:
+    def solve(self, p: Vec, c: Vec, record: Degeneracies) -> list[CosSin]:
         """Solve joint 1, then 3, then 2."""
-        turn1 = height(self.first, self.pair.first.w, p, c, joint=0, notes=notes)
-        near = self.first.turn_point(back(turn1), c)
-        turn2, turn3 = self.pair.solve(p, near, (1, 2), notes)
-        return [turn1, turn2, turn3]
+        q1 = height(self.first, self.pair.first.w, p, c, joint=0, record=record)
+        near = self.first.rotate_point(negated(q1), c)
+        q2, q3 = self.pair.solve(p, near, (1, 2), record)
+        return [q1, q2, q3]
 
 
 @dataclass(frozen=True, eq=False)
 class Backwards:
-    """The same three joints, read from the other end."""
+    """The same three joints, solved from the other end."""
 
     inner: Regional
 
-    def solve(self, p: Vec, c: Vec, notes: Notes) -> list[Turn]:
+    def solve(self, p: Vec, c: Vec, record: Degeneracies) -> list[CosSin]:
         """Solve with the roles of p and c exchanged."""
-        outer = Notes(notes.size, notes.free[2::-1], notes.singular, notes.double)
+        outer = Degeneracies(record.size, record.free[2::-1], record.singular, record.double)
         return self.inner.solve(c, p, outer)[::-1]
 
 
-def height(first: Axis, w: Vec, p: Vec, c: Vec, *, joint: int, notes: Notes) -> Turn:
-    """Turn joint 1 until the goal c has, along w behind it, the height of p: two answers."""
+def height(first: Axis, w: Vec, p: Vec, c: Vec, *, joint: int, record: Degeneracies) -> CosSin:
+    """Rotate joint 1 until the goal c has the height of p along w: two solutions."""
     o = first.origin
     r, k = minus(c, o), minus(p, o)
     goal = k[0] * w[0] + k[1] * w[1] + k[2] * w[2]
-    return level(first, w, r, goal, joint=joint, notes=notes, scale=notes.size)
+    return level(first, w, r, goal, joint=joint, record=record, scale=record.size)
 
 
 def regional(axes: Sequence[Axis], p: Array) -> Regional | str:
-    """Recognise three joints that carry the point p (3,), or say in words what is missing."""
+    """Recognise three joints that move the point p (3,), or return a description of what is missing."""
     behind = [axis.reversed() for axis in axes[::-1]]
     if lies_on(p, axes[2]):
         return "the common point of the other three axes lies on the axis of the joint before them"
     for order, wrap in ((axes, False), (behind, True)):
         if parallel(order[1], order[2]) and not parallel(order[0], order[1]):
             if lies_on(order[1].point, order[2]):
-                continue  # one line: turning about it twice is no second joint
+                continue  # both joints rotate about the same line
             inner: Regional = LastTwoParallel(order[0], TwoLinks.of(order[1], order[2]))
             return Backwards(inner) if wrap else inner
     for order, wrap in ((axes, False), (behind, True)):
-        if meet(order[0], order[1]):
+        if intersect(order[0], order[1]):
             centre = nearest_point(order[0], order[1])[0]
             if lies_on(centre, order[2]):
                 continue
-            inner = FirstTwoMeet(order, centre)
+            inner = FirstTwoIntersect(order, centre)
             return Backwards(inner) if wrap else inner
     return _missing(axes)
 
@@ -105,10 +105,10 @@ def regional(axes: Sequence[Axis], p: Array) -> Regional | str:
 def _missing(axes: Sequence[Axis]) -> str:
     parts = []
     for i, j in ((0, 1), (1, 2)):
-        miss = 2e3 * nearest_point(axes[i], axes[j])[1]
+        distance = 2e3 * nearest_point(axes[i], axes[j])[1]
         angle = np.rad2deg(angle_between(axes[i], axes[j]))
-        parts.append(f"{i + 1} and {j + 1} miss by {miss:.4g} mm and make {angle:.4g} degrees")
+        parts.append(f"{i + 1} and {j + 1}: distance {distance:.4g} mm, angle {angle:.4g} degrees")
     return (
-        "of the three joints away from it, counted outwards, no two neighbours meet in a point or are parallel "
-        f"so that they can be solved (axes {'; '.join(parts)}; both to {1e3 * LENGTH:g} mm)"
+        "of the three joints away from it, counted outwards, no two neighbours intersect or are parallel "
+        f"so that they can be solved (axes {'; '.join(parts)}; tolerance {1e3 * LENGTH_TOLERANCE:g} mm)"
     )

@@ -1,4 +1,4 @@
-"""Six joints: with three axes through one point at either end, or with three parallel axes."""
+"""Six joints: with a spherical wrist or shoulder, or with three parallel axes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Protocol
 
 import numpy as np
 
-from kinodyn.ik.analytic.axes import Axis, Motion, Turn, Vec, add_turns, back, constant, minus, plus, some
+from kinodyn.ik.analytic.axes import Axis, CosSin, Motion, Vec, add_angles, constant, minus, negated, plus, some
 from kinodyn.ik.analytic.geometry import (
-    LENGTH,
+    LENGTH_TOLERANCE,
     NoClosedFormError,
     angle_between,
     foot,
+    intersect,
     lies_on,
-    meet,
     nearest_point,
     parallel,
 )
 from kinodyn.ik.analytic.planar import ThreeLinks
 from kinodyn.ik.analytic.regional import Regional, height, regional
-from kinodyn.ik.analytic.subproblems import Notes, aim, level
+from kinodyn.ik.analytic.subproblems import Degeneracies, aim, level
 
-# A wrist bent less than this [rad] loses digits in the first of its two parallel joints; the last makes up for it.
-NEARLY_STRAIGHT = 1e-4
+# Joint 4 loses precision where the wrist is bent less than this [rad]; joint 6 compensates for it.
+NEARLY_ALIGNED = 1e-4
 
 
 class Solver(Protocol):
-    """A recognised geometry: 2^depth branches of every target."""
+    """A recognised geometry with 2^depth branches for every target."""
 
     @property
     def family(self) -> str: ...  # noqa: D102
@@ -37,14 +37,14 @@ class Solver(Protocol):
     @property
     def position_only(self) -> bool: ...  # noqa: D102
 
-    def solve(self, goal: Motion, notes: Notes) -> list[Turn]:
-        """Find cosine and sine of each joint such that the product of their turns is the goal."""
+    def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
+        """Compute cosine and sine of each joint such that the product of the rotations is the goal."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class SphericalWrist:
-    """Axes 4, 5 and 6 meet in `centre`: three joints for its position, three for the orientation."""
+    """Axes 4, 5 and 6 intersect in `centre`: three joints for its position, three for the orientation."""
 
     axes: Sequence[Axis]
     centre: Vec
@@ -53,47 +53,47 @@ class SphericalWrist:
     depth: int = 3
     position_only: bool = False
 
-    def solve(self, goal: Motion, notes: Notes) -> list[Turn]:
-        """Solve the arm, then the wrist in what is left of the orientation."""
-        turns = self.arm.solve(self.centre, goal.move(self.centre), notes)
-        ahead = goal.turn(self.axes[5].w)  # where the last axis must point, seen from the arm's end below
-        for axis, turn in zip(self.axes[:3], turns, strict=True):
-            ahead = axis.turn(back(turn), ahead)
-        behind = self.axes[3].w  # where the fourth axis points, seen from the tool below
-        for axis, turn in zip(self.axes[2::-1], turns[::-1], strict=True):
-            behind = axis.turn(turn, behind)
-        turns += self._wrist(ahead, goal.turn_back(behind), notes)
-        return self._steady(goal, turns, ahead)
+    def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
+        """Solve the arm, then the wrist for the remaining orientation."""
+        angles = self.arm.solve(self.centre, goal.move(self.centre), record)
+        ahead = goal.rotate(self.axes[5].w)  # desired direction of the last axis, in the frame of the arm's end below
+        for axis, angle in zip(self.axes[:3], angles, strict=True):
+            ahead = axis.rotate(negated(angle), ahead)
+        behind = self.axes[3].w  # direction of the fourth axis, in the frame of the tool below
+        for axis, angle in zip(self.axes[2::-1], angles[::-1], strict=True):
+            behind = axis.rotate(angle, behind)
+        angles += self._wrist(ahead, goal.rotate_back(behind), record)
+        return self._compensated(goal, angles, ahead)
 
-    def _wrist(self, ahead: Vec, behind: Vec, notes: Notes) -> list[Turn]:
+    def _wrist(self, ahead: Vec, behind: Vec, record: Degeneracies) -> list[CosSin]:
         four, five, six = self.axes[3:]
-        turn5 = level(five, six.w, four.w, four.along(ahead), joint=4, notes=notes)
-        turn4 = aim(four, five.turn(turn5, six.w), ahead, joint=3, notes=notes)
-        turn6 = aim(six, behind, five.turn(back(turn5), four.w), joint=5, notes=notes)
-        return [turn4, turn5, turn6]
+        q5 = level(five, six.w, four.w, four.along(ahead), joint=4, record=record)
+        q4 = aim(four, five.rotate(q5, six.w), ahead, joint=3, record=record)
+        q6 = aim(six, behind, five.rotate(negated(q5), four.w), joint=5, record=record)
+        return [q4, q5, q6]
 
-    def _steady(self, goal: Motion, turns: list[Turn], ahead: Vec) -> list[Turn]:
-        """Take joint 6 from the others where joints 4 and 6 are nearly in line and share one angle."""
+    def _compensated(self, goal: Motion, angles: list[CosSin], ahead: Vec) -> list[CosSin]:
+        """Compute joint 6 from the others where axes 4 and 6 are nearly aligned."""
         a, b = self.axes[3].across(ahead)
-        few = a * a + b * b < NEARLY_STRAIGHT**2
+        few = a * a + b * b < NEARLY_ALIGNED**2
         if not some(np.asarray(few)):
-            return turns
+            return angles
         six = self.axes[5]
-        shape = np.broadcast_shapes(*(np.shape(turn[0]) for turn in turns))
+        shape = np.broadcast_shapes(*(np.shape(angle[0]) for angle in angles))
         at = np.nonzero(np.broadcast_to(few, shape))
-        x, y, z = (np.asarray(part)[at[-1]] for part in goal.turn(constant(six.frame[:, 0])))
-        left: Vec = (x, y, z)
-        for axis, turn in zip(self.axes[:5], turns[:5], strict=True):
-            c, s = (np.broadcast_to(part, shape)[at] for part in turn)
-            left = axis.turn((c, -s), left)
-        c, s = (np.array(np.broadcast_to(part, shape)) for part in turns[5])
-        c[at], s[at] = six.across(left)
-        return [*turns[:5], (c, s)]
+        x, y, z = (np.asarray(part)[at[-1]] for part in goal.rotate(constant(six.frame[:, 0])))
+        remaining: Vec = (x, y, z)
+        for axis, angle in zip(self.axes[:5], angles[:5], strict=True):
+            c, s = (np.broadcast_to(part, shape)[at] for part in angle)
+            remaining = axis.rotate((c, -s), remaining)
+        c, s = (np.array(np.broadcast_to(part, shape)) for part in angles[5])
+        c[at], s[at] = six.across(remaining)
+        return [*angles[:5], (c, s)]
 
 
 @dataclass(frozen=True, eq=False)
 class ParallelThree:
-    """Axes 2, 3 and 4 are parallel, axes 5 and 6 meet in `centre`: the arms of Universal Robots and their kin."""
+    """Axes 2, 3 and 4 are parallel, axes 5 and 6 intersect in `centre`, as in the arms of Universal Robots."""
 
     axes: Sequence[Axis]
     centre: Vec
@@ -102,46 +102,46 @@ class ParallelThree:
     depth: int = 3
     position_only: bool = False
 
-    def solve(self, goal: Motion, notes: Notes) -> list[Turn]:
-        """Solve joints 1, 5, 6 by what turns about the parallel axes leave alone, then 2, 3, 4 in their plane."""
+    def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
+        """Solve joints 1, 5, 6 from invariants of rotations about the parallel axes, then 2, 3, 4 in their plane."""
         one, five, six = self.axes[0], self.axes[4], self.axes[5]
         w = self.links.third.w
-        turn1 = height(one, w, self.centre, goal.move(self.centre), joint=0, notes=notes)
-        behind = goal.turn_back(one.turn(turn1, w))  # the parallel axes' direction, seen from the tool
-        turn5 = level(five, six.w, w, six.along(behind), joint=4, notes=notes)
-        seen = len(notes.singular)
-        turn6 = aim(six, behind, five.turn(back(turn5), w), joint=5, notes=notes)
-        # With the last axis parallel to the others joint 6 is free, but not every value leaves 2, 3, 4 within reach.
-        free = notes.singular[seen:]
-        point = six.turn_point(back(turn6), five.turn_point(back(turn5), self.links.third.origin))
-        heading = six.turn(back(turn6), five.turn(back(turn5), constant(self.links.third.frame[:, 0])))
-        point = one.turn_point(back(turn1), goal.move(point))
-        heading = one.turn(back(turn1), goal.turn(heading))
+        q1 = height(one, w, self.centre, goal.move(self.centre), joint=0, record=record)
+        behind = goal.rotate_back(one.rotate(q1, w))  # direction of the parallel axes in the frame of the tool
+        q5 = level(five, six.w, w, six.along(behind), joint=4, record=record)
+        before = len(record.singular)
+        q6 = aim(six, behind, five.rotate(negated(q5), w), joint=5, record=record)
+        # With the last axis parallel to the others joint 6 is free, but not every value lets 2, 3, 4 reach the goal.
+        free = record.singular[before:]
+        point = six.rotate_point(negated(q6), five.rotate_point(negated(q5), self.links.third.origin))
+        heading = six.rotate(negated(q6), five.rotate(negated(q5), constant(self.links.third.frame[:, 0])))
+        point = one.rotate_point(negated(q1), goal.move(point))
+        heading = one.rotate(negated(q1), goal.rotate(heading))
         if free:
-            centre = one.turn_point(back(turn1), goal.move(self.centre))
-            extra = self.links.within_reach(centre, point, free[0], notes)
-            point = plus(self.links.third.turn(extra, minus(point, centre)), centre)
-            heading = self.links.third.turn(extra, heading)
-            turn6 = add_turns(turn6, (extra[0], -np.sign(six.along(behind)) * extra[1]))
-        return [turn1, *self.links.solve(point, heading, (1, 2, 3), notes), turn5, turn6]
+            centre = one.rotate_point(negated(q1), goal.move(self.centre))
+            extra = self.links.within_reach(centre, point, free[0], record)
+            point = plus(self.links.third.rotate(extra, minus(point, centre)), centre)
+            heading = self.links.third.rotate(extra, heading)
+            q6 = add_angles(q6, (extra[0], -np.sign(six.along(behind)) * extra[1]))
+        return [q1, *self.links.solve(point, heading, (1, 2, 3), record), q5, q6]
 
 
 @dataclass(frozen=True, eq=False)
 class Reversed:
-    """A chain solved from its other end: the inverse goal, the opposite axes, the joints in opposite order."""
+    """A chain solved from its other end: inverse goal, reversed axes, joints in reverse order."""
 
     inner: Solver
     family: str
     depth: int = 3
     position_only: bool = False
 
-    def solve(self, goal: Motion, notes: Notes) -> list[Turn]:
+    def solve(self, goal: Motion, record: Degeneracies) -> list[CosSin]:
         """Solve the reversed chain."""
-        return self.inner.solve(goal.inverse(), notes.reversed())[::-1]
+        return self.inner.solve(goal.inverse(), record.reversed())[::-1]
 
 
 def six(axes: Sequence[Axis]) -> Solver:
-    """Recognise six joints, or raise an error that says what each known geometry lacks."""
+    """Recognise the geometry of six joints, or raise an error that says what each known geometry lacks."""
     behind = [axis.reversed() for axis in axes[::-1]]
     tried = []
     for recognise in (_spherical, _parallel):
@@ -157,15 +157,15 @@ def six(axes: Sequence[Axis]) -> Solver:
 
 
 def _spherical(axes: Sequence[Axis]) -> SphericalWrist | str:
-    centre, miss = nearest_point(*axes[3:])
-    if miss >= LENGTH:
-        return f"the last three axes do not meet in a point: they miss by {1e3 * miss:.4g} mm"
+    centre, distance = nearest_point(*axes[3:])
+    if distance >= LENGTH_TOLERANCE:
+        return f"the last three axes do not intersect in a point: the distance is {1e3 * distance:.4g} mm"
     for a, b in ((3, 4), (4, 5)):
         if parallel(axes[a], axes[b]):
-            return "two neighbours of the last three axes are one line"
+            return "two adjacent axes of the last three coincide"
     arm = regional(axes[:3], centre)
     if isinstance(arm, str):
-        return f"the last three axes meet in a point, but {arm}"
+        return f"the last three axes intersect in a point, but {arm}"
     return SphericalWrist(axes, constant(centre), arm)
 
 
@@ -173,15 +173,15 @@ def _parallel(axes: Sequence[Axis]) -> ParallelThree | str:
     for a, b in ((1, 2), (2, 3)):
         if not parallel(axes[a], axes[b]):
             angle = np.rad2deg(angle_between(axes[a], axes[b]))
-            return f"axes 2, 3 and 4 are not parallel: {a + 1} and {b + 1} make {angle:.4g} degrees"
+            return f"axes 2, 3 and 4 are not parallel: the angle of {a + 1} and {b + 1} is {angle:.4g} degrees"
         if lies_on(axes[a].point, axes[b]):
-            return "axes 2, 3 and 4 are parallel, but two of them are one line"
+            return "axes 2, 3 and 4 are parallel, but two of them coincide"
     if parallel(axes[0], axes[1]) or parallel(axes[3], axes[4]):
         return "axes 2, 3 and 4 are parallel, but so is one of their neighbours"
-    if not meet(axes[4], axes[5]):
-        miss = 2e3 * nearest_point(axes[4], axes[5])[1]
-        return f"axes 2, 3 and 4 are parallel, but axes 5 and 6 do not meet in a point: they miss by {miss:.4g} mm"
-    # The point of axis 4 nearest to axis 5 stays nearest to where joint 5 leaves it, and loses the fewest digits.
+    if not intersect(axes[4], axes[5]):
+        distance = 2e3 * nearest_point(axes[4], axes[5])[1]
+        return f"axes 2, 3 and 4 are parallel, but axes 5 and 6 do not intersect: the distance is {distance:.4g} mm"
+    # The point of axis 4 nearest to axis 5 keeps the best precision.
     near = foot(axes[3], nearest_point(axes[3], axes[4])[0])
     links = ThreeLinks.of(axes[1:4])
     links = ThreeLinks(links.pair, links.third.moved(near), links.sign)

@@ -1,1 +1,1 @@
-"""The parts of `kinodyn.ik.track`: the task, the follower, the starts, the answer."""
+"""Parts of `kinodyn.ik.track`: the tracked frame, the follower of a path, the search over branches, the result."""

@@ -1,4 +1,4 @@
-"""Pictures of a joint path. Matplotlib takes long to import: it is, when one is drawn."""
+"""Plots of a joint path. Matplotlib is imported only when one is drawn: importing it takes long."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import Axes, TrackResult
 
-STILL = 1e-6  # joints that move less are left out [rad or m]
+MIN_MOTION = 1e-6  # joints that move less are not plotted [rad or m]
 
 
 def plot_joints(track: TrackResult, path: tuple[int, ...], ax: Axes | None) -> Axes:
-    """Draw the joints over the samples; see `TrackResult.plot`."""
+    """Plot the joints over the samples; see `TrackResult.plot`."""
     batch = track.success.shape
-    known = isinstance(path, tuple) and len(path) == len(batch)
-    if not known or any(not -n <= i < n for i, n in zip(path, batch, strict=True)):
-        raise InputError(f"path is {path!r}; give the place of one path in a batch of shape {batch}")
+    valid = isinstance(path, tuple) and len(path) == len(batch)
+    if not valid or any(not -n <= i < n for i, n in zip(path, batch, strict=True)):
+        raise InputError(f"path is {path!r}; give the index of one path in a batch of shape {batch}")
     ax = _new_axes() if ax is None else ax
     q, reached = track.q[path], int(track.reached[path])
     for joint in track.robot.joints:
         for i in range(joint.q.start, joint.q.stop):
-            if reached and np.ptp(q[:reached, i]) > STILL:
+            if reached and np.ptp(q[:reached, i]) > MIN_MOTION:
                 limits = track.robot.limits.lower[i], track.robot.limits.upper[i]
                 _draw(ax, q[:, i], limits, joint.name)
     if not track.success[path]:

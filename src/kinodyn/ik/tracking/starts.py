@@ -1,4 +1,4 @@
-"""Where to begin a path, and other configurations of the same pose: closed form where there is one, else numeric."""
+"""Configurations of given poses: starts of a path and its other branches, in closed form or numerically."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from kinodyn.arrays import Array
 from kinodyn.ik.analytic import NoClosedFormError, analytic
 from kinodyn.ik.result import IKResult
 from kinodyn.ik.solve import solve
-from kinodyn.ik.tracking.follow import Rows
-from kinodyn.ik.tracking.task import SLACK, FrameTask, Mask
+from kinodyn.ik.tracking.follower import Rows
+from kinodyn.ik.tracking.tracked_frame import LIMIT_TOLERANCE, Mask, TrackedFrame
 
-RANDOM = 24  # numeric starts for each pose
-MOST = 8  # different solutions that are followed, of those found numerically
-MOST_TURNED = 24  # the same and with whole turns added
-APART = 0.01  # [rad or m] nearer ones are the same
+RANDOM_STARTS = 24  # numeric starts for each pose
+MAX_SOLUTIONS = 8  # distinct numeric solutions that are followed
+MAX_TURNED = 24  # the same with whole turns added
+MIN_SEPARATION = 0.01  # between distinct solutions [rad or m]
 
 
 @dataclass
 class Search:
-    """How to look for configurations of a pose: as `track` was asked to follow it."""
+    """Search for configurations of poses with the settings of `track`."""
 
-    task: FrameTask
+    tracked: TrackedFrame
     weights: Array
     tolerance: float
     limits: bool
@@ -31,9 +31,9 @@ class Search:
 
     def solve(self, T: Array, q0: Array | None, restarts: int, limits: bool) -> IKResult:
         """Call `ik.solve` for poses (n, 4, 4)."""
-        targets = {self.task.frame: T}
+        targets = {self.tracked.frame: T}
         return solve(
-            self.task.robot,
+            self.tracked.robot,
             targets,
             q0,
             weights=self.weights,
@@ -44,110 +44,114 @@ class Search:
         )
 
     def nearest(self, T: Array, q0: Array) -> tuple[Array, Mask]:
-        """Find for each pose (n, 4, 4) the solution nearest to q0 (n, nq), q0 itself where it is one; and whether."""
-        q, found = q0.copy(), self.task.error(q0, T)[1].max(axis=1) <= self.tolerance
+        """Find for each pose (n, 4, 4) the solution nearest to q0 (n, nq), or q0 itself; and whether there is one."""
+        q, found = q0.copy(), self.tracked.error(q0, T)[1].max(axis=1) <= self.tolerance
         away = np.flatnonzero(~found)
         if len(away):
             of, solutions = self.solutions(T[away], q0[away])
-            gap = np.linalg.norm(self.task.step(q0[away][of], solutions), axis=1)
-            for i in np.lexsort((-gap, of)):  # of each pose the nearest comes last, and stays
+            gap = np.linalg.norm(self.tracked.step(q0[away][of], solutions), axis=1)
+            for i in np.lexsort((-gap, of)):  # the nearest of each pose comes last and is kept
                 q[away[of[i]]], found[away[of[i]]] = solutions[i], True
         return q, found
 
     def solutions(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
         """Find several configurations of each pose (n, 4, 4): the pose of each (m,), and the configuration (m, nq).
 
-        What does not move the frame stays as in q0, or neutral.
+        Joints that do not move the frame stay as in q0, or neutral.
         """
         exact = self._closed_form(T, q0)
         of, q = exact if exact is not None else self._numeric(T, q0)
         return of, self._polished(T[of], q)
 
     def everywhere(self, T: Array, q0: Array) -> tuple[Rows, Array]:
-        """Find all configurations of each pose (n, 4, 4) that are easily found, some perhaps twice, as `solutions`."""
+        """Find as many configurations of each pose (n, 4, 4) as possible, perhaps with duplicates, like `solutions`."""
         exact = self._closed_form(T, q0)
         if exact is None:
-            found = self._spread(T, q0)
+            found = self._multi_start(T, q0)
             of, start = np.nonzero(found.success)
             exact = of, found.q[of, start]
         return exact[0], self._polished(T[exact[0]], exact[1])
 
-    def turned(self, of: Rows, q: Array) -> tuple[Rows, Array]:
-        """Add to configurations (m, nq) of paths `of` (m,) those that are whole turns away, far from limits first."""
-        far = np.zeros(len(of), dtype=bool)
-        for place in self.task.places[self.task.turning & self.task.ranged]:
-            shift = np.zeros(self.task.robot.nq)
-            shift[place] = 2 * np.pi
-            of, far = np.tile(of, 3), np.concatenate([far, np.ones(2 * len(far), dtype=bool)])
+    def with_whole_turns(self, of: Rows, q: Array) -> tuple[Rows, Array]:
+        """Add to configurations (m, nq) of paths `of` (m,) those whole turns away, far from limits first."""
+        added = np.zeros(len(of), dtype=bool)
+        for index in self.tracked.q_index[self.tracked.periodic & self.tracked.bounded]:
+            shift = np.zeros(self.tracked.robot.nq)
+            shift[index] = 2 * np.pi
+            of, added = np.tile(of, 3), np.concatenate([added, np.ones(2 * len(added), dtype=bool)])
             q = np.concatenate([q, q + shift, q - shift])
-            inside = ~self.task.beyond(q, SLACK).any(axis=1)
-            of, far, q = of[inside], far[inside], q[inside]
-        off = np.abs((self.task.values(q) - self.task.middle) / self.task.half * self.task.ranged).max(axis=1)
-        order = np.lexsort((off, far, of))
+            inside = ~self.tracked.outside_limits(q, LIMIT_TOLERANCE).any(axis=1)
+            of, added, q = of[inside], added[inside], q[inside]
+        off = np.abs((self.tracked.values(q) - self.tracked.middle) / self.tracked.half * self.tracked.bounded).max(
+            axis=1
+        )
+        order = np.lexsort((off, added, of))
         of, q = of[order], q[order]
-        few = np.arange(len(of)) - np.searchsorted(of, of) < MOST_TURNED
+        few = np.arange(len(of)) - np.searchsorted(of, of) < MAX_TURNED
         return of[few], q[few]
 
     def _polished(self, T: Array, q: Array) -> Array:
-        """Bring solutions (m, nq) nearer to their poses (m, 4, 4), those that Newton's method does not lead away."""
+        """Refine solutions (m, nq) of poses (m, 4, 4) by Newton's method, where it stays on the same branch."""
         if not len(q):
             return q
-        settled, residual = self.task.settle(q, T, np.zeros((len(q), len(self.task.columns)), dtype=bool))
-        better = (residual.max(axis=1) <= self.tolerance) & ~self.task.beyond(settled, SLACK).any(axis=1)
-        better &= np.abs(self.task.step(q, settled)).max(axis=1) < APART
-        return np.where(better[:, None], settled, q)
+        refined, residual = self.tracked.project(q, T, np.zeros((len(q), len(self.tracked.columns)), dtype=bool))
+        better = (residual.max(axis=1) <= self.tolerance) & ~self.tracked.outside_limits(refined, LIMIT_TOLERANCE).any(
+            axis=1
+        )
+        better &= np.abs(self.tracked.step(q, refined)).max(axis=1) < MIN_SEPARATION
+        return np.where(better[:, None], refined, q)
 
     def _closed_form(self, T: Array, q0: Array | None) -> tuple[Rows, Array] | None:
-        """List all branches, or None where there is no closed form or where it asks for more than this path does."""
-        turning = all(self.task.robot.joint(name).kind in ("revolute", "continuous") for name in self.task.names)
-        if self.task.redundancy or not turning or not (self.weights > 0).all():
+        """Return all closed-form solutions, or None where there is no closed form or not all directions are tracked."""
+        revolute = all(self.tracked.robot.joint(name).kind in ("revolute", "continuous") for name in self.tracked.names)
+        if self.tracked.redundancy or not revolute or not (self.weights > 0).all():
             return None
         try:
-            found = analytic(self.task.robot, T, self.task.frame, q0=q0, limits=self.limits)
+            found = analytic(self.tracked.robot, T, self.tracked.frame, q0=q0, limits=self.limits)
         except NoClosedFormError:
             return None
         of, branch = np.nonzero(found.valid)
         q = found.q[of, branch]
-        # A planar arm of two joints has branches for positions; here the orientation counts too.
-        good = self.task.error(q, T[of])[1].max(axis=1, initial=0.0) <= self.tolerance
+        # For a planar arm of two joints the closed form solves positions only.
+        good = self.tracked.error(q, T[of])[1].max(axis=1, initial=0.0) <= self.tolerance
         return of[good], q[good]
 
-    def _spread(self, T: Array, home: Array) -> IKResult:
-        """Solve for each pose (n, 4, 4) from `home` (n, nq) and from all over the joint ranges: batch (n, starts)."""
-        robot = self.task.robot
-        guesses = np.repeat(home[:, None], RANDOM + 1, axis=1)
-        places = self.task.places[self.task.places >= 0]
-        # The same for each pose, so that a path of a batch is followed as it would be alone.
-        guesses[:, 1:, places] = robot.random(RANDOM, seed=self.seed)[:, places]
+    def _multi_start(self, T: Array, home: Array) -> IKResult:
+        """Solve for each pose (n, 4, 4) from `home` (n, nq) and from random configurations: batch (n, starts)."""
+        robot = self.tracked.robot
+        guesses = np.repeat(home[:, None], RANDOM_STARTS + 1, axis=1)
+        indices = self.tracked.q_index[self.tracked.q_index >= 0]
+        # The same for each pose, so that the result for a path does not depend on its batch.
+        guesses[:, 1:, indices] = robot.random(RANDOM_STARTS, seed=self.seed)[:, indices]
         found = self.solve(T[:, None], guesses, 0, self.limits)
-        found.q[..., self.task.idle] = home[:, None, self.task.idle]  # the solver may leave them anywhere
+        found.q[..., self.tracked.idle] = home[:, None, self.tracked.idle]  # the solver may have moved them
         return found
 
     def _numeric(self, T: Array, q0: Array | None) -> tuple[Rows, Array]:
-        robot, n = self.task.robot, len(T)
+        robot, n = self.tracked.robot, len(T)
         home = np.broadcast_to(robot.neutral(), (n, robot.nq)) if q0 is None else q0
-        found = self._spread(T, home)
-        if not found.success.any(axis=1).all():  # the hard ones, with all that the solver has
+        found = self._multi_start(T, home)
+        if not found.success.any(axis=1).all():  # more restarts for poses without a solution
             hard = np.flatnonzero(~found.success.any(axis=1))
             more = self.solve(T[hard], home[hard], 64, self.limits)
-            more.q[:, self.task.idle] = home[hard][:, self.task.idle]
+            more.q[:, self.tracked.idle] = home[hard][:, self.tracked.idle]
             found.q[hard, 0], found.success[hard, 0] = more.q, more.success
         of, q = [], []
         for i in range(n):
-            for configuration in self._different(found.q[i, found.success[i]]):
+            for configuration in self._distinct(found.q[i, found.success[i]]):
                 of.append(i)
                 q.append(configuration)
         return np.array(of, dtype=np.intp), np.array(q).reshape(-1, robot.nq)
 
-    def _different(self, q: Array) -> list[Array]:
-        """Choose a few configurations (m, nq) that differ: the first, then those farthest from limits."""
-        values = (self.task.values(q) - self.task.middle) / self.task.half * self.task.ranged
+    def _distinct(self, q: Array) -> list[Array]:
+        """Choose a few distinct configurations (m, nq): the first, then those farthest from limits."""
+        values = (self.tracked.values(q) - self.tracked.middle) / self.tracked.half * self.tracked.bounded
         order = np.argsort(np.abs(values).max(axis=1, initial=0.0), kind="stable")
         order = np.concatenate([order[order == 0], order[order != 0]])
         chosen: list[Array] = []
         for i in order:
-            if all(np.abs(self.task.step(other[None], q[i : i + 1])).max() > APART for other in chosen):
+            if all(np.abs(self.tracked.step(other[None], q[i : i + 1])).max() > MIN_SEPARATION for other in chosen):
                 chosen.append(q[i])
-            if len(chosen) == MOST:
+            if len(chosen) == MAX_SOLUTIONS:
                 break
         return chosen

@@ -41,10 +41,12 @@ def arc(
         Direction of the axis; its length does not matter.
     angle : float
         [rad], of any size and sign.
-    limits, duration, law
+    limits : CartesianLimits, optional
         As in `line`; the linear acceleration includes the centripetal one, velocity^2 / radius.
     orientation : "turning", "fixed" or (3, 3)
         The frame turns with the arc, keeps its orientation, or ends with a given one, rotating about one axis.
+    duration, law
+        As in `line`.
 
     Returns
     -------
@@ -84,10 +86,12 @@ def arc_through(
 
     Parameters
     ----------
-    T0, T1 : (4, 4)
-        First and last pose T_world_frame.
+    T0 : (4, 4)
+        First pose T_world_frame.
     via : (3,)
         A point of the arc [m].
+    T1 : (4, 4)
+        Last pose T_world_frame.
     limits, duration, law
         As in `line`.
 

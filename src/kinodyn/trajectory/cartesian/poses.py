@@ -18,7 +18,17 @@ from kinodyn.trajectory.extrema import refined_peaks, sampling_times
 
 
 class PoseSamples(NamedTuple):
-    """Poses (n, 4, 4), twists (n, 6) and accelerations (n, 6) at times (n,) [s]."""
+    """Samples of a trajectory of a frame.
+
+    Attributes
+    ----------
+    time : (n,) array
+        [s]
+    T : (n, 4, 4) array
+        Poses T_world_frame.
+    twist, acceleration : (n, 6) array
+        Of the frame's origin in world axes, linear first.
+    """
 
     time: Array
     T: Array

@@ -1,4 +1,4 @@
-"""What closed-form inverse kinematics says at the edges: out of reach, at limits, singular, unsolvable, misused."""
+"""Status of closed-form inverse kinematics: out of reach, at limits, singular, unsolvable, wrong arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_two_links_out_of_reach_are_reported_or_clamped() -> None:
     np.testing.assert_allclose(tips, [[2, 0, 0], [0, 1, 0], [0, 2, 0]], atol=1e-9)
 
 
-def test_a_hole_in_the_middle_is_clamped_to_its_rim() -> None:
+def test_targets_inside_the_inner_radius_are_clamped_to_it() -> None:
     robot = kd.from_dh([kd.DH(a=1.0), kd.DH(a=0.4)])
     found = analytic(robot, [[0.3, 0.0, 0.0], [0.0, 0.0, 0.0]], robot.frame_names[-1], clamp=True)
     tips = kd.kinematics.pose(robot, found.nearest([0.0, 0.0]), robot.frame_names[-1])[:, :3, 3]
@@ -45,7 +45,7 @@ def test_a_target_at_the_first_axis_of_equal_links_is_singular_and_the_joint_sta
     np.testing.assert_allclose(found.nearest([0.7, 3.0]), [0.7, np.pi], atol=1e-7)
 
 
-def test_a_straight_wrist_keeps_the_free_joint_and_closes() -> None:
+def test_a_straight_wrist_keeps_the_free_joint_and_is_solved() -> None:
     robot = kd.load("puma560")
     frame, q = robot.frame_names[-1], robot.random(1000, seed=2)
     q[:, 4] = 0.0
@@ -58,7 +58,7 @@ def test_a_straight_wrist_keeps_the_free_joint_and_closes() -> None:
 
 
 @pytest.mark.parametrize("name", ["planar2r", "planar3r", "puma560", "ur5", "ur5_robot", "panda"])
-def test_right_angles_everywhere_are_solved_and_called_singular_where_a_joint_is_free(name: str) -> None:
+def test_right_angles_are_solved_and_reported_singular_where_a_joint_is_free(name: str) -> None:
     robot = kd.load(name)
     frame = "tool0" if name == "ur5_robot" else robot.frame_names[-1]
     turns = [0.0, np.pi / 2, np.pi] + ([-np.pi / 2] if robot.nq < 7 else [])
@@ -92,7 +92,7 @@ def test_a_nearly_singular_wrist_loses_no_solution(name: str, bend: float) -> No
 
 
 @pytest.mark.parametrize("name", ["planar3r", "puma560", "ur5"])
-def test_the_edge_of_the_workspace_is_reached_and_beyond_it_is_not(name: str) -> None:
+def test_the_workspace_boundary_is_reached_and_beyond_it_is_not(name: str) -> None:
     robot = kd.load(name)
     frame, q = robot.frame_names[-1], robot.random(500, seed=4)
     # The puma's wrist stands 0.4318 m up and 0.0203 m out from its elbow at zero, where the upper arm points out.
@@ -105,7 +105,7 @@ def test_the_edge_of_the_workspace_is_reached_and_beyond_it_is_not(name: str) ->
     assert (analytic(robot, T, frame, limits=False).status == "unreachable").all()
 
 
-def test_beyond_limits_is_said_with_the_joints_that_break_them() -> None:
+def test_solutions_beyond_limits_report_the_joints_that_violate_them() -> None:
     robot = kd.load("puma560")
     frame = robot.frame_names[-1]
     q = np.array([3.0, 0.3, 0.2, 0.4, 0.5, 0.6])  # joint1 stops at 2.79
@@ -113,12 +113,12 @@ def test_beyond_limits_is_said_with_the_joints_that_break_them() -> None:
     free = analytic(robot, T, frame, limits=False)
     held = analytic(robot, T, frame)
     assert free.count == 8 and held.count < 8
-    assert (held.broken.any(axis=-1) == ~held.valid).all()
+    assert (held.outside_limits.any(axis=-1) == ~held.valid).all()
     gap = np.abs(free.q - q).max(axis=-1)
-    assert gap.min() < 1e-9 and not held.valid[np.argmin(gap)] and held.broken[np.argmin(gap), 0]
+    assert gap.min() < 1e-9 and not held.valid[np.argmin(gap)] and held.outside_limits[np.argmin(gap), 0]
 
 
-def test_limits_that_no_branch_keeps_give_the_status_and_the_joint() -> None:
+def test_limits_that_no_branch_keeps_are_reported_with_the_joint() -> None:
     robot = kd.from_dh([kd.DH(a=1.0, lower=-0.1, upper=0.1), kd.DH(a=1.0)])
     found = analytic(robot, [-1.0, 1.0, 0.0], robot.frame_names[-1])
     assert found.status == "limits" and not found.valid.any()
@@ -149,7 +149,7 @@ def test_a_joint_exactly_at_its_limit_is_kept() -> None:
 
 @pytest.mark.parametrize("far", [1e3, 1e9, 1e60])
 @pytest.mark.parametrize("name", ["planar2r", "planar3r", "puma560", "ur5", "panda"])
-def test_targets_however_far_away_are_unreachable_without_overflow(name: str, far: float) -> None:
+def test_distant_targets_are_unreachable_without_overflow(name: str, far: float) -> None:
     robot = kd.load(name)
     T = kd.spatial.pose([far, -far, far])
     more = {"redundancy": 0.2} if name == "panda" else {}
@@ -181,29 +181,29 @@ def test_batch_axes_and_single_targets_agree() -> None:
     assert analytic(robot, np.empty((0, 4, 4)), frame).q.shape == (0, 8, 6)
 
 
-def test_a_chain_without_closed_form_says_what_is_missing() -> None:
+def test_a_chain_without_closed_form_raises_what_is_missing() -> None:
     rows = [(0.3, 1.0, 0.2, 0.0)] * 3 + [
         (0.0, np.pi / 2, 0.3, 0.0),
         (0.012, -np.pi / 2, 0.0, 0.0),
         (0.0, 0.0, 0.1, 0.0),
     ]
     robot = kd.from_dh([kd.DH(*row) for row in rows])
-    with pytest.raises(NoClosedFormError, match=r"last three axes do not meet in a point: they miss by \d"):
+    with pytest.raises(NoClosedFormError, match=r"last three axes do not intersect in a point: the distance is \d"):
         analytic(robot, np.eye(4), robot.frame_names[-1])
     skew = [(0.3, 1.0, 0.2, 0.0)] * 3 + [(0.0, np.pi / 2, 0.3, 0.0), (0.0, -np.pi / 2, 0.0, 0.0), (0.0, 0.0, 0.1, 0.0)]
     robot = kd.from_dh([kd.DH(*row) for row in skew])
-    with pytest.raises(NoClosedFormError, match="meet in a point, but of the three joints"):
+    with pytest.raises(NoClosedFormError, match="intersect in a point, but of the three joints"):
         analytic(robot, np.eye(4), robot.frame_names[-1])
-    with pytest.raises(NoClosedFormError, match="joints 1 and 2 are not parallel: they make 57.3 degrees"):
+    with pytest.raises(NoClosedFormError, match="joints 1 and 2 are not parallel: their angle is 57.3 degrees"):
         analytic(kd.from_dh([kd.DH(a=1.0, alpha=1.0), kd.DH(a=1.0)]), [1.0, 0.0, 0.0], "link2")
 
 
-def test_other_chains_are_refused_with_the_way_out() -> None:
+def test_other_chains_are_refused_with_an_alternative() -> None:
     scara = kd.load("scara")
     with pytest.raises(NoClosedFormError, match="'joint3' is prismatic"):
         analytic(scara, np.eye(4), "link4")
     humanoid = kd.load("humanoid")
-    with pytest.raises(NoClosedFormError, match=r"8 turning joints .*joints=\["):
+    with pytest.raises(NoClosedFormError, match=r"8 revolute joints .*joints=\["):
         analytic(humanoid, np.eye(4), "left_hand")
 
 
@@ -238,7 +238,7 @@ def test_unknown_names_are_refused() -> None:
         analytic(robot, np.eye(4), robot.frame_names[-1], joints=["joint9"])
 
 
-def test_seven_joints_want_a_redundancy_or_q0() -> None:
+def test_seven_joints_need_a_redundancy_or_q0() -> None:
     robot = kd.load("panda")
     q = robot.random(seed=1)
     T = kd.kinematics.pose(robot, q, "panda_hand_tcp")
@@ -249,7 +249,7 @@ def test_seven_joints_want_a_redundancy_or_q0() -> None:
         analytic(robot, T, "panda_hand_tcp", redundancy=0.1, redundant_joint="panda_joint3")
 
 
-def test_held_joints_may_not_differ_between_targets() -> None:
+def test_fixed_joints_must_not_differ_between_targets() -> None:
     robot = kd.load("puma560")
     q = robot.random(2, seed=1)
     with pytest.raises(kd.InputError, match="not solved for"):

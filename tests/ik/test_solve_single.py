@@ -1,4 +1,4 @@
-"""A target alone: the core takes further starts beside the first, and the answer is what one by one would give."""
+"""A single target: the core solves several starts at once, with the result of solving them one by one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def expected(robot: Robot, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None
 
 @pytest.mark.usefixtures("instruction_set")
 @pytest.mark.parametrize(("name", "frame"), ARMS)
-def test_the_answer_is_that_of_the_starts_one_by_one(name: str, frame: str) -> None:
+def test_the_result_is_that_of_the_starts_one_by_one(name: str, frame: str) -> None:
     robot = load(name)
     middle = bounds_of(robot).middle[None]
     starts = np.concatenate(
@@ -75,7 +75,7 @@ def test_the_answer_is_that_of_the_starts_one_by_one(name: str, frame: str) -> N
 
 
 @pytest.mark.parametrize(("name", "frame"), ARMS)
-def test_an_answer_alone_looks_like_one_of_a_batch(name: str, frame: str) -> None:
+def test_a_single_result_equals_one_of_a_batch(name: str, frame: str) -> None:
     robot = load(name)
     for q in robot.random(30, seed=6):
         T = kd.kinematics.pose(robot, q, frame)
@@ -93,7 +93,7 @@ def test_an_answer_alone_looks_like_one_of_a_batch(name: str, frame: str) -> Non
 
 
 @pytest.mark.usefixtures("instruction_set")
-def test_several_frames_of_a_free_robot_alone() -> None:
+def test_several_frames_of_a_floating_robot() -> None:
     robot = kd.load("humanoid")
     q0 = robot.configuration("standing")
     moved = robot.integrate(q0, 0.1 * np.random.default_rng(1).normal(size=(10, robot.nv)))
@@ -107,7 +107,7 @@ def test_several_frames_of_a_free_robot_alone() -> None:
 
 
 @pytest.mark.parametrize("restarts", [1, 2, 5, 64])
-def test_out_of_ik_single_every_number_of_restarts_says_so(restarts: int) -> None:
+def test_an_unreachable_target_is_reported_for_any_number_of_restarts(restarts: int) -> None:
     robot = load("ur5")
     T = np.eye(4)
     T[:3, 3] = 3.0, 1.0, 0.5

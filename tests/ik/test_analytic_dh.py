@@ -111,7 +111,7 @@ def test_arms_with_random_offsets_base_and_tool_are_solved(make: Callable[[int],
 
 
 @pytest.mark.parametrize("given", range(7))
-def test_a_spherical_shoulder_and_wrist_take_the_joints_that_leave_a_closed_form(given: int) -> None:
+def test_a_spherical_shoulder_and_wrist_accept_the_joints_that_leave_a_closed_form(given: int) -> None:
     robot = srs(0)
     frame, q = robot.frame_names[-1], robot.random(60, seed=4)
     T, name = kd.kinematics.pose(robot, q, frame), f"joint{given + 1}"

@@ -1,0 +1,135 @@
+"""From cosines and sines to verified configurations: wrapping, forward kinematics, Newton refinement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinodyn import kinematics
+from kinodyn.arrays import Array
+from kinodyn.ik.analytic.axes import CosSin, Mask, some, targets_first
+from kinodyn.ik.analytic.chain import Chain
+from kinodyn.model.robot import Robot
+
+RESIDUAL_TOLERANCE = 1e-9  # of every returned solution
+REFINE_ABOVE = 1e-10  # branches with a larger residual take Newton steps,
+REFINE_BELOW = 1e-4  # unless it is above this: these are no solutions
+LIMIT_TOLERANCE = 1e-10  # a joint this little outside a limit is set to it [rad]
+DUPLICATE_TOLERANCE = 2e-7  # below which two branches at a double root are the same [rad]
+TWO_PI = 2.0 * np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Targets of one batch, against which its branches are verified."""
+
+    robot: Robot
+    frame: str | int
+    chain: Chain
+    solved: list[int]  # indices of the chain's joints that may be refined
+    T: Array  # (n, 4, 4)
+    position_only: bool
+
+    def residual(self, q: Array, T: Array) -> tuple[Array, Array]:
+        """Compute poses (m, 4, 4) by forward kinematics and their distances (m,) from T."""
+        reached = kinematics.pose(self.robot, q, self.frame)
+        gap = reached - T
+        if self.position_only:
+            gap = gap[..., :3, 3]
+        flat = gap.reshape(len(q), -1)
+        return reached, np.sqrt(np.einsum("ij,ij->i", flat, flat))
+
+
+def wrap(angle: Array, lower: float, upper: float, near: Array | None) -> Array:
+    """Add whole turns: nearest to `near`, or to 0, among those within the limits; if none is, nearest regardless."""
+    if near is not None:
+        angle = angle + TWO_PI * np.rint((near - angle) / TWO_PI)
+    elif lower <= -np.pi and upper >= np.pi:
+        return angle  # arctan2 is within +-pi
+    low, high = lower - LIMIT_TOLERANCE, upper + LIMIT_TOLERANCE
+    if not some((angle < low) | (angle > high)):
+        return clipped(angle, lower, upper)
+    up = np.ceil(np.maximum(low - angle, 0.0) / TWO_PI) if np.isfinite(low) else 0.0
+    down = np.ceil(np.maximum(angle - high, 0.0) / TWO_PI) if np.isfinite(high) else 0.0
+    moved = angle + TWO_PI * (up - down)
+    return np.where((moved >= low) & (moved <= high), clipped(moved, lower, upper), angle)
+
+
+def clipped(angle: Array, lower: float, upper: float) -> Array:
+    """Clip angles to limits; faster than np.clip for a single target."""
+    result: Array = np.minimum(np.maximum(angle, lower), upper)
+    return result
+
+
+def assemble(chain: Chain, angles: list[CosSin], rest: Array, near: Array | None, depth: int) -> Array:
+    """Assemble configurations (n, 2^depth, nq) of all branches; `rest` (n or 1, nq) has the other coordinates."""
+    n = np.broadcast_shapes(*(np.shape(angle[0]) for angle in angles))[-1]
+    q = np.empty((n, *(2,) * depth, rest.shape[-1]))
+    if rest.shape[-1] > len(angles):
+        q[:] = rest.reshape(len(rest), *(1,) * depth, -1)
+    for i, (c, s) in enumerate(angles):
+        at = None if near is None else near[..., i]
+        angle = np.asarray(wrap(np.arctan2(s, c), float(chain.lower[i]), float(chain.upper[i]), at))
+        angle = angle.reshape(*(1,) * (depth + 1 - angle.ndim), *angle.shape)
+        q[..., chain.q_index[i]] = targets_first(angle)
+    return q.reshape(n, 2**depth, rest.shape[-1])
+
+
+def outside(chain: Chain, q: Array) -> Mask:
+    """Tell which joints (..., joints) are outside their limits."""
+    alone = chain.q_index == tuple(range(q.shape[-1]))
+    solved = q if alone else q[..., list(chain.q_index)]
+    return (solved < chain.lower) | (solved > chain.upper)
+
+
+def refine(targets: Targets, q: Array, near: Array | None) -> Array:
+    """Compute the residual (n, branches) of every branch and refine, in place, those with small rounding errors.
+
+    A Newton step dq = J^+ e with the twist e from the present pose to the target squares the error.
+    """
+    n, branches, nq = q.shape
+    flat, of = q.reshape(-1, nq), np.repeat(np.arange(n), branches)
+    gap = kinematics.pose(targets.robot, q, targets.frame)
+    gap -= targets.T[:, None]
+    part = gap[..., :3, 3] if targets.position_only else gap.reshape(n, branches, 16)
+    residual: Array = np.sqrt(np.einsum("ijk,ijk->ij", part, part)).reshape(-1)
+    off = np.nonzero((residual > REFINE_ABOVE) & (residual < REFINE_BELOW))[0]
+    while len(off):
+        T = targets.T[of[off]]
+        better = _newton(targets, flat[off], T, None if near is None else near[of[off] if len(near) == n else 0])
+        after = targets.residual(better, T)[1]
+        improved = after < 0.5 * residual[off]  # a converging Newton step gains far more
+        flat[off[improved]], residual[off[improved]] = better[improved], after[improved]
+        off = off[improved & (after > REFINE_ABOVE)]
+    return residual.reshape(n, branches)
+
+
+def _newton(targets: Targets, q: Array, T: Array, near: Array | None) -> Array:
+    rows = slice(0, 3 if targets.position_only else 6)
+    reached = targets.residual(q, T)[0]
+    columns = [targets.robot.joint(targets.chain.names[i]).v.start for i in targets.solved]
+    J = kinematics.jacobian(targets.robot, q, targets.frame)[:, rows][:, :, columns]
+    rotation = 0.5 * np.cross(reached[:, :3, :3], T[:, :3, :3], axis=1).sum(axis=2)
+    error = np.concatenate([T[:, :3, 3] - reached[:, :3, 3], rotation], axis=-1)[:, rows]
+    # Nearly singular directions are not corrected: a huge step there would leave the branch.
+    step = (np.linalg.pinv(J, rcond=1e-6) @ error[..., None])[..., 0]
+    better: Array = q.copy()
+    for j, i in enumerate(targets.solved):
+        index, low, high = targets.chain.q_index[i], float(targets.chain.lower[i]), float(targets.chain.upper[i])
+        angle = q[:, index] + np.clip(step[:, j], -0.1, 0.1)
+        better[:, index] = wrap(angle, low, high, angle if near is None else near[..., i])
+    return better
+
+
+def duplicates(q: Array, solved: Mask, double: Mask) -> Mask:
+    """Tell which branches (n, branches) duplicate an earlier solution, at the targets where `double` (n,)."""
+    again = np.zeros(solved.shape, dtype=bool)
+    at = np.nonzero(double)[0]
+    if len(at):
+        here, ok = q[at], solved[at]
+        gap = here[:, :, None] - here[:, None]
+        gap -= TWO_PI * np.rint(gap / TWO_PI)
+        same = (np.abs(gap).max(axis=-1) < DUPLICATE_TOLERANCE) & ok[:, :, None] & ok[:, None]
+        again[at] = np.tril(same, -1).any(axis=-1)
+    return again
