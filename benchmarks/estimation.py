@@ -1,9 +1,9 @@
-"""Let robots walk by their own senses, and print how well they know their base and what an update takes.
+"""Measure state estimation while walking: errors of the estimated base, and the computation time of an update.
 
     python benchmarks/estimation.py                        # humanoid, talos, g1: 10 s each
     python benchmarks/estimation.py --robots humanoid --seeds 5 --speed 0.2 --json
 
-The noise is that of cheap sensors, with biases. All of it is drawn anew for each seed.
+The noise is that of low-cost sensors, with biases, drawn again for each seed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIELDS = {
 
 
 def walk(robot: kd.Robot, speed: float, seconds: float, seed: int) -> dict[str, Any]:
-    """Walk once and measure."""
+    """Walk once by the estimate, and measure its errors."""
     result = kd.walking.walk(robot, (speed, 0.0, 0.0), duration=seconds, estimate=True, noise=NOISE, seed=seed)
     run = result.recording
     errors = kd.estimation.base_errors(run.q, run.v, run.signals["q_estimated"], run.signals["v_estimated"])
@@ -67,7 +67,7 @@ def update_time(robot: kd.Robot, updates: int = 2000) -> float:
 
 
 def main() -> None:
-    """Measure the robots asked for, and print."""
+    """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", nargs="+", default=["humanoid", "talos", "g1"])
     parser.add_argument("--speed", type=float, default=0.3, help="forward [m/s]")
@@ -87,9 +87,9 @@ def main() -> None:
     for name, measured in report.items():
         runs = measured["runs"]
         print(f"{name}: walked {sum(run['walked'] for run in runs)} of {len(runs)}, worst of them:")
-        for field, what in FIELDS.items():
-            print(f"  {what:26} {max(run[field] for run in runs):.4f}")
-        print(f"  {'an update [ms]':26} {1e3 * measured['update_time']:.3f}")
+        for field, label in FIELDS.items():
+            print(f"  {label:26} {max(run[field] for run in runs):.4f}")
+        print(f"  {'update [ms]':26} {1e3 * measured['update_time']:.3f}")
 
 
 if __name__ == "__main__":

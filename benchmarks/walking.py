@@ -1,7 +1,7 @@
 """Measure walking in MuJoCo: falls, speed, heading, slip, pushes survived, real-time factor.
 
-Every course is run with many seeds: sensor noise, masses up to 5 % off, friction between 0.5 and 1.0. The controller
-knows of none of these. Prints a table, with --json one JSON document.
+Every course is run with many seeds: sensor noise, masses up to 5 % off, friction between 0.5 and 1.0, all unknown to the
+controller. Prints a table, with --json one JSON document.
 
 python benchmarks/walking.py [--seeds 20] [--courses "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
 """
@@ -32,17 +32,17 @@ def run(job: Job) -> dict[str, Any]:
     course, seed = COURSES[job[0]], job[1]
     robot = kd.load(course.robot, base="floating", height=course.height, mass=course.mass)
     rng = np.random.default_rng(seed)
-    settings = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
+    errors = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
     noise = dict(NOISE)
     if course.options.get("estimate"):
         noise |= {"gyro": 0.01, "accelerometer": 0.1}
-    extra: dict[str, Any] = {**course.options, **settings, **course.extra(kd.walking.Biped.from_robot(robot), rng)}
+    extra: dict[str, Any] = {**course.options, **errors, **course.extra(kd.walking.Biped.from_robot(robot), rng)}
     result = kd.walking.walk(robot, course.velocity, noise=noise, seed=seed, **extra)
-    return {"seed": seed, **settings, **result.summary()}
+    return {"seed": seed, **errors, **result.summary()}
 
 
-def judge(course: Course, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Put the runs of a course together, and tell whether it is met."""
+def summarise(course: Course, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Combine the runs of a course, and tell whether its requirements are met."""
     walked = [entry for entry in runs if entry["walked"]]
     figures: dict[str, Any] = {"course": course.name, "runs": len(runs), "walked": len(walked), "needed": course.share}
     met = len(walked) >= course.share * len(runs)
@@ -52,22 +52,22 @@ def judge(course: Course, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     figures["heading_drift"] = max((abs(entry["heading_drift"] or 0.0) for entry in walked), default=None)
     for name in ("real_time", "tick_median", "tick_99", "plan_median", "plan_99", "mpc_median", "mpc_99"):
         figures[name] = float(np.median([entry[name] for entry in runs]))
-    wanted = float(np.hypot(*course.velocity[:2]))
+    commanded = float(np.hypot(*course.velocity[:2]))
     if course.steady and walked:
-        off = max(abs(entry["speed"] / wanted - 1.0) for entry in walked)
-        figures["worst_speed_error"] = off
-        met = met and off < 0.1 and figures["heading_drift"] < np.deg2rad(5.0) and figures["slip"] < 0.01
+        error = max(abs(entry["speed"] / commanded - 1.0) for entry in walked)
+        figures["worst_speed_error"] = error
+        met = met and error < 0.1 and figures["heading_drift"] < np.deg2rad(5.0) and figures["slip"] < 0.01
     return figures | {"met": bool(met and (figures["torque"] or 0.0) <= 1.0 + 1e-9)}
 
 
 def walks(courses: Sequence[int], seeds: int, processes: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Run all courses, each with all seeds; yields figures and single runs course by course."""
+    """Run all courses with all seeds; yields figures and single runs course by course."""
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")  # one core for one walk
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         for course in courses:
             runs = list(pool.map(run, [(course, seed) for seed in range(seeds)]))
-            yield judge(COURSES[course], runs), runs
+            yield summarise(COURSES[course], runs), runs
 
 
 def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ HEAD = "course                 walked    speed  worst  heading   slip  torque  r
 
 
 def row(figures: dict[str, Any]) -> str:
-    """Lay one course out as a line."""
+    """Format one course as a line."""
 
     def number(name: str, factor: float, form: str) -> str:
         value = figures.get(name)
@@ -103,10 +103,10 @@ def main() -> None:
     """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20, help="runs of each course")
-    parser.add_argument("--courses", nargs="*", help="only these; by default all")
+    parser.add_argument("--courses", nargs="*", help="names of courses; by default all")
     parser.add_argument("--pushes", action="store_true", help="also map the pushes on the standing humanoid")
-    parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a share of the bound")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="walks at once")
+    parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a fraction of the bound")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="parallel walks")
     parser.add_argument("--json", action="store_true", help="every run, as JSON")
     options = parser.parse_args()
     names = [course.name for course in COURSES]
@@ -123,10 +123,10 @@ def main() -> None:
     if options.pushes:
         results["pushes"] = push_maps(options.processes, options.resolution)
         for found in results["pushes"]:
-            shares = ", ".join(f"{100 * share:.0f}" for share in found["ratio"])
-            how = "with steps" if found["stepping"] else "without a step"
+            ratios = ", ".join(f"{100 * ratio:.0f}" for ratio in found["ratio"])
+            condition = "with steps" if found["stepping"] else "without a step"
             end = "" if found["met"] else "  not met"
-            print(f"standing pushes {how}, % of the pendulum's bound in 8 directions: {shares}{end}", file=out)
+            print(f"standing pushes {condition}, % of the pendulum's bound in 8 directions: {ratios}{end}", file=out)
     if options.json:
         print(json.dumps(results))
 

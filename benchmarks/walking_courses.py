@@ -1,4 +1,4 @@
-"""The courses of `benchmarks/walking.py`: what robots are asked to walk over, and what counts as walked."""
+"""The courses of `benchmarks/walking.py`, with their requirements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.random import Generator
 import kinodyn as kd
 
 NOISE = {"q": 1e-4, "v": 1e-2}  # [rad, m] and [rad/s, m/s] at every tick of 2 ms
-WALK = 20.0  # [s] under way
+WALKING_TIME = 20.0  # [s]
 
 Extra = Callable[[kd.walking.Biped, Generator], dict[str, Any]]
 
@@ -26,14 +26,14 @@ def nothing(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
 class Course:
     """One course, run with many seeds.
 
-    `share` of the runs must stay upright. `steady` ones must also keep their speed within 10 %, their heading within 5
-    degrees, and let no foot slip by 1 cm.
+    A fraction `share` of the runs must stay upright. `steady` courses must also keep their speed within 10 %, their
+    heading within 5 degrees, and slip below 1 cm.
     """
 
     name: str
     velocity: tuple[float, float, float] = (0.3, 0.0, 0.0)
     robot: str = "humanoid"
-    options: dict[str, Any] = field(default_factory=lambda: {"duration": WALK + 2.5})
+    options: dict[str, Any] = field(default_factory=lambda: {"duration": WALKING_TIME + 2.5})
     extra: Extra = nothing
     share: float = 1.0
     steady: bool = False
@@ -41,7 +41,7 @@ class Course:
     mass: float | None = None
 
 
-def pushes_on_the_way(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
+def pushes(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
     """Push once every four seconds by 0.1 m/s of the whole mass, in any direction."""
     impulse = 0.1 * body.robot.mass
     starts = 2.0 + 4.0 * np.arange(4) + rng.uniform(0.0, 2.0, 4)
@@ -50,14 +50,14 @@ def pushes_on_the_way(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
 
 
 def slope(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
-    """Begin level; from 0.5 m on it goes up or down by 5 degrees."""
+    """Start on level ground; from 0.5 m on it rises or falls by 5 degrees."""
     x, y = np.arange(-1.0, 9.0, 0.05), np.arange(-3.0, 3.01, 0.5)
     rise = rng.choice([-1.0, 1.0]) * np.tan(np.deg2rad(5.0)) * np.maximum(x - 0.5, 0.0)
     return {"ground": kd.contact.HeightField(np.tile(rise[:, None], len(y)), (0.05, 0.5), (-1.0, -3.0))}
 
 
 def unexpected_steps(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
-    """Strew boards of 1.5 cm over the way."""
+    """Scatter boards of 1.5 cm on the ground."""
     middles = np.arange(0.6, 7.0, 0.5)
     boards = [
         kd.sim.Block(x, rng.uniform(-0.3, 0.3), rng.uniform(0.1, 0.5), rng.uniform(0.2, 0.6), 0.015) for x in middles
@@ -70,15 +70,15 @@ COURSES = (
     Course("forward 0.3 m/s", steady=True),
     Course("forward 0.5 m/s", (0.5, 0.0, 0.0), steady=True),
     Course("backward 0.15 m/s", (-0.15, 0.0, 0.0), steady=True),
-    Course("sideways 0.1 m/s", (0.0, 0.1, 0.0), steady=True),
+    Course("lateral 0.1 m/s", (0.0, 0.1, 0.0), steady=True),
     Course("turning 90 degrees", options=QUARTER),
     Course("arc of 1.5 m radius", (0.3, 0.0, 0.2), steady=True),
     Course("1.2 m, 30 kg", height=1.2, mass=30.0),
     Course("1.9 m, 95 kg", height=1.9, mass=95.0),
     Course("talos 0.2 m/s", (0.2, 0.0, 0.0), "talos"),
     Course("g1 0.2 m/s", (0.2, 0.0, 0.0), "g1"),
-    Course("estimated state", options={"duration": WALK + 2.5, "estimate": True}),
-    Course("pushes of 0.1 m/s", extra=pushes_on_the_way, share=0.95),
+    Course("estimated state", options={"duration": WALKING_TIME + 2.5, "estimate": True}),
+    Course("pushes of 0.1 m/s", extra=pushes, share=0.95),
     Course("slope of 5 degrees", extra=slope, share=0.9),
     Course("steps of 1.5 cm", extra=unexpected_steps, share=0.9),
 )

@@ -21,21 +21,16 @@ import kinodyn
 PENDING = frozenset(
     {
         "kinodyn",
-        "kinodyn.balance",
-        "kinodyn.balance.lipm",
         "kinodyn.control",
         "kinodyn.derivation",
         "kinodyn.dynamics.contact",
         "kinodyn.dynamics.contact.friction",
-        "kinodyn.estimation",
         "kinodyn.identification",
         "kinodyn.ik",
         "kinodyn.limits",
         "kinodyn.qp",
-        "kinodyn.sim",
         "kinodyn.tasks",
         "kinodyn.viewer",
-        "kinodyn.walking",
     }
 )
 

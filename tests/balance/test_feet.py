@@ -12,7 +12,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.balance.shapes import outermost, vertices
+from kinodyn.balance.shapes import extreme_points, vertices
 from kinodyn.description.types import Shape
 from kinodyn.model.robot import Robot
 
@@ -115,7 +115,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_outermost_points_reach_as_far_as_the_shape_does(kind: str) -> None:
+def test_extreme_points_reach_as_far_as_the_shape_does(kind: str) -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
         T = np.eye(4)
@@ -124,7 +124,7 @@ def test_outermost_points_reach_as_far_as_the_shape_does(kind: str) -> None:
         shape = Shape(kind, SHAPES[kind], T)  # type: ignore[arg-type]
         down = rng.normal(size=3)
         down /= np.linalg.norm(down)
-        found = (outermost(shape, down) @ down).max()
+        found = (extreme_points(shape, down) @ down).max()
         assert found == pytest.approx(reach(shape, down), rel=0.01)
 
 
@@ -152,7 +152,7 @@ def test_meshes_are_read_from_stl_and_obj_and_others_refused(tmp_path: Path) -> 
         shape = Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / name)
         np.testing.assert_array_equal(np.sort(vertices(shape), axis=0), np.sort(corners, axis=0))
     (tmp_path / "d.dae").write_text("<COLLADA/>")
-    with pytest.raises(kd.DescriptionError, match=r"\.dae are not read here, only \.stl and \.obj"):
+    with pytest.raises(kd.DescriptionError, match=r"from \.stl and \.obj meshes only, not from meshes \.dae"):
         vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / "d.dae"))
     with pytest.raises(kd.DescriptionError, match="was not found"):
         vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), uri="package://gone/foot.stl"))

@@ -48,7 +48,7 @@ def test_over_the_capture_point_the_mass_comes_to_rest() -> None:
 
 def test_shares_split_the_divergent_component_exactly() -> None:
     times = np.concatenate([[1e-12, 1e-8, 1e-6], RNG.uniform(0.01, 3, 50)])
-    first, last, rest = lipm.shares(W, times)
+    first, last, rest = lipm.dcm_fractions(W, times)
     np.testing.assert_allclose(first + last + rest, 1.0, rtol=1e-14)
     assert (first > 0).all() and (last > 0).all()
     first, last, rest, times = first[3:], last[3:], rest[3:], times[3:]
@@ -68,6 +68,6 @@ def test_misuse_is_refused() -> None:
     with pytest.raises(kd.InputError, match="omega must be"):
         lipm.dcm(0.0, 0.0, 0.0)
     with pytest.raises(kd.InputError, match="time must be 0 or more"):
-        lipm.shares(3.0, -0.1)
+        lipm.dcm_fractions(3.0, -0.1)
     with pytest.raises(kd.InputError, match="NaN"):
         lipm.move(np.nan, 0.0, 0.0, 3.0, 1.0)

@@ -13,7 +13,7 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.dynamics.contact import Plane
 from kinodyn.estimation import LeggedEstimator, SensorNoise
-from kinodyn.estimation.rotations import quaternion, rotation, straightened
+from kinodyn.estimation.rotations import orthonormalised, quaternion, rotation
 
 DT = 2e-3
 STEP = 0.5  # [s] on each foot; joints rest when feet change
@@ -247,7 +247,7 @@ def test_single_rotations_are_those_of_the_batched_functions() -> None:
         np.testing.assert_allclose(R, kd.spatial.exp3(vector), atol=1e-14)
         x = np.array(quaternion(R))
         np.testing.assert_allclose(x * np.sign(x[3]), kd.spatial.as_quaternion(R), atol=1e-12)
-    almost = straightened(R + 1e-6)
+    almost = orthonormalised(R + 1e-6)
     np.testing.assert_allclose(almost @ almost.T, np.eye(3), atol=1e-10)
 
 
@@ -263,7 +263,7 @@ def test_misuse_is_refused() -> None:
         LeggedEstimator(robot, ground=0.0)  # type: ignore[arg-type]
     with pytest.raises(kd.InputError, match="q must be"):
         estimator.reset(np.zeros(3))
-    with pytest.raises(kd.InputError, match="from 0 on"):
+    with pytest.raises(kd.InputError, match="of 0 or more"):
         estimator.reset(robot.neutral(), deviation=(0.1, -0.1, 0.1))
     with pytest.raises(kd.InputError, match="dt must be"):
         estimator.update(0.0, imu, q, v, {})

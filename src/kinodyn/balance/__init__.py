@@ -1,4 +1,4 @@
-"""Balance: zero moment point, centre of pressure, support polygon, the pendulum and what it can survive.
+"""Balance: zero moment point, centre of pressure, support polygon, linear inverted pendulum, capturability.
 
 >>> import kinodyn as kd
 >>> robot = kd.load("humanoid")
@@ -51,3 +51,7 @@ __all__ = [
     "zmp_from_forces",
     "zmp_from_wrenches",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""In how many steps a pendulum on feet can come to rest, and what a push may be for that.
+"""Capturability: in how many steps a pendulum on feet can come to rest, and which pushes it survives.
 
 T. Koolen et al., "Capturability-based analysis and control of legged locomotion, part 1", 2012.
 """
@@ -19,56 +19,89 @@ from kinodyn.errors import InputError
 def capture_distance(
     steps: ArrayLike, omega: float, step_time: float, step_length: float, foot_radius: float = 0.0
 ) -> Array:
-    """Compute how far (...) [m] the capture point may be from the ankle and still be caught in so many steps.
-
-    d_0 = r, d_N = (L - r + d_(N-1)) exp(-omega T) + r; without end L e^(-omega T) / (1 - e^(-omega T)) + r.
+    """Compute the largest distance of the capture point from the ankle that can be captured in a number of steps.
 
     Parameters
     ----------
     steps
-        Number of steps (...) from 0 on; `numpy.inf` is as many as wanted.
+        Number of steps (...), 0 or more; `numpy.inf` is any number.
+    omega
+        Natural frequency of the pendulum [rad/s].
     step_time
-        Shortest time T [s] until the next foot is down.
+        Shortest time T until the next touchdown [s].
     step_length
-        Longest distance L [m] between one ankle and the next.
+        Largest distance L between consecutive ankles [m].
     foot_radius
-        How far r [m] the centre of pressure can be from the ankle; 0 is a point foot.
+        Distance r of the edge of the foot from the ankle [m]; 0 is a point foot.
 
-    Example
+    Returns
     -------
+    (...)
+        Distance [m].
+
+    Notes
+    -----
+    d_0 = r, d_N = (L - r + d_(N-1)) exp(-omega T) + r; without end L e^(-omega T) / (1 - e^(-omega T)) + r.
+
+    Examples
+    --------
     >>> print(capture_distance([0, 1, 2, np.inf], 3.0, 0.5, 0.6, 0.05).round(3))
     [0.05  0.184 0.214 0.222]
     """
     n = np.asarray(steps, dtype=float)
     if np.isnan(n).any() or (n < 0).any() or (np.isfinite(n) & (n != np.floor(n))).any():
-        raise InputError(f"steps must be whole numbers from 0 on, or infinite, got {steps!r}")
+        raise InputError(f"steps must be whole numbers of 0 or more, or infinite, got {steps!r}")
     decay = _decay(omega, step_time)
     for name, value in (("step_length", step_length), ("foot_radius", foot_radius)):
         if not 0 <= value < np.inf:
-            raise InputError(f"{name} must be a number of metres from 0 on, got {value!r}")
-    # the sum of L decay^k from 1 to N
+            raise InputError(f"{name} must be 0 m or more, got {value!r}")
+    # sum of L decay^k from k = 1 to N
     return foot_radius + step_length * decay * (1.0 - decay**n) / (1.0 - decay)
 
 
 def steps_to_capture(
     distance: ArrayLike, omega: float, step_time: float, step_length: float, foot_radius: float = 0.0
 ) -> Array:
-    """Count the least steps (...) that catch a capture point at `distance` (...) [m] from the ankle; inf: none do."""
+    """Count the steps that are needed to capture a capture point.
+
+    Parameters
+    ----------
+    distance
+        Of the capture point from the ankle (...) [m].
+    omega
+        Natural frequency of the pendulum [rad/s].
+    step_time
+        Shortest time until the next touchdown [s].
+    step_length
+        Largest distance between consecutive ankles [m].
+    foot_radius
+        Distance of the edge of the foot from the ankle [m].
+
+    Returns
+    -------
+    (...)
+        Number of steps; inf if no number of steps suffices.
+    """
     away = np.abs(numbers("distance", distance)) - foot_radius
     decay = _decay(omega, step_time)
     limit = capture_distance(np.inf, omega, step_time, step_length, foot_radius) - foot_radius
     left = np.where(away < limit, 1.0 - away / np.where(limit > 0, limit, 1.0), 1.0)
-    # rounding must not add a step to what lies on the bound itself
+    # rounding must not add a step to a distance on the bound itself
     count = np.ceil(np.log(np.maximum(left, 1e-300)) / np.log(decay) - 1e-9)
     result: Array = np.where(away <= 1e-12, 0.0, np.where(away < limit, np.maximum(count, 1.0), np.inf))
     return result
 
 
 class Bounds(NamedTuple):
-    """How far [m] the capture point may be from a new stance foot when it lands, for walking to go on.
+    """Distances [m] of the capture point from a new stance foot at touchdown within which walking can continue.
 
-    `ahead` and `behind` along the foot; `inward` towards the other foot, `outward` away from it, which may be negative:
-    then it must be inward of the foot by that much.
+    Attributes
+    ----------
+    ahead, behind : float
+        Along the foot.
+    inward, outward : float
+        Towards the other foot, and away from it. A negative `outward` means that the capture point must be at least
+        that far inward.
     """
 
     ahead: float
@@ -80,16 +113,32 @@ class Bounds(NamedTuple):
 def walking_bounds(
     omega: float, step_time: float, *, forward: float, backward: float, narrowest: float, widest: float
 ) -> Bounds:
-    """Compute where the capture point must be at touchdown so that feet that do not cross can catch it.
+    """Compute the position of the capture point at touchdown from which feet that do not cross can capture it.
 
-    Steps go `forward` or `backward` at most and `narrowest` to `widest` [m] to the side, none in less than `step_time`.
-    Beyond the bounds no sequence of steps helps (point feet; add how far the centre of pressure can be from the ankle).
+    Parameters
+    ----------
+    omega
+        Natural frequency of the pendulum [rad/s].
+    step_time
+        Shortest duration of a step [s].
+    forward, backward
+        Longest steps [m].
+    narrowest, widest
+        Least and largest lateral distance of the feet [m].
 
-    M. Khadiv et al., "Walking control based on step timing adaptation", 2020, for the same idea.
+    Returns
+    -------
+    Bounds
+        For point feet; add the distance of the edges of the foot from the ankle. Beyond them no sequence of steps
+        helps.
+
+    Notes
+    -----
+    The idea is that of M. Khadiv et al., "Walking control based on step timing adaptation", 2020.
     """
     if not 0 <= narrowest <= widest < np.inf or not (0 <= forward < np.inf and 0 <= backward < np.inf):
         raise InputError(
-            "lengths must be from 0 on, and narrowest at most widest; "
+            "lengths must be 0 m or more, and narrowest at most widest; "
             f"got {forward=}, {backward=}, {narrowest=}, {widest=}"
         )
     grow = 1.0 / _decay(omega, step_time)
@@ -102,33 +151,70 @@ def walking_bounds(
 
 
 def push_bound(polygon: ArrayLike, dcm: ArrayLike, direction: ArrayLike, omega: float, mass: float) -> Array:
-    """Compute the greatest impulse (...) [N s] in a direction (..., 2) that is survived without a step.
+    """Compute the largest impulse that a pendulum survives without a step.
 
-    It moves the capture point from where it is (..., 2) to the edge of the support polygon (m, 2), counter-clockwise.
-    Zero if it is outside already; only the pendulum counts, not hips or arms.
+    Parameters
+    ----------
+    polygon
+        Support polygon (m, 2), counter-clockwise [m].
+    dcm
+        Capture point (..., 2) before the push [m].
+    direction
+        Direction of the push (..., 2).
+    omega
+        Natural frequency [rad/s].
+    mass
+        [kg]
 
-    Example
+    Returns
     -------
+    (...)
+        Impulse [N s] that moves the capture point to the edge of the polygon; 0 if it is outside. Hips and arms are not
+        taken into account.
+
+    Examples
+    --------
     >>> square = [[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]]
     >>> print(push_bound(square, [0, 0], [1, 0], omega=3.0, mass=70.0).round(6))
     21.0
     """
     A, b = half_planes(polygon)
-    way = numbers("direction", direction, 2)
-    length = np.linalg.norm(way, axis=-1, keepdims=True)
+    vector = numbers("direction", direction, 2)
+    length = np.linalg.norm(vector, axis=-1, keepdims=True)
     if not (length > 0).all():
-        raise InputError("direction has no length; give vectors (..., 2) that point somewhere")
+        raise InputError("direction is zero; give nonzero vectors (..., 2)")
     room = b - numbers("dcm", dcm, 2) @ A.T
-    speed = (way / length) @ A.T
+    speed = (vector / length) @ A.T
     reach = np.where(speed > 1e-12, room / np.where(speed > 1e-12, speed, 1.0), np.inf).min(axis=-1)
     result: Array = mass * omega * np.where((room >= 0).all(axis=-1), reach, 0.0)
     return result
 
 
 def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: float, gravity: float = 9.81) -> float:
-    """Compute how far [m] beyond the foot's edge a swing of the upper body still catches the capture point.
+    """Compute the distance beyond the edge of the foot that a swing of the upper body can capture.
 
-    The hip turns with `torque` [N m] a body of `inertia` [kg m^2] until half of `angle` [rad] and then brakes:
+    Parameters
+    ----------
+    torque
+        Of the hip [N m].
+    inertia
+        Of the upper body about the hip [kg m^2].
+    angle
+        Range of the hip: it accelerates over the first half and brakes over the second [rad].
+    mass
+        Of the robot [kg].
+    omega
+        Natural frequency of the pendulum [rad/s].
+    gravity
+        [m/s^2]
+
+    Returns
+    -------
+    float
+        Distance [m].
+
+    Notes
+    -----
     torque / (m g) (1 - exp(-omega t))^2 with t = sqrt(inertia * angle / torque) (J. Pratt et al. 2006).
     """
     values = {"torque": torque, "inertia": inertia, "angle": angle, "mass": mass, "omega": omega, "gravity": gravity}
@@ -140,13 +226,26 @@ def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: f
 
 
 def strategy(margin: ArrayLike, *, hip: float = 0.0, step: float = 0.0, reserve: float = 0.0) -> NDArray[np.str_]:
-    """Decide (...) how to keep balance from the signed margin (...) [m] of the capture point in the support polygon.
+    """Choose a balance strategy from the margin of the capture point in the support polygon.
 
-    "ankle": moving the centre of pressure is enough, `reserve` [m] left; "hip": a swing of the upper body adds `hip`
-    [m]; "step": one step or several add `step` [m] (`capture_distance` less the foot's radius); else "fall".
+    Parameters
+    ----------
+    margin
+        Signed margin (...) [m].
+    hip
+        Distance that a swing of the upper body adds [m].
+    step
+        Distance that steps add: `capture_distance` minus the foot's radius [m].
+    reserve
+        Margin that is kept [m].
 
-    Example
+    Returns
     -------
+    (...) of str
+        "ankle", "hip", "step" or "fall".
+
+    Examples
+    --------
     >>> print(strategy([0.03, -0.01, -0.1, -1.0], hip=0.02, step=0.3))
     ['ankle' 'hip' 'step' 'fall']
     """

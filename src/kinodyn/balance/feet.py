@@ -1,7 +1,7 @@
-"""Which parts of a robot are its feet, and what of them stands on the ground.
+"""Detection of feet and soles.
 
-Nothing is known by name: feet are the last links of chains that reach lowest when the robot stands upright, and their
-soles are what their collision shapes have at the bottom.
+No names are assumed: feet are the last links of the chains that reach lowest when the robot stands upright, and soles
+are the undersides of their collision shapes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.balance.polygon import hull
-from kinodyn.balance.shapes import outermost
+from kinodyn.balance.shapes import extreme_points
 from kinodyn.checks import as_pose
 from kinodyn.description.types import Link
 from kinodyn.dynamics.contact import Contact
@@ -23,28 +23,26 @@ from kinodyn.errors import DescriptionError, InputError, KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
-STANDING = ("standing", "half_sitting", "upright", "stand", "home")
-FLAT = 0.02  # a sole is what is at most this share of the foot's size above its lowest point
-ALMOST_UP = 0.95  # cosine of the tilt up to which a foot is thought to be flat but for the posture
-LEVEL = 0.04  # feet are the ends that are at most this share of the robot's height above the lowest
+STANDING = ("standing", "half_sitting", "upright", "stand", "home")  # names of configurations, in order of preference
+SOLE_THICKNESS = 0.02  # fraction of the foot's size: points this high above the lowest belong to the sole
+MIN_COSINE = 0.95  # of the tilt up to which a foot counts as flat, tilted only by the posture
+HEIGHT_TOLERANCE = 0.04  # fraction of the robot's height: ends this high above the lowest are feet
 
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """A foot of a robot.
-
-    Its *sole frame* lies on the bottom: z is up, x forward, the origin under the ankle.
+    """A foot of a robot. Its *sole frame* lies on the underside: z up, x forward, the origin under the ankle.
 
     Attributes
     ----------
     side : str
         "left" or "right" for a biped; otherwise "foot1", "foot2", ... from the left.
     frame : str
-        The robot's frame that stands for the foot: an end effector of the description, or the link itself.
+        The robot's frame of the foot: an end effector of the description, or the link itself.
     T_frame_sole : (4, 4)
-        The sole frame in it.
+        Pose of the sole frame in that frame.
     corners : (n, 2)
-        The sole's outline in the sole frame, counter-clockwise [m].
+        Outline of the sole in the sole frame, counter-clockwise [m].
     ankle : float
         Height of the last joint above the sole [m].
     """
@@ -57,58 +55,97 @@ class Foot:
 
     @cached_property
     def rectangle(self) -> Array:
-        """Give the largest rectangle in the outline along the axes of the sole: [[x0, y0], [x1, y1]] [m]."""
+        """Largest rectangle inside the outline, along the axes of the sole: [[x0, y0], [x1, y1]] [m]."""
         return _largest_rectangle(self.corners)
 
     @property
     def middle(self) -> Array:
-        """Give the middle (2,) of the rectangle, in the sole frame [m]."""
+        """Centre (2,) of the rectangle in the sole frame [m]."""
         result: Array = self.rectangle.mean(axis=0)
         return result
 
     @property
     def size(self) -> Array:
-        """Give length and width (2,) of the rectangle [m]."""
+        """Length and width (2,) of the rectangle [m]."""
         result: Array = self.rectangle[1] - self.rectangle[0]
         return result
 
     @property
     def points(self) -> Array:
-        """Give the outline (n, 3) in the foot's own frame, as contacts take it [m]."""
+        """Outline (n, 3) in the foot's frame, as contacts take it [m]."""
         flat = np.column_stack([self.corners, np.zeros(len(self.corners))])
         return np.asarray(flat @ self.T_frame_sole[:3, :3].T + self.T_frame_sole[:3, 3])
 
     def sole_pose(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute T_world_sole (..., 4, 4)."""
+        """Compute the pose of the sole.
+
+        Parameters
+        ----------
+        robot
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        (..., 4, 4)
+            T_world_sole.
+        """
         result: Array = kinematics.pose(robot, q, self.frame) @ self.T_frame_sole
         return result
 
     def frame_pose(self, T_world_sole: MatrixLike) -> Array:
-        """Compute where the foot's frame is when its sole is there: T_world_frame (..., 4, 4)."""
+        """Compute the pose of the foot's frame from the pose of its sole.
+
+        Parameters
+        ----------
+        T_world_sole
+            (..., 4, 4)
+
+        Returns
+        -------
+        (..., 4, 4)
+            T_world_frame.
+        """
         result: Array = as_pose(T_world_sole, "T_world_sole") @ inverse_pose(self.T_frame_sole)
         return result
 
     def contact(self, friction: float = 0.7) -> Contact:
-        """Make the contact of the whole sole, with its corners."""
+        """Make a contact of the whole sole, with its corners.
+
+        Parameters
+        ----------
+        friction
+            Friction coefficient.
+
+        Returns
+        -------
+        Contact
+        """
         return Contact(self.frame, corners=self.points, friction=friction, name=self.side)
 
 
 def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
-    """Find the feet, from left to right; of a biped the left one first.
+    """Find the feet of a robot, from left to right; of a biped the left one first.
 
     Parameters
     ----------
+    robot
+        With a floating base.
     q
         A configuration (nq,) in which the robot stands upright, z up and x forward. By default one that the description
         names (standing, half_sitting, upright), or the neutral one.
 
+    Returns
+    -------
+    tuple of Foot
+
     Raises
     ------
     KinodynError
-        When nothing can be a foot, or the foot has no collision shapes that can be read: it says which.
+        If nothing can be a foot, or the foot has no collision shapes that can be read; the message names it.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> left, right = kd.balance.feet(kd.load("humanoid"))
     >>> left.frame, left.size.round(3).tolist()
@@ -117,23 +154,40 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     if not isinstance(robot, Robot):
         raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
     if robot.base != "floating":
-        raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load it with base="floating" if it walks')
+        raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load a legged robot with base="floating"')
     pose = dict(zip(robot.frame_names, kinematics.poses(robot, upright(robot) if q is None else q), strict=True))
     carried = _carried(robot)
     ends = _ends(robot)
     heights = {link: _lowest(robot, [link, *carried[link]], pose) for link in ends}
     if not heights:
-        raise KinodynError(f"{robot.name!r} has no chain of joints that ends in a link, so no feet")
+        raise KinodynError(f"{robot.name!r} has no feet: no chain of joints ends in a link")
     lowest = min(heights.values())
     tall = max(float(T[2, 3]) for T in pose.values()) - lowest
-    links = [link for link in ends if heights[link] <= lowest + LEVEL * tall]
+    links = [link for link in ends if heights[link] <= lowest + HEIGHT_TOLERANCE * tall]
     links.sort(key=lambda link: -float(pose[link][1, 3]))
     names = ("left", "right") if len(links) == 2 else tuple(f"foot{k + 1}" for k in range(len(links)))
     return tuple(_foot(robot, side, link, carried[link], pose) for side, link in zip(names, links, strict=True))
 
 
 def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
-    """Find the left and the right foot, or say why the robot does not have two."""
+    """Find the left and the right foot.
+
+    Parameters
+    ----------
+    robot
+        With a floating base.
+    q
+        A configuration (nq,) in which the robot stands upright; see `feet`.
+
+    Returns
+    -------
+    tuple of two Foot
+
+    Raises
+    ------
+    KinodynError
+        If the robot does not stand on two feet with soles.
+    """
     found = feet(robot, q)
     if len(found) != 2:
         raise KinodynError(
@@ -141,12 +195,12 @@ def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
         )
     thin = [foot.frame for foot in found if len(foot.corners) < 3 or foot.size.min() < 1e-3]
     if thin:
-        raise KinodynError(f"{' and '.join(thin)} of {robot.name!r} touch the ground in a point or a line, not a sole")
+        raise KinodynError(f"{' and '.join(thin)} of {robot.name!r} touch the ground at a point or a line, not a sole")
     return found[0], found[1]
 
 
 def upright(robot: Robot) -> Array:
-    """Choose the configuration (nq,) in which feet are looked for: a named one, or neutral; the base is level."""
+    """Choose the configuration (nq,) in which feet are searched: a named one, or neutral; the base is level."""
     known = {name.lower(): name for name in robot.configurations}
     named = [known[name] for name in STANDING if name in known]
     q = robot.configuration(named[0]) if named else robot.neutral()
@@ -155,7 +209,7 @@ def upright(robot: Robot) -> Array:
 
 
 def _ends(robot: Robot) -> list[str]:
-    """List the links that end chains: moved by a joint, and carrying no other joint that moves."""
+    """List the links at the ends of chains: moved by a joint, and carrying no other moving joint."""
     parents = {joint.child: joint.parent for joint in robot.description.joints}
     inner: set[str] = set()
     for joint in robot.joints:
@@ -184,7 +238,7 @@ def _carried(robot: Robot) -> dict[str, list[str]]:
 
 
 def _lowest(robot: Robot, links: list[str], pose: dict[str, Array]) -> float:
-    """Find how low [m] links reach, by their shapes if they can be read, else by their origins."""
+    """Find the lowest height [m] of links, by their collision shapes if these can be read, else by their origins."""
     heights = [float(pose[link][2, 3]) for link in links]
     for link in _links(robot, links):
         try:
@@ -200,9 +254,9 @@ def _links(robot: Robot, names: list[str]) -> list[Link]:
 
 
 def _points(link: Link, T_world_link: Array) -> Array:
-    """List what may touch the ground (n, 3), in the world."""
+    """List the points (n, 3) of a link, in the world, that may touch the ground."""
     R, p = T_world_link[:3, :3], T_world_link[:3, 3]
-    parts = [outermost(shape, -R[2]) for shape in link.collisions]
+    parts = [extreme_points(shape, -R[2]) for shape in link.collisions]
     return np.asarray(np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p)
 
 
@@ -210,7 +264,7 @@ def _foot(robot: Robot, side: str, link: str, carried: list[str], pose: dict[str
     members = _links(robot, [link, *carried])
     if not any(member.collisions for member in members):
         raise KinodynError(
-            f"the foot {link!r} of {robot.name!r} has no collision shapes, so its sole is not known; add a <collision> "
+            f"the foot {link!r} of {robot.name!r} has no collision shapes that define its sole; add a <collision> "
             "box to its description"
         )
     frame = _frame(robot, link, carried)
@@ -219,7 +273,7 @@ def _foot(robot: Robot, side: str, link: str, carried: list[str], pose: dict[str
     points = np.concatenate([_in_sole(member, pose[frame], pose[member.name], tilt) for member in members])
     height = float(points[:, 2].min())
     spread = float(np.ptp(points[:, :2], axis=0).max()) if len(points) > 1 else 0.0
-    low = points[points[:, 2] <= height + max(FLAT * spread, 1e-6)]
+    low = points[points[:, 2] <= height + max(SOLE_THICKNESS * spread, 1e-6)]
     T_level_frame = np.eye(4)
     T_level_frame[:3, :3] = tilt @ R_world_frame
     ankle = (tilt @ (pose[link][:3, 3] - pose[frame][:3, 3])) - np.array([0.0, 0.0, height])
@@ -230,21 +284,21 @@ def _foot(robot: Robot, side: str, link: str, carried: list[str], pose: dict[str
 
 
 def _in_sole(link: Link, T_world_frame: Array, T_world_link: Array, tilt: Array) -> Array:
-    """List the points of a link (n, 3) relative to the foot's frame, in axes in which the foot is level."""
+    """List the points (n, 3) of a link relative to the foot's frame, in axes in which the foot is level."""
     R, p = tilt @ T_world_link[:3, :3], tilt @ (T_world_link[:3, 3] - T_world_frame[:3, 3])
-    parts = [outermost(shape, -R[2]) for shape in link.collisions]
+    parts = [extreme_points(shape, -R[2]) for shape in link.collisions]
     return np.asarray(np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p)
 
 
 def _upward_axis(R_world_frame: Array) -> Array:
-    """Give the axis (3,) of a frame that is meant to be vertical: flat feet have one, others take the vertical."""
+    """Return the axis (3,) of a frame that is meant to be vertical: flat feet have one, others take the vertical."""
     k = int(np.abs(R_world_frame[2]).argmax())
     axis: Array = np.sign(R_world_frame[2, k]) * R_world_frame[:, k]
-    return axis if axis[2] >= ALMOST_UP else np.array([0.0, 0.0, 1.0])
+    return axis if axis[2] >= MIN_COSINE else np.array([0.0, 0.0, 1.0])
 
 
 def _level(up: Array) -> Array:
-    """Make the smallest rotation (3, 3) that takes `up` to the vertical."""
+    """Compute the smallest rotation (3, 3) that takes `up` to the vertical."""
     axis = np.array([up[1], -up[0], 0.0])  # up x z
     sine, cosine = float(np.linalg.norm(axis)), float(up[2])
     if sine < 1e-9:
@@ -255,7 +309,7 @@ def _level(up: Array) -> Array:
 
 
 def _frame(robot: Robot, link: str, carried: list[str]) -> str:
-    """Choose what stands for the foot: an end effector of the description on it, else the link itself."""
+    """Choose the frame of the foot: an end effector of the description on it, else the link itself."""
     on_foot = {link, *carried}
     places = {frame.name: frame.link for frame in robot.description.frames}
     for name in robot.description.end_effectors.values():

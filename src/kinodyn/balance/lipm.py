@@ -1,10 +1,10 @@
-"""The linear inverted pendulum in closed form: a point mass at constant height over its zero moment point.
+"""The linear inverted pendulum (LIPM) in closed form: a point mass at constant height over its zero moment point (ZMP).
 
     c'' = omega^2 (c - p),  omega = sqrt(g / height)
 
 S. Kajita et al., "The 3D linear inverted pendulum mode", 2001; J. Pratt et al., "Capture point", 2006;
 J. Englsberger et al., "Bipedal walking control based on capture point dynamics", 2011.
-All functions take any batch axes; positions are per axis or vectors alike.
+All functions take any batch axes; positions may be scalars per axis or vectors.
 """
 
 from __future__ import annotations
@@ -16,9 +16,37 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 
+__all__ = [
+    "acceleration",
+    "capture_point",
+    "dcm",
+    "dcm_fractions",
+    "move",
+    "move_dcm",
+    "natural_frequency",
+    "orbital_energy",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
 
 def natural_frequency(height: float, gravity: float = 9.81) -> float:
-    """Compute omega [1/s] of a pendulum whose mass is `height` [m] above the zero moment point."""
+    """Compute the natural frequency sqrt(gravity / height).
+
+    Parameters
+    ----------
+    height
+        Of the CoM above the ZMP [m].
+    gravity
+        [m/s^2]
+
+    Returns
+    -------
+    float
+        omega [rad/s].
+    """
     for name, value in (("height", height), ("gravity", gravity)):
         if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
             raise InputError(f"{name} must be a positive number, got {value!r}")
@@ -28,13 +56,30 @@ def natural_frequency(height: float, gravity: float = 9.81) -> float:
 def move(
     com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike, omega: float, time: ArrayLike, *, zmp_rate: ArrayLike = 0.0
 ) -> tuple[Array, Array]:
-    """Compute position and velocity (...) of the mass after `time` [s], exactly.
+    """Compute position and velocity of the CoM after a time, in closed form.
 
-    The zero moment point starts at `zmp` [m] and moves at `zmp_rate` [m/s]; `time` broadcasts with the rest, so give it
-    an axis of its own where positions are vectors.
+    Parameters
+    ----------
+    com, velocity
+        (...) [m, m/s]
+    zmp
+        Initial ZMP (...) [m].
+    omega
+        Natural frequency [rad/s].
+    time
+        (...) [s]; it broadcasts with the rest, so that vectors need an axis of their own.
+    zmp_rate
+        Constant velocity of the ZMP (...) [m/s].
 
-    Example
+    Returns
     -------
+    com : (...)
+        [m]
+    velocity : (...)
+        [m/s]
+
+    Examples
+    --------
     >>> c, v = move(0.1, 0.0, 0.0, 3.0, [0.0, 0.2])
     >>> print(c.round(4), v.round(4))
     [0.1    0.1185] [0.    0.191]
@@ -51,12 +96,25 @@ def move(
         )
     )
     cosh, sinh = np.cosh(w * t), np.sinh(w * t)
-    away, drift = c - p, v - r  # relative to a zero moment point that moves evenly
+    away, drift = c - p, v - r  # relative to a ZMP that moves linearly
     return p + r * t + cosh * away + sinh / w * drift, r + w * sinh * away + cosh * drift
 
 
 def acceleration(com: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
-    """Compute the acceleration (...) [m/s^2] of the mass."""
+    """Compute the acceleration omega^2 (com - zmp) of the CoM.
+
+    Parameters
+    ----------
+    com, zmp
+        (...) [m]
+    omega
+        Natural frequency [rad/s].
+
+    Returns
+    -------
+    (...)
+        [m/s^2]
+    """
     result: Array = _frequency(omega) ** 2 * (numbers("com", com) - numbers("zmp", zmp))
     return result
 
@@ -64,8 +122,22 @@ def acceleration(com: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
 def dcm(com: ArrayLike, velocity: ArrayLike, omega: float) -> Array:
     """Compute the divergent component of motion c + v / omega, also called the (instantaneous) capture point.
 
-    A zero moment point put there brings the mass to rest above it.
+    With the ZMP there, the CoM comes to rest above it.
 
+    Parameters
+    ----------
+    com, velocity
+        (...) [m, m/s]
+    omega
+        Natural frequency [rad/s].
+
+    Returns
+    -------
+    (...)
+        [m]
+
+    Examples
+    --------
     >>> print(dcm(0.0, 0.6, 3.0).round(6))
     0.2
     """
@@ -77,7 +149,24 @@ capture_point = dcm
 
 
 def move_dcm(dcm: ArrayLike, zmp: ArrayLike, omega: float, time: ArrayLike, *, zmp_rate: ArrayLike = 0.0) -> Array:
-    """Compute the divergent component (...) after `time` [s]; its rate is omega (dcm - zmp)."""
+    """Compute the DCM after a time, in closed form; its rate is omega (dcm - zmp).
+
+    Parameters
+    ----------
+    dcm, zmp
+        Initial DCM and ZMP (...) [m].
+    omega
+        Natural frequency [rad/s].
+    time
+        (...) [s]
+    zmp_rate
+        Constant velocity of the ZMP (...) [m/s].
+
+    Returns
+    -------
+    (...)
+        [m]
+    """
     w = _frequency(omega)
     p, r, t = numbers("zmp", zmp), numbers("zmp_rate", zmp_rate), numbers("time", time)
     result: Array = p + r * t + r / w + np.exp(w * t) * (numbers("dcm", dcm) - p - r / w)
@@ -85,23 +174,49 @@ def move_dcm(dcm: ArrayLike, zmp: ArrayLike, omega: float, time: ArrayLike, *, z
 
 
 def orbital_energy(com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
-    """Compute v^2 / 2 - omega^2 (c - p)^2 / 2, constant while the zero moment point stays, per axis [m^2/s^2].
+    """Compute v^2 / 2 - omega^2 (c - p)^2 / 2, which is constant while the ZMP is.
 
-    Positive: the mass passes over the point; negative: it turns back; zero: it comes to rest above it, or left it so.
+    Positive: the CoM passes over the ZMP; negative: it turns back; zero: it comes to rest above it, or left it so.
+
+    Parameters
+    ----------
+    com, velocity
+        (...) [m, m/s]
+    zmp
+        (...) [m]
+    omega
+        Natural frequency [rad/s].
+
+    Returns
+    -------
+    (...)
+        Per axis [m^2/s^2].
     """
     away = numbers("com", com) - numbers("zmp", zmp)
     result: Array = 0.5 * numbers("velocity", velocity) ** 2 - 0.5 * (_frequency(omega) * away) ** 2
     return result
 
 
-def shares(omega: float, time: ArrayLike) -> tuple[Array, Array, Array]:
-    """Split what a divergent component is made of, over `time` [s] with a zero moment point that moves evenly.
+def dcm_fractions(omega: float, time: ArrayLike) -> tuple[Array, Array, Array]:
+    """Split the DCM into contributions of the ZMP at both ends of an interval and of the DCM at its end.
 
-    dcm(0) = first * zmp(0) + last * zmp(time) + rest * dcm(time); the three (...) are positive and add up to 1.
+    dcm(0) = first * zmp(0) + last * zmp(time) + rest * dcm(time) for a ZMP that moves linearly.
+
+    Parameters
+    ----------
+    omega
+        Natural frequency [rad/s].
+    time
+        Length of the interval (...) [s].
+
+    Returns
+    -------
+    first, last, rest : (...)
+        Positive, with sum 1.
     """
     x = _frequency(omega) * numbers("time", time)
     if (x < 0).any():
-        raise InputError(f"time must be 0 or more, got {time!r}")
+        raise InputError(f"time must be 0 s or more, got {time!r}")
     rest = np.exp(-x)
     # 1 - (1 - e^-x) / x loses digits near 0, where its series is x / 2 - x^2 / 6
     safe = np.where(x > 1e-5, x, 1.0)

@@ -1,4 +1,4 @@
-"""Convex polygons on the ground: hulls, signed margins, half-planes, smaller ones."""
+"""Convex polygons on the ground: hulls, signed margins, half-planes, offsets."""
 
 from __future__ import annotations
 
@@ -11,14 +11,25 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 
-SAME = 1e-9  # metres within which corners are one, and lines parallel
+TOLERANCE = 1e-9  # [m] within which corners coincide, and points are collinear
 
 
 def hull(points: ArrayLike) -> Array:
-    """Find the corners (m, 2) of the convex hull of points (n, 2), counter-clockwise, none within an edge.
+    """Compute the convex hull of points (A. M. Andrew, "Another efficient algorithm for convex hulls in two
+    dimensions", 1979).
 
-    A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979.
+    Parameters
+    ----------
+    points
+        (n, 2)
 
+    Returns
+    -------
+    (m, 2)
+        Corners, counter-clockwise, without collinear points.
+
+    Examples
+    --------
     >>> print(hull([[0, 0], [1, 0], [0.5, 0.2], [0, 1], [1, 1]]))
     [[0. 0.]
      [1. 0.]
@@ -35,7 +46,7 @@ def hull(points: ArrayLike) -> Array:
 
 
 def _half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Walk along the corners on the right, from the first point to the last, which is left out."""
+    """Follow the corners on the right, from the first point to the last, which is left out."""
     chain: list[tuple[float, float]] = []
     for point in ordered:
         while len(chain) > 1 and not _turns_left(chain[-2], chain[-1], point):
@@ -46,11 +57,24 @@ def _half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
     x, y = c[0] - a[0], c[1] - a[1]
-    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > SAME * hypot(x, y)
+    return (b[0] - a[0]) * y - (b[1] - a[1]) * x > TOLERANCE * hypot(x, y)
 
 
 def half_planes(corners: ArrayLike) -> tuple[Array, Array]:
-    """Write a convex polygon (m, 2), counter-clockwise, as A p <= b with unit normals A (m, 2), b (m,)."""
+    """Write a convex polygon as half-planes.
+
+    Parameters
+    ----------
+    corners
+        (m, 2), counter-clockwise [m].
+
+    Returns
+    -------
+    A : (m, 2)
+        Unit normals of A p <= b.
+    b : (m,)
+        Offsets [m].
+    """
     p = _polygon(corners)
     edge = np.roll(p, -1, axis=0) - p
     normal = np.column_stack([edge[:, 1], -edge[:, 0]])
@@ -59,13 +83,22 @@ def half_planes(corners: ArrayLike) -> tuple[Array, Array]:
 
 
 def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
-    """Measure how far (...) [m] points (..., 2) are inside the convex hull of points (..., n, 2): negative outside.
+    """Measure the signed distance of points from the edge of a convex hull.
 
-    Inside it is the distance to the nearest edge, outside minus the distance to the hull. Batches of both broadcast,
-    so that each state can have a support polygon of its own. The points of a hull need no order.
+    Parameters
+    ----------
+    polygon
+        Points (..., n, 2) in any order, whose hull is taken [m].
+    point
+        (..., 2) [m]; batches broadcast, so that each state can have its own polygon.
 
-    Example
+    Returns
     -------
+    (...)
+        Distance to the nearest edge inside, minus the distance to the hull outside [m].
+
+    Examples
+    --------
     >>> print(margin([[0, 0], [1, 0], [1, 1], [0, 1]], [[0.5, 0.2], [0.5, 1.3], [2, 2]]).round(3))
     [ 0.2   -0.3   -1.414]
     """
@@ -81,9 +114,9 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
     # an edge of the hull has every corner on its left
     away = corners[..., None, None, :, :] - corners[..., :, None, None, :]
     left = edge[..., None, 0] * away[..., 1] - edge[..., None, 1] * away[..., 0]
-    border = (left >= -SAME * length[..., None]).all(axis=-1) & (length > SAME)
+    border = (left >= -TOLERANCE * length[..., None]).all(axis=-1) & (length > TOLERANCE)
     way = np.broadcast_to(p, (*batch, 2))[..., None, None, :] - corners[..., :, None, :]
-    unit = edge / np.where(length > SAME, length, 1.0)[..., None]
+    unit = edge / np.where(length > TOLERANCE, length, 1.0)[..., None]
     inside = unit[..., 0] * way[..., 1] - unit[..., 1] * way[..., 0]
     nearest = np.where(border, inside, np.inf).min(axis=(-2, -1))
     along = np.clip((unit * way).sum(axis=-1), 0.0, length)
@@ -96,7 +129,20 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
 
 
 def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
-    """Find the points (..., 2) of a convex polygon (m, 2), counter-clockwise, nearest to points (..., 2)."""
+    """Find the nearest point of a convex polygon.
+
+    Parameters
+    ----------
+    polygon
+        (m, 2), counter-clockwise [m].
+    point
+        (..., 2) [m]
+
+    Returns
+    -------
+    (..., 2)
+        The point itself where it is inside.
+    """
     corners, p = _polygon(polygon), numbers("point", point, 2)
     if p.ndim == 1:
         return np.array(_nearest_alone(corners.tolist(), *p.tolist()))
@@ -112,7 +158,7 @@ def nearest(polygon: ArrayLike, point: ArrayLike) -> Array:
 
 
 def _nearest_alone(corners: list[list[float]], x: float, y: float) -> tuple[float, float]:
-    """Do the same for one point, as control loops ask for, without arrays."""
+    """Do the same for one point in plain floats, for control loops."""
     inside, least, found = True, np.inf, (x, y)
     a, b = corners[-1]
     for c, d in corners:
@@ -129,7 +175,20 @@ def _nearest_alone(corners: list[list[float]], x: float, y: float) -> tuple[floa
 
 
 def shrink(polygon: ArrayLike, distance: float) -> Array:
-    """Move every edge of a convex polygon (m, 2), counter-clockwise, inwards by `distance` [m]: corners (k, 2)."""
+    """Move every edge of a convex polygon inwards.
+
+    Parameters
+    ----------
+    polygon
+        (m, 2), counter-clockwise [m].
+    distance
+        0 or more [m].
+
+    Returns
+    -------
+    (k, 2)
+        Corners.
+    """
     if not isinstance(distance, int | float | np.number) or not 0 <= distance < np.inf:
         raise InputError(f"distance must be a number of metres from 0 on, got {distance!r}")
     corners = _polygon(polygon)
@@ -142,7 +201,7 @@ def shrink(polygon: ArrayLike, distance: float) -> Array:
 
 
 def _cut(corners: Array, normal: Array, offset: float) -> Array:
-    """Keep the part of a convex polygon with normal p <= offset (I. Sutherland, G. Hodgman 1974)."""
+    """Clip a convex polygon to normal p <= offset (I. Sutherland, G. Hodgman 1974)."""
     kept = []
     for p, following in zip(corners, np.roll(corners, -1, axis=0), strict=True):
         here, there = float(normal @ p) - offset, float(normal @ following) - offset

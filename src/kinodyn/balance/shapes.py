@@ -1,4 +1,4 @@
-"""The outermost points of collision shapes in a direction: what of a foot can touch the ground."""
+"""Extreme points of collision shapes in a direction: the points of a foot that can touch the ground."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MESHES = (".stl", ".obj")
 ENDS = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]])  # of a capsule or cylinder of length 1
 
 
-def outermost(shape: Shape, down: Array) -> Array:
-    """List points (n, 3) of a shape, in its link, among which are all that are lowest along `down`, a unit vector.
+def extreme_points(shape: Shape, down: Array) -> Array:
+    """List points (n, 3) of a shape, in its link, that include all extreme points along the unit vector `down`.
 
-    Boxes and meshes give their corners; round shapes the points that touch a plane across `down`.
+    Boxes and meshes return all corners; round shapes the points that touch a plane across `down`.
     """
     R, p = shape.T_link_shape[:3, :3], shape.T_link_shape[:3, 3]
     local = _local(shape, down @ R)
@@ -40,12 +40,12 @@ def _local(shape: Shape, down: Array) -> Array:
     elif shape.kind == "mesh":
         points = vertices(shape) * size
     else:
-        raise DescriptionError(f"a collision shape of kind {shape.kind!r} cannot be a part of a foot")
+        raise DescriptionError(f"a collision shape of kind {shape.kind!r} cannot be part of a foot")
     return points
 
 
 def _rims(ends: Array, radius: float, down: Array) -> Array:
-    """Lying on its side a cylinder touches with a line, standing with a rim of which we take sixteen points."""
+    """A lying cylinder touches along a line, a standing one with its rim, of which sixteen points are taken."""
     across = np.array([down[0], down[1], 0.0])
     if np.linalg.norm(across) > 0.5:
         return np.asarray(ends + radius * across / np.linalg.norm(across))
@@ -61,19 +61,19 @@ def vertices(shape: Shape) -> Array:
     suffix = shape.mesh.suffix.lower()
     if suffix not in MESHES:
         raise DescriptionError(
-            f"meshes of kind {suffix or 'without suffix'} are not read here, only {' and '.join(MESHES)}",
+            f"soles are read from {' and '.join(MESHES)} meshes only, not from meshes {suffix or 'without suffix'}",
             file=shape.mesh,
         )
     points = _read_stl(shape.mesh) if suffix == ".stl" else _read_obj(shape.mesh)
     if len(points) == 0 or not np.isfinite(points).all():
-        raise DescriptionError("the mesh has no vertices, or some that are not finite", file=shape.mesh)
+        raise DescriptionError("the mesh has no vertices, or vertices that are not finite", file=shape.mesh)
     return np.unique(points, axis=0)
 
 
 def _read_stl(path: Path) -> Array:
     data = path.read_bytes()
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
-    if len(data) == 84 + 50 * count:  # binary: the size alone tells, for some of these begin with "solid" too
+    if len(data) == 84 + 50 * count:  # binary; only the size tells, as some binary files begin with "solid" too
         facets = np.frombuffer(data, dtype=[("numbers", "<f4", 12), ("extra", "<u2")], offset=84)
         return np.asarray(facets["numbers"][:, 3:].reshape(-1, 3), dtype=float)
     rows = [

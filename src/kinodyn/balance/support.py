@@ -1,4 +1,4 @@
-"""The support polygon of feet on the ground, and how far points are within it, over whole motions at once."""
+"""The support polygon of feet on the ground, and the margins of points in it, batched over motions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,23 @@ from kinodyn.model.robot import Robot
 
 
 def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
-    """Compute the corners of soles in the world: (..., n, 3), those of all feet after each other."""
+    """Compute the corners of soles in the world.
+
+    Parameters
+    ----------
+    robot
+    q
+        Configurations (..., nq).
+    feet
+        Feet on the ground.
+
+    Returns
+    -------
+    (..., n, 3)
+        Those of all feet, one after another [m].
+    """
     if len(feet) == 0:
-        raise InputError("feet is empty; give those that touch the ground, out of kd.balance.feet(robot)")
+        raise InputError("feet is empty; give the feet on the ground, from kd.balance.feet(robot)")
     parts = []
     for foot in feet:
         T = foot.sole_pose(robot, q)
@@ -28,12 +42,23 @@ def sole_points(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
 
 
 def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
-    """Find the corners (m, 2), counter-clockwise, of what feet on the ground span, projected along the vertical.
+    """Compute the support polygon of feet on the ground, projected along the vertical.
 
-    One state only: polygons of a batch differ in their number of corners; `support_margin` takes batches.
+    Parameters
+    ----------
+    robot
+    q
+        One configuration (nq,): polygons of a batch differ in their number of corners; `support_margin` takes batches.
+    feet
+        Feet on the ground.
 
-    Example
+    Returns
     -------
+    (m, 2)
+        Corners, counter-clockwise [m].
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> kd.balance.support_polygon(robot, robot.configuration("standing"), kd.balance.feet(robot)).shape
@@ -46,9 +71,22 @@ def support_polygon(robot: Robot, q: ArrayLike, feet: Sequence[Foot]) -> Array:
 
 
 def support_margin(robot: Robot, q: ArrayLike, feet: Sequence[Foot], point: ArrayLike) -> Array:
-    """Measure how far (...) [m] points (..., 2) or (..., 3) are inside the support polygon; negative outside.
+    """Measure the signed distance of points from the edge of the support polygon.
 
-    For the centre of mass, the zero moment point or the capture point; of three coordinates the height is left out.
+    Parameters
+    ----------
+    robot
+    q
+        Configurations (..., nq).
+    feet
+        Feet on the ground.
+    point
+        (..., 2) or (..., 3), such as the CoM, the ZMP or the capture point; the height is ignored [m].
+
+    Returns
+    -------
+    (...)
+        [m]; negative outside.
     """
     p = np.asarray(point)
     size = p.shape[-1] if p.ndim else 0

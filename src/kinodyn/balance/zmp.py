@@ -1,7 +1,7 @@
-"""The zero moment point: from how the robot moves, and from the forces under its feet.
+"""The zero moment point (ZMP), from the motion of the robot and from contact forces.
 
 M. Vukobratovic, B. Borovac, "Zero-moment point: thirty five years of its life", 2004; P. Sardain, G. Bessonnet, 2004.
-Both ways give the same point for the same motion: the forces are what changes the momentum.
+Both give the same point for the same motion, because the contact forces change the momentum.
 """
 
 from __future__ import annotations
@@ -17,13 +17,22 @@ from kinodyn.checks import as_pose, broadcast, numbers
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.robot import Robot
 
-PRESSED = 1e-9  # of the largest force: with less than that upwards, no point of pressure can be told
+MIN_NORMAL_FORCE = 1e-9  # fraction of the largest component of the wrench, below which there is no ZMP
 
 
 def contact_wrench(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-    """Compute what the world must press on the robot with for this motion: (..., 6), about the centre of mass.
+    """Compute the contact wrench that a motion needs: the momentum rate minus the weight.
 
-    It is the rate of momentum without the weight, along the world's axes: force [N], then moment [N m].
+    Parameters
+    ----------
+    robot
+    q, v, a
+        Configurations (..., nq), velocities and accelerations (..., nv).
+
+    Returns
+    -------
+    (..., 6)
+        Force [N], then moment [N m] about the CoM, in world axes.
     """
     wrench: Array = _core.momentum_rate(robot, q, v, a, None)
     wrench[..., :3] -= robot.mass * robot.gravity
@@ -33,13 +42,25 @@ def contact_wrench(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Ar
 def zmp(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, height: float = 0.0, otherwise: ArrayLike | None = None
 ) -> Array:
-    """Compute the zero moment point (..., 3) of a motion on the horizontal plane at `height` [m].
+    """Compute the zero moment point (ZMP) of a motion. It is exact: the rate of angular momentum counts.
 
-    Exact: the rate of angular momentum counts. `otherwise` (..., 3) is the answer where nothing presses on the ground;
-    without it SingularError is raised there.
+    Parameters
+    ----------
+    robot
+    q, v, a
+        Configurations (..., nq), velocities and accelerations (..., nv).
+    height
+        Of the horizontal plane [m].
+    otherwise
+        Result (..., 3) where the robot does not press on the ground; without it SingularError is raised there.
 
-    Example
+    Returns
     -------
+    (..., 3)
+        [m]
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> q, still = robot.configuration("standing"), np.zeros(robot.nv)
@@ -58,9 +79,27 @@ def zmp_from_wrenches(
     height: float = 0.0,
     otherwise: ArrayLike | None = None,
 ) -> Array:
-    """Compute the zero moment point (..., 3) of wrenches on frames, in the aligned reference as everywhere."""
+    """Compute the ZMP of contact wrenches on frames.
+
+    Parameters
+    ----------
+    robot
+    q
+        Configurations (..., nq).
+    wrenches
+        Frame -> wrench (..., 6), "local_world_aligned" [N, N m].
+    height
+        Of the horizontal plane [m].
+    otherwise
+        Result (..., 3) where nothing presses on the ground; without it SingularError is raised there.
+
+    Returns
+    -------
+    (..., 3)
+        [m]
+    """
     if not wrenches:
-        raise InputError("wrenches is empty; give those on the feet, frame name -> (..., 6)")
+        raise InputError("wrenches is empty; give the wrenches on the feet, frame name -> (..., 6)")
     total, origin = np.zeros(6), np.zeros(3)
     for frame, value in wrenches.items():
         wrench, p = broadcast(
@@ -74,8 +113,26 @@ def zmp_from_wrenches(
 def zmp_from_forces(
     points: ArrayLike, forces: ArrayLike, *, height: float = 0.0, otherwise: ArrayLike | None = None
 ) -> Array:
-    """Compute the zero moment point (..., 3) of forces (..., n, 3) at points (..., n, 3) of the world.
+    """Compute the ZMP of forces at points.
 
+    Parameters
+    ----------
+    points
+        (..., n, 3) in the world [m].
+    forces
+        (..., n, 3) [N]
+    height
+        Of the horizontal plane [m].
+    otherwise
+        Result (..., 3) where nothing presses on the ground; without it SingularError is raised there.
+
+    Returns
+    -------
+    (..., 3)
+        [m]
+
+    Examples
+    --------
     >>> print(zmp_from_forces([[0.1, 0, 0], [-0.1, 0, 0]], [[0, 0, 30], [0, 0, 10]]))
     [0.05 0.   0.  ]
     """
@@ -87,9 +144,21 @@ def zmp_from_forces(
 
 
 def cop(T_world_sole: MatrixLike, wrench: ArrayLike, *, otherwise: ArrayLike | None = None) -> Array:
-    """Compute the centre of pressure (..., 3) in the world of one sole: the point of its plane z = 0 without moment.
+    """Compute the centre of pressure of one sole: the point of its plane z = 0 without horizontal moment.
 
-    `wrench` (..., 6) acts at the origin of the sole, along the world's axes, on the robot.
+    Parameters
+    ----------
+    T_world_sole
+        (..., 4, 4)
+    wrench
+        (..., 6) on the robot at the origin of the sole, in world axes [N, N m].
+    otherwise
+        Result (..., 3) where the sole does not press on the ground; without it SingularError is raised there.
+
+    Returns
+    -------
+    (..., 3)
+        In the world [m].
     """
     T, given = broadcast((as_pose(T_world_sole, "T_world_sole"), 2), (numbers("wrench", wrench, 6), 1))
     back = np.swapaxes(T[..., :3, :3], -1, -2)
@@ -107,13 +176,13 @@ def _turn(R: Array, p: Array) -> Array:
 
 
 def _without_moment(wrench: Array, about: Array, height: float, otherwise: ArrayLike | None) -> Array:
-    """Find on z = height where the wrench, given about a point, has no horizontal moment."""
+    """Find the point on z = height at which a wrench, given about a point, has no horizontal moment."""
     f, n = wrench[..., :3], wrench[..., 3:]
-    pressed = f[..., 2] > PRESSED * np.abs(wrench).max(axis=-1, initial=1e-9)
+    pressed = f[..., 2] > MIN_NORMAL_FORCE * np.abs(wrench).max(axis=-1, initial=1e-9)
     if not pressed.all() and otherwise is None:
         raise SingularError(
-            f"{int((~pressed).sum())} of {pressed.size} states do not press on the ground, where there is no zero "
-            "moment point; give otherwise= for those"
+            f"{int((~pressed).sum())} of {pressed.size} states do not press on the ground and have no ZMP; "
+            "give otherwise= for those"
         )
     upward = np.where(pressed, f[..., 2], 1.0)
     drop = height - about[..., 2]

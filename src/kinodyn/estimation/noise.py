@@ -1,4 +1,4 @@
-"""How far the sensors of a legged robot may be trusted."""
+"""Expected noise of the sensors of a legged robot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinodyn.errors import InputError
 
 @dataclass(frozen=True)
 class SensorNoise:
-    """Standard deviations that a `LeggedEstimator` counts with.
+    """Standard deviations that a `LeggedEstimator` expects.
 
     Attributes
     ----------
@@ -20,14 +20,14 @@ class SensorNoise:
     gyro_bias, accelerometer_bias : float
         Of the biases at the start [rad/s], [m/s^2].
     gyro_drift, accelerometer_drift : float
-        How fast the biases wander: after t seconds by this times sqrt(t) [rad/s], [m/s^2].
+        Random walk of the biases: after t seconds this times sqrt(t) [rad/s], [m/s^2].
     foot_position, foot_rotation : float
-        Of a foot's pose in the base from the encoders, with all that bends between [m], [rad].
+        Of a foot's pose in the base from the encoders, including elasticity [m], [rad].
     slip, roll : float
-        How far a foot that stands creeps and turns: after t seconds by this times sqrt(t) [m], [rad]. A foot that has
-        just landed or bears little creeps more.
+        Random walk of a standing foot: after t seconds this times sqrt(t) [m], [rad]; more just after touchdown and
+        under little load.
     ground : float
-        Of the height of a place where a foot lands, where the ground is known [m].
+        Of the height of the ground at touchdown, where it is known [m].
     """
 
     gyro: float = 0.01
@@ -47,7 +47,7 @@ class SensorNoise:
             value = getattr(self, field.name)
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not number or not 0 <= value < np.inf:
-                raise InputError(f"{field.name} must be a standard deviation, a number from 0 on, got {value!r}")
+                raise InputError(f"{field.name} must be a standard deviation of 0 or more, got {value!r}")
         for name in ("foot_position", "foot_rotation", "ground"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} must be above 0, got {getattr(self, name)!r}; no measurement is exact")

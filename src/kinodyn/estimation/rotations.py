@@ -1,4 +1,4 @@
-"""Single rotations, in plain floats: at a thousand updates a second, calls that check and broadcast cost too much."""
+"""Single rotations in plain floats: at 1 kHz, functions that check and broadcast are too slow."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from kinodyn.arrays import Array
 
 
 def rotation(vector: Array) -> Array:
-    """Turn a rotation vector (3,) [rad] into a matrix (3, 3)."""
+    """Convert a rotation vector (3,) [rad] to a matrix (3, 3)."""
     x, y, z = vector.tolist()
     angle = sqrt(x * x + y * y + z * z)
     half = 0.5 * angle
-    # sin(angle) / angle and (1 - cos(angle)) / angle^2, which rounding does not spoil at small angles
+    # sin(angle) / angle and (1 - cos(angle)) / angle^2, accurate at small angles
     a, b = (1.0, 0.5) if angle < 1e-9 else (sin(angle) / angle, 0.5 * (sin(half) / half) ** 2)
     c = cos(angle) if angle >= 1e-9 else 1.0
     return np.array(
@@ -27,7 +27,7 @@ def rotation(vector: Array) -> Array:
 
 
 def quaternion(R: Array) -> tuple[float, float, float, float]:
-    """Write a rotation matrix as a unit quaternion x, y, z, w; the largest part is found first (S. Shepperd, 1978)."""
+    """Convert a rotation matrix to a unit quaternion x, y, z, w by its largest component (S. Shepperd, 1978)."""
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
     parts = (a - e - i, e - a - i, i - a - e, a + e + i)
     most = parts.index(max(parts))
@@ -41,7 +41,7 @@ def quaternion(R: Array) -> tuple[float, float, float, float]:
     return scale * x, scale * y, scale * z, scale * w
 
 
-def straightened(R: Array) -> Array:
-    """Take away what rounding did to a rotation matrix (3, 3): one step of Newton's method for the polar factor."""
+def orthonormalised(R: Array) -> Array:
+    """Remove rounding errors of a rotation matrix (3, 3) by one Newton step towards its polar factor."""
     result: Array = 1.5 * R - 0.5 * (R @ (R.T @ R))
     return result

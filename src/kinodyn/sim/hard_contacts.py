@@ -106,7 +106,28 @@ class HardContacts:
         dt: float,
         guess: Array | None = None,
     ) -> Impulses:
-        """Solve for the contact impulses of the step that starts at (q, v)."""
+        """Solve for the contact impulses of one time step.
+
+        Parameters
+        ----------
+        robot
+        q, v
+            State at the start of the step, (..., nq) and (..., nv).
+        tau
+            Joint torques (..., nv).
+        wrenches
+            External wrenches, frame -> (..., 6), or None.
+        resistance
+            Passive joint forces.
+        dt
+            Time step [s].
+        guess
+            Impulses of the previous step (..., points, 3), which warm-start the solver.
+
+        Returns
+        -------
+        Impulses
+        """
         _, integers, places, rows = plan(robot, self.contacts)
         origins = kinematics.poses(robot, q, frames=self._frames)
         p = self._positions(origins)

@@ -103,7 +103,15 @@ class MujocoSimulator:
         return self._v
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Return to time 0 at q (nq,) and v (nv,); by default the neutral configuration at rest."""
+        """Return to time 0.
+
+        Parameters
+        ----------
+        q
+            Configuration (nq,), by default neutral.
+        v
+            Velocity (nv,), by default zero.
+        """
         q = self.robot.neutral() if q is None else np.array(q, dtype=float)
         v = np.zeros(self.robot.nv) if v is None else np.array(v, dtype=float)
         if q.shape != (self.robot.nq,) or v.shape != (self.robot.nv,):
@@ -120,7 +128,22 @@ class MujocoSimulator:
         self._imu_sum[:], self._imu_count = 0.0, 0
 
     def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
-        """Advance by `steps` times dt under constant torques (nv,) and external wrenches; raises Diverged."""
+        """Advance by a number of time steps under constant torques.
+
+        Parameters
+        ----------
+        tau
+            Torques (nv,) [N m, N].
+        wrenches
+            External wrenches, frame -> (6,), "local_world_aligned" [N, N m].
+        steps
+            Number of time steps.
+
+        Raises
+        ------
+        Diverged
+            If the state becomes invalid or too fast.
+        """
         torques = np.asarray(tau, dtype=float)
         if torques.shape != (self.robot.nv,) or not np.isfinite(torques).all():
             raise InputError(f"tau must be ({self.robot.nv},) finite numbers, got shape {torques.shape}")
@@ -187,7 +210,18 @@ class MujocoSimulator:
         return np.array([start + k for start in starts for k in range(3)], dtype=int)
 
     def wrench_sensor(self, frame: str) -> Array:
-        """Return the reading of the sensor at a frame: wrench (6,) on its link from its parent, in frame axes."""
+        """Return the reading of a force-torque sensor.
+
+        Parameters
+        ----------
+        frame
+            One of `sensors`.
+
+        Returns
+        -------
+        (6,)
+            Wrench on the link of the frame from its parent, in frame axes [N, N m].
+        """
         if frame not in self._sensors:
             raise InputError(f"frame {frame!r} has no sensor; sensors= lists {', '.join(self._sensors) or 'none'}")
         parts = [self.data.sensor(f"{frame} {what}").data for what in ("force", "torque")]

@@ -120,7 +120,15 @@ class NativeSimulator:
         return self._v
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Return to time 0 at q (..., nq) and v (..., nv), which broadcast; by default neutral and at rest."""
+        """Return to time 0; q and v broadcast.
+
+        Parameters
+        ----------
+        q
+            Configurations (..., nq), by default neutral.
+        v
+            Velocities (..., nv), by default zero.
+        """
         robot = self.robot
         start = robot.neutral() if q is None else q
         rates = np.zeros(robot.nv) if v is None else numbers("v", v, robot.nv)
@@ -134,7 +142,22 @@ class NativeSimulator:
             self._imu.reset(self._q, self._v)
 
     def step(self, tau: ArrayLike, wrenches: Wrenches | None = None, *, steps: int = 1) -> None:
-        """Advance by `steps` times dt under constant torques (..., nv) and external wrenches; raises Diverged."""
+        """Advance by a number of time steps under constant torques.
+
+        Parameters
+        ----------
+        tau
+            Torques (..., nv) [N m, N].
+        wrenches
+            External wrenches, frame -> (..., 6), "local_world_aligned" [N, N m].
+        steps
+            Number of time steps.
+
+        Raises
+        ------
+        Diverged
+            If a velocity exceeds `max_rate`.
+        """
         if self.contacts is None:
             self._advance(tau, wrenches, steps)
             return

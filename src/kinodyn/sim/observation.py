@@ -52,7 +52,17 @@ class ObservationController(Protocol):
     """A controller that needs more than the state. `simulate` passes it an `Observation` at every control tick."""
 
     def act(self, observation: Observation) -> ArrayLike:
-        """Compute generalised forces (nv,); those of a floating base are zero."""
+        """Compute the torques of one control tick.
+
+        Parameters
+        ----------
+        observation
+
+        Returns
+        -------
+        (nv,)
+            Generalised forces; those of a floating base are zero [N m, N].
+        """
         ...
 
 

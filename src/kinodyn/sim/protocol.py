@@ -56,11 +56,34 @@ class Simulator(Protocol):
         ...
 
     def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> None:
-        """Return to time 0 at q and v; by default the neutral configuration at rest."""
+        """Return to time 0.
+
+        Parameters
+        ----------
+        q
+            Configuration (..., nq), by default neutral.
+        v
+            Velocity (..., nv), by default zero.
+        """
         ...
 
     def step(self, tau: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None, *, steps: int = 1) -> None:
-        """Advance by `steps` times dt under constant torques and external wrenches; raises Diverged."""
+        """Advance by a number of time steps under constant torques.
+
+        Parameters
+        ----------
+        tau
+            Torques (..., nv) [N m, N].
+        wrenches
+            External wrenches, frame -> (..., 6), "local_world_aligned" [N, N m].
+        steps
+            Number of time steps.
+
+        Raises
+        ------
+        Diverged
+            If the state becomes invalid.
+        """
         ...
 
     def contact_forces(self) -> dict[str, Array]:

@@ -59,7 +59,7 @@ class Biped:
 
     @classmethod
     def from_robot(cls, robot: Robot, *, leg_extension: float = 0.95, width: float | None = None) -> Biped:
-        """Measure a robot and find its walking stance.
+        """R Biped |
 
         Parameters
         ----------
@@ -69,6 +69,10 @@ class Biped:
             Length of a leg in the stance, as a fraction of the straight leg, from 0.5 to below 1.
         width
             Lateral distance between the ankles in the stance [m]; by default that of the hips.
+
+        Returns
+        -------
+        Biped
 
         Raises
         ------

@@ -130,7 +130,18 @@ class WalkingController:
         self._commands = sorted([*self._commands, (float(time), action)], key=lambda entry: entry[0])
 
     def act(self, observation: Observation) -> Array:
-        """Compute the torques (nv,) of one control tick: sense, decide, act."""
+        """Compute the torques of one control tick: sense, decide, act.
+
+        Parameters
+        ----------
+        observation
+            State, foot forces and time; without forces, feet land as planned.
+
+        Returns
+        -------
+        (nv,)
+            Torques [N m]; zero after a fall.
+        """
         t, state = observation.time, observation.state
         if self.fallen is None and self._base_height(state) < self.settings.fall_height * self._stance_height:
             self.fallen = t

@@ -53,13 +53,34 @@ class Footstep:
         return np.array([[c, -s, 0, self.x], [s, c, 0, self.y], [0, 0, 1, self.z], [0, 0, 0, 1.0]])
 
     def relative_to(self, stance: Footstep) -> tuple[float, float, float]:
-        """Return x, y [m] and yaw [rad] in the sole frame of another foot."""
+        """Return the pose in the sole frame of another foot.
+
+        Parameters
+        ----------
+        stance
+            The other foot.
+
+        Returns
+        -------
+        tuple of 3 floats
+            x, y [m] and yaw [rad].
+        """
         c, s = cos(stance.yaw), sin(stance.yaw)
         dx, dy = self.x - stance.x, self.y - stance.y
         return c * dx + s * dy, c * dy - s * dx, wrap(self.yaw - stance.yaw)
 
     def shifted(self, shift: ArrayLike) -> Footstep:
-        """Return the footstep moved by (2,) [m] in the world."""
+        """Return the footstep moved in the world.
+
+        Parameters
+        ----------
+        shift
+            (2,) [m]
+
+        Returns
+        -------
+        Footstep
+        """
         dx, dy = np.asarray(shift, dtype=float)
         return Footstep(self.side, self.x + float(dx), self.y + float(dy), self.yaw, self.z)
 
@@ -88,7 +109,7 @@ def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, F
 
 
 def next_step(stance: Footstep, move: ArrayLike, limits: StepLimits) -> Footstep:
-    """Place the next foot so that the body moves by a given amount in this step, scaled down to the limits.
+    """R Footstep |
 
     Parameters
     ----------
@@ -97,6 +118,10 @@ def next_step(stance: Footstep, move: ArrayLike, limits: StepLimits) -> Footstep
     move
         x, y [m] and turn [rad] of the body (3,).
     limits
+
+    Returns
+    -------
+    Footstep
     """
     side = opposite(stance.side)
     whole = np.asarray(move, dtype=float)
@@ -175,7 +200,18 @@ def footsteps_from_velocity(
 
 
 def closing_step(stance: Footstep, limits: StepLimits) -> Footstep:
-    """Place the other foot beside this one."""
+    """Place the other foot beside this one.
+
+    Parameters
+    ----------
+    stance
+        The foot on the ground.
+    limits
+
+    Returns
+    -------
+    Footstep
+    """
     return next_step(stance, (0.0, 0.0, 0.0), limits)
 
 

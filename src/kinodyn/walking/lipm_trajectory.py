@@ -21,7 +21,15 @@ Row = tuple[float, float, float, float]
 
 
 class LIPMState(NamedTuple):
-    """State of the pendulum on the ground plane at one or more times: each (..., 2) in m, m/s, m/s^2."""
+    """State of the pendulum on the ground plane at one or more times.
+
+    Attributes
+    ----------
+    com, velocity, acceleration : (..., 2)
+        Of the CoM [m, m/s, m/s^2].
+    dcm, zmp : (..., 2)
+        [m]
+    """
 
     com: Array
     velocity: Array
@@ -110,12 +118,33 @@ class LIPMTrajectory:
         return LIPMState(com, velocity, self.omega**2 * (up + down), com + velocity / self.omega, p)
 
     def at(self, t: float) -> LIPMState:
-        """Evaluate at one time [s], faster than a call: for control loops."""
+        """Evaluate at one time, faster than a call: for control loops.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        LIPMState
+        """
         rows = np.array(self.floats(t))
         return LIPMState(rows[0:2], rows[2:4], rows[4:6], rows[6:8], rows[8:10])
 
     def floats(self, t: float) -> tuple[float, ...]:
-        """Compute the ten numbers of `at` in the order of `LIPMState`."""
+        """Evaluate at one time, in plain floats.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        tuple of 10 floats
+            In the order of `LIPMState`.
+        """
         k = max(bisect_right(self._times, t) - 1, 0)
         s, w = t - self._times[k], self.omega
         rising, falling = exp(w * s), exp(-w * s)

@@ -104,7 +104,7 @@ class Pattern:
         return np.asarray(own + self.schedule.settings.zmp_margin)
 
     def check(self, every: float = 0.05, tolerance: float = 1e-3) -> Feasibility:
-        """Check by inverse kinematics whether the robot can follow the pattern within its joint limits.
+        """R Feasibility |
 
         Parameters
         ----------
@@ -112,6 +112,10 @@ class Pattern:
             Time between the configurations that are solved for [s], each from the one before.
         tolerance
             Largest position error of feet and CoM [m].
+
+        Returns
+        -------
+        Feasibility
         """
         step = max(1, round(every / self.dt))
         picked = np.arange(0, len(self.time), step)

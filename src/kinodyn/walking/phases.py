@@ -69,8 +69,21 @@ class Phase:
         return (x, y), (u, v)
 
     def blended(self, new: float) -> Array:
-        """Return rows, as `rows`, of a polygon that moves linearly with both feet and stays inside the support polygon.
+        """Return the constraint rows of a polygon that moves linearly with both feet and stays inside the support
+        polygon.
 
+        Parameters
+        ----------
+        new
+            Weight of the foot that landed last, from 0 to 1.
+
+        Returns
+        -------
+        (m, 4)
+            Rows as in `rows`.
+
+        Notes
+        -----
         It is the Minkowski sum of `new` times the sole of the foot that landed last and (1 - new) times the other; a
         Minkowski sum has no other edges than those of its parts.
         """

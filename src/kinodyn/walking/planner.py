@@ -99,9 +99,17 @@ class Planner:
         return self._generator.walking
 
     def command(self, velocity: ArrayLike) -> None:
-        """Walk at a velocity (3,): forward, lateral [m/s], turn [rad/s]; zero marches on the spot.
+        """Walk at a velocity; zero marches on the spot.
 
-        A velocity beyond the limits raises InputError with the limit and changes nothing.
+        Parameters
+        ----------
+        velocity
+            Forward, lateral [m/s], turn [rad/s] (3,).
+
+        Raises
+        ------
+        InputError
+            For a velocity beyond the limits; the message gives the limit, and nothing changes.
         """
         self._generator.command(velocity)
         self._new_command = True
@@ -120,7 +128,15 @@ class Planner:
         self._new_command = True
 
     def check_goal(self, goal: ArrayLike, speed: float) -> None:
-        """Raise InputError if a goal (3,) cannot be reached at a speed [m/s]."""
+        """Raise InputError if a goal cannot be reached at a speed.
+
+        Parameters
+        ----------
+        goal
+            x, y [m] and yaw [rad] (3,).
+        speed
+            [m/s]
+        """
         self._generator.check_goal(goal, speed)
 
     def stop(self) -> None:
@@ -129,19 +145,40 @@ class Planner:
         self._new_command = True
 
     def stopping_pose(self, t: float) -> tuple[float, float, float]:
-        """Return x, y [m] and yaw [rad] of the centre between the ankles if the robot stopped now."""
+        """Return where the robot would stand if it stopped now.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        tuple of 3 floats
+            x, y [m] and yaw [rad] of the centre between the ankles.
+        """
         phase = self.schedule.at(t)
         last = phase.swing or list(phase.feet.values())[-1]
         return body_beside(last, self.limits.width)
 
     def standing(self, t: float) -> bool:
-        """Tell whether both feet stand and no step is planned."""
+        """Tell whether both feet stand and no step is planned.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        bool
+        """
         return self.schedule.at(t).kind == "stand" and not self.walking
 
     def update(
         self, t: float, com: ArrayLike | None = None, velocity: ArrayLike | None = None, zmp: ArrayLike | None = None
     ) -> MPCPlan:
-        """Replan from time t on.
+        """R MPCPlan |
 
         Parameters
         ----------
@@ -151,6 +188,10 @@ class Planner:
             Measured CoM (2,) or (3,) [m, m/s]; None takes the planned ones.
         zmp
             Current ZMP (2,) [m], if a jump from there is to be penalised.
+
+        Returns
+        -------
+        MPCPlan
         """
         planned = self._trajectory.at(t)
         c = planned.com if com is None else numbers("com", np.asarray(com)[..., :2], 2)
@@ -171,11 +212,26 @@ class Planner:
 
         Swing feet then start from their measured pose and land on the ground extrapolated from the stance foot; the CoM
         keeps its height above it.
+
+        Parameters
+        ----------
+        ground
+            Estimate from the soles.
         """
         self._ground = ground
 
     def reference(self, t: float) -> Reference:
-        """Compute the references of the whole body at time t [s]."""
+        """Compute the references of the whole body.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        Reference
+        """
         phase = self.schedule.at(t)
         feet = {side: self._foot(t, side, phase) for side in SIDES}
         x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._trajectory.floats(t)

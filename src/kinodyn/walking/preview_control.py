@@ -20,7 +20,15 @@ from kinodyn.errors import InputError
 
 
 class PreviewTrajectory(NamedTuple):
-    """Result of preview control: CoM [m], its velocity and acceleration, and ZMP [m], (n, 2) each."""
+    """Result of preview control.
+
+    Attributes
+    ----------
+    com, velocity, acceleration : (n, 2)
+        Of the CoM [m, m/s, m/s^2].
+    zmp : (n, 2)
+        [m]
+    """
 
     com: Array
     velocity: Array
@@ -64,7 +72,7 @@ class PreviewControl:
     def design(
         cls, omega: float, dt: float, *, horizon: float = 1.6, error: float = 1.0, jerk: float = 1e-6
     ) -> PreviewControl:
-        """Compute the gains that minimise the sum of error * (zmp - reference)^2 + jerk * (change of u)^2.
+        """R PreviewControl |
 
         Parameters
         ----------
@@ -76,6 +84,10 @@ class PreviewControl:
             Length of the preview [s].
         error, jerk
             Weights of the objective.
+
+        Returns
+        -------
+        PreviewControl
         """
         values = {"omega": omega, "dt": dt, "horizon": horizon, "error": error, "jerk": jerk}
         for name, value in values.items():

@@ -303,9 +303,21 @@ def survives_push(
     engine: Engine = "mujoco",
     **options: Any,
 ) -> bool:
-    """Push a robot once, with an impulse [N s] in a direction [rad], and tell whether it stays upright.
+    """Push a robot once, and tell whether it stays upright.
 
-    The other parameters are those of `push_map`.
+    Parameters
+    ----------
+    robot
+    angle
+        Direction [rad], 0 forward and pi/2 to the left.
+    impulse
+        [N s]
+    stepping, velocity, frame, settings, engine, options
+        As in `push_map`.
+
+    Returns
+    -------
+    bool
     """
     body = Biped.from_robot(robot)
     simulator = make_simulator(body, engine, **options)
@@ -334,7 +346,7 @@ def survives_push(
 
 
 def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, frame: str | None = None) -> Push:
-    """Make a push of 50 ms.
+    """R Push |
 
     Parameters
     ----------
@@ -347,6 +359,10 @@ def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, fra
         [s]
     frame
         Frame that is pushed at its origin; by default the base, with a force through the CoM of the stance.
+
+    Returns
+    -------
+    Push
     """
     force = impulse / PUSH_DURATION * np.array([np.cos(angle), np.sin(angle), 0.0])
     if frame is not None:

@@ -10,7 +10,17 @@ from kinodyn.walking.phases import Phase
 
 
 class FootReference(NamedTuple):
-    """Reference of one foot: T_world_sole (4, 4), velocity and acceleration (6,) of the sole, and whether it stands."""
+    """Reference of one foot.
+
+    Attributes
+    ----------
+    pose : (4, 4)
+        T_world_sole.
+    velocity, acceleration : (6,)
+        Of the sole, linear first, in world axes.
+    contact : bool
+        Whether the foot stands.
+    """
 
     pose: Array
     velocity: Array

@@ -63,7 +63,19 @@ class ContactSchedule:
 
     @classmethod
     def from_phases(cls, earlier: ContactSchedule, phases: Sequence[Phase]) -> ContactSchedule:
-        """Assemble phases that an earlier schedule made, after a change while walking."""
+        """Assemble phases that an earlier schedule made, after a change while walking.
+
+        Parameters
+        ----------
+        earlier
+            The earlier schedule.
+        phases
+            In order.
+
+        Returns
+        -------
+        ContactSchedule
+        """
         self = cls.__new__(cls)
         self.body, self.settings, self.soles = earlier.body, earlier.settings, earlier.soles
         self.steps = tuple(phase.swing for phase in phases if phase.swing is not None)
@@ -72,15 +84,45 @@ class ContactSchedule:
         return self
 
     def at(self, t: float) -> Phase:
-        """Return the phase at a time [s]; before the start, the first one."""
+        """Return the phase at a time; before the start, the first one.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        Phase
+        """
         return self.phases[max(bisect_right(self._starts, t) - 1, 0)]
 
     def index(self, t: float) -> int:
-        """Return the index in `phases` of the phase at a time [s]."""
+        """Return the index in `phases` of the phase at a time.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        int
+        """
         return max(bisect_right(self._starts, t) - 1, 0)
 
     def contacts(self, t: float) -> dict[str, bool]:
-        """Return which feet are planned to stand at a time [s], by side."""
+        """Return which feet are planned to stand at a time.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        dict of side -> bool
+        """
         feet = self.at(t).feet
         return {side: side in feet for side in ("left", "right")}
 
@@ -90,11 +132,31 @@ class ContactSchedule:
         return self.phases[-1].step
 
     def steps_after(self, landed: int) -> tuple[Footstep, ...]:
-        """Return the footsteps that have not landed when `landed` steps have."""
+        """Return the footsteps that have not landed yet.
+
+        Parameters
+        ----------
+        landed
+            Number of steps that have landed.
+
+        Returns
+        -------
+        tuple of Footstep
+        """
         return tuple(phase.swing for phase in self.phases if phase.swing is not None and phase.step >= landed)
 
     def stance_before(self, landed: int) -> Footstep:
-        """Return the stance foot of the next step when `landed` steps have landed; at the end, the left foot."""
+        """Return the stance foot of the next step; at the end, the left foot.
+
+        Parameters
+        ----------
+        landed
+            Number of steps that have landed.
+
+        Returns
+        -------
+        Footstep
+        """
         for phase in self.phases:
             if phase.swing is not None and phase.step >= landed:
                 return next(iter(phase.feet.values()))
@@ -106,19 +168,52 @@ class ContactSchedule:
         return self._starts[-1]
 
     def trajectory(self, com: Point | None = None) -> LIPMTrajectory:
-        """Compute the nominal LIPM trajectory; the CoM starts at `com` (2,) [m], by default at rest."""
+        """Compute the nominal LIPM trajectory.
+
+        Parameters
+        ----------
+        com
+            CoM (2,) at the start [m]; by default at rest above the ZMP.
+
+        Returns
+        -------
+        LIPMTrajectory
+        """
         return _trajectory(self.phases, self.body.omega, com)
 
     def dcm(self, t: float) -> Array:
-        """Return the divergent component of motion (DCM) (2,) of the nominal trajectory at a time [m]."""
+        """Return the divergent component of motion (DCM) of the nominal trajectory.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        (2,)
+            [m]
+        """
         return self.nominal.at(t).dcm
 
     def capture_region(self, t: float) -> Array:
-        """Compute the support function (8,) [m], in `DIRECTIONS`, of the DCMs that these footsteps can capture.
+        """Compute the region of the DCMs that these footsteps can capture.
 
-        It is the integral of the coming support polygons, weighted with omega exp(-omega s): outside of it no motion
-        of the ZMP within the feet helps, only other steps do. Between two steps the polygon goes linearly from sole to
-        sole.
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        (8,)
+            Support function in `DIRECTIONS` [m].
+
+        Notes
+        -----
+        The region is the integral of the coming support polygons, weighted with omega exp(-omega s): outside of it no
+        motion of the ZMP within the feet helps, only other steps do. Between two steps the polygon goes linearly from
+        sole to sole.
         """
         k = self.index(t)
         if k == len(self.phases) - 1:
@@ -126,15 +221,50 @@ class ContactSchedule:
         return self._region(k, self.phases[k].end - t)
 
     def capture_margin(self, t: float, dcm: Array) -> float:
-        """Measure the margin [m] of a DCM (2,) in the capture region; negative: these steps cannot capture it."""
+        """Measure the margin of a DCM in the capture region.
+
+        Parameters
+        ----------
+        t
+            [s]
+        dcm
+            (2,) [m]
+
+        Returns
+        -------
+        float
+            [m]; negative: these steps cannot capture it.
+        """
         return float((self.capture_region(t) - DIRECTIONS @ np.asarray(dcm)).min())
 
     def sole_polygon(self, step: Footstep) -> Array:
-        """Return the reduced sole (4, 2) of a footstep in the world."""
+        """Return the reduced sole of a footstep in the world.
+
+        Parameters
+        ----------
+        step
+            Footstep.
+
+        Returns
+        -------
+        (4, 2)
+            Corners [m].
+        """
         return place(self.soles[step.side], step)
 
     def centre(self, step: Footstep) -> Array:
-        """Return the centre (2,) of a sole in the world, where the ZMP is planned."""
+        """Return the centre of a sole in the world, where the ZMP is planned.
+
+        Parameters
+        ----------
+        step
+            Footstep.
+
+        Returns
+        -------
+        (2,)
+            [m]
+        """
         middle = place(self.body.feet[step.side].middle[None], step)
         return np.asarray(middle[0])
 
@@ -150,7 +280,17 @@ class ContactSchedule:
         swing: Footstep | None = None,
         lifted: Footstep | None = None,
     ) -> Phase:
-        """Make a phase on these feet; arguments as in `Phase`."""
+        """Make a phase on these feet.
+
+        Parameters
+        ----------
+        kind, start, end, feet, zmp, step, swing, lifted
+            Attributes of `Phase`.
+
+        Returns
+        -------
+        Phase
+        """
         soles = tuple(self.sole_polygon(foot) for foot in feet.values())
         polygon = hull(np.concatenate(soles)) if len(feet) > 1 else soles[0]
         return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
@@ -183,6 +323,10 @@ class ContactSchedule:
         dcm
             DCM (2,) at the start, if the walk begins from rest: the ZMP first moves so that this DCM leads into the
             first step.
+
+        Returns
+        -------
+        list of Phase
         """
         phases: list[Phase] = []
         begin, feet_start, zmp_start = t, feet, zmp

@@ -91,7 +91,7 @@ class GaitSettings:
     >>> import dataclasses, kinodyn as kd
     >>> settings = kd.walking.GaitSettings.from_robot(kd.load("humanoid"))
     >>> print(round(settings.single_support, 2), round(settings.swing_height, 3))
-    0.48 0.041
+    0.49 0.041
     >>> dataclasses.replace(settings, swing_height=0.08).swing_height
     0.08
     """
@@ -143,7 +143,7 @@ class GaitSettings:
 
     @classmethod
     def from_robot(cls, robot: Robot | Biped, **changes: Any) -> GaitSettings:
-        """Derive the settings from the size of a robot.
+        """R GaitSettings |
 
         Parameters
         ----------
@@ -151,6 +151,10 @@ class GaitSettings:
             A robot with two feet, or its `Biped`.
         changes
             Fields with other values; see `replace`.
+
+        Returns
+        -------
+        GaitSettings
 
         Raises
         ------
@@ -181,13 +185,17 @@ class GaitSettings:
         return self.single_support + self.double_support
 
     def replace(self, **changes: Any) -> GaitSettings:
-        """Return a copy with other values, as `dataclasses.replace` does, with a helpful error for unknown fields.
+        """R GaitSettings |
 
         Parameters
         ----------
         changes
             Field -> value. A field of a nested group is written with a dot:
             `settings.replace(**{"tracking.swing_weight": 30.0})`.
+
+        Returns
+        -------
+        GaitSettings
         """
         plain: dict[str, Any] = {}
         for name, value in changes.items():

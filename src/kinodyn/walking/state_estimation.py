@@ -71,7 +71,18 @@ class EstimatingController:
         return {**inner, "q_estimated": self.estimator.q, "v_estimated": self.estimator.v}
 
     def act(self, observation: Observation) -> Array:
-        """Read the sensors, estimate the state, and let the controller act on it."""
+        """Read the sensors, estimate the state, and let the controller act on it.
+
+        Parameters
+        ----------
+        observation
+            With IMU and foot forces.
+
+        Returns
+        -------
+        (nv,)
+            Torques [N m].
+        """
         q, v, imu = observation.state.q, observation.state.v, observation.imu
         joints_q = q[7:] + self._noise("q", len(q) - 7)
         joints_v = v[6:] + self._noise("v", len(v) - 6)

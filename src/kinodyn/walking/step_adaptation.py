@@ -62,7 +62,7 @@ def adapt_step(
     travel: float = np.inf,
     weights: AdaptationWeights | None = None,
 ) -> AdaptedStep:
-    """Choose position and time of the touchdown so that the divergent component of motion (DCM) follows the plan.
+    """R AdaptedStep |
 
     Parameters
     ----------
@@ -88,6 +88,10 @@ def adapt_step(
         Largest shift of the touchdown along each axis of the stance foot [m].
     weights
         Weights of the objective.
+
+    Returns
+    -------
+    AdaptedStep
 
     Notes
     -----

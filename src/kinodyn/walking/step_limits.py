@@ -54,7 +54,7 @@ class StepLimits:
     def from_robot(
         cls, robot: Biped | Robot, *, max_leg_extension: float = 0.985, max_turn: float = 0.5, check: bool = True
     ) -> StepLimits:
-        """Derive the limits from the length of the legs, the distance of the hips and the soles.
+        """R StepLimits |
 
         Parameters
         ----------
@@ -66,6 +66,10 @@ class StepLimits:
         check
             Whether the corners of the region are verified by inverse kinematics; all limits are reduced until the robot
             reaches them.
+
+        Returns
+        -------
+        StepLimits
 
         Notes
         -----
@@ -92,7 +96,17 @@ class StepLimits:
         return limits._reachable(body) if check else limits
 
     def scaled(self, factor: float) -> StepLimits:
-        """Scale the limits by a factor; the narrowest and the nominal width stay."""
+        """Scale the limits; the narrowest and the nominal width stay.
+
+        Parameters
+        ----------
+        factor
+            Above 0.
+
+        Returns
+        -------
+        StepLimits
+        """
         return replace(
             self,
             forward=factor * self.forward,
@@ -134,13 +148,35 @@ class StepLimits:
         return result
 
     def turn_clearance(self, turn: ArrayLike) -> Array:
-        """Compute how much wider (...) [m] a step must be when its foot is turned by (...) [rad], outward positive."""
+        """Compute how much wider a step must be when its foot is turned.
+
+        Parameters
+        ----------
+        turn
+            (...) [rad], outward positive.
+
+        Returns
+        -------
+        (...)
+            [m]
+        """
         angle = np.asarray(turn, dtype=float)
         result: Array = np.where(angle > 0, self.heel, self.toe) * np.abs(np.sin(angle))
         return result
 
     def corners(self, side: str) -> Array:
-        """List the corners (n, 2) of the region of the new foot, counter-clockwise, in the stance foot's sole frame."""
+        """List the corners of the region of the new foot.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+
+        Returns
+        -------
+        (n, 2)
+            Counter-clockwise, in the sole frame of the stance foot [m].
+        """
         y_sign, points = (1.0 if side == "left" else -1.0), []
         for x_sign, most in ((1.0, self.forward), (-1.0, self.backward)):
             points.append((x_sign * most, y_sign * self.narrowest))
@@ -149,10 +185,17 @@ class StepLimits:
         return hull(points)
 
     def relative_step(self, side: str, move: ArrayLike) -> Array:
-        """Place the next foot so that the body moves by x, y [m] and turn [rad] (3,).
+        """Place the next foot so that the body moves by a given amount.
 
         The body is half a width beside the stance foot; the new foot lands half a width beside the body's new position,
         on the other side. In lateral and turning steps the feet are kept wider apart, so that they do not cross.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+        move
+            x, y [m] and turn [rad] of the body (3,).
 
         Returns
         -------
@@ -163,9 +206,19 @@ class StepLimits:
         return np.array(self._next(side, dx, dy, turn))
 
     def edges(self, side: str, turn: float) -> list[tuple[tuple[float, float], float, float]]:
-        """List the edges of the region of a foot that is turned by `turn` [rad], in the stance foot's sole frame.
+        """List the edges of the region of a turned foot, in the sole frame of the stance foot.
 
-        Each is a direction, and the least and the largest coordinate of a position (2,) along it.
+        Parameters
+        ----------
+        side
+            Of the new foot.
+        turn
+            Of the new foot [rad].
+
+        Returns
+        -------
+        list of (direction, least, largest)
+            Direction (2,), and the range of the coordinate of a position along it [m].
         """
         sign = 1.0 if side == "left" else -1.0
         near = self.narrowest + (self.heel if sign * turn > 0 else self.toe) * abs(sin(turn))
@@ -180,7 +233,17 @@ class StepLimits:
         ]
 
     def fits(self, move: ArrayLike) -> bool:
-        """Tell whether the body can move by x, y [m] and turn [rad] (3,) in each step, left and right."""
+        """Tell whether the body can move by a given amount in each step, left and right.
+
+        Parameters
+        ----------
+        move
+            x, y [m] and turn [rad] (3,).
+
+        Returns
+        -------
+        bool
+        """
         dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
         return all(self._excess(side, *self._next(side, dx, dy, turn)) <= 1e-9 for side in ("left", "right"))
 
@@ -207,7 +270,18 @@ class StepLimits:
         )
 
     def feasible_fraction(self, move: ArrayLike) -> float:
-        """Find the largest fraction, from 0 to 1, of a move (3,) of the body that each step can do."""
+        """Find the largest fraction of a move of the body that each step can do.
+
+        Parameters
+        ----------
+        move
+            x, y [m] and turn [rad] (3,).
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         whole = np.asarray(move, dtype=float)
         if self.fits(whole):
             return 1.0
@@ -218,7 +292,18 @@ class StepLimits:
         return low
 
     def max_velocity(self, step_time: float) -> Array:
-        """Compute the largest velocities (3,) for a step time [s]: forward, lateral [m/s], turning [rad/s]."""
+        """Compute the largest velocities for a step time.
+
+        Parameters
+        ----------
+        step_time
+            Time from one touchdown to the next [s].
+
+        Returns
+        -------
+        (3,)
+            Forward, lateral [m/s], turning [rad/s].
+        """
         if not step_time > 0:
             raise InputError(f"step_time must be positive, got {step_time!r}")
         most = np.array([self.forward, self.widest, self.outward])
@@ -226,7 +311,7 @@ class StepLimits:
         return np.asarray(fractions * most / step_time)
 
     def check(self, velocity: ArrayLike, step_time: float) -> Array:
-        """Return a velocity (3,) as an array, or raise InputError with the limit that it exceeds.
+        """Check a velocity.
 
         Parameters
         ----------
@@ -234,6 +319,16 @@ class StepLimits:
             Forward, lateral [m/s], turn [rad/s].
         step_time
             Time from one touchdown to the next [s].
+
+        Returns
+        -------
+        (3,)
+            The velocity as an array.
+
+        Raises
+        ------
+        InputError
+            For a velocity beyond the limits; the message gives the limit.
         """
         v = numbers("velocity", velocity, 3)
         if v.shape != (3,):

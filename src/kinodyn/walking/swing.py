@@ -97,12 +97,38 @@ class SwingTrajectory:
         return self.all(t)[order]
 
     def all(self, t: ArrayLike) -> tuple[Array, Array, Array]:
-        """Evaluate pose (..., 4, 4), velocity (..., 6) and acceleration (..., 6) at times (...) [s]."""
+        """Evaluate pose, velocity and acceleration at once.
+
+        Parameters
+        ----------
+        t
+            (...) [s]
+
+        Returns
+        -------
+        pose : (..., 4, 4)
+            T_world_sole.
+        velocity, acceleration : (..., 6)
+            Linear first, in world axes.
+        """
         x = self._state(np.clip(numbers("t", t), self.start, self.end))
         return _matrix(x[..., 0, :]), *_twists(x)
 
     def at(self, t: float) -> tuple[Array, Array, Array]:
-        """Evaluate what `all` does at one time [s], but faster: for control loops."""
+        """Evaluate what `all` does at one time, but faster: for control loops.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        pose : (4, 4)
+            T_world_sole.
+        velocity, acceleration : (6,)
+            Linear first, in world axes.
+        """
         time = min(max(t, self.start), self.end)
         (x, vx, ax), (y, vy, ay), (roll, p, dp), (pitch, q, dq), (yaw, r, dr) = self._horizontal.at(time)
         ((z, vz, az),) = self._height.at(time)

@@ -123,7 +123,17 @@ class TrackingGains:
 
     @classmethod
     def from_frequency(cls, omega: float) -> TrackingGains:
-        """Derive the frequencies from the natural frequency omega [rad/s] of the robot's pendulum."""
+        """Derive the frequencies from the pendulum of the robot.
+
+        Parameters
+        ----------
+        omega
+            Natural frequency of the pendulum [rad/s].
+
+        Returns
+        -------
+        TrackingGains
+        """
         return cls(
             com_frequency=1.2 * omega,
             trunk_frequency=3.0 * omega,

@@ -1,4 +1,4 @@
-"""How far an estimate of the base is from the truth."""
+"""Errors of an estimated floating base."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from kinodyn.spatial import from_quaternion
 
 
 class BaseErrors(NamedTuple):
-    """Estimate less truth of a base.
+    """Estimate minus truth of a floating base.
 
     Attributes
     ----------
     tilt : (...)
-        Angle between the verticals that both see [rad], from 0 on.
+        Angle between the estimated and the true vertical [rad], 0 or more.
     heading : (...)
-        Turn about the vertical [rad].
+        Rotation about the vertical [rad].
     velocity : (..., 3)
-        In the base's axes [m/s].
+        In base axes [m/s].
     position : (..., 3)
         In the world [m].
     """
@@ -34,10 +34,21 @@ class BaseErrors(NamedTuple):
 
 
 def base_errors(q: ArrayLike, v: ArrayLike, q_estimated: ArrayLike, v_estimated: ArrayLike) -> BaseErrors:
-    """Compare estimates with true configurations (..., nq) and velocities (..., nv) of a robot with a floating base.
+    """Compare estimates of a floating base with the truth.
 
-    Example
+    Parameters
+    ----------
+    q, v
+        True configurations (..., nq) and velocities (..., nv).
+    q_estimated, v_estimated
+        Estimates of the same shapes.
+
+    Returns
     -------
+    BaseErrors
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> q, v = robot.neutral(), np.zeros(robot.nv)

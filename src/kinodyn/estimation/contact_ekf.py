@@ -1,8 +1,8 @@
-"""The filter itself: a base that is moved by its inertial unit and held by anchors on the ground.
+"""Contact-aided extended Kalman filter (EKF): a base driven by its IMU and corrected by contacts with the ground.
 
-An extended Kalman filter with the error of R. Hartley, M. Ghaffari, R. Eustice, J. Grizzle, "Contact-aided invariant
-extended Kalman filtering for robot state estimation", 2020: the true state is exp(e) times the estimate. Rotations of
-flat feet join it as N. Rotella, M. Bloesch, L. Righetti, S. Schaal, "State estimation for a humanoid robot", 2014, did.
+The error is the invariant one of R. Hartley, M. Ghaffari, R. Eustice, J. Grizzle, "Contact-aided invariant extended
+Kalman filtering for robot state estimation", 2020: the true state is exp(e) times the estimate. Rotations of flat feet
+are included as by N. Rotella, M. Bloesch, L. Righetti, S. Schaal, "State estimation for a humanoid robot", 2014.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 from kinodyn.arrays import Array
 from kinodyn.errors import SingularError
 from kinodyn.estimation.noise import SensorNoise
-from kinodyn.estimation.rotations import rotation, straightened
+from kinodyn.estimation.rotations import orthonormalised, rotation
 
 _EYE = np.eye(3)
 # x @ _SKEW are the nine entries of [x]_x
@@ -25,8 +25,8 @@ _SKEW[[2, 1, 2, 0, 1, 0], [1, 2, 3, 5, 6, 7]] = [-1.0, 1.0, 1.0, -1.0, -1.0, 1.0
 _UNSKEW = 0.5 * _SKEW.T
 
 
-class Seen(NamedTuple):
-    """What a set of anchors tells: y[rows] = H e + noise, and whose row it is."""
+class Measurement(NamedTuple):
+    """Linear measurement of a set of contacts: y[rows] = H e + noise, and the contact of each row."""
 
     rows: NDArray[np.intp]
     H: Array
@@ -34,17 +34,18 @@ class Seen(NamedTuple):
     variance: Array
 
 
-class AnchoredFilter:
-    """Mean and covariance of base, anchors and biases.
+class ContactEKF:
+    """Mean and covariance of base, contacts and biases.
 
-    With n anchors, m of them flat, the error e has 15 + 3 n + 3 m rows: rotation of the base about the world's axes,
-    its velocity and position, positions of the anchors, rotations of the flat ones, biases of gyro and accelerometer.
+    With n contacts, m of them flat, the error e has 15 + 3 n + 3 m rows: rotation of the base about world axes, its
+    velocity and position, positions of the contacts, rotations of the flat ones, biases of gyro and accelerometer.
 
     Parameters
     ----------
     flat
-        (n,) whether an anchor holds rotations too, as a foot with a sole does.
+        (n,) whether a contact also fixes the rotation, as a foot with a sole does.
     noise
+        Expected noise of the sensors.
     gravity
         (3,) [m/s^2].
 
@@ -53,18 +54,18 @@ class AnchoredFilter:
     R : (3, 3)
         R_world_base.
     arms : (2 + n, 3)
-        Velocity of the base, its position, positions of the anchors, in the world.
+        Velocity of the base, its position, positions of the contacts, in the world.
     turned : (m, 3, 3)
-        Rotations of the flat anchors in the world.
+        Rotations of the flat contacts in the world.
     gyro_bias, accelerometer_bias : (3,)
-        In the base's axes.
+        In base axes.
     P : (15 + 3 n + 3 m, ...)
         Covariance of e.
     """
 
     def __init__(self, flat: list[bool], noise: SensorNoise, gravity: Array) -> None:
         n, self.flat = len(flat), [k for k, is_flat in enumerate(flat) if is_flat]
-        self._flat = slice(None) if all(flat) else np.array(self.flat, dtype=int)  # a slice is quicker
+        self._flat = slice(None) if all(flat) else np.array(self.flat, dtype=int)  # a slice is faster
         places, turns = 9 + 3 * n, 9 + 3 * n + 3 * len(self.flat)
         self.noise, self.gravity, self.n, self.size = noise, np.array(gravity), n, turns + 6
         self.R, self.arms, self.turned = np.eye(3), np.zeros((2 + n, 3)), np.tile(_EYE, (len(self.flat), 1, 1))
@@ -74,28 +75,28 @@ class AnchoredFilter:
         self._gyro, self._accelerometer = slice(turns, turns + 3), slice(turns + 3, turns + 6)
         self.P = np.zeros((self.size, self.size))
         self._diagonal = self.P.ravel()[:: self.size + 1]
-        # transition and work with three more columns: the noise of the gyro
+        # transition and workspace with three more columns, for the noise of the gyro
         self._transition, self._work = np.eye(self.size, self.size + 3), np.zeros((self.size, self.size + 3))
         self._y = np.zeros(turns - 9)
-        self._known: dict[tuple[int, ...], Seen] = {}
+        self._known: dict[tuple[int, ...], Measurement] = {}
         self._step: object = None
         self._wander = np.zeros(self.size)
 
     def reset(self, R: Array, velocity: Array, position: Array, deviation: Array) -> None:
-        """Start anew, without any anchor, from a base that is known up to deviations (3,) of these three."""
+        """Restart without contacts, from a base with standard deviations (3,) of rotation, velocity and position."""
         self.R = np.array(R)
         self.arms[0], self.arms[1] = velocity, position
         self.gyro_bias[:] = self.accelerometer_bias[:] = 0.0
         start = np.zeros(self.size)
         start[:9] = np.repeat(deviation, 3)
         start[self._gyro], start[self._accelerometer] = self.noise.gyro_bias, self.noise.accelerometer_bias
-        # these are deviations of rotation, velocity and position; e counts the latter two without the rotation's part
+        # the invariant error of velocity and position excludes the part that is due to the rotation
         T = np.eye(self.size)
         T[3:9, :3] = (self.arms[:2] @ _SKEW).reshape(-1, 3)
         self.P[:] = (T * start**2) @ T.T
 
     def predict(self, dt: float, acceleration: Array, angular_velocity: Array, creep: tuple[float, ...]) -> None:
-        """Move the base along the readings of dt [s]; anchors creep by `creep` (n,) times the usual."""
+        """Integrate the IMU over dt [s]; `creep` (n,) are factors on the random walk of the contacts."""
         half = rotation((0.5 * dt) * (angular_velocity - self.gyro_bias))
         R_middle = self.R @ half
         self._spread(dt, creep)
@@ -105,21 +106,21 @@ class AnchoredFilter:
         self.R = R_middle @ half
 
     def _spread(self, dt: float, creep: tuple[float, ...]) -> None:
-        """Carry the covariance along, P <- F P F^T + Q, with F = exp(A dt) to the order that matters."""
+        """Propagate the covariance, P <- F P F^T + Q, with F = exp(A dt) to sufficient order."""
         if self._step != (dt, creep):
             self._step = (dt, creep)
             self._set_step(dt, np.array(creep))
         F, R, moved, size = self._transition, -dt * self.R, self._places.stop, self.size
         F[:3, self._gyro] = F[3:6, self._accelerometer] = R
         F[3:moved, self._gyro] = (self.arms @ _SKEW).reshape(-1, 3) @ R
-        gyro = np.multiply(F[:moved, self._gyro], self.noise.gyro, out=F[:moved, size:])  # enters as its bias does
+        gyro = np.multiply(F[:moved, self._gyro], self.noise.gyro, out=F[:moved, size:])  # enters like its bias
         np.matmul(F[:, :size], self.P, out=self._work[:, :size])
         self._work[:moved, size:] = gyro
         np.matmul(self._work, F.T, out=self.P)
         self._diagonal += self._wander
 
     def _set_step(self, dt: float, creep: Array) -> None:
-        """Write what stays the same from step to step: gravity's part of F, and what is added to the variances."""
+        """Fill the constant parts: those of F that are due to gravity, and the process noise."""
         F, noise, wander = self._transition, self.noise, self._wander
         g = (self.gravity @ _SKEW).reshape(3, 3)
         F[3:6, :3], F[6:9, :3], F[6:9, 3:6] = dt * g, (0.5 * dt * dt) * g, dt * _EYE
@@ -129,78 +130,78 @@ class AnchoredFilter:
         wander[self._turns] = np.repeat(noise.roll**2 * often[self.flat], 3)
         wander[self._gyro], wander[self._accelerometer] = dt * noise.gyro_drift**2, dt * noise.accelerometer_drift**2
 
-    def drop(self, anchor: int, T_base_anchor: Array) -> None:
-        """Put an anchor where the base sees it now, at the pose (4, 4)."""
-        self.R = straightened(self.R)
-        self.arms[2 + anchor] = self.arms[1] + self.R @ T_base_anchor[:3, 3]
-        self._tie(self._places.start + 3 * anchor, slice(6, 9), self.noise.foot_position)
-        if anchor in self.flat:
-            k = self.flat.index(anchor)
-            self.turned[k] = self.R @ T_base_anchor[:3, :3]
+    def add_contact(self, contact: int, T_base_contact: Array) -> None:
+        """Start a contact at its measured pose (4, 4) in the base."""
+        self.R = orthonormalised(self.R)
+        self.arms[2 + contact] = self.arms[1] + self.R @ T_base_contact[:3, 3]
+        self._tie(self._places.start + 3 * contact, slice(6, 9), self.noise.foot_position)
+        if contact in self.flat:
+            k = self.flat.index(contact)
+            self.turned[k] = self.R @ T_base_contact[:3, :3]
             self._tie(self._turns.start + 3 * k, slice(0, 3), self.noise.foot_rotation)
 
     def _tie(self, row: int, base: slice, deviation: float) -> None:
-        """Give three rows the error of three others, and a little of their own."""
+        """Copy the error of three rows to three others, plus an independent deviation."""
         rows = slice(row, row + 3)
         self.P[rows, :] = self.P[base, :]
         self.P[:, rows] = self.P[:, base]
         self.P[rows, rows] = self.P[base, base] + deviation**2 * _EYE
 
-    def land(self, anchor: int, normal: Array, offset: float) -> None:
-        """Take in that an anchor lies in the plane normal . x = offset."""
-        place = self.arms[2 + anchor]
+    def correct_by_plane(self, contact: int, normal: Array, offset: float) -> None:
+        """Correct by the knowledge that a contact lies in the plane normal . x = offset."""
+        place = self.arms[2 + contact]
         H = np.zeros((1, self.size))
         H[0, :3] = (place @ _SKEW).reshape(3, 3) @ normal  # place x normal
-        H[0, 9 + 3 * anchor : 12 + 3 * anchor] = normal
-        seen = Seen(np.zeros(1, dtype=int), H, np.array([anchor]), np.array([self.noise.ground**2]))
-        self._correct(seen, np.array([offset - normal @ place]), np.inf)
+        H[0, 9 + 3 * contact : 12 + 3 * contact] = normal
+        plane = Measurement(np.zeros(1, dtype=int), H, np.array([contact]), np.array([self.noise.ground**2]))
+        self._correct(plane, np.array([offset - normal @ place]), np.inf)
 
-    def see(self, anchors: tuple[int, ...], T_base_anchors: Array, gate: float) -> list[int]:
-        """Correct by where the base sees these anchors; poses (n, 4, 4) are those of all.
+    def correct_by_contacts(self, contacts: tuple[int, ...], T_base_contacts: Array, gate: float) -> list[int]:
+        """Correct by the measured poses of these contacts in the base; (n, 4, 4) are those of all contacts.
 
-        If one is off by more than `gate` standard deviations nothing changes; returns those that are.
+        If one deviates by more than `gate` standard deviations nothing changes; returns those that do.
         """
-        seen = self._known.get(anchors) or self._look(anchors)
-        return self._correct(seen, self._innovation(T_base_anchors)[seen.rows], gate)
+        measured = self._known.get(contacts) or self._measurement(contacts)
+        return self._correct(measured, self._innovation(T_base_contacts)[measured.rows], gate)
 
-    def _look(self, anchors: tuple[int, ...]) -> Seen:
-        """Lay out what a set of anchors tells: e of a position less that of the base, and of rotations likewise."""
+    def _measurement(self, contacts: tuple[int, ...]) -> Measurement:
+        """Build the measurement of a set of contacts: e of their position and rotation relative to the base."""
         n, m = 3 * self.n, 3 * len(self.flat)
         H = np.hstack([np.zeros((n + m, 9)), np.eye(n + m), np.zeros((n + m, 6))])
         H[:n, 6:9], H[n:, :3] = -np.tile(_EYE, (self.n, 1)), -np.tile(_EYE, (len(self.flat), 1))
         owner = np.repeat([*range(self.n), *self.flat], 3)
         variance = np.repeat([self.noise.foot_position**2, self.noise.foot_rotation**2], [n, m])
-        rows = np.flatnonzero(np.isin(owner, anchors))
-        self._known[anchors] = Seen(rows, H[rows], owner[rows], variance[rows])
-        return self._known[anchors]
+        rows = np.flatnonzero(np.isin(owner, contacts))
+        self._known[contacts] = Measurement(rows, H[rows], owner[rows], variance[rows])
+        return self._known[contacts]
 
-    def _innovation(self, T_base_anchors: Array) -> Array:
-        """Compare where anchors are seen with where they are thought to be, along the world's axes: (3 n + 3 m,)."""
+    def _innovation(self, T_base_contacts: Array) -> Array:
+        """Compute the innovation (3 n + 3 m,) in world axes: measured minus expected poses of the contacts."""
         y, count = self._y, 3 * self.n
-        seen = self.R @ T_base_anchors[:, :3]
+        seen = self.R @ T_base_contacts[:, :3]
         np.add(seen[:, :, 3], self.arms[1] - self.arms[2:], out=y[:count].reshape(-1, 3))
         if self.flat:
             M = seen[self._flat, :, :3] @ self.turned.transpose(0, 2, 1)
-            # the sine of a small angle is as good as the angle
+            # for small angles the sine replaces the angle
             np.matmul(M.reshape(-1, 9), _UNSKEW, out=y[count:].reshape(-1, 3))
         return y
 
-    def _correct(self, seen: Seen, y: Array, gate: float) -> list[int]:
-        """Correct by a measurement, unless some of it is beyond the gate: returns whose."""
-        H, P, size = seen.H, self.P, self.size
+    def _correct(self, measured: Measurement, y: Array, gate: float) -> list[int]:
+        """Correct by a measurement, unless a row is beyond the gate; returns the contacts of those rows."""
+        H, P, size = measured.H, self.P, self.size
         sides = np.empty((len(y), size + 1))
         HP = np.matmul(H, P, out=sides[:, :size])
         sides[:, size] = y
         S = HP @ H.T
-        S.ravel()[:: len(y) + 1] += seen.variance
+        S.ravel()[:: len(y) + 1] += measured.variance
         _, solved, info = lapack.dposv(S, sides)
         if info != 0:
-            raise SingularError("the covariance of the estimate is not positive any more; reset it")
+            raise SingularError("the covariance is not positive definite any more; reset the estimator")
         away = solved[:, size]
-        if y.dot(away) > gate * gate:  # which no single row exceeds without this
+        if y.dot(away) > gate * gate:  # necessary for a single row to exceed the gate
             off = y * y > gate * gate * S.diagonal()
             if off.any():
-                return sorted(set(seen.owner[off].tolist()))
+                return sorted(set(measured.owner[off].tolist()))
         work = np.subtract(P, HP.T @ solved[:, :size], out=self._work[:, :size])
         np.add(work, work.T, out=P)
         P *= 0.5
@@ -208,7 +209,7 @@ class AnchoredFilter:
         return []
 
     def _move(self, e: Array) -> None:
-        """Take exp(e) times the estimate, as the estimate; e is small, so that second order is enough."""
+        """Multiply the estimate by exp(e), to second order because e is small."""
         turn, half = rotation(e[:3]), _EYE - 0.5 * (e[:3] @ _SKEW).reshape(3, 3)
         self.arms = self.arms @ turn.T + e[3 : self._places.stop].reshape(-1, 3) @ half
         self.R = turn @ self.R
@@ -219,7 +220,7 @@ class AnchoredFilter:
         self.accelerometer_bias += e[self._accelerometer]
 
     def deviation(self) -> Array:
-        """Compute the standard deviations (9,) of rotation, velocity and position along the world's axes."""
+        """Compute the standard deviations (9,) of rotation, velocity and position in world axes."""
         T = np.eye(9)
         T[3:, :3] = -(self.arms[:2] @ _SKEW).reshape(-1, 3)
         result: Array = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", T, self.P[:9, :9], T), 0.0))
