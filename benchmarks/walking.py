@@ -1,7 +1,7 @@
 """Measure walking in MuJoCo: falls, speed, heading, slip, pushes survived, real-time factor.
 
-Every course is run with many seeds: sensor noise, masses up to 5 % off, friction between 0.5 and 1.0, all unknown to the
-controller. Prints a table, with --json one JSON document.
+Every course is run with many seeds: sensor noise, masses up to 5 % off, friction between 0.5 and 1.0, all unknown to
+the controller. Prints a table, with --json one JSON document.
 
 python benchmarks/walking.py [--seeds 20] [--courses "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
 """

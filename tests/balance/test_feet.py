@@ -99,7 +99,7 @@ def test_robots_without_two_feet_say_why() -> None:
         replace(link, collisions=(Shape("sphere", (0.02,), np.eye(4)),)) if "foot" in link.name else link
         for link in robot.description.links
     )
-    with pytest.raises(kd.KinodynError, match="touch the ground in a point or a line"):
+    with pytest.raises(kd.KinodynError, match="touch the ground at a point or a line"):
         kd.balance.biped_feet(Robot(replace(robot.description, links=points)))
     with pytest.raises(kd.InputError, match="must be a kinodyn.Robot"):
         kd.balance.feet("humanoid")  # type: ignore[arg-type]

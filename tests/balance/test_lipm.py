@@ -67,7 +67,7 @@ def test_misuse_is_refused() -> None:
         lipm.natural_frequency(-1.0)
     with pytest.raises(kd.InputError, match="omega must be"):
         lipm.dcm(0.0, 0.0, 0.0)
-    with pytest.raises(kd.InputError, match="time must be 0 or more"):
+    with pytest.raises(kd.InputError, match="time must be 0 s or more"):
         lipm.dcm_fractions(3.0, -0.1)
     with pytest.raises(kd.InputError, match="NaN"):
         lipm.move(np.nan, 0.0, 0.0, 3.0, 1.0)
