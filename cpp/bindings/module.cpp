@@ -12,6 +12,7 @@
 #include "bindings/ik.hpp"
 #include "bindings/layouts.hpp"
 #include "bindings/qp.hpp"
+#include "bindings/tasks.hpp"
 #include "bindings/whole_body.hpp"
 #include "core/dispatch.hpp"
 #include "core/pool.hpp"
@@ -352,6 +353,7 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);  // robots kept in module globals are no leak
     bind_layouts(m);
     bind_robot(m);
+    bind_tasks(m);
     define(m, "pose", &pose);
     define(m, "poses", &poses);
     define(m, "jacobian", &jacobian);

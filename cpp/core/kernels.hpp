@@ -47,6 +47,7 @@ struct Call {
     const int* dofs = nullptr;  // v indices that matter, for kernels that solve for some of them
     int n_dofs = 0;
     int mode = 0;
+    const void* plan = nullptr;  // what else the kernel needs, in a structure of its own
 };
 
 // Works on the states [begin, end) and stops at the first fault.
@@ -63,7 +64,7 @@ struct Kernels {
     Kernel integrate, difference, interpolate, integrate_dynamics;
     Kernel constrained, impact, constraint_rows, constraint_error, project;
     Kernel point_motion, soft_forces;
-    Kernel ik, ik_residual, whole_body, id_qp;
+    Kernel ik, ik_residual, task_rows, whole_body, id_qp;
     Kernel frame_control;
 };
 

@@ -21,6 +21,7 @@ Run point_motion, soft_forces;                                        // soft_co
 
 Run ik;           // ik.cpp
 Run ik_residual;  // ik_residual.cpp
+Run task_rows;    // task_rows.cpp
 Run whole_body;   // whole_body.cpp
 
 Run id_qp;          // id_qp.cpp

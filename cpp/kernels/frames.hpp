@@ -34,6 +34,13 @@ class Frames {
         }
     }
 
+    // Calls f(v index, twist at `p`) for each column that moves the frame as seen from the frame `other`.
+    template <class F>
+    void for_relative_columns(int frame, int other, const V& p, F&& f) const {
+        for_columns(frame, other, p, f);
+        for_columns(other, frame, p, [&](int iv, const Spatial<double>& s) { f(iv, Spatial<double>{-s.lin, -s.ang}); });
+    }
+
     int body_of(int frame) const { return frame < 0 ? -1 : model_.frames[frame].body; }
 
   private:

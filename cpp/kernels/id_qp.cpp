@@ -1,62 +1,72 @@
-// Inverse dynamics as a quadratic programme: the accelerations and contact forces that serve tasks best, within what
-// contacts, motors and joints can do, and the torques that bring them about. One state at a time.
+// Inverse dynamics as a quadratic program: the accelerations and contact forces that serve tasks best, within what
+// contacts, motors and joints can do, and the torques that cause them. One state at a time.
 //
-// Variables    x = (a, f): accelerations (nv) and forces along the directions that supports keep, f in units of
-//              some weights of the robot; torques follow, tau = M a + h - J^T f
-// Objective    sum of |W (A a - b)|^2 over tasks, and little weights on a and on f - (wished f); in one level, or in
-//              strict order of levels
+// Variables    x = (a, f): accelerations (nv) and forces along the directions that contacts keep, f in units of some
+//              weights of the robot; torques follow, tau = M a + h - J^T f
+// Objective    sum of |W (J a - desired)|^2 over tasks, and small weights on a and on f - (desired f); in one level, or
+//              in strict order of levels. desired = d2e/dt2 at zero a + damping de/dt + stiffness e, with signs such
+//              that J a = desired makes the error e an oscillator with that stiffness and damping
 // Constraints  tau = 0 where nothing drives; J a as contacts need it; tau within limits; f in cones, its normal part
-//              between a least and a largest; a such that position and velocity limits stay reachable
+//              between a minimum and a maximum; a such that position and velocity limits stay reachable; J a <= h of
+//              limits with rows, h from their viable bound
 //
-// If they contradict each other, forces and torques are kept, then bounds on a are exceeded as little as can be, then
-// contacts move as little as can be.
+// If constraints contradict each other, forces and torques are kept, then bounds on a are exceeded as little as can be,
+// then contacts move as little as can be.
 //
-// Inputs: 0 q, 1 v, 2 settings (dt, weight of a, weight of f), 3 lower and 4 upper limits (nq), 5 largest velocity,
-// 6 largest acceleration, 7 braking and 8 largest torque (nv), 9 numbers of tasks, 10 numbers of supports, 11 what held
-// the step before, like output 3. Limits of 1e29 and more are none. call.more: tasks, supports, levels, constraints,
-// then the integers of each task and of each support.
+// Inputs: q, v, IdQpSettings, JointBounds, blocks of all tasks and of all contacts, active constraints of the tick
+// before.
 //
-// Outputs: 0 a, 1 forces, 2 tau, 3 constraints that hold each level back, and those that held bounds and contacts back
-// where these had to give way (levels + 2, constraints): 1 at their lower, -1 at their upper bounds, 4 what each task
-// misses of the acceleration that it asks for, 5 what each constraint is beyond its limit, 6 what each row of the
-// supports moves beyond what it should, 7 iterations, 1 if something gave way, 1 if something could not be met.
+// Outputs: a, forces, tau, constraints that are active in each level, and those that were active while bounds and
+// contacts were relaxed (levels + 2, constraints): 1 at their lower, -1 at their upper bounds; what each task misses of
+// its desired acceleration, what each constraint is beyond its limit, what the rows of contacts accelerate beyond what
+// they should; IdQpInfo.
+#include "kernels/id_qp.hpp"
+
 #include "kernels/algorithms.hpp"
+#include "limits/acceleration.hpp"
 #include "limits/control_limits.hpp"
+#include "limits/position.hpp"
+#include "limits/velocity.hpp"
 #include "solver/stack.hpp"
+#include "tasks/weighted_rows.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-struct InverseDynamics {
+namespace io = id_qp_io;
+
+struct InverseDynamicsQP {
     static constexpr bool sparse = false;
-    static constexpr double endless = 1e29;
-    static constexpr double large = 30;  // forces are counted in so many weights: small numbers, cheap beside motion
+    static constexpr double force_unit = 30;  // robot weights: forces become small numbers, cheap beside motion
+
+    static const IdQpPlan& plan_of(const Call& c) { return *static_cast<const IdQpPlan*>(c.plan); }
 
     struct Sizes {
-        int tasks, supports, levels;
-        long constraints, nv, rows = 0, forces = 0, n;
-        const int *first_task, *first_support;
-        explicit Sizes(const Call& c)
-            : tasks(c.more[0]), supports(c.more[1]), levels(c.more[2]), constraints(c.more[3]), nv(c.model->nv) {
-            first_task = c.more + 4, first_support = first_task + tasks * ControlTask::integers;
-            for (int k = 0; k < tasks; ++k)
-                if (task(k).kind != TaskKind::Posture) rows += task(k).rows;
-            for (int k = 0; k < supports; ++k) forces += support(k).rows();
+        long nv, rows = 0, limit_rows = 0, largest_task = 0, forces = 0, constraints, n;
+        Sizes(const IdQpPlan& plan, const Model& model) : nv(model.nv) {
+            for (int k = 0; k < plan.n_tasks; ++k) {
+                (plan.tasks[k].inequality ? limit_rows : rows) += plan.tasks[k].rows;
+                if (plan.tasks[k].rows > largest_task) largest_task = plan.tasks[k].rows;
+            }
+            constraints = 2 * nv + limit_rows;
+            for (int k = 0; k < plan.n_contacts; ++k) {
+                forces += plan.contacts[k].directions;
+                if (plan.contacts[k].touches) constraints += plan.contacts[k].cone_rows + 1;
+            }
             n = nv + forces;
         }
-        ControlTask task(int k) const { return ControlTask::read(first_task + k * ControlTask::integers); }
-        Support support(int k) const { return Support::read(first_support + k * Support::integers); }
         long largest_level() const { return rows > forces + 6 ? rows : forces + 6; }
     };
 
     static long words(const Call& c) {
-        const Sizes s(c);
+        const IdQpPlan& plan = plan_of(c);
+        const Sizes s(plan, *c.model);
         const long bodies = static_cast<long>(c.model->bodies.size());
         return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes + Memory::words(s.rows, s.n) +
                Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) + 3 * padded(s.forces) +
-               padded(s.nv) + 2 * padded(s.levels * padded(s.n)) + 2 * padded(s.n) +
-               ControlLimits::words(s.nv, s.n, s.constraints) + padded(ControlLimits::Cone::words * s.supports) +
-               padded(s.levels * objective_words) +
-               Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv);
+               padded(s.nv) + 2 * padded(plan.levels * padded(s.n)) + 4 * padded(s.largest_task) + padded(s.n) +
+               ControlLimits::words(s.nv, s.n, s.limit_rows, s.constraints) +
+               padded(ControlLimits::Cone::words * plan.n_contacts) + padded(plan.levels * objective_words) +
+               Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv + s.limit_rows);
     }
     static constexpr long objective_words = (sizeof(Objective) + sizeof(double) - 1) / sizeof(double);
 
@@ -68,26 +78,39 @@ struct InverseDynamics {
     struct Solver {
         Work<double>& w;
         const Model& model;
+        const IdQpPlan& plan;
         const Sizes sizes;
         const long nv;
+        const IdQpSettings& settings;
+        const JointBounds joints;
+        const double *q, *v;
         World<double> world;
         Motion<double> motion;
         Spatial<double>* force;  // on each body at zero acceleration
-        Whole whole;
         double *M, *h;
-        Matrix A, J, base;  // rows of tasks; of supports; of what nothing drives
-        double *b, *wanted, *scale, *f, *base_wanted, *difference, *scales, *offsets;
-        int* columns;           // of J that are not zero
-        Objective* objectives;  // one for each level
+        Matrix A, J, base;  // rows of tasks; of contacts; of what nothing drives
+        double *b, *desired, *scale, *f, *base_desired, *scales, *offsets;
+        double *error, *rate, *bias, *task_desired;  // of one task
+        int* columns;                                // of J that are not zero
+        Objective* objectives;                       // one of each level
         ControlLimits limits;
         ControlLimits::Cone* cones;
         Stack<ControlLimits> stack;
         long n = 0, m = 0, n_base = 0, n_columns = 0, n_cones = 0;
         double unit = 1;  // of forces
-        bool gave_way = false, unmet = false;
+        bool relaxed = false, unmet = false;
 
         explicit Solver(Work<double>& work)
-            : w(work), model(work.model), sizes(work.call), nv(model.nv), world(World<double>::take(work)) {
+            : w(work),
+              model(work.model),
+              plan(plan_of(work.call)),
+              sizes(plan, work.model),
+              nv(model.nv),
+              settings(*reinterpret_cast<const IdQpSettings*>(work.in[io::Settings])),
+              joints(view_block<JointBounds>(work.in[io::Bounds], {model.nq, model.nv})),
+              q(work.in[io::Configuration]),
+              v(work.in[io::Velocity]),
+              world(World<double>::take(work)) {
             const long bodies = static_cast<long>(model.bodies.size());
             motion = {w.take_as<Spatial<double>>(bodies), w.take_as<Spatial<double>>(bodies)};
             force = w.take_as<Spatial<double>>(bodies);
@@ -97,44 +120,35 @@ struct InverseDynamics {
             J = memory.matrix(sizes.forces, sizes.n);
             base = memory.matrix(nv, sizes.n);
             b = memory.take(sizes.rows);
-            for (double** x : {&wanted, &scale, &f}) *x = memory.take(sizes.forces);
-            base_wanted = memory.take(nv);
-            for (double** x : {&scales, &offsets}) *x = memory.take(sizes.levels * padded(sizes.n));
-            difference = memory.take(sizes.n);
+            for (double** x : {&desired, &scale, &f}) *x = memory.take(sizes.forces);
+            base_desired = memory.take(nv);
+            for (double** x : {&scales, &offsets}) *x = memory.take(plan.levels * padded(sizes.n));
+            for (double** x : {&error, &rate, &bias, &task_desired}) *x = memory.take(sizes.largest_task);
             columns = reinterpret_cast<int*>(memory.take(sizes.n));
-            limits.take(memory, nv, sizes.n, sizes.constraints);
-            cones = reinterpret_cast<ControlLimits::Cone*>(memory.take(ControlLimits::Cone::words * sizes.supports));
-            objectives = reinterpret_cast<Objective*>(memory.take(sizes.levels * objective_words));
-            stack.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv);
+            limits.take(memory, nv, sizes.n, sizes.limit_rows, sizes.constraints);
+            cones = reinterpret_cast<ControlLimits::Cone*>(memory.take(ControlLimits::Cone::words * plan.n_contacts));
+            objectives = reinterpret_cast<Objective*>(memory.take(plan.levels * objective_words));
+            stack.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv + sizes.limit_rows);
         }
 
         void solve() {
-            move();
-            const AccelerationRows rows(model, world, motion, whole, w.in[0], w.in[1]);
-            hold(rows);
-            drive();
-            bound();
-            ask(rows);
-            if (!all_at_once()) step_by_step();
-            report(rows);
+            const RobotState state = move();
+            add_contacts(state);
+            relate_torques();
+            bound(state);
+            add_tasks(state);
+            if (!solve_all_at_once()) solve_relaxed();
+            report(state);
         }
 
         // Motion of all bodies, mass matrix and bias in one pass.
-        void move() {
-            const double *g = model.gravity, *v = w.in[1];
-            const V zero = {0, 0, 0};
-            const int bodies = static_cast<int>(model.bodies.size());
-            world.place_all(model, w.in[0]);
-            Spatial<double> momentum = {zero, zero}, sum = {zero, zero};
-            for (int i = 0; i < bodies; ++i) {
-                move_body<double>(model, world, i, v, nullptr, {zero, zero}, motion.v, motion.bias);
-                const Spatial<double> own = world.I[i] * motion.v[i];
-                const Spatial<double> a = {motion.bias[i].lin - vec(g), motion.bias[i].ang};
-                force[i] = world.I[i] * a + cross_force(motion.v[i], own);
-                momentum += own;
-            }
+        RobotState move() {
+            const V gravity = vec(model.gravity);
+            Spatial<double> momentum, sum = {{0, 0, 0}, {0, 0, 0}};
+            world.place_all(model, q);
+            move_bodies(model, world, v, gravity, motion, force, momentum);
             for (long k = 0; k < nv; ++k) h[k] = model.damping[k] * v[k];
-            for (int i = bodies - 1; i >= 0; --i) {
+            for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
                 const Body& body = model.bodies[i];
                 for (int c = body.column; c < body.column + dofs(body.kind); ++c)
                     h[model.column_iv[c]] += dot(world.S[c], force[i]);
@@ -142,31 +156,39 @@ struct InverseDynamics {
             }
             for (long k = 0; k < nv * nv; ++k) M[k] = 0;
             world.mass_matrix(model, M);  // gathers the inertias of subtrees
-            whole.com = centre(model, world);
-            whole.momentum = {momentum.lin, momentum.ang - cross(whole.com, momentum.lin)};
-            whole.rate = {sum.lin + model.total_mass * vec(g), sum.ang - cross(whole.com, sum.lin)};
+            RobotState state(model, world, q, v);
+            const V com = state.com - world.origin;
+            state.motion = &motion;
+            state.momentum = about(com, momentum);
+            state.momentum_rate = about(com, sum);
+            state.momentum_rate.lin += model.total_mass * gravity;
+            return state;
         }
 
-        SupportNumbers numbers_of(const Support& s) const { return {w.in[10] + s.place}; }
+        ContactFields fields_of(const ContactEntry& contact) const {
+            return contact_fields(contact, w.in[io::Contacts]);
+        }
 
-        // Rows of the supports that are active, and their cones.
-        void hold(const AccelerationRows& rows) {
-            unit = large * model.total_mass * 9.81;
+        // Rows of the contacts that are active, and their cones.
+        void add_contacts(const RobotState& state) {
+            unit = force_unit * model.total_mass * 9.81;
             m = n_cones = 0;
-            long constraint = 2 * nv;
-            for (int k = 0; k < sizes.supports; ++k) {
-                const Support s = sizes.support(k);
-                const SupportNumbers x = numbers_of(s);
-                if (s.active) {
-                    const SupportAt at(s, x, rows);
-                    at.write(J, wanted, m);
-                    at.wished(f + m);
+            long constraint = 2 * nv + sizes.limit_rows;
+            for (int k = 0; k < plan.n_contacts; ++k) {
+                const ContactEntry& contact = plan.contacts[k];
+                const ContactFields fields = fields_of(contact);
+                const ContactNumbers& numbers = *fields.numbers;
+                if (numbers.active != 0) {
+                    const PlacedContact placed(contact, numbers, state);
+                    placed.write_rows(J, desired, m);
+                    placed.write_desired_force(f + m);
                     for (int d = 0, i = 0; d < 6; ++d)
-                        if (s.mask >> d & 1) scale[m + i++] = d < 3 ? unit : unit * x.length();
-                    if (s.touches) cones[n_cones++] = {nv + m, constraint, s.cone, s.rows(), x.cone()};
-                    m += s.rows();
+                        if (contact.mask >> d & 1) scale[m + i++] = d < 3 ? unit : unit * numbers.length;
+                    if (contact.touches)
+                        cones[n_cones++] = {nv + m, constraint, contact.cone_rows, contact.directions, fields.cone};
+                    m += contact.directions;
                 }
-                constraint += s.constraints();
+                if (contact.touches) constraint += contact.cone_rows + 1;
             }
             n = nv + m;
             n_columns = 0;
@@ -178,7 +200,7 @@ struct InverseDynamics {
         }
 
         // Torques as functions of x, and those that must be zero.
-        void drive() {
+        void relate_torques() {
             const double shrink = 1 / model.total_mass;
             n_base = 0;
             for (long i = 0; i < nv; ++i) {
@@ -193,180 +215,231 @@ struct InverseDynamics {
                 for (int k = body.iv; k < body.iv + 6; ++k) {
                     for (long j = 0; j < base.stride; j += lanes)
                         store(base[n_base] + j, shrink * load(limits.torque[k] + j));
-                    base_wanted[n_base++] = -shrink * h[k];
+                    base_desired[n_base++] = -shrink * h[k];
                 }
             }
         }
 
-        void bound() {
-            limits.begin(n, cones, n_cones, w.in[8], endless);
-            const double dt = w.in[2][0], *v = w.in[1];
+        void bound(const RobotState& state) {
+            limits.begin(n, cones, n_cones, joints.effort);
+            bound_joints();
+            limits.limits.rows = 0;
+            for (int k = 0; k < plan.n_tasks; ++k)
+                if (plan.tasks[k].inequality) bound_rows(state, plan.tasks[k]);
+            for (int k = 0, c = 0; k < plan.n_contacts; ++k) {
+                const ContactNumbers& numbers = *fields_of(plan.contacts[k]).numbers;
+                if (numbers.active != 0 && plan.contacts[k].touches)
+                    limits.bound_force(cones[c++], numbers.minimum / unit, numbers.maximum / unit);
+            }
+            limits.apply();
+        }
+        void bound_joints() {
+            const double dt = settings.dt;
             for (long k = 0; k < nv; ++k) {
-                Bounds bounds = {-HUGE_VAL, HUGE_VAL};
-                const double most = w.in[6][k] < endless ? w.in[6][k] : HUGE_VAL, fastest = w.in[5][k];
-                bounds.narrow(-most, most);
-                if (fastest < endless) {
-                    // braking counts as the largest change only where a joint is too fast already
-                    const double brake = w.in[7][k], low = (-fastest - v[k]) / dt, high = (fastest - v[k]) / dt;
-                    bounds.narrow(low < brake ? low : brake, high > -brake ? high : -brake);
-                }
+                Bounds bounds = acceleration_bounds(joints.acceleration[k]);
+                narrow_by_velocity(bounds, joints.velocity[k], v[k], joints.braking[k], dt);
                 limits.bound_acceleration(k, bounds);
             }
             for (const Body& body : model.bodies) {
                 if (body.kind == Kind::Free)
                     for (int k = body.iv; k < body.iv + 6; ++k) limits.no_torque_limit(k);
-                if (dofs(body.kind) == 1) bound_position(body, dt);
+                if (dofs(body.kind) != 1) continue;
+                Bounds bounds = limits.bounds_of(body.iv);
+                narrow_by_position(bounds, q[body.iq], v[body.iv], joints.lower[body.iq], joints.upper[body.iq],
+                                   joints.braking[body.iv], dt);
+                limits.bound_acceleration(body.iv, bounds);
             }
-            for (int k = 0, c = 0; k < sizes.supports; ++k) {
-                const Support s = sizes.support(k);
-                const SupportNumbers x = numbers_of(s);
-                if (s.active && s.touches) limits.bound_force(cones[c++], x.minimum() / unit, x.maximum() / unit);
-            }
-            limits.with_accelerations(true);
         }
-        void bound_position(const Body& body, double dt) {
-            const double q = w.in[0][body.iq], v = w.in[1][body.iv], brake = w.in[7][body.iv];
-            const double below = q - w.in[3][body.iq], above = w.in[4][body.iq] - q;
-            Bounds bounds = limits.bounds_of(body.iv);
-            bounds.narrow(below < endless ? -viable(below, -v, brake, dt) : -HUGE_VAL,
-                          above < endless ? viable(above, v, brake, dt) : HUGE_VAL);
-            limits.bound_acceleration(body.iv, bounds);
+        // The margin e of a limit shall not shrink faster than it can be stopped: -d2e/dt2 = J a - bias <= viable.
+        void bound_rows(const RobotState& state, const TaskEntry& entry) {
+            Registry::visit(state, entry, w.in[io::Tasks], [&](const auto& limit, const auto& fields) {
+                const int rows = rows_of<std::decay_t<decltype(limit)>>(entry, model);
+                if (fields.switches->enabled == 0) {
+                    for (int k = 0; k < rows; ++k) open_row(limits.limits, HUGE_VAL);
+                    return;
+                }
+                measure(limit);
+                for (int k = 0; k < rows; ++k)
+                    bias[k] += viable(error[k], -rate[k], fields.switches->braking, settings.dt);
+                add_inequalities(limit, rows, bias, limits.limits);
+            });
         }
 
-        // What the levels ask for. The last one also asks for small accelerations and for the wished forces.
-        void ask(const AccelerationRows& rows) {
-            long row = 0, told = 0;
-            for (int k = 0, level = 0; level < sizes.levels; ++level) {
+        // Error of a task, its rate, and its second derivative at accelerations of zero.
+        template <class Task>
+        void measure(const Task& task) {
+            task.error(error);
+            if constexpr (Task::rows < 0)
+                task.motion(error, rate, bias);
+            else
+                task.motion(rate, bias);
+        }
+
+        // Objectives of the levels. The last one also asks for small accelerations and for the desired forces.
+        void add_tasks(const RobotState& state) {
+            long row = 0;
+            double* out = w.out[io::TaskResiduals];
+            for (int k = 0, level = 0; level < plan.levels; ++level) {
                 Objective& objective = objectives[level];
                 const long place = level * padded(sizes.n);
                 objective = {{A[row], A.rows, A.columns, A.stride}, b + row, 0, scales + place, offsets + place, false};
                 clear_row(objective.scale, padded(sizes.n));
                 clear_row(objective.offset, padded(sizes.n));
-                for (; k < sizes.tasks && sizes.task(k).level == level; ++k) {
-                    const ControlTask task = sizes.task(k);
-                    double* out = w.out[4] + told;
-                    for (int i = 0; i < task.rows; ++i) out[i] = 0;
-                    told += task.rows;
-                    if (task.active) rows.append(task, Reference(task, model, w.in[9]), objective, out, difference);
+                for (; k < plan.n_tasks && plan.tasks[k].level == level && !plan.tasks[k].inequality; ++k) {
+                    add_task(state, plan.tasks[k], objective, out);
+                    out += plan.tasks[k].rows;
                 }
                 row += objective.rows;
             }
-            Objective& last = objectives[sizes.levels - 1];
+            regularise(objectives[plan.levels - 1]);
+        }
+        // `out` takes the desired J a, without weights.
+        void add_task(const RobotState& state, const TaskEntry& entry, Objective& objective, double* out) {
+            Registry::visit(state, entry, w.in[io::Tasks], [&](const auto& task, const auto& fields) {
+                using Task = std::decay_t<decltype(task)>;
+                const int rows = rows_of<Task>(entry, model);
+                if (fields.switches->enabled == 0) {
+                    for (int k = 0; k < rows; ++k) out[k] = 0;
+                    return;
+                }
+                measure(task);
+                for (int k = 0; k < rows; ++k) {
+                    const double stiffness = is_of_motion<Task> ? 0 : fields.stiffness[k];
+                    out[k] = bias[k] + fields.damping[k] * rate[k] + stiffness * error[k];
+                }
+                add_rows(task, rows, fields.weights, out, error, objective);
+            });
+        }
+        void regularise(Objective& last) {
+            const double weight = settings.acceleration_weight;
             last.diagonal = true;
-            const double weight = w.in[2][1];
             for (long k = 0; k < nv; ++k) {
                 const double before = last.scale[k], both = __builtin_sqrt(before * before + weight * weight);
                 last.offset[k] *= before / both, last.scale[k] = both;
             }
             long i = 0;
-            for (int k = 0; k < sizes.supports; ++k) {
-                const Support s = sizes.support(k);
-                for (int j = 0; s.active && j < s.rows(); ++j, ++i) {
-                    last.scale[nv + i] = large * w.in[2][2] * numbers_of(s).weight();
+            for (int k = 0; k < plan.n_contacts; ++k) {
+                const ContactNumbers& numbers = *fields_of(plan.contacts[k]).numbers;
+                for (int j = 0; numbers.active != 0 && j < plan.contacts[k].directions; ++j, ++i) {
+                    last.scale[nv + i] = force_unit * settings.force_weight * numbers.weight;
                     last.offset[nv + i] = last.scale[nv + i] * f[i] / scale[i];
                 }
             }
         }
 
-        double damping() const { return w.in[2][1] * w.in[2][1]; }
+        double damping() const { return settings.acceleration_weight * settings.acceleration_weight; }
 
-        // As it almost always goes: contacts hold, and there is room within the limits.
-        bool all_at_once() {
+        // As it almost always goes: contacts stay, and limits leave a feasible set.
+        bool solve_all_at_once() {
             constexpr double rank_tolerance = 1e-4;
-            stack.start(n, J, wanted, m, columns, n_columns, rank_tolerance);
-            stack.add_equalities(base, base_wanted, n_base, 1e-12);
-            for (long i = 0; i < w.call.out[3].size; ++i) w.out[3][i] = 0;
-            return levels(false);
+            stack.start(n, J, desired, m, columns, n_columns, rank_tolerance);
+            stack.add_equalities(base, base_desired, n_base, 1e-12);
+            for (long i = 0; i < w.call.out[io::Active].size; ++i) w.out[io::Active][i] = 0;
+            return solve_levels(false);
         }
-        bool levels(bool best_effort) {
+        bool solve_levels(bool best_effort) {
             bool met = true;
-            for (int k = 0; k < sizes.levels && (met || best_effort); ++k) {
+            for (int k = 0; k < plan.levels && (met || best_effort); ++k) {
                 const long place = k * limits.count;
                 // once there is an answer to the first level, there is one to all
-                met &= stack.minimise(objectives[k], damping(), k + 1 == sizes.levels, limits, w.in[11] + place,
-                                      w.out[3] + place, best_effort || k > 0) ||
+                met &= stack.minimise(objectives[k], damping(), k + 1 == plan.levels, limits,
+                                      w.in[io::WarmStart] + place, w.out[io::Active] + place, best_effort || k > 0) ||
                        k > 0;
             }
             return met;
         }
 
         // Limits that contradict each other: forces and torques always have an answer, then joints exceed the bounds
-        // of their accelerations as little as can be, then contacts come as near as they can. So a foot is let go of
-        // rather than a joint rammed into its end.
-        void step_by_step() {
-            gave_way = true;
-            const long first = sizes.levels * limits.count, second = first + limits.count;
-            stack.start(n, base, base_wanted, 0, columns, 0, 0);
-            stack.add_equalities(base, base_wanted, n_base, 1e-12);
-            stack.relax(limits, w.in[11] + first, w.out[3] + first);
-            const Objective contacts = {J, wanted, m, nullptr, nullptr, false};
-            stack.minimise(contacts, damping(), false, limits, w.in[11] + second, w.out[3] + second, true);
+        // of their accelerations as little as can be, then contacts come as near as they can. So a foot slips rather
+        // than a joint is rammed into its end.
+        void solve_relaxed() {
+            relaxed = true;
+            const long first = plan.levels * limits.count, second = first + limits.count;
+            const double* warm_start = w.in[io::WarmStart];
+            double* active = w.out[io::Active];
+            stack.start(n, base, base_desired, 0, columns, 0, 0);
+            stack.add_equalities(base, base_desired, n_base, 1e-12);
+            stack.relax(limits, warm_start + first, active + first);
+            const Objective contacts = {J, desired, m, nullptr, nullptr, false};
+            stack.minimise(contacts, damping(), false, limits, warm_start + second, active + second, true);
             limits.widen();
-            unmet = !levels(true);
+            unmet = !solve_levels(true);
         }
 
-        void report(const AccelerationRows& rows) {
+        void report(const RobotState& state) {
             const double* x = stack.x();
-            for (long k = 0; k < nv; ++k) w.out[0][k] = x[k];
-            torques(x);
-            forces(rows, x);
-            limits.excess(x, unit, w.out[5]);
-            missing(x);
-            w.out[7][0] = stack.iterations(), w.out[7][1] = gave_way, w.out[7][2] = unmet;
+            for (long k = 0; k < nv; ++k) w.out[io::Acceleration][k] = x[k];
+            write_torques(x);
+            write_forces(state, x);
+            limits.excess(x, unit, w.out[io::Excess]);
+            write_residuals(x);
+            *reinterpret_cast<IdQpInfo*>(w.out[io::Info]) = {static_cast<double>(stack.iterations()),
+                                                             static_cast<double>(relaxed), static_cast<double>(unmet)};
         }
-        void torques(const double* x) {
-            double* tau = w.out[2];
+        void write_torques(const double* x) {
+            double* tau = w.out[io::Torque];
             for (long k = 0; k < nv; ++k) {
                 tau[k] = dot(limits.torque[k], x, 0, padded(n)) + h[k];
-                const double most = w.in[8][k];
-                if (most < endless) tau[k] = tau[k] > most ? most : tau[k] < -most ? -most : tau[k];
+                const double most = joints.effort[k];
+                if (most < unlimited) tau[k] = tau[k] > most ? most : tau[k] < -most ? -most : tau[k];
             }
             for (const Body& body : model.bodies)
                 for (int k = 0; body.kind == Kind::Free && k < 6; ++k) tau[body.iv + k] = 0;
         }
-        // In newtons, and what the rows move beyond what they should.
-        void forces(const AccelerationRows& rows, const double* x) {
-            long i = 0, told = 0;
-            for (int k = 0; k < sizes.supports; ++k) {
-                const Support s = sizes.support(k);
-                const int count = s.rows();
-                for (int j = 0; j < count; ++j) w.out[1][told + j] = w.out[6][told + j] = 0;
-                if (s.active) {
+        // In newtons, and what the rows accelerate beyond what they should.
+        void write_forces(const RobotState& state, const double* x) {
+            double *out = w.out[io::Forces], *residuals = w.out[io::ContactResiduals];
+            long i = 0;
+            for (int k = 0; k < plan.n_contacts; ++k) {
+                const ContactEntry& contact = plan.contacts[k];
+                const ContactNumbers& numbers = *fields_of(contact).numbers;
+                const int count = contact.directions;
+                for (int j = 0; j < count; ++j) out[j] = residuals[j] = 0;
+                if (numbers.active != 0) {
                     double own[6];
                     for (int j = 0; j < count; ++j) {
                         own[j] = scale[i + j] * x[nv + i + j];
-                        w.out[6][told + j] = dot(J[i + j], x, 0, padded(nv)) - wanted[i + j];
+                        residuals[j] = dot(J[i + j], x, 0, padded(nv)) - desired[i + j];
                     }
-                    SupportAt(s, numbers_of(s), rows).tell(own, w.out[1] + told);
+                    PlacedContact(contact, numbers, state).write_force(own, out);
                     i += count;
                 }
-                told += count;
+                out += count, residuals += count;
             }
         }
-        // What tasks miss: out[4] holds what they want of J a.
-        void missing(const double* x) {
+        // What tasks miss; the output holds the desired J a.
+        void write_residuals(const double* x) {
             const double* row = A.data;
-            double* out = w.out[4];
-            for (int k = 0; k < sizes.tasks; ++k) {
-                const ControlTask task = sizes.task(k);
-                const Reference r(task, model, w.in[9]);
-                for (int i = 0; i < task.rows; ++i, ++out) {
-                    const double weight = r.weight[task.kind == TaskKind::Gaze ? 0 : i];
-                    const bool third = task.kind == TaskKind::Gaze && i == 2;
-                    if (!task.active || weight == 0 || third) {
-                        *out = 0;
-                    } else if (task.kind == TaskKind::Posture) {
-                        *out -= x[i];
-                    } else {
-                        *out -= dot(row, x, 0, padded(nv)) / weight;
-                        row += A.stride;
-                    }
-                }
+            double* out = w.out[io::TaskResiduals];
+            for (int k = 0; k < plan.n_tasks && !plan.tasks[k].inequality; ++k) {
+                const TaskEntry& entry = plan.tasks[k];
+                Registry::visit_fields(model, entry, w.in[io::Tasks], [&](auto type, const auto& fields) {
+                    if (fields.switches->enabled != 0) subtract_motion(type, fields.weights, entry.rows, x, row, out);
+                });
+                out += entry.rows;
+            }
+        }
+        // Subtracts J a from `out`; `row` walks through the weighted rows of J as add_rows wrote them.
+        template <class Task>
+        void subtract_motion(Type<Task>, const double* weights, int rows, const double* x, const double*& row,
+                             double* out) {
+            const auto subtract_row = [&](int k) {
+                out[k] = weights[k] != 0 ? out[k] - dot(row, x, 0, padded(nv)) / weights[k] : 0;
+                if (weights[k] != 0) row += A.stride;
+            };
+            if constexpr (Task::rows >= 0) {
+                for (int k = 0; k < rows; ++k) subtract_row(k);
+            } else {
+                PostureTask::for_joints(
+                    model, [&](int k) { out[k] = weights[k] != 0 ? out[k] - x[k] : 0; },
+                    [&](int first, int count) {
+                        for (int k = first; k < first + count; ++k) subtract_row(k);
+                    });
             }
         }
     };
 };
 
-void id_qp(const Call& c, long begin, long end, Fault& f) { run_each<InverseDynamics>(c, begin, end, f); }
+void id_qp(const Call& c, long begin, long end, Fault& f) { run_each<InverseDynamicsQP>(c, begin, end, f); }
 
 }  // namespace kinodyn::KINODYN_TARGET

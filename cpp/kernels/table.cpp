@@ -47,6 +47,7 @@ const Kernels kernels = {
     soft_forces,
     ik,
     ik_residual,
+    task_rows,
     whole_body,
     id_qp,
     frame_control,

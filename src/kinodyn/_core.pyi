@@ -172,34 +172,38 @@ def ik_residual(
     /,
 ) -> tuple[Array, Array, Array, Array]: ...
 def are_poses(poses: Array, /) -> bool: ...
+
+task_kinds: tuple[str, ...]
+id_qp_outputs: tuple[str, ...]
+
+def task_rows(
+    robot: Robot, q: ArrayLike, v: ArrayLike, entries: np.ndarray, numbers: Array, rows: int, output: int, /
+) -> Array: ...
 def whole_body(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     settings: Array,
-    lower: Array,
-    upper: Array,
-    velocity: Array,
-    acceleration: Array,
-    held: Array,
-    integers: bytes,
-    numbers: list[Array],
+    bounds: Array,
+    entries: np.ndarray,
+    numbers: Array,
+    warm_start: Array,
+    progress: Array | None,
     levels: int,
     /,
-) -> tuple[Array, Array, Array, Array, Array]: ...
+) -> tuple[Array, ...]: ...
 def id_qp(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     settings: Array,
-    limits: tuple[Array, ...],
-    tasks: Array,
-    supports: Array,
-    held: Array,
-    integers: bytes,
-    task_rows: int,
-    support_rows: int,
-    out: tuple[Array, ...] | None,
+    bounds: Array,
+    task_entries: np.ndarray,
+    task_numbers: Array,
+    contact_entries: np.ndarray,
+    contact_numbers: Array,
+    warm_start: Array,
+    levels: int,
     /,
 ) -> tuple[Array, ...]: ...
 def frame_control(

@@ -40,7 +40,7 @@ def test_neither_acceleration_nor_position_limits_break(name: str, dt: float) ->
         assert (change <= largest * dt * (1 + 1e-9)).all()
         assert (np.abs(step.v) <= robot.limits.velocity * (1 + 1e-9)).all()
         assert within(robot, step.q)
-        reached += int((np.abs(step.held).sum(axis=-1) > 0).sum())
+        reached += int((np.abs(step.at_bound).sum(axis=-1) > 0).sum())
         q, v = step.q, step.v
     assert reached > 0
 

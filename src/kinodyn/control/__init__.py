@@ -7,6 +7,7 @@ All take constant references or trajectories `traj(t, order)`, keep torque limit
 from kinodyn.control.adaptive import AdaptiveControl
 from kinodyn.control.cartesian_impedance import CartesianImpedance
 from kinodyn.control.computed_torque import ComputedTorque
+from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.controller import Controller
 from kinodyn.control.gains import Gains
 from kinodyn.control.hybrid import HybridForceMotion
@@ -15,20 +16,19 @@ from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.control.operational_space import OperationalSpace, operational_space
 from kinodyn.control.payload import Payload
 from kinodyn.control.pd import PDGravity, joint_inertia
-from kinodyn.control.result import ControlResult, GaveWay
+from kinodyn.control.result import ControlResult, Violation
 from kinodyn.control.robust import RobustControl
 from kinodyn.control.task_space import OperationalSpaceControl, TaskSpaceControl
-from kinodyn.control.uses import ContactUse
 
 __all__ = [
     "AdaptiveControl",
     "CartesianImpedance",
     "ComputedTorque",
-    "ContactUse",
+    "ContactSetpoint",
     "ControlResult",
     "Controller",
     "Gains",
-    "GaveWay",
+    "Violation",
     "HybridForceMotion",
     "InverseDynamicsQP",
     "JointImpedance",

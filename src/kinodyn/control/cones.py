@@ -13,23 +13,24 @@ from kinodyn.dynamics.contact import Contact
 from kinodyn.dynamics.contact.constraints import POINT, SURFACE
 
 LINE = 0b110111  # all directions but rotation about x
-REACH = 0.1  # m, what moments are compared by where nothing says how large a contact is
+REACH = 0.1  # m; relates moments to forces where nothing says how large a contact is
 
 
 class Patch(NamedTuple):
     """Where and how a contact touches, in its frame."""
 
     mask: int  # directions that it keeps, bits of x y z rx ry rz
-    place: Array  # p (3), R (9): z is the normal, x as near as can be to the frame's x, or along a line
+    p: Array  # (3,) its middle
+    R: Array  # (3, 3) z is the normal, x as near as can be to the frame's x, or along a line
     length: float  # [m] from its middle to its farthest corner
     cone: Array  # (rows, kept directions): cone @ (forces, moments / length) <= 0, rows of unit length
 
 
 def patch(contact: Contact, normal: Array) -> Patch:
-    """Find out what a contact can take, for its normal (3,) seen from its frame.
+    """Find the forces that a contact can take, for its normal (3,) in its frame.
 
     Friction is a pyramid within the cone. Corners make a polygon in which the centre of pressure stays; a line of them
-    leaves the rotation about it free. A surface without corners takes any moment, as a hand that grips.
+    leaves the rotation about it free. A surface without corners takes any moment, like a hand that grips.
     """
     mu = contact.friction / np.sqrt(2.0)
     if contact.corners is None:
@@ -37,7 +38,7 @@ def patch(contact: Contact, normal: Array) -> Patch:
         mask = SURFACE if contact.kind == "surface" else POINT
         cone = np.zeros((4, 6 if mask == SURFACE else 3))
         cone[:, :3] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        return Patch(mask, np.concatenate([contact.point, _axes(normal, None).ravel()]), REACH, cone)
+        return Patch(mask=mask, p=contact.point, R=_axes(normal, None), length=REACH, cone=cone)
     middle = contact.corners.mean(axis=0)
     away = contact.corners - middle
     length = float(np.linalg.norm(away, axis=1).max())
@@ -50,9 +51,9 @@ def patch(contact: Contact, normal: Array) -> Patch:
     else:
         sole = directions[2] if directions[2] @ normal > 0 else -directions[2]
         mask, R = SURFACE, _axes(sole, None)
-    places = (away @ R / length).round(12)
-    cone = _hull(places.tobytes(), round(float(mu), 12), mask == LINE)
-    return Patch(mask, np.concatenate([middle, R.ravel()]), length, cone)
+    corners = (away @ R / length).round(12)
+    cone = _hull(corners.tobytes(), round(float(mu), 12), mask == LINE)
+    return Patch(mask=mask, p=middle, R=R, length=length, cone=cone)
 
 
 def _axes(z: Array, x: Array | None) -> Array:
@@ -66,14 +67,14 @@ def _axes(z: Array, x: Array | None) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _hull(places: bytes, mu: float, line: bool) -> Array:
-    """Compute the facets of all wrenches that forces in pyramids at these places (n, 3) add up to.
+def _hull(corner_bytes: bytes, mu: float, line: bool) -> Array:
+    """Compute the facets of all wrenches that forces in pyramids at these corners (n, 3) add up to.
 
     Wrenches of normal force 1 are the convex hull of those of the pyramids' edges; its facets are the rows. For a
     rectangle they are the 16 of S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots:
     closed-form formulae of the contact wrench cone for rectangular support areas", 2015.
     """
-    corners = np.frombuffer(places).reshape(-1, 3)
+    corners = np.frombuffer(corner_bytes).reshape(-1, 3)
     edges = np.array([[x, y, 1.0] for x in (mu, -mu) for y in (mu, -mu)])
     forces = np.tile(edges, (len(corners), 1))
     moments = np.cross(np.repeat(corners, 4, axis=0), forces)

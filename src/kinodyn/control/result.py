@@ -1,7 +1,8 @@
-"""What became of one tick of a controller."""
+"""The result of one tick of a controller."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,18 +12,31 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.layouts import layout, named_view
 
 if TYPE_CHECKING:
-    from kinodyn.control.plan import Plan
+    from kinodyn.control.plan import ControlPlan
 
-NOTABLE = 1e-4  # m/s^2, rad/s^2, N or N m that count as giving way
+NOTABLE = 1e-4  # m/s^2, rad/s^2, N or N m that count as a violation
 
 
 @dataclass(frozen=True)
-class GaveWay:
-    """Something that was not kept, or not reached, and by how much."""
+class Violation:
+    """Something that was not kept, or not reached, and by how much.
 
-    kind: str  # "limit", "contact" or "task"
+    Attributes
+    ----------
+    kind : str
+        "limit", "contact" or "task".
+    name : str
+        Its name.
+    amount : float
+        By how much it was missed.
+    unit : str
+        Of the amount.
+    """
+
+    kind: str
     name: str
     amount: float
     unit: str
@@ -40,15 +54,16 @@ class ControlResult:
         Accelerations.
     tau : (..., nv)
         Torques; zero where nothing drives.
-    held : (..., constraints)
+    active : (..., constraints)
         1 where the answer lies on a lower bound, -1 where on an upper one.
     iterations : (...) int
-        Constraints taken in or let go of.
+        Constraints that were activated or dropped.
     """
 
-    def __init__(self, plan: Plan, found: tuple[Array, ...]) -> None:
-        self._plan = plan
-        self.a, self._forces, self.tau, self._held, self._missing, self._excess, self._slip, self._info = found
+    def __init__(self, plan: ControlPlan, outputs: Mapping[str, Array]) -> None:
+        self._plan, self._outputs = plan, outputs
+        self.a, self.tau = outputs["acceleration"], outputs["torque"]
+        self._excess, self._slip = outputs["excess"], outputs["contact_residuals"]
 
     def __repr__(self) -> str:
         if self.a.ndim > 1:
@@ -62,37 +77,38 @@ class ControlResult:
         Of a point (..., 3); of a surface or corners (..., 6), with the moment about the contact's point; of a loop one
         number for each kept direction.
         """
-        return self._plan.by_contact(self._forces)
+        return self._plan.by_contact(self._outputs["forces"])
 
     @cached_property
     def slips(self) -> dict[str, Array]:
-        """Give what each contact's place accelerates beyond what it should, row by row, in its own axes."""
+        """Give the acceleration of each contact beyond what it should have, row by row, in its own axes."""
         return self._plan.by_contact(self._slip)
 
     @cached_property
     def errors(self) -> dict[str, Array]:
-        """Give what each task misses of the acceleration that it asks for (..., rows), without weights."""
-        return self._plan.by_task(self._missing)
+        """Give what each task misses of its desired acceleration (..., rows), without weights."""
+        return self._plan.by_task(self._outputs["task_residuals"])
 
     @property
-    def held(self) -> Array:
+    def active(self) -> Array:
         """Give the constraints on which the answer lies."""
-        count, end = self._excess.shape[-1], self._held.shape[-1]
-        return self._held[..., end - 3 * count : end - 2 * count]
+        active, count = self._outputs["active"], self._excess.shape[-1]
+        last_level = active.shape[-1] - 3 * count  # two more follow, of what was relaxed
+        return active[..., last_level : last_level + count]
 
     @property
     def iterations(self) -> NDArray[np.int_]:
-        """Count the constraints that were taken in or let go of."""
-        return self._info[..., 0].astype(int)
+        """Count the constraints that were activated or dropped."""
+        return np.asarray(named_view(self._outputs["info"], layout("id_qp_info"))["iterations"].astype(int))
 
     @cached_property
     def status(self) -> NDArray[np.str_]:
-        """Tell how it went.
+        """Give the status.
 
-        "solved": all limits and contacts hold; "relaxed": accelerations or contacts gave way, as little as could be;
-        "failed": torques or forces beyond their limits, which rounding alone can bring about.
+        "solved": all limits and contacts hold; "relaxed": bounds of accelerations, limits with rows or contacts were
+        violated, as little as possible; "failed": torques or forces beyond their limits, which only rounding can cause.
         """
-        hard = self._excess[..., self.a.shape[-1] :].max(axis=-1, initial=0.0)
+        hard = self._excess[..., self._plan.hard_constraints].max(axis=-1, initial=0.0)
         beyond = np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > NOTABLE
         return np.where(hard > NOTABLE, "failed", np.where(beyond, "relaxed", "solved"))
 
@@ -105,11 +121,11 @@ class ControlResult:
         return np.asarray(self.status == "solved")
 
     @cached_property
-    def gave_way(self) -> tuple[GaveWay, ...]:
-        """Name limits that were exceeded, contacts that move, and tasks that are missed, with amounts (one state)."""
+    def violations(self) -> tuple[Violation, ...]:
+        """List limits that were exceeded, contacts that move and tasks that are missed, with amounts (one state)."""
         self._alone()
         found = [
-            GaveWay("limit", name, float(amount), unit)
+            Violation("limit", name, float(amount), unit)
             for (name, unit), amount in zip(self._plan.constraint_names, self._excess, strict=True)
             if amount > NOTABLE
         ]
@@ -117,7 +133,7 @@ class ControlResult:
             for name, rest in parts.items():
                 amount = float(np.linalg.norm(rest))
                 if amount > NOTABLE:
-                    found.append(GaveWay(kind, name, amount, "m/s^2 or rad/s^2"))
+                    found.append(Violation(kind, name, amount, "m/s^2 or rad/s^2"))
         return tuple(found)
 
     @cached_property
@@ -125,8 +141,8 @@ class ControlResult:
         """Name the limits on which the answer lies (one state)."""
         self._alone()
         names = self._plan.constraint_names
-        return tuple(names[i][0] for i in np.flatnonzero(self.held))
+        return tuple(names[i][0] for i in np.flatnonzero(self.active))
 
     def _alone(self) -> None:
         if self.a.ndim != 1:
-            raise InputError("what gave way is told of one state, not of a batch")
+            raise InputError("violations are found for one state, not for a batch")

@@ -6,7 +6,6 @@ The core does the work (`cpp/kernels/whole_body.cpp`); this file puts tasks and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,18 +13,17 @@ from numpy.typing import ArrayLike
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.ik.conflicts import Step, WholeBodyResult
-from kinodyn.limits import AccelerationLimit, ComLimit, PositionLimit, VelocityLimit
-from kinodyn.limits.joints import ENDLESS
+from kinodyn.ik.whole_body_result import Step, WholeBodyResult
+from kinodyn.layouts import block_size, layout, named_view
+from kinodyn.limits import Limit, PositionLimit, VelocityLimit
+from kinodyn.limits.bounds import UNLIMITED, JointBounds
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.custom import CustomTask
-from kinodyn.tasks.task import Kind, Task
+from kinodyn.tasks.rows import Rows
+from kinodyn.tasks.table import TaskTable
+from kinodyn.tasks.task import Task
 
-Limit: TypeAlias = PositionLimit | VelocityLimit | AccelerationLimit | ComLimit
-LIMITS = (PositionLimit, VelocityLimit, AccelerationLimit, ComLimit)
-LONGEST = 0.5  # rad or m that `solve` moves anything at once
-MOST = 120  # tasks and limits that the core takes at once
-REST = 1e-7  # motion below which `solve` has come to rest
+LONGEST_STEP = 0.5  # rad or m that `solve` moves anything at once
+REST = 1e-7  # rad or m in one step below which `solve` is at rest
 
 
 class WholeBody:
@@ -40,13 +38,13 @@ class WholeBody:
     tasks
         `FrameTask`, `ComTask`, `PostureTask`, `ContactTask`, `MomentumTask`, `GazeTask`, `CustomTask`.
     limits
-        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `ComLimit`; by default the robot's position and
-        velocity limits. An empty list is none.
+        `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `ComLimit`, `CustomLimit`; by default the robot's
+        position and velocity limits. An empty list is none.
     damping
-        How much far targets are damped: squares of joint motion count as `damping` times the square of the error.
+        How much distant targets are damped: squares of joint motion count as `damping` times the square of the error.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> q = robot.configuration("standing")
@@ -69,112 +67,110 @@ class WholeBody:
         self.damping = float(damping)
         self.tasks = _checked(tasks)
         self.limits = _checked_limits([PositionLimit(), VelocityLimit()] if limits is None else limits)
-        self._order = _in_order(self.tasks, self.limits)
-        if len(self._order) > MOST:
-            raise InputError(f"{len(self._order)} tasks and balance limits are too many; {MOST} can be served at once")
-        self._bounds()
-        self._compile()
-        self._versions: list[int] = []
+        self.order = _in_order(self.tasks, self.limits)
+        levels = sorted({rank for rank, _ in self.order})
+        self._levels = len(levels)
+        self._table = TaskTable(robot, [(levels.index(rank), entry) for rank, entry in self.order])
+        self._make_bounds()
+        self._cold_start = np.zeros((self._levels + 1) * robot.nv)
+        self._warm_start = self._cold_start
         self._velocity = np.zeros(robot.nv)
-        self._held = self._nothing_held
         self._dt = 0.0
 
     def __repr__(self) -> str:
         return f"WholeBody({self.robot.name}, {len(self.tasks)} tasks, {len(self.limits)} limits)"
 
     def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
-        """Find the motion for the next `dt` seconds from q (..., nq).
+        """Find the motion for the next time step.
 
-        The answer is within limits: at most the largest velocity, braking in time before the ends of joints, and from
-        beyond them back as fast as it may.
+        It is within limits: at most the largest velocity, braking in time before the position limits, and from beyond
+        them back as fast as the other limits allow.
 
         Parameters
         ----------
+        q
+            Configurations (..., nq).
+        dt
+            Duration of the step [s].
         v
             Velocity (..., nv) that the robot has, for `AccelerationLimit`; by default that of the step before.
+
+        Returns
+        -------
+        Step
+            Configuration and velocity after the step, errors, and conflicts.
         """
         if dt is not self._dt:
             if not isinstance(dt, int | float | np.number) or not 0 < dt < np.inf:
                 raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
-            self._dt, self._settings = dt, np.array([dt, self.damping, 1.0, 0.0])
-        start = self._ready(q)
+            self._dt, self._settings = dt, _settings(dt=dt, damping=self.damping, max_steps=1)
+        start = self._checked_start(q)
         if self._velocity.ndim > 1 and self._velocity.shape[:-1] != start.shape[:-1]:
             self._velocity = np.zeros(self.robot.nv)  # other robots than those of the step before
         before = self._velocity if v is None else v
-        found = self._run(start, before, self._settings, self._fastest, self._acceleration)
-        self._velocity, self._held = found[1], found[3]
+        found = self._run(start, before, self._settings, self._bounds.numbers)
+        self._velocity, self._warm_start = found[1], found[3]
         return Step(self, start, dt, found)
 
     def solve(self, q0: ArrayLike, *, iterations: int = 2000, tolerance: float = 1e-6) -> WholeBodyResult:
-        """Find a configuration at rest, from q0 (..., nq): tasks met, or as near as they get.
+        """Find a configuration at rest: tasks met, or as near as they get.
 
-        Velocity and acceleration limits do not count here; from beyond position limits it starts at the nearest
-        configuration within. `tolerance` is in metres and radians.
+        Velocity and acceleration limits do not count here.
+
+        Parameters
+        ----------
+        q0
+            Start (..., nq). From beyond position limits it begins at the nearest configuration within.
+        iterations
+            Largest number of steps.
+        tolerance
+            Error [m, rad] up to which a task is met.
+
+        Returns
+        -------
+        WholeBodyResult
+            Configuration, status, errors, and conflicts.
         """
         if not isinstance(iterations, int | np.integer) or iterations < 1:
-            raise InputError(f"iterations must be a positive whole number, got {iterations!r}")
+            raise InputError(f"iterations must be a positive integer, got {iterations!r}")
         if not isinstance(tolerance, int | float | np.number) or not tolerance > 0:
             raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
-        start = self._ready(q0)
+        start = self._checked_start(q0)
         if not np.isfinite(start).all():
             raise InputError(f"q0 must be finite, got {start!r}")
-        q = np.clip(start, self._lower, self._upper)
-        calm, reach, none = np.zeros(self.robot.nv), np.full(self.robot.nv, LONGEST), self._no_limit
-        native = not self._custom
-        for k in range(1 if native else iterations):
-            settings = np.array([1.0, self.damping, iterations if native else 1, REST])
-            found = self._run(q, calm, settings, reach, none)
-            steps = found[4][..., 0] + (0 if native else k)
-            q = found[0]
-            at_rest = found[4][..., 2] > 0 if native else np.abs(found[1]).max(axis=-1) <= REST
-            if at_rest.all():
-                break
-        return WholeBodyResult(self, q, at_rest, steps.astype(int), tolerance)
+        q, info = self._until_rest(np.clip(start, self._bounds.lower, self._bounds.upper), int(iterations))
+        return WholeBodyResult(self, q, info["at_rest"] > 0, info["steps"].astype(int), tolerance)
+
+    def _until_rest(self, q: Array, max_steps: int) -> tuple[Array, np.ndarray]:
+        """Run the core's loop of steps. It pauses at each new q for rows that Python computes."""
+        pausing = bool(self._table.evaluated)
+        settings = _settings(dt=1.0, damping=self.damping, max_steps=max_steps, rest=REST, pausing=pausing)
+        no_motion, progress = np.zeros(self.robot.nv), None
+        if pausing:
+            progress = np.zeros(block_size(layout("solve_progress", levels=self._levels, nq=self.robot.nq)))
+        while True:
+            found = self._run(q, no_motion, settings, self._solve_bounds.numbers, progress)
+            q, info = found[0], named_view(found[4], layout("whole_body_info"))
+            if not pausing or (info["done"] > 0).all():
+                return q, info
+            self._warm_start, progress = found[3], found[5]
 
     def reset(self) -> None:
-        """Forget the step before, and the places that tasks without a target have taken from it."""
+        """Forget the step before, and the targets that tasks have taken from it."""
         for task in self.tasks:
-            if task.follows and not isinstance(task, CustomTask):
-                task.target = None
+            task.forget()
         self._velocity = np.zeros(self.robot.nv)
-        self._held = self._nothing_held
+        self._warm_start = self._cold_start
 
-    def _bounds(self) -> None:
-        robot = self.robot
-        self._no_limit = np.full(robot.nv, ENDLESS)
-        self._lower, self._upper = np.full(robot.nq, -ENDLESS), np.full(robot.nq, ENDLESS)
-        self._fastest = self._acceleration = self._no_limit
+    def _make_bounds(self) -> None:
+        self._bounds, self._solve_bounds = JointBounds(self.robot), JointBounds(self.robot)
         for limit in self.limits:
-            if isinstance(limit, PositionLimit):
-                lower, upper = limit.bounds(robot)
-                self._lower, self._upper = np.maximum(self._lower, lower), np.minimum(self._upper, upper)
-            elif isinstance(limit, VelocityLimit):
-                self._fastest = np.minimum(self._fastest, limit.bounds(robot))
-            elif isinstance(limit, AccelerationLimit):
-                self._acceleration = np.minimum(self._acceleration, limit.bounds(robot))
+            limit.narrow(self.robot, self._bounds)
+        self._solve_bounds.lower[...], self._solve_bounds.upper[...] = self._bounds.lower, self._bounds.upper
+        self._solve_bounds.velocity[...] = LONGEST_STEP
+        self._solve_bounds.acceleration[...] = UNLIMITED
 
-    def _compile(self) -> None:
-        """Write down the structure for the core: kind, level, frame, reference frame, rows and need of each task."""
-        integers: list[int] = []
-        level = -1
-        before = None
-        for key, entry in self._order:
-            level += key != before
-            before = key
-            if isinstance(entry, ComLimit):
-                if not self.robot.mass > 0:
-                    raise InputError(f"{entry.name!r} needs a mass, and {self.robot.name!r} has none that moves")
-                integers += [Kind.COM_LIMIT, level, -1, -1, len(entry.edges), 1]
-            else:
-                kind, frame, reference, rows = entry.integers(self.robot)
-                integers += [kind, level, frame, reference, rows, int(entry.required)]
-        self._levels = level + 2  # one row for the motion as a whole
-        self._nothing_held = np.zeros(self._levels * self.robot.nv)
-        self._integers = np.array(integers, dtype=np.int32).tobytes()
-        self._custom = [(2 * k, entry) for k, (_, entry) in enumerate(self._order) if isinstance(entry, CustomTask)]
-
-    def _ready(self, q: ArrayLike) -> Array:
-        """Check q, and see what has changed about the tasks."""
+    def _checked_start(self, q: ArrayLike) -> Array:
         robot = self.robot
         try:
             start = np.asarray(q, dtype=float)
@@ -182,44 +178,27 @@ class WholeBody:
             raise InputError(f"q must be numbers of shape (..., {robot.nq}), got {q!r}") from cause
         if start.ndim < 1 or start.shape[-1] != robot.nq:
             raise InputError(f"q must have shape (..., {robot.nq}), got {start.shape}")
-        versions = [task.version for task in self.tasks]
-        if versions != self._versions:
-            self._refresh(start)
         return start
 
-    def _refresh(self, q: Array) -> None:
-        self._numbers: list[Array] = []
-        for _, entry in self._order:
-            if isinstance(entry, ComLimit):
-                self._numbers += [entry.edges.reshape(-1), np.zeros(1)]
-            elif isinstance(entry, CustomTask):
-                self._numbers += [np.zeros(1), np.zeros(1)]
-            else:
-                if entry.target is None:
-                    entry.follow(self.robot, q)
-                self._numbers += entry.numbers(self.robot)
-        self._versions = [task.version for task in self.tasks]
-
-    def _run(self, q: Array, v: ArrayLike, settings: Array, fastest: Array, acceleration: Array) -> tuple[Array, ...]:
-        for place, task in self._custom:
-            self._numbers[place : place + 2] = task.numbers_at(self.robot, q)
-        held = self._held
-        if held.ndim > 1 and held.shape[:-1] != q.shape[:-1]:
-            held = self._nothing_held
+    def _run(
+        self, q: Array, v: ArrayLike, settings: Array, bounds: Array, progress: Array | None = None
+    ) -> tuple[Array, ...]:
+        table, warm_start = self._table, self._warm_start
+        table.update(q, self._velocity)
+        if warm_start.ndim > 1 and warm_start.shape[:-1] != q.shape[:-1]:
+            warm_start = self._cold_start
         return _core.whole_body(
-            self.robot,
-            q,
-            v,
-            settings,
-            self._lower,
-            self._upper,
-            fastest,
-            acceleration,
-            held,
-            self._integers,
-            self._numbers,
-            self._levels,
+            self.robot, q, v, settings, bounds, table.entries, table.numbers, warm_start, progress, self._levels
         )
+
+
+def _settings(**values: float) -> Array:
+    dtype = layout("whole_body_settings")
+    numbers = np.zeros(block_size(dtype))
+    view = named_view(numbers, dtype)
+    for name, value in values.items():
+        view[name] = value
+    return numbers
 
 
 def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -239,19 +218,17 @@ def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def _checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    if isinstance(limits, LIMITS):
+    if isinstance(limits, Limit):
         raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
     result = tuple(limits)
     for limit in result:
-        if not isinstance(limit, LIMITS):
+        if not isinstance(limit, Limit):
             raise InputError(f"limits must be kinodyn limits, got {limit!r}")
+        limit.check_velocity_level()
     return result
 
 
-def _in_order(tasks: Sequence[Task], limits: Sequence[Limit]) -> list[tuple[tuple[int, bool], Task | ComLimit]]:
-    """Sort by priority; within one, limits come before tasks."""
-    entries: list[tuple[tuple[int, bool], Task | ComLimit]] = [
-        ((limit.priority, False), limit) for limit in limits if isinstance(limit, ComLimit)
-    ]
-    entries += [((task.priority, True), task) for task in tasks]
-    return sorted(entries, key=lambda entry: entry[0])
+def _in_order(tasks: Sequence[Task], limits: Sequence[Limit]) -> list[tuple[tuple[int, bool], Rows]]:
+    """Sort by priority what has rows; within one, limits come before tasks."""
+    rows: list[Rows] = [*(limit for limit in limits if isinstance(limit, Rows)), *tasks]
+    return sorted((((entry.priority, not entry.inequality), entry) for entry in rows), key=lambda entry: entry[0])

@@ -1,6 +1,23 @@
-"""What a robot must not do: bounds that whole-body motion keeps before it serves any task."""
+"""Limits: what motion must keep before it serves any task. `ik.WholeBody` and `control.InverseDynamicsQP` take them."""
 
+from kinodyn.limits.acceleration import AccelerationLimit
 from kinodyn.limits.com import ComLimit
-from kinodyn.limits.joints import AccelerationLimit, PositionLimit, VelocityLimit
+from kinodyn.limits.custom import CustomLimit
+from kinodyn.limits.limit import Limit
+from kinodyn.limits.position import PositionLimit
+from kinodyn.limits.torque import TorqueLimit
+from kinodyn.limits.velocity import VelocityLimit
 
-__all__ = ["AccelerationLimit", "ComLimit", "PositionLimit", "VelocityLimit"]
+__all__ = [
+    "AccelerationLimit",
+    "ComLimit",
+    "CustomLimit",
+    "Limit",
+    "PositionLimit",
+    "TorqueLimit",
+    "VelocityLimit",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

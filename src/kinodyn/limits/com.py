@@ -1,6 +1,8 @@
-"""Balance as a limit: the centre of mass stays above a polygon."""
+"""Balance as a limit: the centre of mass (CoM) stays above a polygon."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,25 +11,49 @@ from scipy.spatial import ConvexHull, QhullError
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
+from kinodyn.limits.limit import RowLimit
+from kinodyn.model.robot import Robot
 
 
-class ComLimit:
-    """Keep the centre of mass above the convex hull of points (n, 2) on the ground, `margin` [m] inside of its edges.
+class ComLimit(RowLimit):
+    """Keep the CoM above a polygon on the ground.
 
-    It counts before the tasks of its own priority, and after those with a smaller number: feet first, then balance,
-    then the rest.
+    Parameters
+    ----------
+    polygon
+        Points (n, 2) in the world [m], whose convex hull is the polygon.
+    margin
+        Distance [m] that the CoM keeps from its edges.
+    priority
+        In inverse kinematics it counts before the tasks of its own priority, and after those with a smaller number:
+        feet first, then balance, then the rest.
+    braking
+        At the acceleration level: deceleration [m/s^2] that the CoM is trusted to have before the edges.
+    name
+        How results and messages call it.
 
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> limit = kd.limits.ComLimit([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]], margin=0.02)
     >>> print(limit.excess([[0.0, 0.0, 0.9], [0.1, 0.0, 0.9]]).round(3))
     [-0.08  0.02]
     """
 
-    def __init__(self, polygon: ArrayLike, *, margin: float = 0.0, priority: int = 1, name: str = "balance") -> None:
+    kind = "com_limit"
+
+    def __init__(
+        self,
+        polygon: ArrayLike,
+        *,
+        margin: float = 0.0,
+        priority: int = 1,
+        braking: float = 2.0,
+        name: str = "balance",
+    ) -> None:
+        super().__init__(name, priority, braking)
         if not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
             raise InputError(f"margin must be a number from 0 on, got {margin!r}")
-        if not isinstance(priority, int | np.integer) or isinstance(priority, bool) or priority < 0:
-            raise InputError(f"priority of {name!r} must be a whole number from 0 on, got {priority!r}")
         points = numbers("polygon", polygon, 2)
         if points.ndim != 2:
             raise InputError(f"polygon must have shape (n, 2), got {points.shape}")
@@ -35,29 +61,46 @@ class ComLimit:
             hull = ConvexHull(points)
         except (QhullError, ValueError) as cause:
             raise InputError("polygon must have three corners at least that are not in one line") from cause
-        self.name = name
-        self.priority = int(priority)
         self.margin = float(margin)
         self.corners: Array = points[hull.vertices]
-        # a c <= b for each edge, doubles of one edge left out
+        # normal . com <= offset for each edge; the hull may list an edge twice
         edges = np.unique(hull.equations.round(12), axis=0)
-        self.edges: Array = np.column_stack([edges[:, :2], np.zeros(len(edges)), -edges[:, 2] - self.margin])
-        if _smallest_excess(self.edges) > 0:
+        self.normals: Array = np.column_stack([edges[:, :2], np.zeros(len(edges))])
+        self.offsets: Array = -edges[:, 2] - self.margin
+        if _smallest_excess(self.normals, self.offsets) > 0:
             raise InputError(f"a margin of {self.margin:g} m leaves nothing of the polygon")
 
+    def row_count(self, robot: Robot) -> int:
+        """Count the edges."""
+        return len(self.offsets)
+
+    def check(self, robot: Robot) -> None:
+        """Raise if the robot has no mass."""
+        if not robot.mass > 0:
+            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
+
+    def settings(self, robot: Robot) -> dict[str, Any]:
+        """Return the edges, whether it counts, and its braking."""
+        return {
+            "enabled": float(self.enabled),
+            "braking": self.braking,
+            "normals": self.normals,
+            "offsets": self.offsets,
+        }
+
     def excess(self, com: ArrayLike) -> Array:
-        """Measure how far (...) [m] centres of mass (..., 3) are beyond the worst edge; negative inside."""
+        """Measure how far (...) [m] CoM positions (..., 3) are beyond the worst edge; negative inside."""
         c = numbers("com", com, 3)
-        result: Array = (c @ self.edges[:, :3].T - self.edges[:, 3]).max(axis=-1)
+        result: Array = (c @ self.normals.T - self.offsets).max(axis=-1)
         return result
 
     def __repr__(self) -> str:
         return f"ComLimit({len(self.corners)} corners, margin={self.margin:g}, priority={self.priority})"
 
 
-def _smallest_excess(edges: Array) -> float:
-    """Return the least that one must be beyond the worst edge: a linear programme in x, y and that excess."""
+def _smallest_excess(normals: Array, offsets: Array) -> float:
+    """Return the least that one must be beyond the worst edge: a linear program in x, y and that excess."""
     from scipy.optimize import linprog
 
-    rows = np.column_stack([edges[:, :2], -np.ones(len(edges))])
-    return float(linprog([0.0, 0.0, 1.0], A_ub=rows, b_ub=edges[:, 3], bounds=[(None, None)] * 3).fun)
+    rows = np.column_stack([normals[:, :2], -np.ones(len(normals))])
+    return float(linprog([0.0, 0.0, 1.0], A_ub=rows, b_ub=offsets, bounds=[(None, None)] * 3).fun)

@@ -1,4 +1,4 @@
-"""What a robot is asked to do: each task measures an error, knows how joints change it, and has a priority."""
+"""Tasks: what a robot is asked to do. Each has an error, its Jacobian and drift, and a priority."""
 
 from kinodyn.tasks.com import ComTask
 from kinodyn.tasks.custom import CustomTask
@@ -18,3 +18,7 @@ __all__ = [
     "PostureTask",
     "Task",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

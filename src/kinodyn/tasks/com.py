@@ -1,8 +1,7 @@
-"""The centre of mass."""
+"""The centre of mass (CoM)."""
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
@@ -10,14 +9,23 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Kind, Task, weights_of
+from kinodyn.tasks.task import Task, weights_of
 
 
 class ComTask(Task):
-    """Bring the centre of mass to a position (..., 3) in the world; three weights along the world's axes.
+    """Bring the CoM to a position.
 
-    `weights=(1, 1, 0)` leaves its height free.
+    Parameters
+    ----------
+    target
+        Position (..., 3) in the world [m]. None: where the CoM is when first asked.
+    weights
+        One number [1/m], or three along the axes of the world; `(1, 1, 0)` leaves the height free.
+    priority, gain, required, name
+        See `Task`.
     """
+
+    kind = "com"
 
     def __init__(
         self,
@@ -42,29 +50,14 @@ class ComTask(Task):
         return weights_of(self.name, value, 3)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the centre of mass."""
+        """Measure the position (..., 3) of the CoM."""
         return kinematics.com(robot, q)
 
-    def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the way (..., 3) to the target."""
-        assert self.target is not None
-        return self.target - self.measure(robot, q)
+    def row_count(self, robot: Robot) -> int:
+        """Count the rows."""
+        return 3
 
-    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the Jacobian (..., 3, nv) of the centre of mass."""
-        return kinematics.com_jacobian(robot, q)
-
-    def row_weights(self, robot: Robot) -> Array:
-        """Return the weights of the rows."""
-        weights: Array = self.weights
-        return weights
-
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return kind and rows for the core."""
+    def check(self, robot: Robot) -> None:
+        """Raise if the robot has no mass."""
         if not robot.mass > 0:
             raise InputError(f"{self.name!r} needs a centre of mass, and {robot.name!r} has no mass that moves")
-        return Kind.COM, -1, -1, 3
-
-    def settings(self, robot: Robot) -> Array:
-        """Return weights and gain for the core."""
-        return np.append(self.weights, self.gain)

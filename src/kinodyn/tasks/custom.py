@@ -11,17 +11,32 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Kind, Task, weights_of
+from kinodyn.tasks.rows import Rows
+from kinodyn.tasks.task import Task, weights_of
 
 Function = Callable[[Robot, Array], "tuple[ArrayLike, ArrayLike]"]
 
 
 class CustomTask(Task):
-    """Bring something of your own to zero.
+    """Bring an error of your own to zero.
 
-    `function(robot, q)` returns the motion that is missing (..., k) and the Jacobian (..., k, nv) of what moves; it
-    is called once a step.
+    Parameters
+    ----------
+    name
+        How results and messages call it.
+    function
+        `function(robot, q)` returns the error (..., rows), the motion that is missing, and the Jacobian (..., rows, nv)
+        of what moves, such that `J v` is minus the rate of the error. Solvers call it once a step, with batch axes if
+        they have some.
+    rows
+        How many numbers the error has.
+    weights
+        One number, or one for each row.
+    priority, gain, required
+        See `Task`.
 
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> import numpy as np
     >>> robot = kd.load("planar2r")
@@ -31,6 +46,9 @@ class CustomTask(Task):
     >>> print(q.round(6) + 0.0)
     [0.3 0. ]
     """
+
+    kind = "rows"
+    native = False
 
     def __init__(
         self,
@@ -47,14 +65,14 @@ class CustomTask(Task):
         if not callable(function):
             raise InputError(f"{name!r} needs a function of (robot, q), got {function!r}")
         if not isinstance(rows, int | np.integer) or rows < 1:
-            raise InputError(f"rows of {name!r} must be a positive whole number, got {rows!r}")
+            raise InputError(f"rows of {name!r} must be a positive integer, got {rows!r}")
         self.function = function
         self.rows = int(rows)
         self.weights = weights
 
     def check_target(self, value: ArrayLike) -> Array:
-        """Refuse: the function knows what it wants."""
-        raise InputError(f"{self.name!r} takes no target: its function says what is missing")
+        """Refuse: the function knows its target."""
+        raise InputError(f"{self.name!r} takes no target: its function returns the error")
 
     def check_weights(self, value: ArrayLike) -> Array:
         """Return one weight per row."""
@@ -66,35 +84,48 @@ class CustomTask(Task):
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
         """Call the function and check what it returns."""
-        error, J = self.function(robot, np.asarray(q, dtype=float))
-        return numbers(f"error of {self.name!r}", error, self.rows), numbers(
-            f"Jacobian of {self.name!r}", J, self.rows, robot.nv
-        )
+        return evaluate(self.name, self.function, self.rows, robot, q)
 
     def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute what is missing (..., rows)."""
+        """Compute the error (..., rows)."""
         return self.evaluate(robot, q)[0]
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute the Jacobian (..., rows, nv)."""
         return self.evaluate(robot, q)[1]
 
-    def row_weights(self, robot: Robot) -> Array:
-        """Return the weights of the rows."""
-        weights: Array = self.weights
-        return weights
+    def drift(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+        """Compute (dJ/dt) v (..., rows) by central differences."""
+        return drift_by_differences(self, robot, q, v)
 
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return kind and rows for the core."""
-        return Kind.ROWS, -1, -1, self.rows
+    def row_count(self, robot: Robot) -> int:
+        """Count the rows."""
+        return self.rows
 
-    def settings(self, robot: Robot) -> Array:
-        """Return nothing: `numbers_at` gives the core everything."""
-        return np.zeros(0)
+    def references(self) -> dict[str, Array | None]:
+        """Return the motion of the target; the error comes from `evaluate`."""
+        return {"velocity": self._velocity, "acceleration": self._acceleration}
 
-    def numbers_at(self, robot: Robot, q: Array) -> tuple[Array, Array]:
-        """Return the errors and the Jacobian with the gain, weighted, as the core takes them."""
-        error, J = self.evaluate(robot, q)
-        rows = (self.weights[:, None] * J).reshape(*J.shape[:-2], -1)
-        gain = np.full((*J.shape[:-2], 1), self.gain)
-        return self.weights * error, np.concatenate([rows, gain], axis=-1)
+    def prepare(self, robot: Robot, q: Array) -> None:
+        """Do nothing: the function knows its target."""
+
+    def forget(self) -> None:
+        """Do nothing: the function knows its target."""
+
+
+def evaluate(name: str, function: Function, rows: int, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
+    """Call a user's function and check that it returns numbers (..., rows) and (..., rows, nv)."""
+    values, J = function(robot, np.asarray(q, dtype=float))
+    return numbers(f"first result of {name!r}", values, rows), numbers(f"Jacobian of {name!r}", J, rows, robot.nv)
+
+
+def drift_by_differences(source: Rows, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    """Compute (dJ/dt) v (..., rows) of rows by central differences of their Jacobian along v (..., nv)."""
+    velocity = np.asarray(v, dtype=float)
+    speed = float(np.abs(velocity).max(initial=0.0))
+    if speed == 0:
+        return np.zeros((*np.shape(q)[:-1], source.row_count(robot)))
+    step = 1e-5 / speed
+    after, before = (source.evaluate(robot, robot.integrate(q, sign * step * velocity))[1] for sign in (1.0, -1.0))
+    drift: Array = ((after - before) @ velocity[..., None])[..., 0] / (2.0 * step)
+    return drift

@@ -1,6 +1,8 @@
-"""Frames that are to be somewhere, and feet that are to stay."""
+"""Frames that are to reach a pose or a position, and feet that are to stay."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,17 +11,17 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.model.robot import Robot
-from kinodyn.spatial import as_pose, left_jacobian_inverse, log
+from kinodyn.spatial import as_pose
 from kinodyn.spatial.poses import inverse_pose
-from kinodyn.tasks.task import Kind, Task, frozen, weights_of
+from kinodyn.tasks.task import Task, frozen, weights_of
 
 
 class FrameTask(Task):
     """Bring a frame to a pose, or a point of it to a position.
 
-    A pose is approached along the screw that leads there, the logarithm on SE(3); its six weights, linear first, are
-    along the frame's own axes. A position is approached straight; its three weights are along the axes of the world,
-    or of `relative_to`.
+    The error of a pose is the logarithm log(T_frame^-1 T_target) on SE(3): the twist in the frame's own axes, linear
+    [m] first, then angular [rad], that leads to the target along a screw. The error of a position is target - position
+    [m], in the axes of the world or of `relative_to`.
 
     Parameters
     ----------
@@ -31,9 +33,13 @@ class FrameTask(Task):
         Another frame of the robot, in which the target is meant: a hand seen from the other hand.
     point
         Point (3,) of the frame that is meant, in the frame.
+    weights
+        One number or one for each row of the error.
+    priority, gain, required, name
+        See `Task`.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> task = kd.tasks.FrameTask("left_palm", [0.3, 0.2, 1.0])
@@ -79,53 +85,23 @@ class FrameTask(Task):
             T = inverse_pose(kinematics.pose(robot, q, self.relative_to)) @ T
         return T[..., :3, 3] if self.is_point else T
 
-    def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the twist (..., 6) in the frame's axes, or the way (..., 3), to the target."""
-        now, wanted = self.measure(robot, q), self._wanted()
-        return wanted - now if self.is_point else log(inverse_pose(now) @ wanted)
+    @property
+    def kind(self) -> str:
+        """Name of the rows in the core's registry."""
+        return "point" if self.is_point else "pose"
 
-    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute how joint velocities reduce the error (..., 6 or 3, nv)."""
-        T = kinematics.pose(robot, q, self.frame)
-        J = self._at_point(kinematics.jacobian(robot, q, self.frame), T[..., :3, :3] @ self.point)
-        axes = T[..., :3, :3]
-        if self.relative_to is not None:
-            T_other = kinematics.pose(robot, q, self.relative_to)
-            arm = T[..., :3, 3] + T[..., :3, :3] @ self.point - T_other[..., :3, 3]
-            J = J - self._at_point(kinematics.jacobian(robot, q, self.relative_to), arm)
-            if self.is_point:
-                axes = T_other[..., :3, :3]
-        elif self.is_point:
-            return J[..., :3, :]
-        back = np.swapaxes(axes, -1, -2)
-        linear: Array = back @ J[..., :3, :]
-        if self.is_point:
-            return linear
-        twist = np.concatenate([linear, back @ J[..., 3:, :]], axis=-2)
-        rows: Array = left_jacobian_inverse(self.error(robot, q)) @ twist
-        return rows
+    def row_count(self, robot: Robot) -> int:
+        """Count the rows."""
+        return 3 if self.is_point else 6
 
-    @staticmethod
-    def _at_point(J: Array, arm: Array) -> Array:
-        """Move the Jacobian's point by `arm`, in world axes."""
-        moved: Array = np.array(J)
-        moved[..., :3, :] += np.cross(J[..., 3:, :], arm[..., :, None], axisa=-2, axisb=-2, axisc=-2)
-        return moved
-
-    def row_weights(self, robot: Robot) -> Array:
-        """Return the weights of the rows."""
-        weights: Array = self.weights
-        return weights
-
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return kind, frames and rows for the core."""
+    def frames(self, robot: Robot) -> tuple[int, int]:
+        """Return the indices of the frame and of `relative_to`."""
         other = -1 if self.relative_to is None else robot.frame_index(self.relative_to)
-        kind, rows = (Kind.POINT, 3) if self.is_point else (Kind.POSE, 6)
-        return kind, robot.frame_index(self.frame), other, rows
+        return robot.frame_index(self.frame), other
 
-    def settings(self, robot: Robot) -> Array:
-        """Return weights, gain and point for the core."""
-        return np.concatenate([self.weights, [self.gain], self.point])
+    def own_settings(self) -> dict[str, Any]:
+        """Return the point of the frame."""
+        return {"point": self.point}
 
     def target_axes(self) -> int:
         """Return 2 for a pose, 1 for a position."""
@@ -135,15 +111,20 @@ class FrameTask(Task):
         """Return the linear and the angular rows."""
         return slice(0, 3), slice(3, None)
 
-    def _wanted(self) -> Array:
-        assert self.target is not None
-        return self.target
-
 
 class ContactTask(FrameTask):
     """Keep a frame where it is: a foot on the ground, a hand on a rail.
 
-    As a FrameTask of priority 0. The place is where the frame stands when it is first seen, unless `target` gives it.
+    A `FrameTask` of priority 0.
+
+    Parameters
+    ----------
+    frame
+        Name of the frame.
+    target
+        Pose (..., 4, 4) in the world. None: the pose it has when first asked.
+    weights, priority, name
+        See `FrameTask`.
     """
 
     def __init__(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,21 +12,30 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Kind, Task, frozen, weights_of
+from kinodyn.tasks.task import Task, frozen, weights_of
 
 
 class GazeTask(Task):
-    """Turn an axis of a frame towards a point (..., 3) of the world; turning about that axis stays free.
+    """Turn an axis of a frame towards a point; rotation about that axis stays free.
+
+    The error is the rotation vector [rad] that turns the axis towards the point, by its two components across the axis,
+    in axes of the frame.
 
     Parameters
     ----------
     frame
         The camera or the head.
     target
-        The point to look at.
+        The point (..., 3) to look at, in the world [m].
     axis
         The line of sight (3,) in the frame, of any length.
+    weights
+        One number [1/rad].
+    priority, gain, required, name
+        See `Task`.
     """
+
+    kind = "gaze"
 
     def __init__(
         self,
@@ -61,57 +72,22 @@ class GazeTask(Task):
         T = kinematics.pose(robot, q, self.frame)
         return T[..., :3, 3] + T[..., :3, :3] @ self.axis
 
-    def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the rotation (..., 2) that is missing, about two axes across the line of sight."""
-        axis, d, _ = self._sight(robot, q)
-        turn = np.cross(axis, d)
-        sine, cosine = np.linalg.norm(turn, axis=-1), (axis * d).sum(axis=-1)
-        angle = np.arctan2(sine, cosine)
-        u, w = _across(d)
-        # straight away from the target every way round is as long: take u
-        unit = np.where(sine[..., None] > 1e-9, turn / np.maximum(sine, 1e-9)[..., None], u)
-        e = angle[..., None] * unit
-        return np.stack([(u * e).sum(axis=-1), (w * e).sum(axis=-1)], axis=-1)
-
-    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute how the joints turn the axis relative to the line of sight (..., 2, nv)."""
-        _, d, distance = self._sight(robot, q)
-        J = kinematics.jacobian(robot, q, self.frame)
-        sideways = np.cross(d[..., :, None], J[..., :3, :], axisa=-2, axisb=-2, axisc=-2)
-        rate = J[..., 3:, :] + sideways / distance[..., None, None]
-        return np.stack([(v[..., None, :] @ rate)[..., 0, :] for v in _across(d)], axis=-2)
-
-    def _sight(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array]:
-        """Return the frame's axis, the direction to the target and the distance."""
-        assert self.target is not None
-        T = kinematics.pose(robot, q, self.frame)
-        way = self.target - T[..., :3, 3]
-        distance = np.linalg.norm(way, axis=-1)
-        axis = T[..., :3, :3] @ self.axis
-        near = distance < 1e-9  # the eye is at the target: nothing to look at
-        d = np.where(near[..., None], axis, way / np.where(near, 1.0, distance)[..., None])
-        return axis, d, np.where(near, np.inf, distance)
-
     def row_weights(self, robot: Robot) -> Array:
         """Return the weight of both rows."""
         return np.repeat(self.weights, 2)
 
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return kind, frame and rows for the core."""
-        return Kind.GAZE, robot.frame_index(self.frame), -1, 2
+    def row_count(self, robot: Robot) -> int:
+        """Count the rows."""
+        return 2
 
-    def settings(self, robot: Robot) -> Array:
-        """Return weight, gain and axis for the core."""
-        return np.concatenate([self.weights, [self.gain], self.axis])
+    def frames(self, robot: Robot) -> tuple[int, int]:
+        """Return the index of the frame, seen from the world."""
+        return robot.frame_index(self.frame), -1
+
+    def own_settings(self) -> dict[str, Any]:
+        """Return the line of sight."""
+        return {"axis": self.axis}
 
     def parts(self) -> tuple[slice, slice]:
         """Count both rows as angles."""
         return slice(0, 0), slice(0, None)
-
-
-def _across(d: Array) -> tuple[Array, Array]:
-    """Make two unit vectors at right angles to unit vectors (..., 3), as the core does."""
-    other = np.where(np.abs(d[..., :1]) < 0.6, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    u = np.cross(d, other)
-    u /= np.linalg.norm(u, axis=-1, keepdims=True)
-    return u, np.cross(d, u)

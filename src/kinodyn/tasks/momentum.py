@@ -7,18 +7,31 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
-from kinodyn.dynamics import centroidal
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Kind, Task, weights_of
+from kinodyn.tasks.task import Task, weights_of
 
 
 class MomentumTask(Task):
-    """Move with a given momentum about the centre of mass (..., 6), linear [kg m/s] first, then angular [kg m^2/s].
+    """Move with a given momentum about the CoM.
 
-    By default it asks for none: arms then make up for the swing of legs. `weights=(0, 0, 0, 1, 1, 1)` asks for the
-    angular part alone. Weights are per unit of mass of the robot, so that the rows compare with metres.
+    It asks for a motion, not for a place: `error` is the momentum that is missing at rest, the target itself, and a
+    step of duration dt is to have `jacobian @ x = target dt`. Controllers bring the momentum to the target with
+    `damping` alone; `velocity` is the rate of the target.
+
+    Parameters
+    ----------
+    target
+        Momentum (..., 6), linear [kg m/s] first, then angular [kg m^2/s]. By default it is zero: arms then compensate
+        the swing of legs.
+    weights
+        One number or six; `(0, 0, 0, 1, 1, 1)` asks for the angular part alone. They are divided by the robot's mass,
+        so that the rows compare with those of positions.
+    priority, required, name
+        See `Task`.
     """
+
+    kind = "momentum"
 
     def __init__(
         self,
@@ -42,33 +55,27 @@ class MomentumTask(Task):
         return weights_of(self.name, value, 6)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return zero: a momentum is of a motion, and q alone is at rest."""
+        """Return zero: q alone is at rest."""
         return np.zeros((*np.shape(q)[:-1], 6))
-
-    def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return the momentum (..., 6) that is asked for."""
-        assert self.target is not None
-        return self.target - self.measure(robot, q)
-
-    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the centroidal momentum matrix (..., 6, nv)."""
-        return centroidal.momentum_matrix(robot, q)
 
     def row_weights(self, robot: Robot) -> Array:
         """Return the weights of the rows, per unit of mass."""
         weights: Array = self.weights / robot.mass
         return weights
 
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return kind and rows for the core."""
+    def row_count(self, robot: Robot) -> int:
+        """Count the rows."""
+        return 6
+
+    def check(self, robot: Robot) -> None:
+        """Raise if the robot has no mass."""
         if not robot.mass > 0:
             raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
-        return Kind.MOMENTUM, -1, -1, 6
 
-    def settings(self, robot: Robot) -> Array:
-        """Return the weights for the core."""
-        return self.row_weights(robot)
+    def step_gain(self, dt: float) -> float:
+        """Return dt: the momentum times dt is the motion."""
+        return dt
 
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return zeros: it is a motion that is asked for, not a place."""
+        """Return zeros: it asks for a motion, not for a place."""
         return np.zeros((*np.shape(q)[:-1], 2))

@@ -1,4 +1,4 @@
-"""How a task is to be followed in time: motion of its target, and how fast errors die out."""
+"""How a task is followed in time: motion of its target, and how fast errors decay."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ FREQUENCY = 10.0  # rad/s
 
 
 class Motion:
-    """What controllers want to know about a task beside its target.
+    """How controllers follow a task.
 
-    They ask for the acceleration `acceleration + damping (velocity - measured) + stiffness (target - measured)`.
+    They ask for accelerations a with J a = -(dJ/dt) v + damping de/dt + stiffness e and what the motion of the target
+    adds: the error e of the task then decays like an oscillator with this stiffness and damping.
 
     Attributes
     ----------
     velocity, acceleration
-        Of the target, in the axes of the target; None is zero. Of a pose (..., 6), linear first, as
-        `kinematics.velocity` and `acceleration` give them; of a position (..., 3); of a configuration (..., nv).
+        Of the target; None is zero. Of a pose (..., 6): velocity of its origin, then angular velocity, in the axes of
+        the world or of `relative_to`, as `kinematics.velocity` and `acceleration` give them; of a position (..., 3) in
+        the same axes; of a configuration (..., nv); of a momentum (..., 6) its rate, as `velocity`.
     frequency, damping_ratio
-        How errors die out where nothing stands against it: as those of an oscillator of this natural frequency [rad/s]
+        How errors decay where nothing stands against it: as those of an oscillator of this natural frequency [rad/s]
         and damping ratio. One number, or one for each row of the task.
     gains
         Stiffness [1/s^2] and damping [1/s] themselves, from the two above unless assigned.
@@ -37,7 +39,7 @@ class Motion:
     _gains: tuple[Array, Array]
 
     def _rest(self) -> None:
-        """Begin with a target at rest and gains of default."""
+        """Begin with a target at rest and default gains."""
         self._velocity = self._acceleration = None
         self._frequency, self._ratio = np.array(FREQUENCY), np.array(1.0)
         self._derive()

@@ -1,4 +1,4 @@
-"""The posture: what the joints do that nothing else asks for."""
+"""The posture: where the joints go as far as nothing else asks for them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,26 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Kind, Task, weights_of
+from kinodyn.tasks.task import Task, weights_of
 
 
 class PostureTask(Task):
-    """Bring the joints to a configuration (..., nq), as a wish of low priority.
+    """Bring the joints to a configuration, as a soft task of low priority.
 
-    `weights` is one number for all joints, one for each velocity (nv,), or a dict of joint -> weight for some of them.
-    A floating base has no weight unless (nv,) or the dict gives it one.
+    The error is `robot.difference(q, target)`.
+
+    Parameters
+    ----------
+    target
+        Configuration (..., nq). None: the one that the robot has when first asked.
+    weights
+        One number for all joints, one for each velocity (nv,), or a dict of joint -> weight for some of them. A
+        floating base has no weight unless (nv,) or the dict gives it one.
+    priority, gain, required, name
+        See `Task`.
     """
+
+    kind = "posture"
 
     def __init__(
         self,
@@ -52,15 +63,6 @@ class PostureTask(Task):
         """Return the configuration itself."""
         return np.asarray(q, dtype=float)
 
-    def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the way (..., nv) to the target on the manifold."""
-        assert self.target is not None
-        return robot.difference(q, self.target)
-
-    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return the identity (..., nv, nv)."""
-        return np.array(np.broadcast_to(np.eye(robot.nv), (*np.shape(q)[:-1], robot.nv, robot.nv)))
-
     def row_weights(self, robot: Robot) -> Array:
         """Return the weight (nv,) of each velocity."""
         if isinstance(self.weights, Mapping):
@@ -75,16 +77,15 @@ class PostureTask(Task):
             result[:6] = 0.0
         return result
 
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return the kind for the core."""
-        self.row_weights(robot)  # says what is wrong with them, if anything
+    def row_count(self, robot: Robot) -> int:
+        """Count the velocities."""
+        return robot.nv
+
+    def check(self, robot: Robot) -> None:
+        """Raise if weights or target are those of another robot."""
+        self.row_weights(robot)
         if self.target is not None and self.target.shape[-1] != robot.nq:
             raise InputError(f"target of {self.name!r} must have shape (..., {robot.nq}), got {self.target.shape}")
-        return Kind.POSTURE, -1, -1, 0
-
-    def settings(self, robot: Robot) -> Array:
-        """Return weights and gain for the core."""
-        return np.append(self.row_weights(robot), self.gain)
 
     def parts(self) -> tuple[slice, slice]:
         """Count all rows as angles."""

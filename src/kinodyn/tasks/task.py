@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from enum import IntEnum
-from typing import Any
+from abc import abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,25 +13,12 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.motion import Motion, vector
-
-
-class Kind(IntEnum):
-    """Names the kinds that the core knows (`cpp/kernels/tasks.hpp`)."""
-
-    POSE = 0
-    POINT = 1
-    COM = 2
-    POSTURE = 3
-    MOMENTUM = 4
-    GAZE = 5
-    ROWS = 6
-    COM_LIMIT = 7
-
+from kinodyn.tasks.rows import Rows
 
 FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # solvers are built on them
 
 
-class Task(Motion, ABC):
+class Task(Motion, Rows):
     """Something to be achieved, in competition with other tasks.
 
     Attributes
@@ -43,7 +29,10 @@ class Task(Motion, ABC):
         0 comes first. A task never disturbs one with a smaller number; tasks of the same number are weighed against
         each other.
     weights
-        Factors of the parts of the error, in competition with tasks of the same priority; 0 leaves a part free.
+        Factors of the rows of the error, in competition with tasks of the same priority; 0 leaves a row free. They may
+        be changed at any time, all of them to zero too.
+    enabled : bool
+        Whether the task counts. Switching it off and on costs nothing and needs no new solver.
     gain : float
         The share of the error that one step removes where nothing stands against it, from 0 to 1.
     required : bool
@@ -56,19 +45,14 @@ class Task(Motion, ABC):
         when, and does not need them.
     """
 
-    name: str
-    priority: int
+    moving: ClassVar[frozenset[str]] = frozenset(
+        {"target", "_target", "follows", "velocity", "_velocity", "acceleration", "_acceleration"}
+    )
     gain: float
-    required: bool
     weights: Any
-    version: int
 
     def __init__(self, name: str, priority: int, gain: float, required: bool) -> None:
-        if not isinstance(priority, int | np.integer) or isinstance(priority, bool) or priority < 0:
-            raise InputError(f"priority of {name!r} must be a whole number from 0 on, got {priority!r}")
-        self.version = 0
-        self.name = name
-        self.priority = int(priority)
+        self._begin(name, priority)
         self.required = bool(required)
         self.gain = gain
         self._rest()
@@ -82,9 +66,7 @@ class Task(Motion, ABC):
             value = self.check_weights(value)
         if name in FIXED and name in self.__dict__:
             raise AttributeError(f"{name!r} of {self.name!r} is fixed; make another task")
-        object.__setattr__(self, name, value)
-        if name != "version":
-            object.__setattr__(self, "version", self.version + 1)  # solvers see that something is new
+        super().__setattr__(name, value)
 
     @property
     def target(self) -> Array | None:
@@ -97,15 +79,29 @@ class Task(Motion, ABC):
         self._target = None if value is None else frozen(self.check_target(value))
 
     def track(self, target: Any, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> None:
-        """Set the target and its motion at once, as a control loop does every tick."""
+        """Set the target and its motion at once, as a control loop does every tick.
+
+        Parameters
+        ----------
+        target
+            As the attribute `target`.
+        velocity, acceleration
+            Of the target, as the attributes of these names; None is zero.
+        """
         checked = frozen(self.check_target(target))
         v = None if velocity is None else vector(f"velocity of {self.name!r}", velocity)
         a = None if acceleration is None else vector(f"acceleration of {self.name!r}", acceleration)
         self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
-    def follow(self, robot: Robot, q: Array) -> None:
-        """Take where the robot is for the target."""
-        self._target = frozen(self.measure(robot, q))
+    def prepare(self, robot: Robot, q: Array) -> None:
+        """Take where the robot is for the target, if none was given."""
+        if self._target is None:
+            self._target = frozen(self.measure(robot, q))
+
+    def forget(self) -> None:
+        """Drop a target that was taken from where the robot was."""
+        if self.follows:
+            self.target = None
 
     @abstractmethod
     def check_target(self, value: Any) -> Array:
@@ -119,42 +115,58 @@ class Task(Motion, ABC):
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
         """Measure what the target is compared with."""
 
-    @abstractmethod
-    def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the motion (..., k) that is missing, without weights."""
-
-    @abstractmethod
-    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute how joint velocities change what is measured (..., k, nv), without weights."""
-
-    @abstractmethod
     def row_weights(self, robot: Robot) -> Array:
-        """Return the weight (k,) of each row of `error` and `jacobian`."""
+        """Return the weight (rows,) of each row of `error` and `jacobian`."""
+        weights: Array = self.weights
+        return weights
 
-    @abstractmethod
-    def integers(self, robot: Robot) -> tuple[int, int, int, int]:
-        """Return kind, frame, reference frame and rows for the core."""
+    def settings(self, robot: Robot) -> dict[str, Any]:
+        """Return weights, gains and what is particular to the task."""
+        stiffness, damping = self.gains
+        return {
+            "enabled": float(self.enabled),
+            "gain": self.gain,
+            "weights": self.row_weights(robot),
+            "stiffness": stiffness,
+            "damping": damping,
+            **self.own_settings(),
+        }
 
-    @abstractmethod
-    def settings(self, robot: Robot) -> Array:
-        """Return what the core wants to know beside the target."""
+    def own_settings(self) -> dict[str, Any]:
+        """Return the fields that this kind of task alone has."""
+        return {}
 
-    def numbers(self, robot: Robot) -> tuple[Array, Array]:
-        """Return the target and the settings as the core takes them."""
-        assert self._target is not None
-        tail = self.target_axes()
-        flat = self._target.reshape(*self._target.shape[: self._target.ndim - tail], -1)
-        return flat, self.settings(robot)
+    def references(self) -> dict[str, Array | None]:
+        """Return the target and its motion."""
+        if self._target is None:
+            raise InputError(f"{self.name!r} has no target; assign one, or let a solver take it from a configuration")
+        return {"target": self._target, "velocity": self._velocity, "acceleration": self._acceleration}
+
+    def batch(self) -> tuple[int, ...]:
+        """Return the batch shape of the target and its motion."""
+        arrays = ((self._target, self.target_axes()), (self._velocity, 1), (self._acceleration, 1))
+        shapes = [array.shape[: array.ndim - axes] for array, axes in arrays if array is not None and array.ndim > axes]
+        return np.broadcast_shapes(*shapes) if shapes else ()
 
     def target_axes(self) -> int:
         """Return the number of axes of one target."""
         return 1
 
+    def step_gain(self, dt: float) -> float:
+        """Return the factor of the error that a step of duration dt [s] is to remove."""
+        return self.gain
+
+    def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
+        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt."""
+        weights = self.row_weights(robot)
+        J = weights[:, None] * self.jacobian(robot, q)
+        return J, weights * self.error(robot, q) * self.step_gain(dt) - J @ x
+
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the distance [m] and the angle [rad] (..., 2) that are missing, in the directions with weight."""
-        wanted = self.error(robot, q) * (self.row_weights(robot) > 0)
+        """Measure the distance [m] and the angle [rad] (..., 2) that are missing, in the rows with weight."""
+        error = self.error(robot, q) * (self.row_weights(robot) > 0)
         linear, angular = self.parts()
-        return np.stack([np.linalg.norm(wanted[..., part], axis=-1) for part in (linear, angular)], axis=-1)
+        return np.stack([np.linalg.norm(error[..., part], axis=-1) for part in (linear, angular)], axis=-1)
 
     def parts(self) -> tuple[slice, slice]:
         """Return which rows are distances and which are angles."""
@@ -176,8 +188,8 @@ def weights_of(name: str, value: ArrayLike, size: int) -> Array:
     what = f"weights of {name!r}"
     given = numbers(what, value) if np.ndim(value) == 0 else numbers(what, value, size)
     result = np.array(np.broadcast_to(given, (size,)))
-    if (result < 0).any() or not result.any():
-        raise InputError(f"{what} must not be negative and not all zero, got {value!r}")
+    if (result < 0).any():
+        raise InputError(f"{what} must not be negative, got {value!r}")
     return frozen(result)
 
 

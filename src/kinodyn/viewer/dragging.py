@@ -14,8 +14,7 @@ from kinodyn.balance.support import sole_points
 from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.ik import WholeBody
-from kinodyn.ik.whole_body import Limit
-from kinodyn.limits import ComLimit, PositionLimit, VelocityLimit
+from kinodyn.limits import ComLimit, Limit, PositionLimit, VelocityLimit
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import log
 from kinodyn.spatial.poses import inverse_pose

@@ -13,7 +13,7 @@ from kinodyn.balance.feet import Foot, biped_feet, upright
 from kinodyn.balance.lipm import natural_frequency
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
-from kinodyn.ik.conflicts import WholeBodyResult
+from kinodyn.ik.whole_body_result import WholeBodyResult
 from kinodyn.model.chain import first_joint_position, moving_joints
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z

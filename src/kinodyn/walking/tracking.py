@@ -58,12 +58,12 @@ class WholeBodyTracker:
         """Use a foot as a contact with at most this normal force [N]."""
         contact = self.qp.contacts[self._contacts[side].name]
         contact.active, contact.maximum = True, max_force
-        self.qp.enable(self._swing[side].name, False)
+        self._swing[side].enabled = False
 
     def swing(self, side: str, reference: FootReference) -> None:
         """Move a foot through the air."""
         self.qp.contacts[self._contacts[side].name].active = False
-        self.qp.enable(self._swing[side].name, True)
+        self._swing[side].enabled = True
         pose = self.body.feet[side].frame_pose(reference.pose)
         self._swing[side].track(pose, reference.velocity, reference.acceleration)
 

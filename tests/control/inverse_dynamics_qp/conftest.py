@@ -1,4 +1,4 @@
-"""Robots that stand, and the same quadratic programme put together by other means: NumPy, public functions, DAQP."""
+"""Robots that stand, and the same quadratic program built by other means: NumPy, public functions, DAQP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import daqp
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
 from kinodyn.arrays import Array
@@ -32,7 +31,7 @@ STANCE = {"humanoid": "standing", "talos": "half_sitting", "solo12": "standing"}
 
 @dataclass
 class Scene:
-    """A robot at a state, what holds it, and what it is asked for."""
+    """A robot at a state, its contacts and its tasks."""
 
     robot: Robot
     q: Array
@@ -99,7 +98,7 @@ def scene() -> Callable[..., Scene]:
     return build
 
 
-def wish(robot: Robot, task: Any, q: Array, v: Array) -> tuple[Array, Array, Array]:
+def desired(robot: Robot, task: Any, q: Array, v: Array) -> tuple[Array, Array, Array]:
     """Return J, the acceleration that J a should be, and weights."""
     stiffness, damping = task.gains
     still = np.zeros(robot.nv)
@@ -108,27 +107,42 @@ def wish(robot: Robot, task: Any, q: Array, v: Array) -> tuple[Array, Array, Arr
         rate = np.zeros(6) if task.velocity is None else task.velocity
         drift = kd.centroidal.momentum_rate(robot, q, v, still)
         return A, rate + damping * (task.target - h) - drift, task.row_weights(robot)
+    if isinstance(task, kd.tasks.FrameTask):
+        J, e, de, dde = moving_logarithm(robot, task, q, v)
+        return J, dde + damping * de + stiffness * e, task.row_weights(robot)
     if isinstance(task, kd.tasks.ComTask):
         J, error = kd.kinematics.com_jacobian(robot, q), task.target - kd.kinematics.com(robot, q)
-        drift, back = kd.centroidal.momentum_rate(robot, q, v, still)[:3] / robot.mass, np.eye(3)
-    elif isinstance(task, kd.tasks.PostureTask):
-        J, error, drift, back = np.eye(robot.nv), robot.difference(q, task.target), still, np.eye(robot.nv)
+        drift = kd.centroidal.momentum_rate(robot, q, v, still)[:3] / robot.mass
     else:
-        T = kd.kinematics.pose(robot, q, task.frame)
-        R = T[:3, :3]
-        back = np.kron(np.eye(2), R.T)  # the axes of the frame
-        J = back @ kd.kinematics.jacobian(robot, q, task.frame)
-        turn = Rotation.from_matrix(R.T @ task.target[:3, :3]).as_rotvec()
-        error = np.concatenate([R.T @ (task.target[:3, 3] - T[:3, 3]), turn])
-        drift = back @ kd.kinematics.acceleration(robot, q, v, still, task.frame)
-    rate, gain = (
-        np.zeros(len(error)) if value is None else back @ value for value in (task.velocity, task.acceleration)
-    )
+        J, error, drift = np.eye(robot.nv), robot.difference(q, task.target), still
+    rate, gain = (np.zeros(len(error)) if value is None else value for value in (task.velocity, task.acceleration))
     return J, gain + damping * (rate - J @ v) + stiffness * error - drift, task.row_weights(robot)
 
 
+def moving_logarithm(robot: Robot, task: Any, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the Jacobian of e = log(T^-1 T_target), e, de/dt and d2e/dt2 at joint accelerations of zero."""
+    T, V = kd.kinematics.pose(robot, q, task.frame), kd.kinematics.velocity(robot, q, v, task.frame)
+    R, drift = T[:3, :3], kd.kinematics.acceleration(robot, q, v, np.zeros(robot.nv), task.frame)
+    U, A = (np.zeros(6) if value is None else value for value in (task.velocity, task.acceleration))
+    e = kd.spatial.log(np.linalg.inv(T) @ task.target)
+    back = np.kron(np.eye(2), R.T)  # the axes of the frame
+    arm = T[:3, 3] - task.target[:3, 3]
+    # twist of the target less that of the frame, at the frame's origin, and its rate in the frame's axes
+    t = np.concatenate([U[:3] + np.cross(U[3:], arm), U[3:]])
+    dt = np.concatenate([A[:3] + np.cross(A[3:], arm) + np.cross(U[3:], V[:3] - U[:3]), A[3:]]) - drift
+    dt -= np.concatenate([np.cross(V[3:], (t - V)[:3]), np.cross(V[3:], (t - V)[3:])])
+    inverse = kd.spatial.left_jacobian_inverse
+    de = inverse(e) @ back @ (t - V)
+    h = 1e-4
+    turning = (8 * (inverse(e + h * de) - inverse(e - h * de)) - inverse(e + 2 * h * de) + inverse(e - 2 * h * de)) / (
+        12 * h
+    )
+    J = inverse(e) @ back @ kd.kinematics.jacobian(robot, q, task.frame)
+    return J, e, de, inverse(e) @ back @ dt + turning @ back @ (t - V)
+
+
 @dataclass
-class Programme:
+class Program:
     """Least of x H x / 2 + g x with lower <= A x <= upper, x = (a, forces in units of weight and of sole)."""
 
     H: Array
@@ -152,8 +166,8 @@ class Programme:
         return x, int(flag)
 
 
-class Judge:
-    """The same programme as the controller's, made another way: wrench cones of rectangles in closed form."""
+class ReferenceController:
+    """The same program as the controller's, made another way: wrench cones of rectangles in closed form."""
 
     def __init__(self, scene: Scene, weight: float = 1e-3, force: float = 1e-2) -> None:
         self.scene, self.weight, self.force = scene, weight, force
@@ -190,14 +204,14 @@ class Judge:
         self.cones.append(cone)
         self.scale.append(scale)
 
-    def programme(self, effort: Array, largest: Array, tasks: list[Any] | None = None) -> Programme:
+    def program(self, effort: Array, largest: Array, tasks: list[Any] | None = None) -> Program:
         robot, q, v = self.scene.robot, self.scene.q, self.scene.v
         nv, nf = robot.nv, sum(len(rows) for rows in self.rows)
         n = nv + nf
         H = np.diag([self.weight**2] * nv + [self.force**2] * nf)
         g = np.zeros(n)
         for task in self.scene.tasks if tasks is None else tasks:
-            J, want, weights = wish(robot, task, q, v)
+            J, want, weights = desired(robot, task, q, v)
             A = np.hstack([weights[:, None] * J, np.zeros((len(want), nf))])
             H += A.T @ A
             g -= A.T @ (weights * want)
@@ -219,10 +233,10 @@ class Judge:
         below, above = (-most - h) / self.unit, (most - h) / self.unit
         lower = np.concatenate([below, -largest[free:], wanted, np.full(len(cones), -NONE)])
         upper = np.concatenate([above, largest[free:], wanted, np.zeros(len(cones))])
-        return Programme(H, g, A, np.maximum(lower, -NONE), np.minimum(upper, NONE))
+        return Program(H, g, A, np.maximum(lower, -NONE), np.minimum(upper, NONE))
 
     def x_of(self, result: kd.control.ControlResult) -> Array:
-        """Write the controller's answer in the variables of the programme."""
+        """Write the controller's answer in the variables of the program."""
         parts = [result.a]
         for contact, (E, r, _), scale in zip(self.scene.contacts, self.moves, self.scale, strict=True):
             f = result.forces[contact.name]
@@ -258,10 +272,10 @@ def rectangle(mu: float, x: float, y: float) -> Array:
 
 
 @pytest.fixture
-def judge() -> Callable[..., Judge]:
-    return Judge
+def reference() -> Callable[..., ReferenceController]:
+    return ReferenceController
 
 
 @pytest.fixture
-def wishes() -> Callable[..., tuple[Array, Array, Array]]:
-    return wish
+def desired_of() -> Callable[..., tuple[Array, Array, Array]]:
+    return desired

@@ -1,4 +1,4 @@
-"""The core's rows are those of the tasks: one step for one task alone is least squares, which NumPy can do as well."""
+"""A step serves the rows that tasks report: one task alone is least squares, which NumPy can solve as well."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_postures_of_one_level_are_weighed_against_each_other(person: Any) -> No
         kd.tasks.PostureTask(robot.random(seed=rng), weights=rng.uniform(0.0, 2.0, robot.nv), gain=gain, name=f"{gain}")
         for gain in (0.2, 0.5, 1.0)
     ]
-    squares = [task.weights**2 for task in tasks]
-    wanted = sum(w * task.gain * task.error(robot, q) for w, task in zip(squares, tasks, strict=True)) / sum(squares)
+    J = np.concatenate([task.weights[:, None] * task.jacobian(robot, q) for task in tasks])
+    e = np.concatenate([task.weights * task.gain * task.error(robot, q) for task in tasks])
     v = kd.ik.WholeBody(robot, tasks, [], damping=0.0).step(q, 1.0).v
-    np.testing.assert_allclose(v, wanted, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(v, np.linalg.lstsq(J, e, rcond=None)[0], rtol=0, atol=1e-7)

@@ -71,7 +71,7 @@ def test_a_batch_gives_what_each_state_would_alone(body: Any) -> None:
             np.testing.assert_array_equal(alone.v, step.v[k])
             np.testing.assert_array_equal(alone.q, step.q[k])
             np.testing.assert_array_equal(alone.errors, step.errors[k])
-            np.testing.assert_array_equal(alone.held, step.held[k])
+            np.testing.assert_array_equal(alone.at_bound, step.at_bound[k])
         own = single.solve(q[k])
         np.testing.assert_array_equal(own.q, result.q[k])
         assert own.status == result.status[k] and own.iterations == result.iterations[k]

@@ -1,0 +1,62 @@
+// Rows that Python has computed at this state, for tasks and limits of the user's own: error, Jacobian and drift.
+#pragma once
+
+#include "tasks/fields.hpp"
+#include "tasks/robot_state.hpp"
+
+namespace kinodyn {
+
+namespace KINODYN_TARGET {
+
+struct RowsFields : TaskFields {
+    const double *jacobian, *drift;
+};
+
+}  // namespace KINODYN_TARGET
+
+template <>
+struct BlockLayout<KINODYN_TARGET::RowsFields> {
+    static constexpr const char* name = "rows";
+    using Fields = KINODYN_TARGET::RowsFields;
+    using Sizes = KINODYN_TARGET::TaskSizes;
+    static constexpr auto parts() {
+        return std::tuple_cat(KINODYN_TARGET::task_parts(&Sizes::rows, &Sizes::rows, &Sizes::rows),
+                              std::make_tuple(array("jacobian", &Fields::jacobian, &Sizes::rows, &Sizes::nv),
+                                              array("drift", &Fields::drift, &Sizes::rows)));
+    }
+};
+
+namespace KINODYN_TARGET {
+
+class RowsTask {
+  public:
+    using Fields = RowsFields;
+    static constexpr int rows = 0, distances = -1;  // as many as the entry says
+
+    RowsTask(const RobotState& state, const TaskEntry& entry, const RowsFields& fields)
+        : nv_(state.model.nv), rows_(entry.rows), v_(state.v), fields_(fields) {}
+
+    void error(double* e) const {
+        for (int k = 0; k < rows_; ++k) e[k] = fields_.target[k];
+    }
+
+    long nv() const { return nv_; }
+    const double* jacobian_row(int k) const { return fields_.jacobian + k * nv_; }
+
+    void motion(double* rate, double* bias) const {
+        for (int k = 0; k < rows_; ++k) {
+            rate[k] = fields_.velocity[k];
+            for (long j = 0; j < nv_; ++j) rate[k] -= jacobian_row(k)[j] * v_[j];
+            bias[k] = fields_.acceleration[k] - fields_.drift[k];
+        }
+    }
+
+  private:
+    long nv_;
+    int rows_;
+    const double* v_;
+    const RowsFields& fields_;
+};
+
+}  // namespace KINODYN_TARGET
+}  // namespace kinodyn

@@ -1,0 +1,55 @@
+"""Joint accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
+from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
+from kinodyn.model.robot import Robot
+
+
+class AccelerationLimit(Limit):
+    """Keep joint accelerations, or changes of velocity between steps, within limits.
+
+    Joints then brake in time before their position limits.
+
+    Parameters
+    ----------
+    values
+        Largest accelerations [rad/s^2 or m/s^2]: one number for all joints, one for each velocity (nv,), or a dict of
+        joint -> limit. A floating base has no limit unless (nv,) or the dict gives it one.
+    """
+
+    name = "acceleration"
+    order = 2
+
+    def __init__(self, values: ArrayLike | Mapping[str, float]) -> None:
+        self.values = values
+
+    def bounds(self, robot: Robot) -> Array:
+        """Return the largest acceleration (nv,); 1e30 where there is no limit."""
+        result = by_joint(robot, "acceleration limits", self.values, np.full(robot.nv, UNLIMITED))
+        if robot.base == "floating" and not isinstance(self.values, Mapping) and np.ndim(self.values) == 0:
+            result[:6] = UNLIMITED
+        return result
+
+    def narrow(self, robot: Robot, bounds: JointBounds) -> None:
+        """Narrow the bounds of accelerations, and rely on no more than these for braking."""
+        limit = self.bounds(robot)
+        np.minimum(bounds.acceleration, limit, out=bounds.acceleration)
+        bounds.braking[...] = np.where(limit < UNLIMITED, bounds.acceleration, bounds.braking)
+
+    def reactions(self, motion: LimitedMotion) -> list[Reaction]:
+        """Name the joints that a step cannot move further, as far as no other limit has named them."""
+        if motion.dt is None or motion.at_bound is None:
+            return []
+        return [
+            motion.stop(joint, k, int(motion.at_bound[k]), "acceleration")
+            for joint, k, _ in list(motion.columns())
+            if motion.at_bound[k]
+        ]

@@ -1,0 +1,131 @@
+"""What all limits have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.limits.bounds import JointBounds
+from kinodyn.model.robot import Robot
+from kinodyn.tasks.rows import Rows
+
+AT_LIMIT = 1e-6  # rad or m from a limit that count as being there
+
+
+@dataclass(frozen=True, eq=False)
+class Reaction:
+    """A generalised force (nv,) with which something opposes motion: times a factor from 0 on, or of either sign."""
+
+    name: str
+    force: Array
+    either_sign: bool = False
+
+
+@dataclass
+class LimitedMotion:
+    """A motion x (nv,) from q (nq,) within limits, for those limits to say where they stop it.
+
+    `dt` [s] is that of a step; None: the robot is at rest. `at_bound` (nv,) is 1 where a step goes as low as it may,
+    -1 where as high. `explained` collects the v indices that a limit has named.
+    """
+
+    robot: Robot
+    q: Array
+    x: Array
+    dt: float | None = None
+    at_bound: Array | None = None
+    explained: set[int] = field(default_factory=set)
+
+    def columns(self) -> Iterator[tuple[str, int, int | None]]:
+        """Yield joint, v index and, for joints of one degree of freedom, q index of what no limit has named yet."""
+        for joint in self.robot.joints:
+            if joint.mimic is None:
+                indices = range(*joint.v.indices(self.robot.nv))
+                for k in indices:
+                    if k not in self.explained:
+                        yield joint.name, k, joint.q.start if len(indices) == 1 else None
+
+    def stop(self, joint: str, k: int, side: int, kind: str) -> Reaction:
+        """Return the reaction of a joint's limit; side 1: lower, -1: upper."""
+        self.explained.add(k)
+        force = np.zeros(self.robot.nv)
+        force[k] = -side
+        return Reaction(f"{joint} at its {'lower' if side > 0 else 'upper'} {kind} limit", force)
+
+
+class Limit:
+    """Something that motion must keep, before it serves any task.
+
+    A limit narrows the bounds of joints (`narrow`), or has rows J x <= margin of its own (`RowLimit`). Solvers ask it
+    whether a configuration satisfies it and what it opposes to a motion, under its own name.
+    """
+
+    name: str
+    order: ClassVar[int] = 0  # limits of lower order explain first why a joint stops
+
+    def check_velocity_level(self) -> None:
+        """Raise if the limit says nothing about velocities, so that inverse kinematics cannot keep it."""
+
+    def check_acceleration_level(self) -> None:
+        """Raise if the limit says nothing about accelerations and torques."""
+
+    def narrow(self, robot: Robot, bounds: JointBounds) -> None:
+        """Narrow the bounds of joints."""
+
+    def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
+        """Tell whether configurations (..., nq) satisfy the limit within a tolerance [m, rad]."""
+        return np.ones(q.shape[:-1], dtype=bool)
+
+    def reactions(self, motion: LimitedMotion) -> list[Reaction]:
+        """Return what the limit opposes to a motion that reaches it."""
+        return []
+
+
+class RowLimit(Limit, Rows):
+    """A limit with rows of its own: margins (..., rows), negative beyond the limit, that must not become negative.
+
+    Attributes
+    ----------
+    priority : int
+        In inverse kinematics it counts before the tasks of its own priority, and after those with a smaller number. In
+        `InverseDynamicsQP` all limits come before all tasks.
+    braking : float
+        At the acceleration level: how fast the rate of the margin can be changed at all times [unit/s^2].
+    enabled : bool
+        Whether it counts; can be switched at any time.
+    """
+
+    inequality = True
+    required = True
+    braking: float
+
+    def __init__(self, name: str, priority: int, braking: float) -> None:
+        self._begin(name, priority)
+        if not isinstance(braking, int | float | np.number) or not 0 < braking < np.inf:
+            raise InputError(f"braking of {name!r} must be a positive number, got {braking!r}")
+        self.braking = float(braking)
+
+    def margins(self, robot: Robot, q: ArrayLike) -> Array:
+        """Compute the margins (..., rows); negative beyond the limit."""
+        return self.error(robot, q)
+
+    def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
+        """Tell whether no margin is below -tolerance."""
+        return np.asarray(not self.enabled or (self.margins(robot, q) >= -tolerance).all(axis=-1))
+
+    def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
+        """Return the rows that the motion reaches, and how far each must come back."""
+        J = self.jacobian(robot, q)
+        after = self.margins(robot, q) - J @ x
+        reached = after < AT_LIMIT
+        return J[reached], np.minimum(after[reached], 0.0)
+
+    def row_names(self, robot: Robot) -> list[str]:
+        """Name each row."""
+        return [self.name] * self.row_count(robot)

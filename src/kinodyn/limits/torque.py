@@ -1,0 +1,45 @@
+"""Joint torques."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
+from kinodyn.limits.limit import Limit
+from kinodyn.model.robot import Robot
+
+
+class TorqueLimit(Limit):
+    """Keep joint torques within limits, in `InverseDynamicsQP`; inverse kinematics knows no torques.
+
+    Parameters
+    ----------
+    values
+        Largest torques [N m or N]: one number, one for each velocity (nv,), or a dict of joint -> limit in place of the
+        robot's. None: those of the robot.
+    """
+
+    name = "torque"
+
+    def __init__(self, values: ArrayLike | Mapping[str, float] | None = None) -> None:
+        self.values = values
+
+    def check_velocity_level(self) -> None:
+        """Refuse: velocities have no torques."""
+        raise InputError("a TorqueLimit has no meaning in inverse kinematics; give it to control.InverseDynamicsQP")
+
+    def bounds(self, robot: Robot) -> Array:
+        """Return the largest torque (nv,); 1e30 where there is no limit."""
+        own = np.minimum(robot.limits.effort, UNLIMITED)
+        if self.values is None:
+            return own
+        return np.minimum(by_joint(robot, "torque limits", self.values, own), UNLIMITED)
+
+    def narrow(self, robot: Robot, bounds: JointBounds) -> None:
+        """Narrow the bounds of torques."""
+        np.minimum(bounds.effort, self.bounds(robot), out=bounds.effort)

@@ -1,0 +1,56 @@
+"""Joint velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
+from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
+from kinodyn.model.robot import Robot
+
+
+class VelocityLimit(Limit):
+    """Keep joint velocities within limits.
+
+    Parameters
+    ----------
+    values
+        Largest velocities [rad/s or m/s]: one number, one for each velocity (nv,), or a dict of joint -> limit in place
+        of the robot's. None: those of the robot.
+    scale
+        Factor of all of them.
+    """
+
+    name = "velocity"
+    order = 1
+
+    def __init__(self, values: ArrayLike | Mapping[str, float] | None = None, *, scale: float = 1.0) -> None:
+        if not isinstance(scale, int | float | np.number) or not 0 < scale < np.inf:
+            raise InputError(f"scale must be a positive number, got {scale!r}")
+        self.values = values
+        self.scale = float(scale)
+
+    def bounds(self, robot: Robot) -> Array:
+        """Return the largest velocity (nv,); 1e30 where there is no limit."""
+        own = np.minimum(robot.limits.velocity, UNLIMITED)
+        return np.minimum(self.scale * by_joint(robot, "velocity limits", self.values, own), UNLIMITED)
+
+    def narrow(self, robot: Robot, bounds: JointBounds) -> None:
+        """Narrow the bounds of velocities."""
+        np.minimum(bounds.velocity, self.bounds(robot), out=bounds.velocity)
+
+    def reactions(self, motion: LimitedMotion) -> list[Reaction]:
+        """Name the joints that move as fast as they may; at rest there are none."""
+        if motion.dt is None:
+            return []
+        largest = self.bounds(motion.robot) * motion.dt * (1 - 1e-9)
+        return [
+            motion.stop(joint, k, 1 if motion.x[k] < 0 else -1, "velocity")
+            for joint, k, _ in list(motion.columns())
+            if abs(motion.x[k]) >= largest[k]
+        ]

@@ -1,0 +1,194 @@
+"""Rows that motion is to follow: what tasks and limits have in common.
+
+Rows have an error e(q) and a Jacobian J such that J v = -de/dt while the target rests. A task asks for J x = e, a limit
+for J x <= e, where e is the margin that is left. The core computes both, and the drift (dJ/dt) v, by one formula for
+all solvers (`cpp/tasks`, `cpp/limits`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.layouts import block_size, layout, named_view
+from kinodyn.model.robot import Robot
+
+ERROR, JACOBIAN, DRIFT = range(3)  # what the core's `task_rows` returns
+
+
+class Rows(ABC):
+    """Rows of a task or of a limit.
+
+    Attributes
+    ----------
+    name : str
+        How results and messages call it.
+    priority : int
+        0 comes first.
+    enabled : bool
+        Whether it counts; can be switched at any time.
+    version : int
+        Grows with every change, so that solvers see what is new. `settings_version` grows with changes other than
+        those of the target and its motion.
+    """
+
+    native: ClassVar[bool] = True  # False: the rows come from `evaluate`
+    inequality: ClassVar[bool] = False
+    moving: ClassVar[frozenset[str]] = frozenset()  # attributes that do not count as settings
+
+    name: str
+    priority: int
+    enabled: bool
+    required: bool
+    version: int
+    settings_version: int
+
+    def _begin(self, name: str, priority: int) -> None:
+        if not isinstance(priority, int | np.integer) or isinstance(priority, bool) or priority < 0:
+            raise InputError(f"priority of {name!r} must be an integer from 0 on, got {priority!r}")
+        self.__dict__.update(version=0, settings_version=0)
+        self.name = name
+        self.priority = int(priority)
+        self.enabled = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "enabled":
+            value = bool(value)
+            if self.__dict__.get(name) is value:
+                return
+        object.__setattr__(self, name, value)
+        self._changed(name)
+
+    def _changed(self, name: str) -> None:
+        self.__dict__["version"] += 1
+        if name not in self.moving:
+            self.__dict__["settings_version"] += 1
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """Name of the rows in the core's registry (`cpp/tasks/registry.hpp`)."""
+
+    @abstractmethod
+    def row_count(self, robot: Robot) -> int:
+        """Count the rows for a robot."""
+
+    def frames(self, robot: Robot) -> tuple[int, int]:
+        """Return the indices of the frame and of the frame that it is seen from; -1 is the world."""
+        return -1, -1
+
+    def check(self, robot: Robot) -> None:  # noqa: B027 (most robots have all rows)
+        """Raise if the robot cannot have these rows."""
+
+    @abstractmethod
+    def settings(self, robot: Robot) -> dict[str, Any]:
+        """Return the fields of the core's block that are neither target nor motion of the target."""
+
+    def references(self) -> dict[str, Array | None]:
+        """Return the fields of the core's block that say where the target is and how it moves."""
+        return {}
+
+    def batch(self) -> tuple[int, ...]:
+        """Return the batch shape of the references."""
+        return ()
+
+    def prepare(self, robot: Robot, q: Array) -> None:  # noqa: B027 (few rows take something from q)
+        """Take from q what was not given, such as a target."""
+
+    def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
+        """Compute error (..., rows) and Jacobian (..., rows, nv) of rows that are not native."""
+        return self.error(robot, q), self.jacobian(robot, q)
+
+    def error(self, robot: Robot, q: ArrayLike) -> Array:
+        """Compute the error (..., rows): the motion that is missing, without weights."""
+        return _compute(self, robot, q, np.zeros(robot.nv), ERROR)
+
+    def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
+        """Compute how joint velocities reduce the error (..., rows, nv), without weights."""
+        return _compute(self, robot, q, np.zeros(robot.nv), JACOBIAN)
+
+    def drift(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+        """Compute (dJ/dt) v (..., rows) at joint velocities v (..., nv), for a target at rest."""
+        return _compute(self, robot, q, v, DRIFT)
+
+    @abstractmethod
+    def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
+        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt."""
+
+
+class Block:
+    """The fields of one task or limit, by name, among the numbers of all of them."""
+
+    def __init__(self, robot: Robot, source: Rows, offset: int = 0) -> None:
+        source.check(robot)
+        self.robot, self.source, self.offset = robot, source, offset
+        self.rows = source.row_count(robot)
+        self._dtype = layout(source.kind, **_sizes(source.kind, self.rows, robot))
+        self.size = block_size(self._dtype)
+        self.version = self._settings_version = -1
+        self._fields: dict[str, Array] = {}
+
+    def write_entry(self, entry: np.void, level: int) -> None:
+        """Fill the entry of the core's table."""
+        source = self.source
+        entry["kind"], entry["level"] = _core.task_kinds.index(source.kind), level
+        entry["frame"], entry["reference"] = source.frames(self.robot)
+        entry["rows"], entry["offset"] = self.rows, self.offset
+        entry["inequality"], entry["required"] = source.inequality, source.required
+
+    def attach(self, numbers: Array) -> None:
+        """Take its part of numbers (..., size of all) that hold nothing yet."""
+        self.version = self._settings_version = -1
+        view = named_view(numbers[..., self.offset : self.offset + self.size], self._dtype)
+        self._fields = {name: view[name] for name in self._dtype.names or ()}
+
+    def write(self) -> None:
+        """Write what is new."""
+        source = self.source
+        if self._settings_version != source.settings_version:
+            for name, value in source.settings(self.robot).items():
+                self.put(name, value)
+            self._settings_version = source.settings_version
+        for name, value in source.references().items():
+            self.put(name, value)
+        self.version = source.version
+
+    def put(self, name: str, value: Any) -> None:
+        """Write one field, whose last axis must fit; None is zero."""
+        to = self._fields[name]
+        if isinstance(value, np.ndarray) and value.ndim and value.shape[-1] != to.shape[-1]:
+            raise InputError(f"{name} of {self.source.name!r} must have shape (..., {to.shape[-1]}), got {value.shape}")
+        to[...] = 0.0 if value is None else value
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a field of this name."""
+        return name in self._fields
+
+
+def _sizes(kind: str, rows: int, robot: Robot) -> dict[str, int]:
+    """Return those sizes that the layout of a kind asks for."""
+    known = {"rows": rows, "nq": robot.nq, "nv": robot.nv}
+    fields = _core.layouts()[kind]
+    assert isinstance(fields, list)  # a block, not a record
+    asked = {size for _, _, shape in fields for size in shape if isinstance(size, str)}
+    return {name: known[name] for name in asked}
+
+
+def _compute(source: Rows, robot: Robot, q: ArrayLike, v: ArrayLike, output: int) -> Array:
+    """Compute error, Jacobian or drift in the core, of a target at rest and all rows."""
+    block = Block(robot, source)
+    numbers = np.zeros((*source.batch(), block.size))
+    block.attach(numbers)
+    block.write()
+    for name, value in (("weights", 1.0), ("velocity", 0.0), ("acceleration", 0.0)):
+        if block.has(name):
+            block.put(name, value)
+    entry = np.zeros(1, dtype=layout("task_entry"))
+    block.write_entry(entry[0], 0)
+    return _core.task_rows(robot, q, v, entry, numbers, block.rows, output)
