@@ -1,50 +1,57 @@
-"""Draw the way of the data for the page "Architecture": python docs/images/architecture.py."""
+"""Draw the data flow for the page "Architecture": python docs/images/architecture.py."""
 
 from pathlib import Path
 
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+# Packages in the order of their imports; tests/test_architecture.py compares them with the source.
 COLUMNS: tuple[tuple[str, ...], ...] = (
-    ("URDF, MJCF, xacro,\nSRDF, DH tables,\nbundled robots",),
-    ("Description", "Robot"),
-    ("kinematics\nworkspace", "dynamics\ncentroidal", "State"),
-    ("contact\nactuation", "tasks, limits", "derivation\nidentification"),
-    ("ik", "trajectory", "balance"),
-    ("control\nqp", "sim: native,\nMuJoCo", "Recording"),
+    ("spatial", "description", "qp"),
+    ("model",),
+    ("kinematics", "dynamics"),
+    ("derivation", "identification", "tasks", "limits"),
+    ("ik", "trajectory"),
+    ("control", "balance"),
+    ("recording", "sim"),
     ("estimation", "walking"),
-    ("report", "cli", "viewer"),
+    ("report", "viewer", "cli"),
 )
-FILLS = ("#f1f3f7", "#dbe7f7", "#c9dcf5", "#c9dcf5", "#b4cff1", "#9fc1ec", "#86b0e6", "#f6d7b0")
+NOTES = {
+    "description": "URDF, MJCF, DH",
+    "model": "Robot, State",
+    "dynamics": "centroidal, contact",
+    "ik": "analytic, numeric,\nwhole body",
+    "sim": "native, MuJoCo",
+    "recording": "states over time",
+}
+CORE = (1, 7)  # columns whose arithmetic is in the C++ core
+FILLS = ("#f1f3f7", "#dbe7f7", "#c9dcf5", "#c9dcf5", "#b4cff1", "#9fc1ec", "#93b9ea", "#86b0e6", "#f6d7b0")
 WIDTH, HEIGHT, GAP = 1.5, 0.72, 0.42
+EDGE, CORE_COLOUR = "#4a6fa5", "#b2560d"
 
 
 def main() -> None:
     """Draw the columns, and an arrow from each to the next."""
-    figure = Figure(figsize=(13, 3.3), layout="constrained")
+    figure = Figure(figsize=(14, 4.0), layout="constrained")
     axes = figure.subplots()
     for k, (names, fill) in enumerate(zip(COLUMNS, FILLS, strict=True)):
         x = k * (WIDTH + GAP)
         for n, name in enumerate(names):
-            y = 1.0 * (0.5 * (len(names) - 1) - n)
-            height = 1.1 if k == 0 else HEIGHT
-            box = FancyBboxPatch((x, y - height / 2), WIDTH, height, boxstyle="round,pad=0.03", fc=fill, ec="#4a6fa5")
+            y = 0.95 * (0.5 * (len(names) - 1) - n)
+            box = FancyBboxPatch((x, y - HEIGHT / 2), WIDTH, HEIGHT, boxstyle="round,pad=0.03", fc=fill, ec=EDGE)
             axes.add_patch(box)
-            axes.text(x + WIDTH / 2, y, name, ha="center", va="center", fontsize=9.5 if k else 8.5)
+            note = NOTES.get(name, "")
+            axes.text(x + WIDTH / 2, y + (0.14 if note else 0.0), name, ha="center", va="center", fontsize=10)
+            axes.text(x + WIDTH / 2, y - 0.14, note, ha="center", va="center", fontsize=7.5, color="#44546a")
         if k:
-            style = {"arrowstyle": "-|>", "lw": 1.8, "color": "#4a6fa5", "shrinkA": 0, "shrinkB": 0}
+            style = {"arrowstyle": "-|>", "lw": 1.8, "color": EDGE, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", (x - 0.06, 0.0), (x - GAP + 0.06, 0.0), arrowprops=style)
-    end = len(COLUMNS) * (WIDTH + GAP) - GAP
-    axes.set(xlim=(-0.1, end + 0.1), ylim=(-1.75, 1.55), aspect="equal")
-    axes.plot([WIDTH + GAP, 6 * (WIDTH + GAP) - GAP], [-1.5, -1.5], color="#b2560d", lw=3, solid_capstyle="round")
-    axes.text(
-        6 * (WIDTH + GAP) - GAP + 0.1,
-        -1.5,
-        "has its arithmetic in the C++ core",
-        color="#7a3a06",
-        fontsize=9.5,
-        va="center",
-    )
+    first, last = (k * (WIDTH + GAP) for k in CORE)
+    axes.plot([first, last - GAP], [-2.15, -2.15], color=CORE_COLOUR, lw=3, solid_capstyle="round")
+    text = "numerical kernels in the C++ core"
+    axes.text(last - GAP + 0.1, -2.15, text, color="#7a3a06", fontsize=9.5, va="center")
+    axes.set(xlim=(-0.1, len(COLUMNS) * (WIDTH + GAP) - GAP + 0.1), ylim=(-2.4, 2.0), aspect="equal")
     axes.set_axis_off()
     figure.savefig(Path(__file__).parent / "architecture.png", dpi=80, bbox_inches="tight")
 

@@ -26,7 +26,7 @@ from kinodyn.viewer.workspace_cloud import WorkspaceCloud
 TITLES = {
     "frames": "Frames",
     "com": "Centre of mass",
-    "projection": "Ground projection of the CoM",
+    "projection": "CoM projection",
     "support": "Support polygon",
     "zmp": "Zero moment point",
     "forces": "Contact forces",
