@@ -27,7 +27,7 @@
 #include "limits/control_limits.hpp"
 #include "limits/position.hpp"
 #include "limits/velocity.hpp"
-#include "solver/stack.hpp"
+#include "solver/hierarchy.hpp"
 #include "tasks/weighted_rows.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -63,10 +63,10 @@ struct InverseDynamicsQP {
         const long bodies = static_cast<long>(c.model->bodies.size());
         return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes + Memory::words(s.rows, s.n) +
                Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) + 3 * padded(s.forces) +
-               padded(s.nv) + 2 * padded(plan.levels * padded(s.n)) + 4 * padded(s.largest_task) + padded(s.n) +
+               padded(s.nv) + 2 * padded(plan.levels * padded(s.n)) + 4 * padded(s.largest_task) +
                ControlLimits::words(s.nv, s.n, s.limit_rows, s.constraints) +
                padded(ControlLimits::Cone::words * plan.n_contacts) + padded(plan.levels * objective_words) +
-               Stack<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv + s.limit_rows);
+               Hierarchy<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv + s.limit_rows);
     }
     static constexpr long objective_words = (sizeof(Objective) + sizeof(double) - 1) / sizeof(double);
 
@@ -91,12 +91,11 @@ struct InverseDynamicsQP {
         Matrix A, J, base;  // rows of tasks; of contacts; of what nothing drives
         double *b, *desired, *scale, *f, *base_desired, *scales, *offsets;
         double *error, *rate, *bias, *task_desired;  // of one task
-        int* columns;                                // of J that are not zero
-        Objective* objectives;                       // one of each level
+        Objective* objectives;                       // one for each level
         ControlLimits limits;
         ControlLimits::Cone* cones;
-        Stack<ControlLimits> stack;
-        long n = 0, m = 0, n_base = 0, n_columns = 0, n_cones = 0;
+        Hierarchy<ControlLimits> hierarchy;
+        long n = 0, m = 0, n_base = 0, n_cones = 0;
         double unit = 1;  // of forces
         bool relaxed = false, unmet = false;
 
@@ -124,11 +123,10 @@ struct InverseDynamicsQP {
             base_desired = memory.take(nv);
             for (double** x : {&scales, &offsets}) *x = memory.take(plan.levels * padded(sizes.n));
             for (double** x : {&error, &rate, &bias, &task_desired}) *x = memory.take(sizes.largest_task);
-            columns = reinterpret_cast<int*>(memory.take(sizes.n));
             limits.take(memory, nv, sizes.n, sizes.limit_rows, sizes.constraints);
             cones = reinterpret_cast<ControlLimits::Cone*>(memory.take(ControlLimits::Cone::words * plan.n_contacts));
             objectives = reinterpret_cast<Objective*>(memory.take(plan.levels * objective_words));
-            stack.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv + sizes.limit_rows);
+            hierarchy.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv + sizes.limit_rows);
         }
 
         void solve() {
@@ -191,12 +189,6 @@ struct InverseDynamicsQP {
                 if (contact.touches) constraint += contact.cone_rows + 1;
             }
             n = nv + m;
-            n_columns = 0;
-            for (int j = 0; j < nv; ++j) {
-                bool used = false;
-                for (long i = 0; i < m; ++i) used |= J[i][j] != 0;
-                if (used) columns[n_columns++] = j;
-            }
         }
 
         // Torques as functions of x, and those that must be zero.
@@ -332,21 +324,36 @@ struct InverseDynamicsQP {
         // As it almost always goes: contacts stay, and limits leave a feasible set.
         bool solve_all_at_once() {
             constexpr double rank_tolerance = 1e-4;
-            stack.start(n, J, desired, m, columns, n_columns, rank_tolerance);
-            stack.add_equalities(base, base_desired, n_base, 1e-12);
+            hierarchy.start(n);
+            hierarchy.add_equalities(J, desired, m, rank_tolerance);
+            hierarchy.add_equalities(base, base_desired, n_base, 1e-12);
             for (long i = 0; i < w.call.out[io::Active].size; ++i) w.out[io::Active][i] = 0;
             return solve_levels(false);
         }
         bool solve_levels(bool best_effort) {
             bool met = true;
             for (int k = 0; k < plan.levels && (met || best_effort); ++k) {
-                const long place = k * limits.count;
                 // once there is an answer to the first level, there is one to all
-                met &= stack.minimise(objectives[k], damping(), k + 1 == plan.levels, limits,
-                                      w.in[io::WarmStart] + place, w.out[io::Active] + place, best_effort || k > 0) ||
-                       k > 0;
+                met &= minimise(objectives[k], k + 1 == plan.levels, k, best_effort || k > 0) || k > 0;
             }
             return met;
+        }
+        bool minimise(const Objective& objective, bool last, int place, bool best_effort) {
+            constexpr double null_space_factor = 100;  // motion that serves a level only through constraints costs more
+            begin_working_set(place);
+            // the last level has weights on all variables
+            const LevelSettings level = {last ? 0 : damping(), null_space_factor * damping(), 1e-6};
+            const bool met = hierarchy.minimise(objective, level, last, limits, best_effort);
+            end_working_set(place);
+            return met;
+        }
+        void begin_working_set(int place) {
+            const double* guess = w.in[io::WarmStart] + place * limits.count;
+            for (long i = 0; i < limits.count; ++i) hierarchy.working_set()[i] = guess[i];
+        }
+        void end_working_set(int place) {
+            double* active = w.out[io::Active] + place * limits.count;
+            for (long i = 0; i < limits.count; ++i) active[i] = hierarchy.working_set()[i];
         }
 
         // Limits that contradict each other: forces and torques always have an answer, then joints exceed the bounds
@@ -354,26 +361,25 @@ struct InverseDynamicsQP {
         // than a joint is rammed into its end.
         void solve_relaxed() {
             relaxed = true;
-            const long first = plan.levels * limits.count, second = first + limits.count;
-            const double* warm_start = w.in[io::WarmStart];
-            double* active = w.out[io::Active];
-            stack.start(n, base, base_desired, 0, columns, 0, 0);
-            stack.add_equalities(base, base_desired, n_base, 1e-12);
-            stack.relax(limits, warm_start + first, active + first);
+            hierarchy.start(n);
+            hierarchy.add_equalities(base, base_desired, n_base, 1e-12);
+            begin_working_set(plan.levels);
+            hierarchy.relax(limits);
+            end_working_set(plan.levels);
             const Objective contacts = {J, desired, m, nullptr, nullptr, false};
-            stack.minimise(contacts, damping(), false, limits, warm_start + second, active + second, true);
+            minimise(contacts, false, plan.levels + 1, true);
             limits.widen();
             unmet = !solve_levels(true);
         }
 
         void report(const RobotState& state) {
-            const double* x = stack.x();
+            const double* x = hierarchy.x();
             for (long k = 0; k < nv; ++k) w.out[io::Acceleration][k] = x[k];
             write_torques(x);
             write_forces(state, x);
             limits.excess(x, unit, w.out[io::Excess]);
             write_residuals(x);
-            *reinterpret_cast<IdQpInfo*>(w.out[io::Info]) = {static_cast<double>(stack.iterations()),
+            *reinterpret_cast<IdQpInfo*>(w.out[io::Info]) = {static_cast<double>(hierarchy.iterations()),
                                                              static_cast<double>(relaxed), static_cast<double>(unmet)};
         }
         void write_torques(const double* x) {

@@ -18,6 +18,7 @@
 #include "limits/position.hpp"
 #include "limits/velocity.hpp"
 #include "solver/hierarchy.hpp"
+#include "solver/linear_constraints.hpp"
 #include "tasks/weighted_rows.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -50,8 +51,9 @@ struct WholeBody {
         const WholeBodyPlan& plan = plan_of(c);
         const Sizes sizes(plan);
         const long n = c.model->nv;
-        return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + padded(sizes.rows) + 4 * padded(n) +
-               2 * padded(sizes.largest_task) + Hierarchy::words(n, sizes.rows, sizes.inequalities) +
+        return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + padded(sizes.rows) + 2 * padded(n) +
+               2 * padded(sizes.largest_task) + LinearConstraints::words(n, sizes.inequalities) +
+               Hierarchy<LinearConstraints>::words(n, sizes.rows, n + sizes.inequalities, sizes.inequalities) +
                padded(block_size<SolveProgress>({plan.levels, c.model->nq})) + lanes;
     }
 
@@ -71,7 +73,8 @@ struct WholeBody {
         const int max_steps;
         const JointBounds joints;
         World<double> world;
-        Hierarchy hierarchy;
+        Hierarchy<LinearConstraints> hierarchy;
+        LinearConstraints constraints;
         Objective objective;
         double *lower, *upper;  // of x
         double *error, *b;      // of one task
@@ -98,9 +101,11 @@ struct WholeBody {
             Memory memory = {w.free};
             objective.A = memory.matrix(sizes.rows, n);
             objective.b = memory.take(sizes.rows);
-            for (double** x : {&objective.scale, &objective.offset, &lower, &upper}) *x = memory.take(n);
+            for (double** x : {&objective.scale, &objective.offset}) *x = memory.take(n);
             for (double** x : {&error, &b}) *x = memory.take(sizes.largest_task);
-            hierarchy.take(memory, n, sizes.rows, sizes.inequalities);
+            constraints.take(memory, n, sizes.inequalities);
+            lower = constraints.lower, upper = constraints.upper;
+            hierarchy.take(memory, n, sizes.rows, n + sizes.inequalities, sizes.inequalities);
             place_progress(memory);
             for (int k = 0; k < model.nq; ++k) q[k] = w.in[io::Configuration][k];
             for (long k = 0; k < w.call.out[io::ActiveBounds].size; ++k) w.out[io::ActiveBounds][k] = 0;
@@ -188,14 +193,15 @@ struct WholeBody {
 
         // Would no level gain by a tiny step from here? This tells rest, short of what is asked for, from motion.
         bool at_rest() {
-            constexpr double tiny = 1e-5, slope = 3e-5, nothing = 1e-16;  // 1e-8 m or rad, squared
+            constexpr double tiny = 1e-5, slope = 6e-5, nothing = 1e-16;  // 1e-8 m or rad, squared
             const double before = state->trust;
             state->trust = tiny / (joints.velocity[0] * dt);
             solve_levels();
             state->trust = before;
             bool still = true;
             for (int k = 0; k < plan.levels; ++k)
-                still &= levels[k].now - levels[k].predicted <= slope * tiny * __builtin_sqrt(levels[k].now) + nothing;
+                still &=
+                    levels[k].above - levels[k].predicted <= slope * tiny * __builtin_sqrt(levels[k].now) + nothing;
             return still;
         }
 
@@ -241,7 +247,9 @@ struct WholeBody {
             world.place_all(model, q);
             world.gather(model);
             bound_steps();
-            hierarchy.start(lower, upper);
+            constraints.start();
+            hierarchy.start(n);
+            constraints.clamp(hierarchy.x());
             const RobotState robot(model, world, q, nullptr);
             const bool required_only = max_steps > 1 && state->steps > optional_share * max_steps;
             for (int k = 0; k < plan.n_tasks;) {
@@ -255,27 +263,48 @@ struct WholeBody {
                     square += append(robot, plan.tasks[k], w.out[io::Errors] + 2 * k);
                 }
                 LevelProgress& progress = levels[first.level];
-                progress.now = progress.predicted = 0;
+                progress.now = progress.above = progress.predicted = 0;
                 progress.limit = first.inequality;
-                if (!required_only || required) solve_level(first, square, k == plan.n_tasks);
+                if (!required_only || required) solve_level(first, square, required, k == plan.n_tasks);
             }
         }
 
-        void solve_level(const TaskEntry& first, double square, bool last) {
+        void solve_level(const TaskEntry& first, double square, bool required, bool last) {
             LevelProgress& progress = levels[first.level];
             const bool limit = first.inequality != 0;
             if (max_steps > 1) {
                 if (progress.unit == 0) progress.unit = 1 / (max_squared_row_norm(objective, n) + 1e-300);
                 progress.now = size_of(progress.unit * squared_residual(objective, nullptr, n, limit));
+                progress.above = progress.now;
+                if (required)
+                    progress.above = size_of(progress.unit * squared_residual(objective, hierarchy.x(), n, limit));
             }
             const long row = n * (first.level + 1);
             if (limit)
-                hierarchy.add_inequalities(objective.A, objective.b, objective.rows);
+                limit_motion();
             else
-                hierarchy.minimise(objective, settings.damping, square, last, warm_start + row,
-                                   w.out[io::ActiveBounds] + row);
+                minimise(square, last, warm_start + row, w.out[io::ActiveBounds] + row);
             if (max_steps > 1)
                 progress.predicted = size_of(progress.unit * squared_residual(objective, hierarchy.x(), n, limit));
+        }
+
+        // Inequalities hold from now on, or are violated as little as the levels above allow.
+        void limit_motion() {
+            constraints.append(objective.A, objective.b, objective.rows);
+            double* active = hierarchy.working_set();
+            for (long i = 0; i < constraints.count; ++i) active[i] = 0;
+            hierarchy.relax(constraints);
+        }
+
+        // Damping grows with the square of the level's error, as if no error were above 1 m or rad, and is always
+        // enough to have a best answer where the level alone leaves a choice.
+        void minimise(double square, bool last, const double* guess, double* result) {
+            const double most = max_squared_row_norm(objective, n);
+            const double damping = 1e-10 * most + settings.damping * (square < most ? square : most) + 1e-200;
+            double* active = hierarchy.working_set();
+            for (long i = 0; i < constraints.count; ++i) active[i] = i < n ? guess[i] : 0;
+            hierarchy.minimise(objective, {damping, damping, 1e-10}, last, constraints, true);
+            for (long i = 0; i < n; ++i) result[i] = active[i];
         }
 
         // The square of an error, growing no more than in proportion beyond 1 m or rad: what is far off must not
@@ -319,7 +348,8 @@ struct WholeBody {
 
         // Tells what the step does; returns its largest motion.
         double report() {
-            const double* x = hierarchy.x();
+            double* x = hierarchy.x();
+            constraints.clamp(x);
             constexpr double on_bound = 1e-11;  // rad or m
             double largest = 0;
             for (long k = 0; k < n; ++k) {

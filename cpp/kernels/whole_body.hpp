@@ -60,9 +60,10 @@ struct SolveState {
     double last;                              // after which there are no more steps
 };
 
-// What a level misses, squared: now, and after the step as predicted; and both for the step before.
+// What a level misses, squared: now, after the motion of the levels above (if it is required), and after the step as
+// predicted; the first and the last also for the step before.
 struct LevelProgress {
-    double now, predicted, before, predicted_before;
+    double now, above, predicted, before, predicted_before;
     double unit;   // of weighted errors, as they were at the start
     double limit;  // whether it is a limit, which counts no less than the level that it precedes
 };

@@ -12,13 +12,13 @@ namespace kinodyn::KINODYN_TARGET {
 class ControlLimits {
   public:
     long count = 0;
-    double *lower, *upper;
+    double *lower, *upper, *tolerance;
     Matrix torque;     // (nv, n): torques of x, before h
     const double* h;   // torques at x = 0
     Objective limits;  // J a <= b
 
     static long words(long nv, long n, long limit_rows, long count) {
-        return Memory::words(nv, n) + Memory::words(limit_rows, nv) + padded(limit_rows) + 5 * padded(count) +
+        return Memory::words(nv, n) + Memory::words(limit_rows, nv) + padded(limit_rows) + 4 * padded(count) +
                3 * padded(nv);
     }
     void take(Memory& memory, long nv, long n, long limit_rows, long rows) {
@@ -26,7 +26,7 @@ class ControlLimits {
         torque = memory.matrix(nv, n);
         limits.A = memory.matrix(limit_rows, nv);
         limits.b = memory.take(limit_rows);
-        for (double** x : {&lower, &upper, &tolerance_, &value_, &other_}) *x = memory.take(rows);
+        for (double** x : {&lower, &upper, &tolerance, &value_}) *x = memory.take(rows);
         for (double** x : {&share_, &low_, &high_}) *x = memory.take(nv);
     }
 
@@ -63,7 +63,7 @@ class ControlLimits {
         for (long i = 0; i < count; ++i) {
             const double a = fabs(lower[i]) < HUGE_VAL ? fabs(lower[i]) : 0;
             const double b = fabs(upper[i]) < HUGE_VAL ? fabs(upper[i]) : 0;
-            tolerance_[i] = 1e-10 * (1 + (a > b ? a : b));
+            tolerance[i] = 1e-10 * (1 + (a > b ? a : b));
         }
     }
 
@@ -93,19 +93,6 @@ class ControlLimits {
         }
     }
 
-    // The largest step in [0, 1] from x towards y that violates no constraint by more than x does.
-    double max_step(const double* x, const double* y) const {
-        evaluate(x, value_);
-        evaluate(y, other_);
-        double share = 1;
-        for (long i = 0; i < count; ++i) {
-            const double change = other_[i] - value_[i];
-            const double room = change > 0 ? upper[i] - value_[i] : value_[i] - lower[i];
-            if (fabs(change) * share > room + tolerance_[i]) share = (room > 0 ? room : 0) / fabs(change);
-        }
-        return share;
-    }
-
     void evaluate(const double* x, double* value) const {
         for (long i = 0; i < nv_; ++i) value[i] = elastic_ ? x[i] - x[n_ + i] : x[i];
         multiply(torque, nv_, x, padded(n_), value + nv_);
@@ -125,6 +112,7 @@ class ControlLimits {
             value[cone.row + cone.rows] = f[normal_force];
         }
     }
+    long variable_of(long i) const { return i < nv_ && !elastic_ ? i : -1; }
     void normal(long i, double* g) const {
         clear_row(g, padded(elastic_ ? n_ + slacks() : n_));
         if (i < nv_) {
@@ -152,14 +140,6 @@ class ControlLimits {
             return;
         }
     }
-    double tolerance(long i) const { return tolerance_[i]; }
-
-    bool satisfied(const double* x) const {
-        evaluate(x, value_);
-        for (long i = 0; i < count; ++i)
-            if (!(value_[i] >= lower[i] - tolerance_[i] && value_[i] <= upper[i] + tolerance_[i])) return false;
-        return true;
-    }
 
     // By how much each row is beyond what was asked for at first, in the units of users: accelerations, torques, rates
     // of margins, forces (times `unit`).
@@ -182,7 +162,7 @@ class ControlLimits {
     long nv_ = 0, n_ = 0, n_cones_ = 0, limit_rows_ = 0;
     bool elastic_ = false;
     const Cone* cones_ = nullptr;
-    double *tolerance_, *value_, *other_;
+    double* value_;
     double *share_, *low_, *high_;  // 1 / largest torque; bounds of accelerations
 };
 

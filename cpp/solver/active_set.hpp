@@ -1,190 +1,257 @@
-// The least of a convex quadratic form under two-sided linear constraints: the dual active-set method of D. Goldfarb
-// and A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs" (1983).
+// Minimises a strictly convex quadratic form under two-sided linear constraints: the dual active-set method of
+// D. Goldfarb and A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs" (1983).
 //
-// It starts at the free minimum, or where the constraints hold that held last time, and takes in one violated
-// constraint after the other: so it is done at once where none is violated, which in control is the rule.
+// It starts at the unconstrained minimum, or with the working set of the last solve (warm start), and activates one
+// violated constraint after the other: so it is done at once where none is violated, which in control is the rule.
+//
+// The form is given in terms of x itself by J, whose rows are directions of x. Constraints are evaluated all together,
+// and a constraint's normal is needed only once it is activated: so rows that are cheap to evaluate, such as torques,
+// cost next to nothing until they matter, and a bound of a single variable never needs a product.
+//
+// Constraints has:
+//   long count                        number of constraints
+//   double *lower, *upper, *tolerance of each constraint; bounds may be infinite
+//   void evaluate(x, value)           values of all constraints
+//   void normal(i, row)               gradient of constraint i
+//   long variable_of(i)               variable that is constraint i, or -1 if it is not a single variable
 #pragma once
 
-#include "solver/dense.hpp"
+#include "solver/null_space.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-struct ActiveSet {
-    long n = 0;  // variables
-    long m = 0;  // constraints
-    Matrix G;    // lower <= G y <= upper
-    double *lower, *upper;
-    Matrix J;       // H^-1 = J^T J; rows from `held` on span the directions that the held constraints leave
-    Matrix R;       // row j: column j of the triangular factor of the held constraints
-    double* y;      // the free minimum on entry, the answer on return
-    double* u;      // multipliers of the held constraints
-    double* side;   // of each constraint: 1 held at its lower, -1 at its upper side, 0 not held
-    double* guess;  // like side: what is expected to be held in the end
-    double *normal, *d, *r, *value, *z;
-    double* inverse;  // of the diagonal of R
-    double* shut;     // of each constraint: 0, or endless where it is held or rounding makes it impossible to meet
-    double* excess;
-    int* which;  // constraint behind each multiplier
-    long held = 0;
-    double through = 0;  // square of the part of d beyond what is held
+template <class Constraints>
+class ActiveSet {
+  public:
+    Matrix J;      // rows: directions of x; the inverse of the Hessian is J^T J
+    double* x;     // the unconstrained minimum on entry, the solution on return
+    double* side;  // of each constraint: 1 active at its lower, -1 at its upper bound, 0 inactive. On entry: warm start
     int iterations = 0;
 
-    static constexpr double tolerance = 1e-12;  // of a constraint, in its own units
-
-    static long words(long n, long m) {
-        return Memory::words(m, n) + 2 * Memory::words(n, n) + 8 * padded(n + 1) + 7 * padded(m);
+    static long words(long n, long constraints) {
+        return 2 * Memory::words(n, n) + 9 * padded(n + 1) + 7 * padded(constraints);
     }
-    void take(Memory& memory, long most_n, long most_m) {
-        G = memory.matrix(most_m, most_n);
-        J = memory.matrix(most_n, most_n);
-        R = memory.matrix(most_n, most_n);
-        for (double** x : {&y, &u, &normal, &d, &r, &z, &inverse}) *x = memory.take(most_n + 1);
-        for (double** x : {&lower, &upper, &side, &guess, &value, &shut, &excess}) *x = memory.take(most_m);
-        which = reinterpret_cast<int*>(memory.take(most_n + 1));
+    void take(Memory& memory, long n, long constraints) {
+        J = memory.matrix(n, n);
+        R_ = memory.matrix(n, n);
+        for (double** v : {&x, &start_, &u_, &normal_, &d_, &r_, &z_, &inverse_}) *v = memory.take(n + 1);
+        for (double** v : {&side, &lower_, &upper_, &value_, &guess_, &closed_, &violation_})
+            *v = memory.take(constraints);
+        which_ = reinterpret_cast<int*>(memory.take(n + 1));
     }
 
-    // Returns false if a constraint could not be met.
-    bool solve() {
-        held = 0;
-        iterations = 0;
-        bool met = true;
-        for (long i = 0; i < m; ++i) side[i] = 0, shut[i] = 0;
-        for (long i = m; i < padded(m); ++i) lower[i] = upper[i] = value[i] = 0, shut[i] = HUGE_VAL;
+    // For `directions` rows of J, each of n numbers. Returns false if a constraint cannot be met: with `best_effort`
+    // after meeting the others. All motion lies in `space`, which contains the point `from`. If that is `feasible`,
+    // constraints that it violates within their tolerance are widened to it, so that they stay feasible where `space`
+    // leaves no motion.
+    bool solve(const Constraints& constraints, const NullSpace& space, const double* from, bool feasible,
+               long directions, long n, bool best_effort) {
+        of_ = &constraints, space_ = &space, from_ = from;
+        m_ = directions, end_ = padded(n);
+        active_ = 0, iterations = 0, direct_ = false;
+        const long count = constraints.count;
+        of_->evaluate(from, value_);
+        for (long i = 0; i < count; ++i) {
+            const double value = value_[i], low = of_->lower[i], high = of_->upper[i];
+            const double little = feasible ? of_->tolerance[i] : 0;
+            lower_[i] = value < low && value >= low - little ? value : low;
+            upper_[i] = value > high && value <= high + little ? value : high;
+            guess_[i] = side[i], side[i] = closed_[i] = 0;
+        }
+        for (long i = count; i < padded(count); ++i) closed_[i] = HUGE_VAL;
+        memcpy(start_, x, sizeof(double) * static_cast<std::size_t>(end_));
         warm_start();
-        const int most = 20 + 10 * static_cast<int>(m + n);
-        bool exact = false;  // what is held has been met to rounding since it last changed
-        for (;;) {
+        const int most = 50 + 10 * static_cast<int>(count);
+        for (bool exact = active_ == 0;;) {  // exact: the active constraints hold to rounding
             const long next = most_violated();
-            if (next < 0 && (exact || held == 0)) return met;
+            if (next < 0 && exact) return met();
             if (iterations >= most) return false;
-            if (next >= 0 && add_constraint(next, most))
+            const bool little = next < 0 || violation_[next] <= rounding * of_->tolerance[next];
+            if ((exact || !little) && add_constraint(next, most))
                 exact = false;
             else if (!exact)
-                restore_feasibility(), exact = true;
+                restore_active(), exact = true;
+            else if (best_effort || little)
+                closed_[next] = HUGE_VAL;
             else
-                shut[next] = HUGE_VAL, met = false;
+                return false;
         }
+    }
+
+    bool satisfied(const Constraints& constraints, const double* at) {
+        constraints.evaluate(at, value_);
+        for (long i = 0; i < constraints.count; ++i) {
+            const double value = value_[i], little = constraints.tolerance[i];
+            if (!(value >= constraints.lower[i] - little && value <= constraints.upper[i] + little)) return false;
+        }
+        return true;
+    }
+
+    // After `solve`: the largest step in [0, 1] from a feasible point to x that violates no constraint.
+    double max_step(const double* from) {
+        of_->evaluate(from, guess_);
+        of_->evaluate(x, value_);
+        double step = 1;
+        for (long i = 0; i < of_->count; ++i) {
+            const double change = value_[i] - guess_[i];
+            const double room = change > 0 ? upper_[i] - guess_[i] : guess_[i] - lower_[i];
+            if (fabs(change) * step > room + rounding * of_->tolerance[i]) step = (room > 0 ? room : 0) / fabs(change);
+        }
+        return step;
     }
 
   private:
-    // Holds what is expected to be held, less what would have to be pulled rather than pushed: a valid place to start.
-    void warm_start() {
-        const long end = padded(n);
-        for (long i = 0; i < m && held < n; ++i) {
-            if (guess[i] == 0) continue;
-            point_at(i, guess[i]);
-            multiply(J, n, normal, end, d);
-            if (blocked()) continue;
-            combine(J, held, n, d, end, z);
-            activate(i, guess[i], 0);
+    static constexpr double rounding = 100;  // tolerances by which rounding may keep a constraint from being met
+
+    // Whether all constraints are met as well as rounding allows, those included that could not be moved.
+    bool met() const {
+        bool all = true;
+        for (long i = 0; i < of_->count; ++i) {
+            const double little = rounding * of_->tolerance[i];
+            all &= value_[i] >= lower_[i] - little && value_[i] <= upper_[i] + little;
         }
-        if (held == 0) return;
-        multiply(G, m, y, end, value);
-        while (held > 0) {
-            const long worst = multipliers_of_guess();
-            if (worst < 0) break;
-            drop(worst);
-        }
-        combine(J, 0, held, d, end, z);
-        add(1, z, y, 0, end);
+        return all;
     }
 
-    // Multipliers of what is held if it holds exactly, in u, and the way there in d; returns the most negative, or -1.
-    long multipliers_of_guess() {
-        for (long k = 0; k < held; ++k) {
-            const int i = which[k];
-            const double missing = side[i] > 0 ? lower[i] - value[i] : value[i] - upper[i];
-            d[k] = (missing - before(k, d)) * inverse[k];
+    // Activates what was active last time, then drops what has a negative multiplier: a valid place to start.
+    void warm_start() {
+        constexpr double independent = 1e-20;
+        for (long i = 0; i < of_->count && active_ < m_; ++i) {
+            if (guess_[i] == 0 || !(fabs(guess_[i] > 0 ? lower_[i] : upper_[i]) < HUGE_VAL)) continue;
+            project_normal(i, guess_[i]);
+            if (blocked(independent)) continue;
+            combine(J, active_, m_, d_, end_, z_);
+            activate(i, guess_[i], 0);
         }
+        if (active_ == 0) return;
+        of_->evaluate(x, value_);
+        for (long worst; (worst = most_negative_multiplier()) >= 0;) drop(worst);
+        move_onto_active();
+        direct_ = true;
+    }
+
+    // Multipliers, in u, of the active constraints once they hold exactly; returns the most negative, or -1.
+    long most_negative_multiplier() {
+        step_to_active();
         long worst = -1;
-        double most = 0;
-        for (long k = 0; k < held; ++k) u[k] = d[k];
-        for (long k = held - 1; k >= 0; --k) {
-            spread(k, u);
-            if (u[k] < most) most = u[k], worst = k;
+        double least = 0;
+        for (long k = 0; k < active_; ++k) u_[k] = d_[k];
+        for (long k = active_ - 1; k >= 0; --k) {
+            substitute_back(k, u_);
+            if (u_[k] < least) least = u_[k], worst = k;
         }
         return worst;
     }
 
-    // Forward and backward substitution with the factor, one row at a time.
-    double before(long k, const double* x) const {
-        double total = dot(R[k], x, 0, block_of(k));
-        for (long j = block_of(k); j < k; ++j) total += R[k][j] * x[j];
-        return total;
-    }
-    void spread(long k, double* x) const {
-        x[k] *= inverse[k];
-        add(-x[k], R[k], x, 0, block_of(k));
-        for (long j = block_of(k); j < k; ++j) x[j] -= x[k] * R[k][j];
-    }
-
-    // Steps back onto the held constraints, from which rounding has led away where H is nearly singular.
-    void restore_feasibility() {
-        const long end = padded(n);
-        for (long k = 0; k < held; ++k) {
-            const int i = which[k];
-            const double value_now = dot(G[i], y, 0, end);
-            double total = side[i] > 0 ? lower[i] - value_now : value_now - upper[i];
-            d[k] = (total - before(k, d)) * inverse[k];
+    // The step onto the active constraints, in d along the rows of J, from where value_ was evaluated.
+    void step_to_active() {
+        for (long k = 0; k < active_; ++k) {
+            const int i = which_[k];
+            double rest = side[i] > 0 ? lower_[i] - value_[i] : value_[i] - upper_[i];
+            rest -= dot(R_[k], d_, 0, block_of(k));
+            for (long j = block_of(k); j < k; ++j) rest -= R_[k][j] * d_[j];
+            d_[k] = rest * inverse_[k];
         }
-        combine(J, 0, held, d, end, z);
-        add(1, z, y, 0, end);
+    }
+    void substitute_back(long k, double* x) const {
+        x[k] *= inverse_[k];
+        add(-x[k], R_[k], x, 0, block_of(k));
+        for (long j = block_of(k); j < k; ++j) x[j] -= x[k] * R_[k][j];
     }
 
-    void point_at(long i, double sign) {
-        for (long j = 0; j < padded(n); j += lanes) store(normal + j, sign * load(G[i] + j));
+    // Moves onto the active constraints from the unconstrained minimum in one step, which leaves behind the rounding of
+    // all steps so far, and corrects what rounding in J has added: first out of `space`, then beside the constraints.
+    // Where many more constraints meet than there are directions, nothing less keeps them consistent.
+    void restore_active() {
+        if (!direct_) {
+            memcpy(x, start_, sizeof(double) * static_cast<std::size_t>(end_));
+            of_->evaluate(x, value_);
+            move_onto_active();
+        }
+        space_->project_point(from_, x, z_);
+        for (int pass = 0; pass < 3; ++pass) {
+            of_->evaluate(x, value_);
+            if (pass > 0 && active_met()) return;
+            move_onto_active();
+        }
+    }
+    void move_onto_active() {
+        step_to_active();
+        combine(J, 0, active_, d_, end_, z_);
+        add(1, z_, x, 0, end_);
+    }
+    bool active_met() const {
+        bool all = true;
+        for (long k = 0; k < active_; ++k) {
+            const int i = which_[k];
+            all &= fabs((side[i] > 0 ? lower_[i] : upper_[i]) - value_[i]) <= of_->tolerance[i];
+        }
+        return all;
     }
 
-    // Is there no direction left, beside those held, in which the constraint behind d can be met?
-    bool blocked() {
-        const long split = padded(held) < n ? padded(held) : n, end = padded(n);
-        for (long k = n; k < end; ++k) d[k] = 0;
-        through = dot(d, d, padded(held), end);
-        for (long k = held; k < split; ++k) through += d[k] * d[k];
-        return !(through > 1e-20 * dot(d, d, 0, end));
+    // d = J times the normal of constraint i, which points into the feasible side.
+    void project_normal(long i, double sign) {
+        const long variable = of_->variable_of(i);
+        if (variable >= 0) {
+            for (long k = 0; k < m_; ++k) d_[k] = sign * J[k][variable];
+        } else {
+            of_->normal(i, normal_);
+            multiply(J, m_, normal_, end_, d_);
+            for (long k = 0; k < m_; ++k) d_[k] *= sign;
+        }
+        for (long k = m_; k < padded(m_); ++k) d_[k] = 0;
+    }
+
+    // Whether the constraint behind d depends on those that are active: at most the share `least` of the square of d
+    // lies in the directions that they leave.
+    bool blocked(double least) {
+        const long split = padded(active_) < m_ ? padded(active_) : m_, end = padded(m_);
+        slope_ = dot(d_, d_, padded(active_), end);
+        for (long k = active_; k < split; ++k) slope_ += d_[k] * d_[k];
+        return !(slope_ > least * dot(d_, d_, 0, end));
     }
 
     long most_violated() {
-        multiply(G, m, y, padded(n), value);
+        of_->evaluate(x, value_);
         Pack::Vector most = {};
-        for (long i = 0; i < m; i += lanes) {
-            const Pack::Vector now = load(value + i), below = load(lower + i) - now, above = now - load(upper + i);
-            const Pack::Vector beyond = (below > above ? below : above) - load(shut + i);
-            store(excess + i, beyond);
-            most = beyond > most ? beyond : most;
+        for (long i = 0; i < of_->count; i += lanes) {
+            const Pack::Vector v = load(value_ + i), below = load(lower_ + i) - v, above = v - load(upper_ + i);
+            const Pack::Vector beyond = (below > above ? below : above) - load(closed_ + i);
+            store(violation_ + i, beyond);
+            const Pack::Vector counts = beyond > load(of_->tolerance + i) ? beyond : Pack::Vector{};
+            most = counts > most ? counts : most;
         }
-        double worst = tolerance;
+        double worst = 0;
         for (int k = 0; k < lanes; ++k) worst = most[k] > worst ? most[k] : worst;
-        if (!(worst > tolerance)) return -1;
+        if (!(worst > 0)) return -1;
         long i = 0;
-        while (excess[i] != worst) ++i;
+        while (violation_[i] != worst) ++i;
         return i;
     }
 
-    // Moves until constraint `next` is met, letting go of others whose multipliers vanish on the way.
+    // Moves until constraint `next` is met, dropping others whose multipliers vanish before. False if it depends on
+    // active constraints none of which can be dropped.
     bool add_constraint(long next, int most) {
-        const double sign = value[next] < lower[next] ? 1 : -1;
-        const double bound = sign > 0 ? lower[next] : -upper[next];
-        const long end = padded(n);
-        point_at(next, sign);
-        double own = 0;  // its multiplier
+        constexpr double independent = 1e-20;
+        const double sign = value_[next] < lower_[next] ? 1 : -1;
+        double missing = violation_[next], multiplier = 0;
+        direct_ = false;
         while (iterations++ < most) {
-            multiply(J, n, normal, end, d);
-            const bool stuck = blocked();
-            const double missing = bound - dot(normal, y, 0, end);
-            const double full = stuck ? HUGE_VAL : missing / through;
+            project_normal(next, sign);
+            const bool stuck = blocked(independent);
             long leave = -1;
-            const double partial = first_to_vanish(leave);
+            const double full = stuck ? HUGE_VAL : missing / slope_, dual = dual_step(leave);
             if (stuck && leave < 0) return false;
-            const double step = partial < full ? partial : full;
+            const double step = dual < full ? dual : full;
             if (!stuck) {
-                combine(J, held, n, d, end, z);
-                add(step, z, y, 0, end);
+                combine(J, active_, m_, d_, end_, z_);
+                add(step, z_, x, 0, end_);
+                missing -= step * slope_;
             }
-            for (long k = 0; k < held; ++k) u[k] -= step * r[k];
-            own += step;
-            if (!(partial < full)) {
-                activate(next, sign, own);
+            for (long k = 0; k < active_; ++k) u_[k] -= step * r_[k];
+            multiplier += step;
+            if (!(dual < full)) {
+                activate(next, sign, multiplier);
                 return true;
             }
             drop(leave);
@@ -192,58 +259,70 @@ struct ActiveSet {
         return false;
     }
 
-    // How far the multipliers allow to go, and whose vanishes first. Leaves their rates in r.
-    double first_to_vanish(long& leave) {
-        for (long j = 0; j < held; ++j) r[j] = d[j];
+    // The largest step that keeps all multipliers positive, and whose vanishes first. Leaves their rates in r.
+    double dual_step(long& leave) {
+        for (long j = 0; j < active_; ++j) r_[j] = d_[j];
         double least = HUGE_VAL;
-        for (long j = held - 1; j >= 0; --j) {
-            spread(j, r);
-            if (r[j] > 0 && u[j] < least * r[j]) least = u[j] / r[j], leave = j;
+        for (long j = active_ - 1; j >= 0; --j) {
+            substitute_back(j, r_);
+            if (r_[j] > 0 && u_[j] < least * r_[j]) least = u_[j] / r_[j], leave = j;
         }
         return least;
     }
 
-    // Adds a constraint to those held: a reflection turns d beyond the held ones onto one direction.
+    // Adds a constraint to the working set: a reflector turns d beyond the active ones onto one direction. z holds the
+    // sum of d[k] J[k] over them.
     void activate(long next, double sign, double multiplier) {
-        const long end = padded(n);
         double length;
-        const double tau = reflector(d, held, end, normal, length);
-        add(-length, J[held], z, 0, end);  // z holds the sum of d[k] J[k] already
-        for (long k = held; k < n; ++k) add(-tau * normal[k], z, J[k], 0, end);
-        for (long i = 0; i < held; ++i) R[held][i] = d[i];
-        R[held][held] = length;
-        inverse[held] = 1 / length;
-        u[held] = multiplier;
-        which[held] = static_cast<int>(next);
+        const double tau = reflector(d_, active_, padded(m_), r_, length);
+        add(-length, J[active_], z_, 0, end_);
+        add_outer(-tau, r_, z_, J, active_, m_, end_);
+        for (long i = 0; i < active_; ++i) R_[active_][i] = d_[i];
+        R_[active_][active_] = length;
+        inverse_[active_] = 1 / length;
+        u_[active_] = multiplier;
+        which_[active_++] = static_cast<int>(next);
         side[next] = sign;
-        shut[next] = HUGE_VAL;
-        ++held;
+        closed_[next] = HUGE_VAL;
     }
 
-    // Removes the constraint at place l and makes R triangular again.
+    // Removes the constraint at place l from the working set and makes R triangular again by Givens rotations.
     void drop(long l) {
-        side[which[l]] = shut[which[l]] = 0;
-        --held;
-        for (long j = l; j < held; ++j) {
-            memcpy(R[j], R[j + 1], sizeof(double) * static_cast<std::size_t>(held + 1));
-            u[j] = u[j + 1];
-            which[j] = which[j + 1];
+        side[which_[l]] = closed_[which_[l]] = 0;
+        --active_;
+        for (long j = l; j < active_; ++j) {
+            memcpy(R_[j], R_[j + 1], sizeof(double) * static_cast<std::size_t>(active_ + 1));
+            u_[j] = u_[j + 1];
+            which_[j] = which_[j + 1];
         }
-        const long end = padded(n);
-        for (long i = l; i < held; ++i) {
-            const double a = R[i][i], b = R[i][i + 1], length = __builtin_sqrt(a * a + b * b);
+        for (long i = l; i < active_; ++i) {
+            const double a = R_[i][i], b = R_[i][i + 1], length = __builtin_sqrt(a * a + b * b);
             const double c = length > 0 ? a / length : 1, s = length > 0 ? b / length : 0;
-            for (long j = i; j < held; ++j) {
-                const double x = R[j][i], w = R[j][i + 1];
-                R[j][i] = c * x + s * w, R[j][i + 1] = c * w - s * x;
+            for (long j = i; j < active_; ++j) {
+                const double v = R_[j][i], w = R_[j][i + 1];
+                R_[j][i] = c * v + s * w, R_[j][i + 1] = c * w - s * v;
             }
-            inverse[i] = 1 / R[i][i];
-            for (long j = 0; j < end; j += lanes) {
-                const Pack::Vector x = load(J[i] + j), w = load(J[i + 1] + j);
-                store(J[i] + j, c * x + s * w), store(J[i + 1] + j, c * w - s * x);
+            inverse_[i] = 1 / R_[i][i];
+            for (long j = 0; j < end_; j += lanes) {
+                const Pack::Vector v = load(J[i] + j), w = load(J[i + 1] + j);
+                store(J[i] + j, c * v + s * w), store(J[i + 1] + j, c * w - s * v);
             }
         }
     }
+
+    const Constraints* of_ = nullptr;
+    const NullSpace* space_ = nullptr;
+    const double* from_ = nullptr;
+    long m_ = 0, end_ = 0, active_ = 0;
+    double slope_ = 0;     // square of the part of d beyond the active constraints: progress per unit of multiplier
+    bool direct_ = false;  // x has been reached from the unconstrained minimum in one step
+    Matrix R_;             // row j: column j of the triangular factor of the active constraints
+    double *start_, *u_, *normal_, *d_, *r_, *z_;
+    double* inverse_;              // of the diagonal of R
+    double *lower_, *upper_;       // of the constraints, widened by rounding
+    double *value_, *guess_;       // of the constraints: values at x, and warm start
+    double *closed_, *violation_;  // 0, or infinite for a constraint that is active or cannot be met; violation
+    int* which_;                   // constraint behind each multiplier
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -93,28 +93,46 @@ inline void multiply(const Matrix& A, long rows, const double* x, long n, double
 // y = sum of x[k] times row k of A, over rows [first, last) and columns [0, n) (padded); sums stay in registers.
 inline void combine(const Matrix& A, long first, long last, const double* x, long n, double* y) {
     long j = 0;
-    for (; j + 2 * lanes <= n; j += 2 * lanes) {
-        Pack::Vector a = {}, b = {};
-        for (long k = first; k < last; ++k) {
-            a += x[k] * load(A[k] + j);
-            b += x[k] * load(A[k] + j + lanes);
-        }
-        store(y + j, a), store(y + j + lanes, b);
-    }
-    if (j == n) return;
-    Pack::Vector a = {};
-    for (long k = first; k < last; ++k) a += x[k] * load(A[k] + j);
-    store(y + j, a);
+    const auto block = [&](auto wide) {
+        constexpr int w = decltype(wide)::value;
+        Pack::Vector total[w] = {};
+        const double* row = A[first] + j;
+        for (long k = first; k < last; ++k, row += A.stride)
+            for (int c = 0; c < w; ++c) total[c] += x[k] * load(row + c * lanes);
+        for (int c = 0; c < w; ++c) store(y + j + c * lanes, total[c]);
+        j += w * lanes;
+    };
+    while (j + 4 * lanes <= n) block(std::integral_constant<int, 4>{});
+    while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
+    if (j < n) block(std::integral_constant<int, 1>{});
 }
 
-// C = A B, or C = C - A B, for the first `rows` rows of A; inner dimension `inner`, `n` columns of B (padded). Four
-// rows at once: each row of B is read once for all of them.
-template <bool subtract = false>
+// Adds s x[k] y to row k of A, over rows [first, last) and columns [0, n) (padded). Four rows at once.
+inline void add_outer(double s, const double* x, const double* y, const Matrix& A, long first, long last, long n) {
+    long k = first;
+    for (; k + 4 <= last; k += 4) {
+        double* const row[4] = {A[k], A[k + 1], A[k + 2], A[k + 3]};
+        const double t[4] = {s * x[k], s * x[k + 1], s * x[k + 2], s * x[k + 3]};
+        for (long j = 0; j < n; j += lanes) {
+            const Pack::Vector v = load(y + j);
+            for (int r = 0; r < 4; ++r) store(row[r] + j, load(row[r] + j) + t[r] * v);
+        }
+    }
+    for (; k < last; ++k) add(s * x[k], y, A[k], 0, n);
+}
+
+// C = A B, or C = C - A B, for the first `rows` rows of C; inner dimension `inner`, `n` columns of B (padded); A may be
+// given by its transpose. Four rows at once: each row of B is read once for all of them.
+template <bool subtract = false, bool transposed = false>
 inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, long n, const Matrix& C) {
+    const long step = transposed ? A.stride : 1;
     for (long i = 0; i < rows; i += 4) {
         const long count = rows - i < 4 ? rows - i : 4;
         const double* a[4];
-        for (long r = 0; r < 4; ++r) a[r] = A[i + (r < count ? r : 0)];
+        for (long r = 0; r < 4; ++r) {
+            const long row = i + (r < count ? r : 0);
+            a[r] = transposed ? A.data + row : A[row];
+        }
         long j = 0;
         const auto block = [&](auto wide) {
             constexpr int w = decltype(wide)::value;
@@ -122,37 +140,13 @@ inline void multiply(const Matrix& A, long rows, long inner, const Matrix& B, lo
             for (long k = 0; k < inner; ++k)
                 for (int c = 0; c < w; ++c) {
                     const Pack::Vector b = load(B[k] + j + c * lanes);
-                    for (int r = 0; r < 4; ++r) total[r][c] += a[r][k] * b;
+                    for (int r = 0; r < 4; ++r) total[r][c] += a[r][k * step] * b;
                 }
             for (long r = 0; r < count; ++r)
                 for (int c = 0; c < w; ++c) {
                     double* to = C[i + r] + j + c * lanes;
                     store(to, subtract ? load(to) - total[r][c] : total[r][c]);
                 }
-            j += w * lanes;
-        };
-        while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
-        if (j < n) block(std::integral_constant<int, 1>{});
-    }
-}
-
-// C = A^T B: `rows` rows of both, `m` columns of A, `n` columns of B (padded). Four columns of A at once.
-inline void multiply_turned(const Matrix& A, long rows, long m, const Matrix& B, long n, const Matrix& C) {
-    for (long i = 0; i < m; i += 4) {
-        const long count = m - i < 4 ? m - i : 4;
-        long j = 0;
-        const auto block = [&](auto wide) {
-            constexpr int w = decltype(wide)::value;
-            Pack::Vector total[4][w] = {};
-            for (long k = 0; k < rows; ++k) {
-                const double* a = A[k] + i;  // beyond the last column there are zeros
-                for (int c = 0; c < w; ++c) {
-                    const Pack::Vector b = load(B[k] + j + c * lanes);
-                    for (int r = 0; r < 4; ++r) total[r][c] += a[r] * b;
-                }
-            }
-            for (long r = 0; r < count; ++r)
-                for (int c = 0; c < w; ++c) store(C[i + r] + j + c * lanes, total[r][c]);
             j += w * lanes;
         };
         while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
@@ -299,6 +293,25 @@ inline void solve_symmetric(const Matrix& U, long n, const double* inverse, doub
         const double own = x[i];
         x[i] = 0;
         x[i] = (own - dot(U[i], x, block_of(i), end)) * inverse[i];
+    }
+}
+
+// X = U^-T X, for n rows of `end` columns (padded): four rows at a time.
+inline void solve_lower(const Matrix& U, long n, const double* inverse, const Matrix& X, long end) {
+    for (long i = 0; i < n; i += 4) {
+        const long count = n - i < 4 ? n - i : 4;
+        for (long j = 0; j < end; j += lanes) {
+            Pack::Vector total[4] = {};
+            for (long k = 0; k < i; ++k) {
+                const Pack::Vector b = load(X[k] + j);
+                for (long r = 0; r < 4; ++r) total[r] += U[k][i + (r < count ? r : 0)] * b;
+            }
+            for (long r = 0; r < count; ++r) {
+                Pack::Vector own = load(X[i + r] + j) - total[r];
+                for (long k = 0; k < r; ++k) own -= U[i + k][i + r] * load(X[i + k] + j);
+                store(X[i + r] + j, inverse[i + r] * own);
+            }
+        }
     }
 }
 

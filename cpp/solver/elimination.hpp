@@ -1,169 +1,150 @@
-// Rows made lower triangular by reflections from the right: which directions they depend on, and which they leave.
+// Orthogonal elimination: rows B = L Q, where Householder reflectors from the right make L lower triangular up to the
+// order of its rows. Says on which directions the rows depend (the first `rank` rows of Q) and which they leave free.
+//
+// Q is kept in compact form, Q = I - V^T T V (R. Schreiber, C. Van Loan, "A storage-efficient WY representation for
+// products of Householder transformations", 1989). T itself is never formed: its inverse has 1 / tau on the diagonal
+// and the products of the rows of V below it (C. Puglisi, "Modification of the Householder method based on the compact
+// WY representation", 1992).
 #pragma once
 
 #include "solver/dense.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Adds `damping` to the diagonal, and what keeps rounding from making it negative where weights lie far apart.
-inline void stiffen(const Matrix& H, long n, double damping) {
-    double largest = 0;
-    for (long j = 0; j < n; ++j)
-        if (H[j][j] > largest) largest = H[j][j];
-    for (long j = 0; j < n; ++j) H[j][j] += damping + 1e-14 * largest;
-}
-
-// B = L Q with L lower triangular up to the order of rows, and Q = I - V^T T V (R. Schreiber, C. Van Loan, "A
-// storage-efficient WY representation for products of Householder transformations", 1989). The largest row comes first;
-// a row counts as dependent when what is left of it is at most `rank_tolerance` of the row as it was given.
 class Elimination {
   public:
-    Matrix V, T;
-    int* order = nullptr;  // of the rows
+    Matrix V;          // (rank, columns): one Householder vector per row
+    long columns = 0;  // of B, and order of Q
     long rank = 0;
 
     static long words(long rows, long n) {
         const long most = rows < n ? rows : n;
-        return Memory::words(most, n + lanes) + Memory::words(most, most) + 4 * padded(rows) + padded(n) +
-               Memory::words(most, most);
+        return Memory::words(most, n + lanes) + Memory::words(most, most) + 5 * padded(rows) + padded(most);
     }
     void take(Memory& memory, long rows, long n) {
         const long most = rows < n ? rows : n;
         V = memory.matrix(most, n + lanes);
-        T = memory.matrix(most, most);
-        H_ = memory.matrix(most, most);
-        for (double** x : {&tau_, &first_, &left_}) *x = memory.take(rows);
-        order = reinterpret_cast<int*>(memory.take(rows));
-        inverse_ = memory.take(n);
+        products_ = memory.matrix(most, most);
+        for (double** x : {&tau_, &norm_, &left_, &least_}) *x = memory.take(rows);
+        row_ = reinterpret_cast<double**>(memory.take(rows));
+        product_ = memory.take(most);
     }
 
-    // B of m rows and n columns becomes L. `norm` holds the lengths of the rows as they were given.
-    void reduce(const Matrix& B, long m, long n, const double* norm, double rank_tolerance) {
-        const long end = padded(n);
-        rank = 0;
-        for (long i = 0; i < m; ++i) {
-            order[i] = static_cast<int>(i);
-            first_[i] = left_[i] = dot(B[i], B[i], 0, end);
+    // B (rows x columns) becomes L, with row pivoting: the longest row comes first. A row counts as dependent on those
+    // before it when what is left of it is at most `rank_tolerance` of its length `norm` before any projection.
+    void reduce(const Matrix& B, long rows, long columns_of_B, const double* norm, double rank_tolerance) {
+        columns = columns_of_B;
+        B_ = B, m_ = rows;
+        const long end = padded(columns);
+        for (long i = 0; i < rows; ++i) {
+            row_[i] = B[i];
+            least_[i] = rank_tolerance * rank_tolerance * norm[i] * norm[i];
+            norm_[i] = dot(B[i], B[i], 0, end);
+            left_[i] = norm_[i] > least_[i] ? norm_[i] : 0;
         }
-        for (long k = 0; k < m && k < n; ++k) {
-            long best = -1;
-            for (long i = k; i < m; ++i) {
-                const int row = order[i];
-                if (left_[row] <= rank_tolerance * rank_tolerance * norm[row] * norm[row]) continue;
-                if (best < 0 || left_[row] > left_[order[best]]) best = i;
-            }
-            if (best < 0) break;
-            const int chosen = order[best];
-            order[best] = order[k], order[k] = chosen;
-            double length;
-            clear_row(V[k], block_of(k));
-            clear_row(V[k] + end, lanes);
-            tau_[k] = reflector(B[chosen], k, end, V[k], length);
-            for (long i = k + 1; i < m; ++i) {
-                double* row = B[order[i]];
-                add(-tau_[k] * dot(row, V[k], block_of(k), end), V[k], row, block_of(k), end);
-                shorten(B, order[i], k, n);
-            }
-            B[chosen][k] = length;
-            for (long j = k + 1; j < end; ++j) B[chosen][j] = 0;
-            ++rank;
-        }
-        for (long i = rank; i < m; ++i)
-            for (long j = rank; j < end; ++j) B[order[i]][j] = 0;
-        gather(end);
+        for (rank = 0; rank < rows && rank < columns && pivot(); ++rank) reflect_below(end);
+        for (long i = 0; i < rows; ++i)
+            for (long j = rank; j < padded(rank); ++j) B[i][j] = 0;
+        products_of_rows(V, rank, end, products_);
     }
 
-    // y (rank numbers) with L y = rest as nearly as can be, damped: |L y - rest|^2 + damping |y|^2 is least.
-    // Leaves Cholesky's factor of L^T L + damping in `factor()` unless the answer is exact without it.
-    void solve(const Matrix& L, long m, const double* rest, double damping, double* y) {
-        clear_row(y, padded(rank));
-        if (damping == 0 && substitute(L, m, rest, y)) return;
-        factorize(L, m, damping);
-        for (int pass = 0; pass < 2; ++pass) {  // once more with what is missing: normal equations lose digits
-            clear_row(first_, padded(rank));
-            for (long i = 0; i < m; ++i) {
-                double missing = rest[order[i]];
-                const double* row = L[order[i]];
-                for (long j = 0; pass > 0 && j < rank; ++j) missing -= row[j] * y[j];
-                for (long j = 0; j < rank; ++j) first_[j] += missing * row[j];
-            }
-            for (long j = 0; pass > 0 && j < rank; ++j) first_[j] -= damping * y[j];
-            solve_symmetric(H_, rank, inverse_, first_);
-            for (long j = 0; j < rank; ++j) y[j] += first_[j];
-        }
-    }
-
-    // Cholesky's factor of L^T L + damping.
-    void factorize(const Matrix& L, long m, double damping) {
-        for (long j = 0; j < rank; ++j) clear_row(H_[j], padded(rank));
-        for (long i = 0; i < m; ++i) {
-            const double* row = L[order[i]];
-            const long filled = i < rank ? i + 1 : rank;
-            for (long j = 0; j < filled; ++j) add(row[j], row, H_[j], block_of(j), padded(rank));
-        }
-        stiffen(H_, rank, damping);
-        factor_symmetric(H_, rank, inverse_);
-    }
-    const Matrix& factor() const { return H_; }
-    const double* inverse() const { return inverse_; }
-
-    // What y (rank numbers, then zeros) is in the directions as they were before: Q^T y.
-    void turn(const double* y, long n, double* out) {
-        const long end = padded(n);
-        for (long i = 0; i < rank; ++i) first_[i] = dot(V[i], y, 0, padded(rank));
-        for (long i = 0; i < rank; ++i) {
-            double total = 0;
-            for (long j = i; j < rank; ++j) total += T[i][j] * first_[j];
-            left_[i] = -total;
-        }
-        combine(V, 0, rank, left_, end, out);
-        for (long j = 0; j < rank; ++j) out[j] += y[j];
-    }
-
-  private:
-    // Forward substitution; true if the rows that depend on others are met as well.
-    bool substitute(const Matrix& L, long m, const double* rest, double* y) const {
+    // Solves L y = b by forward substitution; false if rows that depend on others contradict them.
+    bool substitute(const double* b, double* y) const {
         double size = 0, missing = 0;
-        for (long i = 0; i < m; ++i) {
-            const double* row = L[order[i]];
-            double total = rest[order[i]];
-            size += total * total;
-            const long before = i < rank ? i : rank;
-            for (long j = 0; j < before; ++j) total -= row[j] * y[j];
+        for (long i = 0; i < m_; ++i) {
+            const double own = b[(row_[i] - B_.data) / B_.stride], *row = row_[i];
+            double rest = own;
+            for (long j = 0; j < i && j < rank; ++j) rest -= row[j] * y[j];
+            size += own * own;
             if (i < rank)
-                y[i] = total / row[i];
+                y[i] = rest / row[i];
             else
-                missing += total * total;
+                missing += rest * rest;
         }
+        for (long i = rank; i < padded(rank); ++i) y[i] = 0;
         return missing <= 1e-20 * size;
     }
 
-    void gather(long end) {
-        for (long i = 0; i < rank; ++i) clear_row(T[i], padded(rank));
-        for (long k = 0; k < rank; ++k) {
-            for (long j = 0; j < k; ++j) inverse_[j] = dot(V[k], V[j], block_of(k), end);
-            for (long i = 0; i < k; ++i) {
-                double total = 0;
-                for (long j = i; j < k; ++j) total += T[i][j] * inverse_[j];
-                T[i][k] = -tau_[k] * total;
-            }
-            T[k][k] = tau_[k];
+    // Q^T y for the vector y of `rank` numbers; writes up to column `end` (padded).
+    void apply_transposed(const double* y, double* out, long end) const {
+        multiply(V, rank, y, padded(rank), product_);
+        for (long k = rank - 1; k >= 0; --k) {
+            const double own = -tau_[k] * product_[k];
+            add(own, products_[k], product_, 0, block_of(k));
+            for (long i = block_of(k); i < k; ++i) product_[i] += own * products_[k][i];
+            product_[k] = own;
         }
+        combine(V, 0, rank, product_, padded(columns), out);
+        for (long j = 0; j < rank; ++j) out[j] += y[j];
+        for (long j = padded(columns); j < end; ++j) out[j] = 0;
     }
 
-    // What is left of a row beyond element k; computed anew where the difference has lost its digits.
-    void shorten(const Matrix& B, int row, long k, long n) {
+    // X = T B for B of `rank` rows and n columns (padded).
+    void multiply_T(const Matrix& B, long n, const Matrix& X) const {
+        long j = 0;
+        const auto block = [&](auto wide) {
+            constexpr int w = decltype(wide)::value;
+            for (long k = rank - 1; k >= 0; --k) {
+                Pack::Vector total[w];
+                for (int c = 0; c < w; ++c) total[c] = load(B[k] + j + c * lanes);
+                for (long i = k + 1; i < rank; ++i)
+                    for (int c = 0; c < w; ++c) total[c] -= products_[i][k] * load(X[i] + j + c * lanes);
+                for (int c = 0; c < w; ++c) store(X[k] + j + c * lanes, tau_[k] * total[c]);
+            }
+            j += w * lanes;
+        };
+        while (j + 4 * lanes <= n) block(std::integral_constant<int, 4>{});
+        while (j + 2 * lanes <= n) block(std::integral_constant<int, 2>{});
+        if (j < n) block(std::integral_constant<int, 1>{});
+    }
+
+  private:
+    // Brings the longest of the remaining rows to place `rank`; false if all of them are dependent.
+    bool pivot() {
+        long best = rank;
+        for (long i = rank + 1; i < m_; ++i)
+            if (left_[i] > left_[best]) best = i;
+        for (double* x : {least_, norm_, left_}) swap(x[best], x[rank]);
+        swap(row_[best], row_[rank]);
+        return left_[rank] > 0;
+    }
+    template <class X>
+    static void swap(X& a, X& b) {
+        const X old = a;
+        a = b, b = old;
+    }
+
+    // Turns row `rank` onto its diagonal element, and the rows below with it.
+    void reflect_below(long end) {
+        const long k = rank;
+        double length;
+        clear_row(V[k], block_of(k));
+        clear_row(V[k] + end, lanes);
+        tau_[k] = reflector(row_[k], k, end, V[k], length);
+        reflect(row_ + k + 1, m_ - k - 1, V[k], tau_[k], block_of(k), end);
+        row_[k][k] = length;
+        for (long j = k + 1; j < end; ++j) row_[k][j] = 0;
+        for (long i = k + 1; i < m_; ++i) downdate(i, k);
+    }
+
+    // The squared length of row i beyond element k; computed anew where the difference has lost its digits.
+    void downdate(long i, long k) {
         constexpr double doubtful = 1e-6;
-        const double* b = B[row];
-        left_[row] -= b[k] * b[k];
-        if (left_[row] > doubtful * first_[row]) return;
+        const double* b = row_[i];
+        left_[i] -= b[k] * b[k];
+        if (left_[i] > doubtful * norm_[i]) return;
         double square = 0;
-        for (long j = k + 1; j < n; ++j) square += b[j] * b[j];
-        left_[row] = first_[row] = square;
+        for (long j = k + 1; j < columns; ++j) square += b[j] * b[j];
+        norm_[i] = square;
+        left_[i] = square > least_[i] ? square : 0;
     }
 
-    Matrix H_;
-    double *tau_, *first_, *left_, *inverse_;
+    Matrix B_;         // the rows, in the order in which they were given
+    double** row_;     // the rows in the order of their pivots
+    long m_ = 0;       // rows
+    Matrix products_;  // of the rows of V
+    double *tau_, *product_;
+    double *norm_, *left_, *least_;  // squared lengths: when last computed exactly, what is left, what counts as none
 };
 
 }  // namespace kinodyn::KINODYN_TARGET
