@@ -117,25 +117,25 @@ int frame_from(const CompiledRobot& robot, nb::handle frame) {
     raise_input_error(std::string("frame must be a name or an index, got ") + Py_TYPE(object)->tp_name);
 }
 
-int reference_from(nb::handle text) {
+Reference reference_from(nb::handle text) {
     if (PyUnicode_Check(text.ptr())) {
         const auto is = [&](const char* name) { return PyUnicode_CompareWithASCIIString(text.ptr(), name) == 0; };
-        if (is("local_world_aligned") || is("aligned")) return 0;
-        if (is("local")) return 1;
-        if (is("world")) return 2;
+        if (is("local_world_aligned") || is("aligned")) return Reference::LocalWorldAligned;
+        if (is("local")) return Reference::Local;
+        if (is("world")) return Reference::World;
     }
     raise_input_error("reference must be 'local_world_aligned' (short: 'aligned'), 'local' or 'world', got " +
                       std::string(nb::repr(text).c_str()));
 }
 
-Door::Door(nb::handle robot) : robot_(robot_from(robot)) { call_.model = &robot_.model; }
+Args::Args(nb::handle robot) : robot_(robot_from(robot)) { call_.model = &robot_.model; }
 
-Door::~Door() {
+Args::~Args() {
     for (int k = 0; k < call_.n_in; ++k) Py_DECREF(inputs_[k]);
     for (int k = 0; k < call_.n_out; ++k) Py_XDECREF(outputs_[k]);
 }
 
-int Door::add_input(const char* name, nb::handle value) {
+int Args::add_input(const char* name, nb::handle value) {
     if (call_.n_in == Call::max_inputs)
         raise_input_error("too many arguments: at most " + std::to_string(Call::max_inputs) +
                           " in one call, each wrench counted");
@@ -144,7 +144,7 @@ int Door::add_input(const char* name, nb::handle value) {
     return call_.n_in++;
 }
 
-void Door::input(const char* name, nb::handle value, int size, Check check) {
+void Args::input(const char* name, nb::handle value, int size, Check check) {
     const int k = add_input(name, value);
     PyArrayObject* a = array(inputs_[k]);
     const int ndim = PyArray_NDIM(a);
@@ -156,7 +156,7 @@ void Door::input(const char* name, nb::handle value, int size, Check check) {
     call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, size, check};
 }
 
-void Door::matrix(const char* name, nb::handle value, int rows, int columns) {
+void Args::matrix(const char* name, nb::handle value, int rows, int columns) {
     const int k = add_input(name, value);
     PyArrayObject* a = array(inputs_[k]);
     const int ndim = PyArray_NDIM(a);
@@ -167,35 +167,36 @@ void Door::matrix(const char* name, nb::handle value, int rows, int columns) {
     call_.in[k] = {static_cast<const double*>(PyArray_DATA(a)), 0, rows * columns, Check::Finite};
 }
 
-void Door::scalar(const char* name, nb::handle value) {
+void Args::scalar(const char* name, nb::handle value) {
     const int k = add_input(name, value);
     tail_axes_[k] = 0;
     call_.in[k] = {static_cast<const double*>(PyArray_DATA(array(inputs_[k]))), 0, 1, Check::Finite};
 }
 
-int Door::lead(int k) const { return PyArray_NDIM(array(inputs_[k])) - tail_axes_[k]; }
+int Args::batch_axes(int k) const { return PyArray_NDIM(array(inputs_[k])) - tail_axes_[k]; }
 
-void Door::wrenches(nb::handle value) {
+void Args::wrenches(nb::handle value) {
     if (value.is_none()) return;
     if (!PyDict_Check(value.ptr()) && !nb::hasattr(value, "items"))
         raise_input_error(std::string("wrenches must be a mapping of frame -> (..., 6), got ") +
                           Py_TYPE(value.ptr())->tp_name);
     const nb::object dict = nb::borrow(reinterpret_cast<PyObject*>(&PyDict_Type))(value);  // nobody else changes it
-    own_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
+    wrench_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
     PyObject *frame, *wrench;
     Py_ssize_t position = 0;
-    frames_.resize(static_cast<int>(PyDict_Size(dict.ptr())));
+    wrench_frames_.resize(static_cast<int>(PyDict_Size(dict.ptr())));
     for (int i = 0; PyDict_Next(dict.ptr(), &position, &frame, &wrench); ++i) {
-        frames_[i] = frame_from(robot_, frame);
-        own_names_.push_back("wrenches[" + std::string(nb::repr(frame).c_str()) + "]");
-        input(own_names_.back().c_str(), wrench, 6);
+        wrench_frames_[i] = frame_from(robot_, frame);
+        wrench_names_.push_back("wrenches[" + std::string(nb::repr(frame).c_str()) + "]");
+        input(wrench_names_.back().c_str(), wrench, 6);
     }
-    use_lists();
+    call_.wrench_frames = wrench_frames_.list();
 }
 
-void Door::output(std::initializer_list<long> tail) {
+void Args::output(const char* name, std::initializer_list<long> tail) {
     const int k = call_.n_out++;
     outputs_[k] = nullptr;
+    output_names_[k] = name;
     long size = 1;
     for (const long dim : tail) {
         tails_[k].dims[tails_[k].ndim++] = dim;
@@ -207,7 +208,9 @@ void Door::output(std::initializer_list<long> tail) {
     call_.out[k] = {nullptr, static_cast<int>(size)};
 }
 
-void Door::along(int frame) {
+void Args::path_to(nb::handle frame) { path_to_index(frame_from(robot_, frame)); }
+
+void Args::path_to_index(int frame) {
     const auto& bodies = robot_.model.bodies;
     int n = 0;
     for (int b = robot_.model.frames[frame].body; b >= 0; b = bodies[b].parent) ++n;
@@ -215,17 +218,18 @@ void Door::along(int frame) {
     for (int b = robot_.model.frames[frame].body; b >= 0; b = bodies[b].parent) bodies_[--n] = b;
     frames_.resize(1);
     frames_[0] = frame;
-    use_lists();
+    call_.bodies = bodies_.list();
+    call_.frames = frames_.list();
 }
 
-void Door::towards(nb::handle frames) {
-    const char* const wanted = "frames must be a sequence of frame names";
-    if (PyUnicode_Check(frames.ptr()) || !PySequence_Check(frames.ptr())) raise_input_error(wanted);
-    const nb::object fast = nb::steal(PySequence_Fast(frames.ptr(), wanted));
+void Args::frames(nb::handle names) {
+    const char* const expected = "frames must be a sequence of frame names";
+    if (PyUnicode_Check(names.ptr()) || !PySequence_Check(names.ptr())) raise_input_error(expected);
+    const nb::object fast = nb::steal(PySequence_Fast(names.ptr(), expected));
     if (!fast) throw nb::python_error();
     frames_.resize(static_cast<int>(PySequence_Fast_GET_SIZE(fast.ptr())));
     for (int i = 0; i < frames_.size(); ++i) frames_[i] = frame_from(robot_, PySequence_Fast_GET_ITEM(fast.ptr(), i));
-    if (frames_.size() == 1) return along(frames_[0]);
+    if (frames_.size() == 1) return path_to_index(frames_[0]);
 
     static thread_local std::vector<char> needed;
     needed.assign(robot_.model.bodies.size(), 0);
@@ -236,73 +240,37 @@ void Door::towards(nb::handle frames) {
     bodies_.resize(count);
     for (int b = static_cast<int>(needed.size()) - 1; b >= 0; --b)
         if (needed[b]) bodies_[--count] = b;
-    use_lists();
+    call_.bodies = bodies_.list();
+    call_.frames = frames_.list();
 }
 
-void Door::use_lists() {
-    call_.list = bodies_.data();
-    call_.n_list = bodies_.size();
-    call_.more = frames_.data();
-    call_.n_more = frames_.size();
+void Args::all_frames() {
+    bodies(robot_.all_bodies);
+    call_.frames = {robot_.all_frames.data(), static_cast<int>(robot_.all_frames.size())};
 }
 
-void Door::everywhere() {
-    call_.list = robot_.all_bodies.data();
-    call_.n_list = static_cast<int>(robot_.all_bodies.size());
-    call_.more = robot_.all_frames.data();
-    call_.n_more = static_cast<int>(robot_.all_frames.size());
-}
-
-void Door::plan(nb::handle integers) {
-    frames_.resize(0);
-    append_plan(integers);
-}
-
-void Door::wrenches_and_plan(nb::handle given, nb::handle integers) {
-    frames_.resize(0);
-    wrenches(given);
-    everywhere();
-    append_plan(integers);
-}
-
-void Door::append_plan(nb::handle integers) {
-    if (!PyBytes_Check(integers.ptr())) raise_input_error("a plan must be the bytes of 32-bit integers");
-    const int before = frames_.size();
-    const int count = static_cast<int>(PyBytes_GET_SIZE(integers.ptr()) / static_cast<Py_ssize_t>(sizeof(int)));
-    Indices old;
-    old.resize(before);
-    std::copy(frames_.data(), frames_.data() + before, old.data());
-    frames_.resize(before + count);
-    std::copy(old.data(), old.data() + before, frames_.data());
-    std::memcpy(frames_.data() + before, PyBytes_AS_STRING(integers.ptr()),
-                static_cast<std::size_t>(count) * sizeof(int));
-    call_.more = frames_.data();
-    call_.n_more = frames_.size();
-}
-
-void Door::solve_for_bodies() {
+void Args::dofs_of_bodies() {
     std::vector<char> used(static_cast<std::size_t>(robot_.model.nv), 0);
     int count = 0;
-    for (int i = 0; i < bodies_.size(); ++i) {
-        const Body& body = robot_.model.bodies[bodies_[i]];
+    for (const int b : call_.bodies) {
+        const Body& body = robot_.model.bodies[b];
         for (int k = 0; k < dofs(body.kind); ++k)
             if (!used[body.iv + k]) used[body.iv + k] = 1, ++count;
     }
     dofs_.resize(count);
     for (int iv = robot_.model.nv - 1; iv >= 0; --iv)
         if (used[iv]) dofs_[--count] = iv;
-    call_.dofs = dofs_.data();
-    call_.n_dofs = dofs_.size();
+    call_.dofs = dofs_.list();
 }
 
-// Finds the common batch shape and how each input walks through it.
-void Door::broadcast() {
-    for (int k = 0; k < call_.n_in; ++k) batch_.ndim = lead(k) > batch_.ndim ? lead(k) : batch_.ndim;
+// Finds the common batch shape and the stride of each input through it.
+void Args::broadcast() {
+    for (int k = 0; k < call_.n_in; ++k) batch_.ndim = batch_axes(k) > batch_.ndim ? batch_axes(k) : batch_.ndim;
     if (batch_.ndim > 30) raise_input_error("too many batch axes: at most 30");
     for (int i = 0; i < batch_.ndim; ++i) batch_.dims[i] = 1;
     for (int k = 0; k < call_.n_in; ++k) {
         const npy_intp* dims = PyArray_DIMS(array(inputs_[k]));
-        const int n = lead(k), shift = batch_.ndim - n;
+        const int n = batch_axes(k), shift = batch_.ndim - n;
         for (int i = 0; i < n; ++i) {
             long& common = batch_.dims[shift + i];
             if (dims[i] == common || dims[i] == 1) continue;
@@ -321,7 +289,7 @@ void Door::broadcast() {
 
     for (int k = 0; k < call_.n_in; ++k) {
         PyArrayObject* a = array(inputs_[k]);
-        const int n = lead(k);
+        const int n = batch_axes(k);
         long own = 1;
         for (int i = 0; i < n; ++i) own *= PyArray_DIM(a, i);
         if (own == call_.count) {
@@ -346,7 +314,7 @@ void Door::broadcast() {
     }
 }
 
-PyObject* Door::checked_output(PyObject* given, const Shape& shape) const {
+PyObject* Args::checked_output(PyObject* given, const Shape& shape) const {
     if (!PyArray_Check(given))
         raise_input_error(std::string("out must be a NumPy array, got ") + Py_TYPE(given)->tp_name);
     PyArrayObject* a = array(given);
@@ -362,7 +330,7 @@ PyObject* Door::checked_output(PyObject* given, const Shape& shape) const {
 }
 
 // Kernels read a state after others were written: an input that shares memory with an output is copied first.
-void Door::copy_inputs_under(PyObject* output) {
+void Args::copy_inputs_under(PyObject* output) {
     for (int k = 0; k < call_.n_in; ++k) {
         if (!overlap(inputs_[k], output)) continue;
         PyObject* copy = PyArray_NewCopy(array(inputs_[k]), NPY_CORDER);
@@ -373,7 +341,7 @@ void Door::copy_inputs_under(PyObject* output) {
     }
 }
 
-void Door::make_outputs(nb::handle out) {
+void Args::make_outputs(nb::handle out) {
     const bool several = call_.n_out > 1;
     if (!out.is_none() && several && (!PyTuple_Check(out.ptr()) || PyTuple_GET_SIZE(out.ptr()) != call_.n_out))
         raise_input_error("out must be a tuple of " + std::to_string(call_.n_out) + " arrays");
@@ -393,7 +361,7 @@ void Door::make_outputs(nb::handle out) {
     }
 }
 
-nb::object Door::run(Kernel kernel, nb::handle out) {
+nb::object Args::run(Kernel kernel, nb::handle out, ResultType& type) {
     broadcast();
     make_outputs(out);
     Fault fault;
@@ -404,22 +372,16 @@ nb::object Door::run(Kernel kernel, nb::handle out) {
         fault = run_batch(kernel, call_);
     }
     if (fault.kind != FaultKind::None) raise(fault);
-    if (call_.n_out == 1) {
-        PyObject* result = outputs_[0];
-        outputs_[0] = nullptr;
-        return nb::steal(result);
-    }
-    PyObject* tuple = PyTuple_New(call_.n_out);
-    if (!tuple) throw nb::python_error();
+    PyObject* results[Call::max_outputs];
     for (int k = 0; k < call_.n_out; ++k) {
-        PyTuple_SET_ITEM(tuple, k, outputs_[k]);
+        results[k] = outputs_[k];
         outputs_[k] = nullptr;
     }
-    return nb::steal(tuple);
+    return call_.n_out == 1 ? nb::steal(results[0]) : type.make(output_names_, results, call_.n_out);
 }
 
 // "[3, 0, 12]": where in an input, or which state if input is null.
-std::string Door::index_text(long state, const Input* input, int element) const {
+std::string Args::index_text(long state, const Input* input, int element) const {
     std::string text;
     if (!input || input->stride != 0) {
         long rest = state;
@@ -432,7 +394,7 @@ std::string Door::index_text(long state, const Input* input, int element) const 
     return "[" + text + "]";
 }
 
-void Door::raise(const Fault& fault) const {
+void Args::raise(const Fault& fault) const {
     const std::string where = batch_.ndim ? " at state " + index_text(fault.state, nullptr, 0) : "";
     const Input& input = call_.in[fault.argument];
     const double* row = input.data + fault.state * input.stride;

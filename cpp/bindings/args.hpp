@@ -1,12 +1,18 @@
-// The door from NumPy to the kernels: converts and checks arguments once, broadcasts, makes or checks outputs, runs.
+// Arguments and results of one call of a kernel: converts and checks NumPy arrays once, broadcasts batch axes, makes or
+// checks outputs, runs.
 #pragma once
 
+#include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "bindings/layouts.hpp"
+#include "bindings/results.hpp"
 #include "bindings/robot.hpp"
-#include "core/kernels.hpp"
+#include "core/dispatch.hpp"
 
 namespace kinodyn {
 
@@ -20,42 +26,43 @@ const CompiledRobot& robot_from(nanobind::handle object);
 // Index of a frame given by name or number.
 int frame_from(const CompiledRobot& robot, nanobind::handle frame);
 
-// 0 local_world_aligned, 1 local, 2 world
-int reference_from(nanobind::handle text);
+Reference reference_from(nanobind::handle text);
 
 // A list of indices that needs no memory of its own while it is short, as most are: calls on one state are short too.
-class Indices {
+class IndexBuffer {
   public:
-    Indices() = default;
-    Indices(const Indices&) = delete;
-    Indices& operator=(const Indices&) = delete;
+    IndexBuffer() = default;
+    IndexBuffer(const IndexBuffer&) = delete;
+    IndexBuffer& operator=(const IndexBuffer&) = delete;
 
     void resize(int n) {
-        if (n > room) more_.resize(static_cast<std::size_t>(n));
-        data_ = n > room ? more_.data() : few_;
+        if (n > capacity) heap_.resize(static_cast<std::size_t>(n));
+        data_ = n > capacity ? heap_.data() : local_;
         size_ = n;
     }
     int* data() { return data_; }
     int size() const { return size_; }
     int& operator[](int i) { return data_[i]; }
+    IndexList list() const { return {data_, size_}; }
 
   private:
-    static constexpr int room = 64;
-    int few_[room];
-    int* data_ = few_;
+    static constexpr int capacity = 64;
+    int local_[capacity];
+    int* data_ = local_;
     int size_ = 0;
-    std::vector<int> more_;
+    std::vector<int> heap_;
 };
 
-class Door {
+class Args {
   public:
-    explicit Door(nanobind::handle robot);
-    ~Door();
-    Door(const Door&) = delete;
-    Door& operator=(const Door&) = delete;
+    explicit Args(nanobind::handle robot);
+    ~Args();
+    Args(const Args&) = delete;
+    Args& operator=(const Args&) = delete;
 
     const CompiledRobot& robot() const { return robot_; }
-    Call& call() { return call_; }
+    const Model& model() const { return robot_.model; }
+    const Call& call() const { return call_; }
 
     // An argument of shape (..., size); -1 takes any size.
     void input(const char* name, nanobind::handle value, int size, Check check = Check::Finite);
@@ -67,35 +74,52 @@ class Door {
     void matrix(const char* name, nanobind::handle value, int rows, int columns);
     // An argument of shape (...).
     void scalar(const char* name, nanobind::handle value);
-    // A dict of frame -> wrench, or None.
+    // An argument of shape (..., size) with the fields of `count` records of doubles.
+    template <class Record>
+    void records(const char* name, nanobind::handle value, int count = 1) {
+        input(name, value, count * static_cast<int>(sizeof(Record) / sizeof(double)));
+    }
+    // A dict of frame -> wrench, or None: the last inputs.
     void wrenches(nanobind::handle value);
-    // A result of shape (..., tail).
-    void output(std::initializer_list<long> tail);
 
-    // The way from the root to a frame, as call().list; the frame itself as call().more.
-    void along(int frame);
-    // The bodies that carry these frames, and the frames.
-    void towards(nanobind::handle frames);
-    void everywhere();
-    // Integers that only the kernel understands, as call().more.
-    void plan(nanobind::handle integers);
-    // Wrenches, and after their frames, in call().more, integers for the kernel.
-    void wrenches_and_plan(nanobind::handle wrenches, nanobind::handle integers);
-    // The v indices that move the bodies on the list, as call().dofs.
-    void solve_for_bodies();
+    // A result of shape (..., tail); kernels with several of them name each.
+    void output(std::initializer_list<long> tail) { output(nullptr, tail); }
+    void output(const char* name, std::initializer_list<long> tail);
 
-    // Runs and returns the result, or a tuple of results if there are several. `out` is None or the like of it.
-    nanobind::object run(Kernel kernel, nanobind::handle out);
+    // The frame, and the bodies on the path from the root to it.
+    void path_to(nanobind::handle frame);
+    // These frames, and the bodies on the paths to them.
+    void frames(nanobind::handle names);
+    // All frames and bodies.
+    void all_frames();
+    void bodies(const std::vector<int>& indices) { call_.bodies = {indices.data(), static_cast<int>(indices.size())}; }
+    // The v indices that move the bodies chosen before.
+    void dofs_of_bodies();
+
+    // What does not change from state to state: a structure that only the kernel understands.
+    template <class Settings>
+    void settings(const Settings& value) {
+        static_assert(std::is_trivially_copyable_v<Settings>);
+        call_.settings = std::memcpy(allocate<Settings>(1), &value, sizeof value);
+    }
+    // Memory that lives as long as the call.
+    template <class Record>
+    Record* allocate(std::size_t count) {
+        memory_.emplace_back(new double[(count * sizeof(Record) + sizeof(double) - 1) / sizeof(double)]);
+        return reinterpret_cast<Record*>(memory_.back().get());
+    }
+
+    // Runs and returns the result, or a named tuple of results if there are several. `out` is None or the like of it.
+    nanobind::object run(Kernel kernel, nanobind::handle out, ResultType& type);
 
   private:
     int add_input(const char* name, nanobind::handle value);
-    int lead(int k) const;  // number of batch axes of input k
+    int batch_axes(int k) const;  // of input k
     struct Shape {
         int ndim = 0;
         long dims[34];  // batch axes and the last ones
     };
-    void use_lists();
-    void append_plan(nanobind::handle integers);
+    void path_to_index(int frame);
     void broadcast();
     void make_outputs(nanobind::handle out);
     PyObject* checked_output(PyObject* given, const Shape& shape) const;
@@ -108,11 +132,13 @@ class Door {
     PyObject* inputs_[Call::max_inputs];  // owned arrays
     const char* names_[Call::max_inputs];
     int tail_axes_[Call::max_inputs];  // 2 for matrices, 1 for vectors, 0 for scalars
-    std::vector<std::string> own_names_;
+    std::vector<std::string> wrench_names_;
     Shape tails_[Call::max_outputs];
     PyObject* outputs_[Call::max_outputs];  // owned arrays
+    const char* output_names_[Call::max_outputs];
     Shape batch_;
-    Indices bodies_, frames_, dofs_;
+    IndexBuffer bodies_, frames_, dofs_, wrench_frames_;
+    std::vector<std::unique_ptr<double[]>> memory_;
 };
 
 }  // namespace kinodyn

@@ -1,7 +1,8 @@
-#include "bindings/contact.hpp"
+// Constraints, soft contacts, and impulses of hard contacts.
+#include "kernels/contact.hpp"
 
-#include "bindings/args.hpp"
-#include "core/dispatch.hpp"
+#include "bindings/define.hpp"
+#include "bindings/functions.hpp"
 #include "core/impulses.hpp"
 
 namespace nb = nanobind;
@@ -10,149 +11,138 @@ namespace kinodyn {
 
 namespace {
 
-using Any = nb::handle;
-
-// constraints: [(..., 24), ...]; integers: frame, other frame, mask of each, as bytes; rows: in all.
-int add_constraints(Door& door, Any constraints) {
-    int count = 0;
-    for (const Any& value : constraints) door.input("contacts", value, 24), ++count;
-    return count;
+std::size_t length_of(Any list) {
+    const Py_ssize_t n = PyObject_Length(list.ptr());
+    if (n < 0) throw nb::python_error();
+    return static_cast<std::size_t>(n);
 }
 
-void add_outputs(Door& door, int rows) {
-    door.output({door.robot().model.nv});
-    door.output({rows});
-    door.output({});
-    door.output({});
-    door.output({rows});
+// tables: arrays of constraints, one after another; poses: (..., 24) of each constraint.
+ConstraintList add_constraints(Args& args, Any tables, Any poses) {
+    auto* const records = args.allocate<ConstraintRecord>(length_of(poses));
+    ConstraintList list = {records, 0, 0, args.call().n_in};
+    const int count = static_cast<int>(length_of(poses));
+    for (const Any& item : tables)
+        for (const ConstraintRecord& record : Table<ConstraintRecord>("constraints", item)) {
+            if (list.count == count) throw nb::value_error("there are more constraints than poses");
+            records[list.count++] = record;
+            list.rows += record.rows();
+        }
+    if (list.count < count) throw nb::value_error("there are more poses than constraints");
+    for (const Any& pose : poses) args.records<ConstraintPoses<double>>("contacts", pose);
+    args.settings(list);
+    args.all_frames();
+    return list;
 }
 
-nb::object constrained(Any robot, Any q, Any v, Any tau, Any gains, Any constraints, Any integers, int rows,
-                       Any wrenches) {
-    Door door(robot);
-    door.everywhere();
-    door.configuration("q", q);
-    door.tangent("v", v);
-    door.tangent("tau", tau);
-    door.input("stabilise", gains, 2);
-    const int count = add_constraints(door, constraints);
-    door.wrenches_and_plan(wrenches, integers);
-    door.call().mode = count;
-    add_outputs(door, rows);
-    return door.run(kernels().constrained, nb::none());
+void define_constraints(nb::module_& m) {
+    define(m, "constrained",
+           [](Args& args, Any q, Any v, Any tau, Any gains, Any constraints, Any poses, Any wrenches) {
+               args.configuration("q", q);
+               args.tangent("v", v);
+               args.tangent("tau", tau);
+               args.input("stabilise", gains, 2);
+               const int rows = add_constraints(args, constraints, poses).rows;
+               args.wrenches(wrenches);
+               args.output("a", {args.model().nv});
+               args.output("force", {rows});
+               args.output("rank", {});
+               args.output("residual_share", {});
+               args.output("residual", {rows});
+           });
+    define(m, "impact", [](Args& args, Any q, Any v, Any restitution, Any constraints, Any poses) {
+        args.configuration("q", q);
+        args.tangent("v", v);
+        args.scalar("restitution", restitution);
+        const int rows = add_constraints(args, constraints, poses).rows;
+        args.output("v", {args.model().nv});
+        args.output("impulse", {rows});
+        args.output("rank", {});
+        args.output("residual_share", {});
+        args.output("residual", {rows});
+    });
+    define(m, "constraint_jacobian", [](Args& args, Any q, Any v, Any constraints, Any poses) {
+        args.configuration("q", q);
+        args.tangent("v", v);
+        const int rows = add_constraints(args, constraints, poses).rows;
+        args.output("J", {rows, args.model().nv});
+        args.output("acceleration", {rows});
+    });
+    define(m, "constraint_error", [](Args& args, Any q, Any constraints, Any poses) {
+        args.configuration("q", q);
+        args.output({add_constraints(args, constraints, poses).rows});
+    });
+    define(m, "project",
+           [](Args& args, Any q, Any tolerance, Any max_iterations, Any fixed, Any constraints, Any poses) {
+               args.configuration("q", q);
+               args.scalar("tolerance", tolerance);
+               args.scalar("iterations", max_iterations);
+               args.tangent("fixed", fixed);
+               add_constraints(args, constraints, poses);
+               args.output("q", {args.model().nq});
+               args.output("error", {});
+               args.output("iterations", {});
+           });
 }
 
-nb::object impact(Any robot, Any q, Any v, Any restitution, Any constraints, Any integers, int rows) {
-    Door door(robot);
-    door.everywhere();
-    door.configuration("q", q);
-    door.tangent("v", v);
-    door.scalar("restitution", restitution);
-    const int count = add_constraints(door, constraints);
-    door.plan(integers);
-    door.call().mode = count;
-    add_outputs(door, rows);
-    return door.run(kernels().impact, nb::none());
+void define_soft_contacts(nb::module_& m) {
+    // points: (..., 3 n) in their frames, one name for each point
+    define(m, "point_motion", [](Args& args, Any q, Any v, Any points, Any frames) {
+        args.frames(frames);
+        const int count = args.call().frames.size;
+        args.configuration("q", q);
+        args.tangent("v", v);
+        args.input("points", points, 3 * count);
+        for (const char* name : {"position", "velocity", "arm"}) args.output(name, {3 * count});
+    });
+    // points: which of `n_frames` frames carries each
+    define(m, "soft_forces",
+           [](Args& args, Any position, Any velocity, Any arm, Any height, Any normal, Any anchor, Any stiffness,
+              Any damping, Any friction, Any owners, int n_frames, bool shared_normal) {
+               const Table<SoftPointRecord> points("owners", owners);
+               const int count = static_cast<int>(points.size());
+               args.settings(SoftContactSettings{points.begin(), count, n_frames, shared_normal});
+               args.input("positions", position, 3 * count);
+               args.input("velocities", velocity, 3 * count);
+               args.input("arms", arm, 3 * count);
+               args.input("heights above the ground", height, count);
+               args.input("normals of the ground", normal, shared_normal ? 3 : 3 * count);
+               args.input("anchors", anchor, 3 * count);
+               args.input("stiffness", stiffness, count);
+               args.input("damping", damping, count);
+               args.input("friction", friction, count);
+               args.output("force", {count, 3});
+               args.output("anchor", {count, 3});
+               args.output("wrench", {n_frames, 6});
+           });
 }
 
-nb::object constraint_rows(Any robot, Any q, Any v, Any constraints, Any integers, int rows) {
-    Door door(robot);
-    door.everywhere();
-    door.configuration("q", q);
-    door.tangent("v", v);
-    const int count = add_constraints(door, constraints);
-    door.plan(integers);
-    door.call().mode = count;
-    door.output({rows, door.robot().model.nv});
-    door.output({rows});
-    return door.run(kernels().constraint_rows, nb::none());
-}
-
-nb::object constraint_error(Any robot, Any q, Any constraints, Any integers, int rows) {
-    Door door(robot);
-    door.everywhere();
-    door.configuration("q", q);
-    const int count = add_constraints(door, constraints);
-    door.plan(integers);
-    door.call().mode = count;
-    door.output({rows});
-    return door.run(kernels().constraint_error, nb::none());
-}
-
-// settings: tolerance, most steps, then 1 for each degree of freedom that stays and 0 for the others.
-nb::object project(Any robot, Any q, Any settings, Any constraints, Any integers) {
-    Door door(robot);
-    door.everywhere();
-    door.configuration("q", q);
-    door.input("settings", settings, 2 + door.robot().model.nv);
-    const int count = add_constraints(door, constraints);
-    door.plan(integers);
-    door.call().mode = count;
-    door.output({door.robot().model.nq});
-    door.output({});
-    door.output({});
-    return door.run(kernels().project, nb::none());
-}
-
-// points (..., 3 n) in the frames, one name for each point. Returns places, velocities and arms, each (..., 3 n).
-nb::object point_motion(Any robot, Any q, Any v, Any points, Any frames) {
-    Door door(robot);
-    door.towards(frames);
-    const int count = door.call().n_more;
-    door.configuration("q", q);
-    door.tangent("v", v);
-    door.input("points", points, 3 * count);
-    for (int k = 0; k < 3; ++k) door.output({3 * count});
-    return door.run(kernels().point_motion, nb::none());
-}
-
-// owners: which of `frames` frames carries each point, as bytes; shared_normal: one (3,) for all points. Returns forces
-// and anchors (..., n, 3), and wrenches (..., frames, 6).
-nb::object soft_forces(Any robot, Any motion, Any height, Any normal, Any anchors, Any constants, Any owners,
-                       int frames, bool shared_normal) {
-    Door door(robot);
-    door.plan(owners);
-    const int count = door.call().n_more;
-    const char* const motions[] = {"places", "velocities", "arms"};
-    for (int k = 0; k < 3; ++k) door.input(motions[k], motion[k], 3 * count);
-    door.input("heights of the ground", height, count);
-    door.input("normals of the ground", normal, shared_normal ? 3 : 3 * count);
-    door.input("anchors", anchors, 3 * count);
-    const char* const laws[] = {"stiffness", "damping", "friction"};
-    for (int k = 0; k < 3; ++k) door.input(laws[k], constants[k], count);
-    for (int k = 0; k < 2; ++k) door.output({count, 3});
-    door.output({frames, 6});
-    return door.run(kernels().soft_forces, nb::none());
-}
-
-// A: (..., 9 m^2); c, guess: (..., 3 m); b, mu: (..., m); tolerance: (...).
-nb::object find_impulses(Any robot, Any A, Any c, Any b, Any mu, Any guess, Any tolerance, int points, int sweeps) {
-    Door door(robot);
-    door.input("A", A, 9 * points * points);
-    door.input("c", c, 3 * points);
-    door.input("b", b, points);
-    door.input("mu", mu, points);
-    door.input("guess", guess, 3 * points);
-    door.scalar("tolerance", tolerance);
-    door.call().mode = sweeps;
-    door.output({3 * points});
-    door.output({});
-    door.output({});
-    return door.run(&contact_impulses, nb::none());
+// A: (..., 9 n^2); velocity, guess: (..., 3 n); min_velocity, friction: (..., n); tolerance: (...).
+nb::object find_impulses(Any robot, Any A, Any velocity, Any min_velocity, Any friction, Any guess, Any tolerance,
+                         int points, int max_sweeps) {
+    static ResultType type("contact_impulses");
+    Args args(robot);
+    args.settings(ImpulseSettings{max_sweeps});
+    args.input("A", A, 9 * points * points);
+    args.input("velocity", velocity, 3 * points);
+    args.input("min_velocity", min_velocity, points);
+    args.input("friction", friction, points);
+    args.input("guess", guess, 3 * points);
+    args.scalar("tolerance", tolerance);
+    args.output("impulse", {3 * points});
+    args.output("change", {});
+    args.output("sweeps", {});
+    return args.run(&contact_impulses, nb::none(), type);
 }
 
 }  // namespace
 
 void bind_contact(nb::module_& m) {
+    export_layouts<ConstraintRecord, ConstraintPoses<double>, SoftPointRecord>();
+    define_constraints(m);
+    define_soft_contacts(m);
     const auto any = nb::arg().none();
-    m.def("constrained", &constrained, any, any, any, any, any, any, any, nb::arg(), any);
-    m.def("impact", &impact, any, any, any, any, any, any, nb::arg());
     m.def("contact_impulses", &find_impulses, any, any, any, any, any, any, any, nb::arg(), nb::arg());
-    m.def("constraint_rows", &constraint_rows, any, any, any, any, any, nb::arg());
-    m.def("constraint_error", &constraint_error, any, any, any, any, nb::arg());
-    m.def("project", &project, any, any, any, any, any);
-    m.def("point_motion", &point_motion, any, any, any, any, any);
-    m.def("soft_forces", &soft_forces, any, any, any, any, any, any, any, nb::arg(), nb::arg());
 }
 
 }  // namespace kinodyn

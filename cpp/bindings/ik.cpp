@@ -1,4 +1,4 @@
-#include "bindings/ik.hpp"
+#include "kernels/ik.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
 #include <nanobind/ndarray.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "bindings/args.hpp"
-#include "core/dispatch.hpp"
+#include "bindings/define.hpp"
+#include "bindings/functions.hpp"
 
 namespace nb = nanobind;
 
@@ -18,56 +18,41 @@ namespace kinodyn {
 
 namespace {
 
-using Any = nb::handle;
 using Limit = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// targets: a dict of frame -> (pose (..., 16), weights (..., 6)), which come after the limits of q.
-nb::dict aim(Door& door, Any targets) {
+// targets: a dict of frame -> (pose (..., 16), weights (..., 6)).
+void add_targets(Args& args, Any q, Any lower, Any upper, Any targets) {
     const nb::dict given = nb::cast<nb::dict>(targets);
-    door.towards(given.keys());
-    door.solve_for_bodies();
-    return given;
-}
-void input_limits(Door& door, Any lower, Any upper) {
-    door.input("lower", lower, door.robot().model.nq);
-    door.input("upper", upper, door.robot().model.nq);
-}
-void input_targets(Door& door, const nb::dict& given) {
-    for (const auto& item : given) door.input("target", item.second[0], 16);
-    for (const auto& item : given) door.input("weights", item.second[1], 6);
+    args.frames(given.keys());
+    args.dofs_of_bodies();
+    args.configuration("q", q);
+    args.input("lower", lower, args.model().nq);
+    args.input("upper", upper, args.model().nq);
+    for (const auto& item : given) args.input("target", item.second[0], 16);
+    for (const auto& item : given) args.input("weights", item.second[1], 6);
 }
 
-nb::object ik(Any robot, Any q0, Any lower, Any upper, Any settings, Any targets, int method) {
-    Door door(robot);
-    const nb::dict given = aim(door, targets);
-    door.configuration("q0", q0);
-    input_limits(door, lower, upper);
-    door.input("settings", settings, 6);
-    input_targets(door, given);
-    door.call().mode = method;
-    door.output({door.robot().model.nq});
-    door.output({});
-    door.output({});
-    return door.run(kernels().ik, nb::none());
+void prepare_ik(Args& args, Any q0, Any lower, Any upper, Any settings, Any targets) {
+    add_targets(args, q0, lower, upper, targets);
+    args.settings(record_from<IkSettings>("settings", settings));
+    args.output("q", {args.model().nq});
+    args.output("iterations", {});
+    args.output("ending", {});
 }
 
-nb::object ik_residual(Any robot, Any q, Any lower, Any upper, Any allowed, Any targets) {
-    Door door(robot);
-    const nb::dict given = aim(door, targets);
-    door.configuration("q", q);
-    input_limits(door, lower, upper);
-    door.input("allowed", allowed, 3);
-    input_targets(door, given);
-    door.output({2});
-    door.output({});
-    door.output({});
-    door.output({static_cast<long>(given.size()), 4, 4});
-    return door.run(kernels().ik_residual, nb::none());
+void prepare_residual(Args& args, Any q, Any lower, Any upper, Any tolerances, Any targets) {
+    add_targets(args, q, lower, upper, targets);
+    args.settings(record_from<IkTolerances>("tolerances", tolerances));
+    args.output("error", {2});
+    args.output("success", {});
+    args.output("cost", {});
+    args.output("poses", {args.call().frames.size, 4, 4});
 }
 
 PyArrayObject* part(const nb::object& several, int k) {
     return reinterpret_cast<PyArrayObject*>(PyTuple_GET_ITEM(several.ptr(), k));
 }
+nb::object item(const nb::object& several, int k) { return nb::borrow(PyTuple_GET_ITEM(several.ptr(), k)); }
 // The numbers of row i in one of several arrays, which a kernel has made.
 const double* numbers(const nb::object& several, int k, long i = 0) {
     PyArrayObject* a = part(several, k);
@@ -88,31 +73,37 @@ nb::object row(const nb::object& several, int k, long i) {
     return made;
 }
 
-// How many rows mean something: the kernel goes no further once the first has arrived, or one of each four.
-long rows_tried(const double* ended, long rows) {
-    constexpr long together = 4;
-    if (ended[0] == 0) return 1;
+// How many rows were computed: the kernel goes no further once the first has converged, or one of each four.
+long rows_tried(const double* endings, long rows) {
+    constexpr long together = 4, converged = static_cast<long>(IkEnding::Converged);
+    if (endings[0] == converged) return 1;
     for (long k = 1; k < rows; ++k)
-        if (ended[k] == 0) return std::min(rows, (k / together + 1) * together);
+        if (endings[k] == converged) return std::min(rows, (k / together + 1) * together);
     return rows;
 }
 
-// The first row if it is right, else the one of those that are right that is nearest to it before it moved; or -1.
-long nearest(Any robot, Any q0, Any q, const double* right, long rows) {
-    if (right[0] > 0) return 0;
-    if (std::find_if(right, right + rows, [](double x) { return x > 0; }) == right + rows) return -1;
-    Door door(robot);
-    door.configuration("q0", q0);
-    door.configuration("q", q);
-    const long nv = door.robot().model.nv;
-    door.output({nv});
-    const nb::object away = door.run(kernels().difference, nb::none());
-    const double* v = static_cast<const double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(away.ptr())));
+// The kernels that a search for one target uses.
+struct SearchKernels {
+    KernelHandle ik{"ik"}, residual{"ik_residual"}, difference{"difference"};
+    ResultType ik_type{"ik"}, residual_type{"ik_residual"}, difference_type{"difference"};
+};
+
+// The first row if it succeeded, else the one of those that did that is nearest to the first start; or -1.
+long nearest(SearchKernels& kernels, Any robot, Any q0, Any q, const double* success, long rows) {
+    if (success[0] > 0) return 0;
+    if (std::find_if(success, success + rows, [](double x) { return x > 0; }) == success + rows) return -1;
+    Args args(robot);
+    args.configuration("q0", q0);
+    args.configuration("q", q);
+    const long nv = args.model().nv;
+    args.output({nv});
+    const nb::object distances = args.run(kernels.difference.get(), nb::none(), kernels.difference_type);
+    const double* v = static_cast<const double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(distances.ptr())));
     long chosen = -1;
     double least = 0;
     for (long k = 0; k < rows; ++k, v += nv) {
         const double square = std::inner_product(v, v + nv, v, 0.0);
-        if (right[k] > 0 && (chosen < 0 || square < least)) chosen = k, least = square;
+        if (success[k] > 0 && (chosen < 0 || square < least)) chosen = k, least = square;
     }
     return chosen;
 }
@@ -126,26 +117,43 @@ nb::object at_limits(const double* q, const Limit& low, const Limit& high) {
     return made;
 }
 
-// One target, its pose (16) without batch axes, from several starts (m, nq), of which the first leads. Where one is
-// right, the first or else the nearest: q, residual, which coordinates stand at or beyond `low` or `high`, iterations,
-// poses, all without batch axes. Else what reach says of the starts that it took.
-nb::object ik_single(Any robot, Any starts, Any lower, Any upper, Any settings, Any targets, int method, Any allowed,
-                     Limit low, Limit high) {
-    const auto nq = static_cast<std::size_t>(robot_from(robot).model.nq);
+// One target, its pose (16) without batch axes, from several starts (m, nq), of which the first leads. Returns the
+// solution and None where one start succeeds, the first or else the nearest to it; None and what `ik` found from the
+// starts that it tried otherwise. The solution has no batch axes; `at_limit` tells which coordinates stand at or beyond
+// `low` or `high`.
+nb::object ik_single(SearchKernels& kernels, Any robot, Any starts, Any lower, Any upper, Any settings, Any targets,
+                     Any tolerances, const Limit& low, const Limit& high) {
+    static ResultType solution_type("ik_solution"), attempt_type("ik_attempt");
+    Args search(robot);
+    const auto nq = static_cast<std::size_t>(search.model().nq);
     if (low.size() != nq || high.size() != nq) raise_input_error("low and high must have as many numbers as q");
-    nb::object found = ik(robot, starts, lower, upper, settings, targets, method);
-    const long rows = rows_tried(numbers(found, 2), PyArray_DIM(part(found, 2), 0));
-    found = nb::make_tuple(first_rows(found[0], rows), first_rows(found[1], rows), first_rows(found[2], rows));
-    const nb::object judged = ik_residual(robot, found[0], lower, upper, allowed, targets);
-    const long chosen = nearest(robot, first_rows(starts, 1), found[0], numbers(judged, 1), rows);
-    if (chosen < 0) return found;
-    return nb::make_tuple(row(found, 0, chosen), row(judged, 0, chosen),
-                          at_limits(numbers(found, 0, chosen), low, high), row(found, 1, chosen),
-                          row(judged, 3, chosen));
+    prepare_ik(search, starts, lower, upper, settings, targets);
+    const nb::object all = search.run(kernels.ik.get(), nb::none(), kernels.ik_type);
+    const long rows = rows_tried(numbers(all, ik_output::ending), PyArray_DIM(part(all, ik_output::ending), 0));
+    const nb::object q = first_rows(item(all, ik_output::q), rows);
+    Args check(robot);
+    prepare_residual(check, q, lower, upper, tolerances, targets);
+    const nb::object residual = check.run(kernels.residual.get(), nb::none(), kernels.residual_type);
+    const double* success = numbers(residual, ik_residual_output::success);
+    const long chosen = nearest(kernels, robot, first_rows(starts, 1), q, success, rows);
+    if (chosen < 0) {
+        const char* const names[] = {"q", "iterations", "ending"};
+        PyObject* items[] = {nb::object(q).release().ptr(),
+                             first_rows(item(all, ik_output::iterations), rows).release().ptr(),
+                             first_rows(item(all, ik_output::ending), rows).release().ptr()};
+        return nb::make_tuple(nb::none(), attempt_type.make(names, items, 3));
+    }
+    const char* const names[] = {"q", "error", "at_limit", "iterations", "poses"};
+    PyObject* items[] = {row(all, ik_output::q, chosen).release().ptr(),
+                         row(residual, ik_residual_output::error, chosen).release().ptr(),
+                         at_limits(numbers(all, ik_output::q, chosen), low, high).release().ptr(),
+                         row(all, ik_output::iterations, chosen).release().ptr(),
+                         row(residual, ik_residual_output::poses, chosen).release().ptr()};
+    return nb::make_tuple(solution_type.make(names, items, 5), nb::none());
 }
 
 // Are these poses (..., 4, 4) finite, their rotations orthonormal within 1e-6 and right-handed, their last rows
-// 0 0 0 1? What is wrong with those that are not is for others to say.
+// 0 0 0 1? The caller finds out what is wrong with those that are not.
 bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
     constexpr double tolerance = 1e-6, largest = 1e60;
     const double* T = poses.data();
@@ -169,10 +177,22 @@ bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
 
 void bind_ik(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
+    export_layouts<IkSettings, IkTolerances>();
+    define(m, "ik", [](Args& args, Any q0, Any lower, Any upper, Any settings, Any targets) {
+        prepare_ik(args, q0, lower, upper, settings, targets);
+    });
+    define(m, "ik_residual", [](Args& args, Any q, Any lower, Any upper, Any tolerances, Any targets) {
+        prepare_residual(args, q, lower, upper, tolerances, targets);
+    });
+    auto* const kernels = new SearchKernels;  // as long-lived as the function
     const auto any = nb::arg().none();
-    m.def("ik", &ik, any, any, any, any, any, any, nb::arg());
-    m.def("ik_single", &ik_single, any, any, any, any, any, any, nb::arg(), any, nb::arg(), nb::arg());
-    m.def("ik_residual", &ik_residual, any, any, any, any, any, any);
+    m.def(
+        "ik_single",
+        [kernels](Any robot, Any starts, Any lower, Any upper, Any settings, Any targets, Any tolerances, Limit low,
+                  Limit high) {
+            return ik_single(*kernels, robot, starts, lower, upper, settings, targets, tolerances, low, high);
+        },
+        any, any, any, any, any, any, any, nb::arg(), nb::arg());
     m.def("are_poses", &are_poses);
 }
 

@@ -11,12 +11,8 @@ namespace kinodyn {
 
 namespace {
 
-// Name -> what `layouts` returns, and name -> dtype for records; kept as long as the process lives.
-nb::dict& descriptions() {
-    static nb::dict* const all = new nb::dict;
-    return *all;
-}
-nb::dict& dtypes() {
+// Name -> dtype of a record, or fields of a block; kept as long as the process lives.
+nb::dict& known_layouts() {
     static nb::dict* const all = new nb::dict;
     return *all;
 }
@@ -31,8 +27,7 @@ nb::tuple shape_of(const FieldInfo& field) {
     return nb::tuple(shape);
 }
 
-// As numpy.dtype takes it.
-nb::object describe_record(const LayoutInfo& info) {
+nb::object dtype_of(const LayoutInfo& info) {
     nb::list names, formats, offsets;
     for (const FieldInfo& field : info.fields) {
         names.append(field.name.c_str());
@@ -44,34 +39,31 @@ nb::object describe_record(const LayoutInfo& info) {
     description["formats"] = formats;
     description["offsets"] = offsets;
     description["itemsize"] = info.size;
-    return description;
+    return nb::module_::import_("numpy").attr("dtype")(description);
 }
 
 // Fields in order as (name, format, shape); strings in a shape are sizes that are known at run time.
-nb::object describe_fields(const LayoutInfo& info) {
+nb::object fields_of(const LayoutInfo& info) {
     nb::list fields;
     for (const FieldInfo& field : info.fields)
         fields.append(nb::make_tuple(field.name.c_str(), field.format, shape_of(field)));
     return fields;
 }
 
+// Most often it is the same object, and nothing needs to be compared.
+bool same_dtype(PyArray_Descr* a, PyArray_Descr* b) { return a == b || PyArray_EquivTypes(a, b); }
+
 }  // namespace
 
 void add_layout(const LayoutInfo& info) {
-    const char* name = info.name.c_str();
-    if (info.size == 0) {
-        descriptions()[name] = describe_fields(info);
-        return;
-    }
-    descriptions()[name] = describe_record(info);
-    dtypes()[name] = nb::module_::import_("numpy").attr("dtype")(descriptions()[name]);
+    known_layouts()[info.name.c_str()] = info.size == 0 ? fields_of(info) : dtype_of(info);
 }
 
 TableMemory table_memory(const char* name, nb::handle array, const char* layout) {
-    const nb::object dtype = dtypes()[layout];
+    const nb::object dtype = known_layouts()[layout];
     auto* const a = reinterpret_cast<PyArrayObject*>(array.ptr());
     if (!PyArray_Check(array.ptr()) || PyArray_NDIM(a) != 1 || !PyArray_ISCARRAY_RO(a) ||
-        !PyArray_EquivTypes(PyArray_DESCR(a), reinterpret_cast<PyArray_Descr*>(dtype.ptr())))
+        !same_dtype(PyArray_DESCR(a), reinterpret_cast<PyArray_Descr*>(dtype.ptr())))
         raise_input_error(std::string(name) + " must be a one-dimensional array with the dtype layout('" + layout +
                           "'), got " + nb::repr(nb::getattr(array, "dtype", array.type())).c_str());
     return {nb::borrow(array), PyArray_DATA(a), static_cast<std::size_t>(PyArray_DIM(a, 0))};
@@ -79,7 +71,7 @@ TableMemory table_memory(const char* name, nb::handle array, const char* layout)
 
 void bind_layouts(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
-    m.def("layouts", [] { return descriptions(); });
+    m.def("layouts", [] { return known_layouts(); });
 }
 
 }  // namespace kinodyn

@@ -41,6 +41,14 @@ class Table {
     TableMemory memory_;
 };
 
+// The one record of a table of one.
+template <class Record>
+Record record_from(const char* name, nanobind::handle array) {
+    const Table<Record> table(name, array);
+    if (table.size() != 1) throw nanobind::value_error("exactly one record is needed");
+    return table[0];
+}
+
 // Adds `layouts` to the module.
 void bind_layouts(nanobind::module_& m);
 

@@ -1,4 +1,4 @@
-#include "bindings/qp.hpp"
+#include "bindings/functions.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_1_23_API_VERSION
 #include <numpy/arrayobject.h>

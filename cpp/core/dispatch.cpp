@@ -1,83 +1,97 @@
 #include "core/dispatch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace kinodyn {
 
-// One table of kernels for each instruction set that was compiled (KINODYN_ISAS of CMake).
-namespace sse2 {
-extern const Kernels kernels;
-}
-namespace avx2 {
-extern const Kernels kernels;
-}
-namespace avx512 {
-extern const Kernels kernels;
-}
-namespace neon {
-extern const Kernels kernels;
-}
-namespace generic {
-extern const Kernels kernels;
-}
-
 namespace {
 
-std::vector<const Kernels*> supported() {
-    std::vector<const Kernels*> list;
-#if defined(KINODYN_GENERIC)
-    list.push_back(&generic::kernels);
-#endif
-#if defined(KINODYN_NEON)
-    list.push_back(&neon::kernels);
-#endif
+bool runs_here(const std::string& name) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
+    if (name == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (name == "avx512") return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
 #endif
-#if defined(KINODYN_SSE2)
-    list.push_back(&sse2::kernels);
-#endif
-#if defined(KINODYN_AVX2)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) list.push_back(&avx2::kernels);
-#endif
-#if defined(KINODYN_AVX512)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) list.push_back(&avx512::kernels);
-#endif
-    return list;
+    return true;
 }
 
-const Kernels* find(const std::string& name) {
-    for (const Kernels* k : supported())
-        if (name == k->name) return k;
+Kernel find_kernel(const InstructionSet& set, const std::string& name) {
+    for (int k = 0; k < set.n_lists; ++k)
+        for (int i = 0; i < set.lists[k]->size; ++i)
+            if (name == set.lists[k]->entries[i].name) return set.lists[k]->entries[i].kernel;
     return nullptr;
 }
 
-const Kernels* at_load() {
-    const char* wanted = std::getenv("KINODYN_ISA");
-    const Kernels* found = wanted ? find(wanted) : nullptr;
-    return found ? found : supported().back();
+// The kernels that handles refer to, in the order of the handles.
+struct Table {
+    const InstructionSet* set;
+    std::vector<Kernel> kernels;
+};
+
+std::vector<Table>& tables() {
+    static std::vector<Table> all = [] {
+        std::vector<Table> runnable;
+        for (int k = 0; k < n_compiled_instruction_sets; ++k)
+            if (runs_here(compiled_instruction_sets[k].name)) runnable.push_back({&compiled_instruction_sets[k], {}});
+        return runnable;
+    }();
+    return all;
 }
 
-std::atomic<const Kernels*>& current() {
-    static std::atomic<const Kernels*> chosen{at_load()};
-    return chosen;
+const Table* find_table(const std::string& name) {
+    for (const Table& table : tables())
+        if (name == table.set->name) return &table;
+    return nullptr;
+}
+
+const Table* at_load() {
+    const char* chosen = std::getenv("KINODYN_ISA");
+    const Table* found = chosen ? find_table(chosen) : nullptr;
+    return found ? found : &tables().back();
+}
+
+std::atomic<const Table*>& current() {
+    static std::atomic<const Table*> table{at_load()};
+    return table;
 }
 
 }  // namespace
 
-const Kernels& kernels() { return *current().load(std::memory_order_relaxed); }
+const InstructionSet& instruction_set() { return *current().load(std::memory_order_relaxed)->set; }
 
-std::vector<std::string> instruction_sets() {
-    std::vector<std::string> names;
-    for (const Kernels* k : supported()) names.emplace_back(k->name);
-    return names;
+std::vector<const InstructionSet*> instruction_sets() {
+    std::vector<const InstructionSet*> sets;
+    for (const Table& table : tables()) sets.push_back(table.set);
+    return sets;
 }
 
 bool use_instruction_set(const std::string& name) {
-    const Kernels* found = find(name);
+    const Table* found = find_table(name);
     if (found) current().store(found);
     return found != nullptr;
 }
+
+std::vector<std::string> kernel_names(const InstructionSet& set) {
+    std::vector<std::string> names;
+    for (int k = 0; k < set.n_lists; ++k)
+        for (int i = 0; i < set.lists[k]->size; ++i) names.emplace_back(set.lists[k]->entries[i].name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+KernelHandle::KernelHandle(const char* name) : index_(static_cast<int>(tables().front().kernels.size())) {
+    for (Table& table : tables()) {
+        const Kernel kernel = find_kernel(*table.set, name);
+        if (!kernel)
+            throw std::runtime_error(std::string("the kernel '") + name + "' is missing from the instruction set '" +
+                                     table.set->name + "'");
+        table.kernels.push_back(kernel);
+    }
+}
+
+Kernel KernelHandle::get() const { return current().load(std::memory_order_relaxed)->kernels[index_]; }
 
 }  // namespace kinodyn

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/contact.hpp"
+
 namespace kinodyn {
 
 namespace {
@@ -19,21 +21,21 @@ struct Problem {
     }
     double diagonal(int row) const { return A[row * 3 * m + row]; }
 
-    // Solves for one point with all others as they are; returns the most that this changes its velocity by.
+    // Solves for one point with all others fixed; returns the largest change of its velocity.
     double solve_point(int i) const {
         const int n = 3 * i;
         const double old[3] = {x[n], x[n + 1], x[n + 2]};
         if (!(diagonal(n) > 0)) return 0;  // nothing that could move
         x[n] = std::max(0.0, x[n] - (velocity(n) - b[i]) / diagonal(n));
-        // a step for both tangents that is short enough however they are coupled
+        // divided by the largest eigenvalue of the tangential block, the step for both tangents cannot overshoot
         const double couple = A[(n + 1) * 3 * m + n + 2];
         const double spread = std::hypot(0.5 * (diagonal(n + 1) - diagonal(n + 2)), couple);
         const double stiff = 0.5 * (diagonal(n + 1) + diagonal(n + 2)) + spread;
         if (stiff > 0) {
             const double v1 = velocity(n + 1), v2 = velocity(n + 2);
             x[n + 1] -= v1 / stiff, x[n + 2] -= v2 / stiff;
-            const double length = std::hypot(x[n + 1], x[n + 2]), most = mu[i] * x[n];
-            if (length > most) x[n + 1] *= most / length, x[n + 2] *= most / length;
+            const double length = std::hypot(x[n + 1], x[n + 2]), limit = mu[i] * x[n];
+            if (length > limit) x[n + 1] *= limit / length, x[n + 2] *= limit / length;
         }
         double change = 0;
         for (int k = 0; k < 3; ++k) change = std::max(change, std::fabs((x[n + k] - old[k]) * diagonal(n + k)));
@@ -54,7 +56,7 @@ void contact_impulses(const Call& call, long begin, long end, Fault& fault) {
         const double tolerance = *row(5, state);
         double change = 0;
         int sweep = 0;
-        while (sweep < call.mode) {
+        while (sweep < call.as<ImpulseSettings>().max_sweeps) {
             change = 0;
             for (int i = 0; i < m; ++i)
                 if (!(problem.mu[i] < 0)) change = std::max(change, problem.solve_point(i));

@@ -1,4 +1,4 @@
-// The door between the algorithms, compiled once per instruction set, and everything else.
+// What a kernel is: an algorithm over a batch of states, compiled once for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,16 @@ struct Fault {
     int element = 0;   // NotFinite: element of it; NotUnit: q index; Singular: v index
 };
 
-// One call of a kernel over `count` states. `list` and `more` carry what the kernel needs beside numbers, such as the
-// bodies on the way to a frame; `mode` chooses between its variants.
+// A list of indices that belongs to someone else.
+struct IndexList {
+    const int* data = nullptr;
+    int size = 0;
+    int operator[](int i) const { return data[i]; }
+    const int* begin() const { return data; }
+    const int* end() const { return data + size; }
+};
+
+// One call of a kernel over `count` states.
 struct Call {
     static constexpr int max_inputs = 256, max_outputs = 12;
     const Model* model = nullptr;
@@ -40,32 +48,41 @@ struct Call {
     Output out[max_outputs];
     int n_in = 0, n_out = 0;
     long count = 0;
-    const int* list = nullptr;
-    int n_list = 0;
-    const int* more = nullptr;
-    int n_more = 0;
-    const int* dofs = nullptr;  // v indices that matter, for kernels that solve for some of them
-    int n_dofs = 0;
-    int mode = 0;
-    const void* plan = nullptr;  // what else the kernel needs, in a structure of its own
+    IndexList bodies;         // bodies to visit, parents first; for one frame: the path from the root to it
+    IndexList frames;         // frames to compute
+    IndexList dofs;           // v indices to solve for
+    IndexList wrench_frames;  // frames of the external wrenches, which are the last inputs
+    const void* settings = nullptr;
+
+    int first_wrench() const { return n_in - wrench_frames.size; }
+    // What does not change from state to state, in a structure of the kernel's own.
+    template <class Settings>
+    const Settings& as() const {
+        return *static_cast<const Settings*>(settings);
+    }
+};
+
+// Settings of the kernel `acceleration`; those of the other kernels of frames are the Reference alone.
+struct AccelerationSettings {
+    Reference reference;
+    bool classical;  // of the point itself, not of the spatial velocity field
 };
 
 // Works on the states [begin, end) and stops at the first fault.
 using Kernel = void (*)(const Call&, long begin, long end, Fault&);
 
-// What one instruction set offers.
-struct Kernels {
+// The kernels that a file offers. The file `kernels/crba.cpp` defines the list `crba_kernels`, which is all that is
+// needed to register them: CMake collects the lists (KINODYN_TARGET is the instruction set). They are constants,
+// because no code of an instruction set may run before the processor is known to have it.
+struct KernelEntry {
     const char* name;
-    int lanes;
-    Kernel poses, jacobian, jacobian_dot, velocity, acceleration, com, com_jacobian;
-    Kernel rnea, bias, gravity, aba, crba, coriolis_matrix, energy, factorize, solve;
-    Kernel momentum_matrix, momentum, momentum_rate, rnea_derivatives, aba_derivatives, regressor;
-    Kernel state, state_jacobian;
-    Kernel integrate, difference, interpolate, integrate_dynamics;
-    Kernel constrained, impact, constraint_rows, constraint_error, project;
-    Kernel point_motion, soft_forces;
-    Kernel ik, ik_residual, task_rows, whole_body, id_qp;
-    Kernel frame_control;
+    Kernel kernel;
+};
+struct KernelList {
+    const KernelEntry* entries;
+    int size;
+    template <int n>
+    constexpr KernelList(const KernelEntry (&list)[n]) : entries(list), size(n) {}
 };
 
 // Memory of the calling thread, aligned to 64 bytes, kept for its next call.

@@ -69,16 +69,20 @@ struct FixedFrame : FrameRecord {
     bool aligned;  // R is the identity
 };
 
+// The frame in which twists, Jacobians and accelerations are expressed: axes of the world at the frame's origin, axes
+// of the frame at its origin, or axes of the world at the world's origin.
+enum class Reference : std::int32_t { LocalWorldAligned, Local, World };
+
 struct Model {
     int nq = 0, nv = 0, ncolumns = 0;
     bool mimic = false;
     double gravity[3] = {0, 0, -9.81};
     double total_mass = 0;    // of what moves
-    double inverse_mass = 0;  // stays 0 without mass; there is no centre of mass then, and nobody is shown one
+    double inverse_mass = 0;  // stays 0 without mass: there is no CoM then, and functions of it raise
     std::vector<Body> bodies;
     std::vector<FixedFrame> frames;
     std::vector<double> armature, damping;  // by v index, mimic followers added in
-    std::vector<double> dof_scale;          // by v index: the most inertia that its subtree can have, stretched out
+    std::vector<double> dof_scale;          // by v index: upper bound of its subtree's inertia, all arms stretched out
     std::vector<int> quaternions;           // q index of each unit quaternion
     std::vector<int> column_iv;             // column -> v index
     std::vector<int> column_body;

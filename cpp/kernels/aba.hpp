@@ -1,5 +1,5 @@
-// Forward dynamics by articulated bodies, linear in the number of joints (R. Featherstone, Rigid Body Dynamics
-// Algorithms, 2008, table 7.1), and through the mass matrix where joints follow others.
+// Forward dynamics by the articulated-body algorithm (ABA), linear in the number of joints (R. Featherstone, Rigid Body
+// Dynamics Algorithms, 2008, table 7.1), and through the mass matrix for robots with mimic joints.
 #pragma once
 
 #include "kernels/rnea.hpp"
@@ -110,7 +110,7 @@ inline T along(const Spatial<T>& f, const Body& b, int k) {
         return dot(f, axis_of<K, T>(b, k));
 }
 
-// What one joint keeps of the inward pass: U = I S, the factor of D = S^T I S + armature, u = tau - S^T p.
+// What one joint keeps of the backward pass: U = I S, the factor of D = S^T I S + armature, u = tau - S^T p.
 template <int n, class T>
 struct Reduced {
     Spatial<T> U[n];
@@ -141,7 +141,7 @@ inline void solve_small(const T* D, T* x) {
         for (int j = i + 1; j < n; ++j) x[i] -= D[n * j + i] * x[j];
 }
 
-// What acts along each degree of freedom and what inertia stands on it, beside the bodies: torque, damping, armature.
+// Forces and inertias of the joints themselves, apart from the bodies: torque, damping, armature.
 template <class T>
 struct ModelJoints {
     const Model& model;
@@ -150,7 +150,7 @@ struct ModelJoints {
     double armature(int iv) const { return model.armature[iv]; }
 };
 
-// The same where forces and inertias change from step to step.
+// The same, with forces and inertias given by v index.
 template <class T>
 struct GivenJoints {
     const T *forces, *inertias;
@@ -165,9 +165,9 @@ struct ArticulatedBodies {
         return per_body * static_cast<long>(c.model->bodies.size()) + per_column * c.model->ncolumns + wrench_words(c);
     }
 
-    // Accelerations qdd at (q, qd). Inputs from `first_wrench` on are external wrenches.
+    // Accelerations qdd at (q, qd).
     template <class T, class Joints>
-    static void run(Work<T>& w, int first_wrench, const T* q, const T* qd, const Joints& acting, T* qdd) {
+    static void run(Work<T>& w, const T* q, const T* qd, const Joints& acting, T* qdd) {
         const Model& model = w.model;
         const int n = static_cast<int>(model.bodies.size());
         auto* turns = w.template take_as<SinCos<T>>(n);
@@ -191,7 +191,7 @@ struct ArticulatedBodies {
             I[i] = articulated<T>(body);
             p[i] = cross_force(v[i], inertia_of<T>(body) * v[i]);
         }
-        for_wrenches(w, first_wrench, q, [&](int body, const Spatial<T>& wrench) { p[body] -= wrench; });
+        for_wrenches(w, q, [&](int body, const Spatial<T>& wrench) { p[body] -= wrench; });
 
         for (int i = n - 1; i >= 0; --i) {
             const Body& body = model.bodies[i];
@@ -224,7 +224,7 @@ struct ArticulatedBodies {
         }
     }
 
-    // Takes the joint's freedom out of the inertia I and the force p of its body.
+    // Removes the joint's degrees of freedom from the articulated inertia I and bias force p of its body.
     template <Kind K, class T, class J, class Joints>
     static void reduce(Work<T>& w, const J& joint, const Spatial<T>& v, Articulated<T>& I, Spatial<T>& p, const T* qd,
                        const Joints& acting, Reduced<J::n, T>& r) {
@@ -274,18 +274,18 @@ struct ArticulatedBodies {
     }
 };
 
-// Joints that follow others tie branches together, which articulated bodies cannot express: through M instead.
+// Mimic joints couple branches of the tree, which articulated-body inertias cannot express: through M instead.
 struct FactoredMass {
     static long words(const Call& c) {
         const long nv = c.model->nv;
         return nv * nv + nv + Recursion<double>::words(*c.model) + wrench_words(c) + World<double>::words(*c.model);
     }
     template <class T, class Joints>
-    static void run(Work<T>& w, int first_wrench, const T* q, const T* qd, const Joints& acting, T* qdd) {
+    static void run(Work<T>& w, const T* q, const T* qd, const Joints& acting, T* qdd) {
         const int nv = w.model.nv;
         T* H = w.take(static_cast<long>(nv) * nv);
         T* h = w.take(nv);
-        newton_euler<false, T>(w, first_wrench, q, qd, nullptr, h);
+        newton_euler<false, T>(w, q, qd, nullptr, h);
         auto world = World<T>::take(w);
         world.place_all(w.model, q);
         world.mass_matrix(w.model, H);

@@ -1,5 +1,4 @@
 // The centre of mass and the momentum of the whole robot.
-#include "kernels/algorithms.hpp"
 #include "kernels/momentum.hpp"
 #include "kernels/rnea.hpp"
 
@@ -81,10 +80,14 @@ struct Momentum {
     }
 };
 
-void com(const Call& c, long begin, long end, Fault& f) { run<Com>(c, begin, end, f); }
-void com_jacobian(const Call& c, long begin, long end, Fault& f) { run<ComJacobian>(c, begin, end, f); }
-void momentum_matrix(const Call& c, long begin, long end, Fault& f) { run<MomentumMatrix>(c, begin, end, f); }
-void momentum(const Call& c, long begin, long end, Fault& f) { run<Momentum<false>>(c, begin, end, f); }
-void momentum_rate(const Call& c, long begin, long end, Fault& f) { run<Momentum<true>>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"com", run<Com>},
+    {"com_jacobian", run<ComJacobian>},
+    {"momentum_matrix", run<MomentumMatrix>},
+    {"momentum", run<Momentum<false>>},
+    {"momentum_rate", run<Momentum<true>>},
+};
+extern const KernelList centroidal_kernels;
+const KernelList centroidal_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,25 +1,11 @@
-// Constraints between frames: what must not move, seen as rows that act on joint velocities.
-//
-// A constraint stands between a frame A and a frame B, or the world. With a place fixed in each, it keeps some of the
-// six directions of A's place still relative to B's: the motion of A at its own place, seen from B, in the axes of B's
-// place. Forces act on A there, in those axes, and the opposite ones on B.
+// Constraints between frames (contact.hpp): their errors, Jacobians and drifts.
 #pragma once
 
+#include "kernels/contact.hpp"
 #include "kernels/manifold.hpp"
 #include "kernels/momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
-
-struct Constraint {
-    int a, b;  // frames; b = -1: the world
-    int mask;  // bit k: direction k of x y z rx ry rz is kept; bit 6: wherever it is, so that there is no error
-    static constexpr int integers = 3;
-    static constexpr int numbers = 24;  // place in A: p 3, R 9; place in B: p 3, R 9
-    static Constraint read(const int* n) { return {n[0], n[1], n[2]}; }
-    bool keeps(int direction) const { return mask >> direction & 1; }
-    bool anywhere() const { return mask >> 6 & 1; }
-    int rows() const { return __builtin_popcount(static_cast<unsigned>(mask & 63)); }
-};
 
 // Motion of the bodies: twists, and accelerations without those of the joints (`bias`), about the common point.
 template <class T>
@@ -27,34 +13,39 @@ struct Motion {
     Spatial<T>*v, *bias;
 };
 
-// One constraint at one configuration. What it writes has one entry for each kept direction.
+// One constraint at one configuration. What it writes has one entry for each constrained direction.
 template <class T>
 class PlacedConstraint {
   public:
-    // x: the numbers of the constraint.
-    PlacedConstraint(const Model& model, const World<T>& world, const Constraint& c, const T* x)
-        : model_(model), world_(world), c_(c), A_(place(c.a, x, x + 3)), B_(place(c.b, x + 12, x + 15)) {}
+    PlacedConstraint(const Model& model, const World<T>& world, const ConstraintRecord& c, const ConstraintPoses<T>& x)
+        : model_(model),
+          world_(world),
+          c_(c),
+          A_(place(c.frame, x.p_frame, x.R_frame)),
+          B_(place(c.other, x.p_other, x.R_other)) {}
+
+    int rows() const { return c_.rows(); }
 
     // Adds its columns to JT (nv, m), zero before.
     void columns(T* JT, long m) const {
-        add_columns(c_.a, 1, JT, m);
-        add_columns(c_.b, -1, JT, m);
+        add_columns(c_.frame, 1, JT, m);
+        add_columns(c_.other, -1, JT, m);
     }
 
-    // How far A's place is from B's: along, and 2 sin(angle / 2) about each axis.
+    // How far A's pose is from B's: along, and 2 sin(angle / 2) about each axis.
     void error(T* out) const {
-        if (c_.anywhere()) {
+        if (!c_.has_target) {
             for (int k = 0; k < c_.rows(); ++k) out[k] = 0.0;
         } else {
             put({tmul(B_.R, A_.p - B_.p), turn_between(B_.R, A_.R)}, out);
         }
     }
 
-    // Velocity of A's place seen from B, and its acceleration at joints of constant velocity.
+    // Velocity of A's pose seen from B, and its acceleration at constant joint velocities.
     void motion(const Motion<T>& motion, T* rate, T* drift) const {
-        const Spatial<T> va = at_point(motion.v, c_.a), vb = at_point(motion.v, c_.b);
+        const Spatial<T> va = at_point(motion.v, c_.frame), vb = at_point(motion.v, c_.other);
         put({tmul(B_.R, va.lin - vb.lin), tmul(B_.R, va.ang - vb.ang)}, rate);
-        Spatial<T> a = point_bias(motion, c_.a, va) - point_bias(motion, c_.b, vb);
+        Spatial<T> a = point_bias(motion, c_.frame, va) - point_bias(motion, c_.other, vb);
         a.lin -= T(2.0) * cross(vb.ang, va.lin - vb.lin);  // the axes of B turn
         a.ang -= cross(vb.ang, va.ang);
         put({tmul(B_.R, a.lin), tmul(B_.R, a.ang)}, drift);
@@ -72,14 +63,14 @@ class PlacedConstraint {
 
     int body_of(int frame) const { return frame < 0 ? -1 : model_.frames[frame].body; }
 
-    // The twist of a frame's body at A's place.
+    // The twist of a frame's body at A's origin.
     Spatial<T> at_point(const Spatial<T>* of, int frame) const {
         const Vec3<T> zero = {0.0, 0.0, 0.0};
         const int body = body_of(frame);
         if (body < 0) return {zero, zero};
         return {of[body].lin + cross(of[body].ang, A_.p), of[body].ang};
     }
-    // Acceleration of the point of the body that is there, joints at constant velocity.
+    // Acceleration of the point of the body that is there, at constant joint velocities.
     Spatial<T> point_bias(const Motion<T>& motion, int frame, const Spatial<T>& v) const {
         Spatial<T> a = at_point(motion.bias, frame);
         a.lin += cross(v.ang, v.lin);
@@ -89,7 +80,7 @@ class PlacedConstraint {
     void put(const Spatial<T>& s, T* out) const {
         const T all[6] = {s.lin.x, s.lin.y, s.lin.z, s.ang.x, s.ang.y, s.ang.z};
         for (int k = 0; k < 6; ++k)
-            if (c_.keeps(k)) *out++ = all[k];
+            if (c_.constrains(k)) *out++ = all[k];
     }
 
     // Rotation of A as seen from B: 2 sin(angle / 2) along the axis.
@@ -119,15 +110,34 @@ class PlacedConstraint {
                 const T column[6] = {lin.x, lin.y, lin.z, ang.x, ang.y, ang.z};
                 T* out = JT + model_.column_iv[col] * m;
                 for (int k = 0; k < 6; ++k)
-                    if (c_.keeps(k)) *out++ += sign * column[k];
+                    if (c_.constrains(k)) *out++ += sign * column[k];
             }
         }
     }
 
     const Model& model_;
     const World<T>& world_;
-    const Constraint c_;
+    const ConstraintRecord c_;
     const Placement<T> A_, B_;
 };
+
+inline const ConstraintList& constraints(const Call& call) { return call.as<ConstraintList>(); }
+
+template <class T>
+inline PlacedConstraint<T> placed(Work<T>& w, const World<T>& world, int k) {
+    const ConstraintList& list = constraints(w.call);
+    const auto& poses = *reinterpret_cast<const ConstraintPoses<T>*>(w.in[list.first_input + k]);
+    return {w.model, world, list.records[k], poses};
+}
+
+// Motion of all bodies.
+template <class T>
+inline Motion<T> move_all(Work<T>& w, const World<T>& world, const T* v) {
+    const int n = static_cast<int>(w.model.bodies.size());
+    const Motion<T> motion = {w.template take_as<Spatial<T>>(n), w.template take_as<Spatial<T>>(n)};
+    const Vec3<T> zero = {0.0, 0.0, 0.0};
+    for (int i = 0; i < n; ++i) move_body<T>(w.model, world, i, v, nullptr, {zero, zero}, motion.v, motion.bias);
+    return motion;
+}
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -22,7 +22,6 @@
 // they should; IdQpInfo.
 #include "kernels/id_qp.hpp"
 
-#include "kernels/algorithms.hpp"
 #include "limits/acceleration.hpp"
 #include "limits/control_limits.hpp"
 #include "limits/position.hpp"
@@ -38,7 +37,7 @@ struct InverseDynamicsQP {
     static constexpr bool sparse = false;
     static constexpr double force_unit = 30;  // robot weights: forces become small numbers, cheap beside motion
 
-    static const IdQpPlan& plan_of(const Call& c) { return *static_cast<const IdQpPlan*>(c.plan); }
+    static const IdQpPlan& plan_of(const Call& c) { return c.as<IdQpPlan>(); }
 
     struct Sizes {
         long nv, rows = 0, limit_rows = 0, largest_task = 0, forces = 0, constraints, n;
@@ -446,6 +445,10 @@ struct InverseDynamicsQP {
     };
 };
 
-void id_qp(const Call& c, long begin, long end, Fault& f) { run_each<InverseDynamicsQP>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"id_qp", run_each<InverseDynamicsQP>},
+};
+extern const KernelList id_qp_kernels;
+const KernelList id_qp_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -14,9 +14,7 @@ struct IdQpPlan {
 
 namespace id_qp_io {
 enum Input : int { Configuration, Velocity, Settings, Bounds, Tasks, Contacts, WarmStart };
-enum Output : int { Acceleration, Forces, Torque, Active, TaskResiduals, Excess, ContactResiduals, Info, n_outputs };
-constexpr const char* output_names[n_outputs] = {
-    "acceleration", "forces", "torque", "active", "task_residuals", "excess", "contact_residuals", "info"};
+enum Output : int { Acceleration, Forces, Torque, Active, TaskResiduals, Excess, ContactResiduals, Info };
 }  // namespace id_qp_io
 
 struct IdQpSettings {

@@ -1,40 +1,36 @@
-// Inverse kinematics: moves joints within their limits until frames stand at their targets, all lanes at once.
+// Inverse kinematics: moves joints within their limits until frames reach their targets, all lanes at once.
 //
-// Every method measures, differentiates and moves alike; they differ in the step alone (call.mode):
-// - lm: Levenberg-Marquardt with damping in proportion to the remaining error (S. K. Chan, P. D. Lawrence, "General
-//   inverse kinematics with the error damped pseudoinverse", 1988): bold far from singularities, quadratic near the
-//   solution, and hardly a step that must be taken back. Where a target is out of reach the error stays, so with it
-//   the damping: to come to rest at the nearest place, it can be told to be patient, and then takes back each step
-//   that does not help.
-// - transpose: along the transposed Jacobian, as far as is best for a straight way (W. A. Wolovich, H. Elliott, 1984).
-// - pinv: least norm by singular values, those near zero left out (D. E. Whitney, 1969).
-// - dls: damped by singular values, the more the lower the manipulability (Y. Nakamura, H. Hanafusa, 1986, eq. 23).
-// - newton: Newton-Raphson, least norm where joints are many; stops where the Jacobian has lost rank.
-// Joints that press against a limit are held there for the step.
+// The methods share errors, Jacobian and integration; they differ in the step alone (IkMethod):
+// - LevenbergMarquardt with damping in proportion to the cost (S. K. Chan, P. D. Lawrence, "General inverse kinematics
+//   with the error damped pseudoinverse", 1988): long steps far from singularities, quadratic convergence near the
+//   solution, and hardly a step that increases the cost. Where a target is out of reach the cost stays large, and with
+//   it the damping: to converge to the nearest configuration, damping 0 makes it adaptive, and steps that do not lower
+//   the cost are then rejected.
+// - Transpose: along the transposed Jacobian, with the step length that is best for the linearised error
+//   (W. A. Wolovich, H. Elliott, 1984).
+// - Pseudoinverse: least norm by singular values, those near zero left out (D. E. Whitney, 1969).
+// - DampedLeastSquares: by singular values, with more damping the lower the manipulability (Y. Nakamura, H. Hanafusa,
+//   1986, eq. 23).
+// - Newton: Newton-Raphson, least norm for redundant robots; stops where the Jacobian has lost rank.
+// Joints at a limit that the step would push beyond it are fixed for the step.
 //
-// Inputs: 0 start, 1 lower and 2 upper limits (nq), 3 settings (metres, radians, most iterations, damping by the
-// error or 0 to be patient, progress that counts as such, 1 if the first state leads), then for each frame in call.more
-// its target pose (16) and, after all of those, its weights (6). call.list: the bodies that matter; call.dofs: their v
-// indices.
-// Outputs: 0 configuration, 1 iterations, 2 how it ended (Ending).
+// Inputs and outputs: ik.hpp; call.frames have targets, call.bodies move them, call.dofs are their v indices.
 //
 // Where the first state leads, the others are further starts for its target, taken in the lanes beside it and then four
-// by four: all stop once it has arrived, and no more are taken once others have. Of the others, what is written then
-// means something only up to the end of the four among which the first arrived.
-#include "kernels/algorithms.hpp"
+// by four: all stop once it has converged, and no more are taken once others have. Rows after the end of the four among
+// which the first converged are then not written.
+#include "kernels/ik.hpp"
+
 #include "kernels/placement.hpp"
 #include "solver/singular.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-struct Reach {
-    enum Method { Lm, Transpose, Pinv, Dls, Newton };
-    enum Ending { Arrived, Standstill, OutOfIterations, Singular };
-    static constexpr int leads = 5;     // place among the settings
+struct InverseKinematics {
     static constexpr int together = 4;  // states, the first and the starts beside it
     static constexpr bool sparse = false;
     static long words(const Call& c) {
-        const long n = c.n_dofs, rows = 6 * c.n_more;
+        const long n = c.dofs.size, rows = 6 * c.frames.size;
         return 14 * static_cast<long>(c.model->bodies.size()) + rows * n + n * n + 3 * n + 2 * rows + c.model->nv +
                c.model->nq;
     }
@@ -50,107 +46,114 @@ struct Reach {
         using L = Lanes<T>;
         Work<T>& w;
         const Model& model;
+        const IkSettings& settings;
         const long n, frames, rows;
         T* q;
         Placement<T>* at;
         SinCos<T>* turns;
-        T *J, *N, *g, *step, *held, *error, *size, *kept;
-        T* place_of;  // v index -> place among call.dofs, as numbers for want of integer memory
+        T *J, *N, *g, *step, *free, *error, *size, *best_q;
+        T* dof_index;  // v index -> index in call.dofs, as numbers for want of integer memory
 
         explicit Solver(Work<T>& work)
-            : w(work), model(work.model), n(work.call.n_dofs), frames(work.call.n_more), rows(6 * frames) {
-            q = w.out[0];
+            : w(work),
+              model(work.model),
+              settings(work.call.template as<IkSettings>()),
+              n(work.call.dofs.size),
+              frames(work.call.frames.size),
+              rows(6 * frames) {
+            q = w.out[ik_output::q];
             at = w.template take_as<Placement<T>>(model.bodies.size());
             turns = w.template take_as<SinCos<T>>(model.bodies.size());
             J = w.take(rows * n);
             N = w.take(n * n);
             g = w.take(n);
             step = w.take(n);
-            held = w.take(n);
+            free = w.take(n);
             error = w.take(rows);
             size = w.take(rows);
-            place_of = w.take(model.nv);
-            kept = w.take(model.nq);
-            for (int k = 0; k < model.nq; ++k) q[k] = kept[k] = w.in[0][k];
-            for (long k = 0; k < n; ++k) place_of[w.call.dofs[k]] = static_cast<double>(k);
+            dof_index = w.take(model.nv);
+            best_q = w.take(model.nq);
+            for (int k = 0; k < model.nq; ++k) q[k] = best_q[k] = w.in[ik_input::q][k];
+            for (long k = 0; k < n; ++k) dof_index[w.call.dofs[k]] = static_cast<double>(k);
         }
 
         void solve() {
-            const T* settings = w.in[3];
-            const double metres = L::lane(settings[0], 0), radians = L::lane(settings[1], 0);
-            const int most = static_cast<int>(L::lane(settings[2], 0));
-            const double by_error = L::lane(settings[3], 0), progress = L::lane(settings[4], 0);
-            const bool patient = by_error == 0, led = L::lane(settings[leads], 0) > 0;
-            const T standstill =
-                patient ? 12.0 : 6.0;  // steps without progress; patience needs some to find its damping
+            const bool adaptive = settings.damping == 0;
+            const T max_stalled =
+                adaptive ? 12.0 : 6.0;  // steps without progress; adaptive damping needs some to settle
             T best = 1e300, stalled = 0.0, iterations = 0.0, damping = 1e-3, regular = 1.0;
             clamp();
             for (int k = 0;; ++k) {
                 T lin, ang;
-                T cost = measure(lin, ang);
-                const T better = L::one_if_less(cost, (1.0 - progress) * best);
-                if (patient) {
+                T cost = residuals(lin, ang);
+                const T better = L::one_if_less(cost, (1.0 - settings.min_progress) * best);
+                if (adaptive) {
                     damping = L::larger(T(1e-6), (better * 0.2 + (1.0 - better) * 5.0) * damping);
-                    if (keep_better(better)) cost = measure(lin, ang);
+                    if (reject_worse(better)) cost = residuals(lin, ang);
                 }
                 best = L::smaller(best, cost);
                 stalled = (stalled + 1.0) * (1.0 - better);
-                // lanes that have arrived, or that have come no nearer for a while, stand still from here on
-                const T open = 1.0 - L::one_if_less(lin, metres) * L::one_if_less(ang, radians);
-                const T moving = L::one_if_less(stalled, standstill);
+                // lanes that have converged or stalled do not move any more
+                const T open = 1.0 - L::one_if_less(lin, settings.position_tolerance) *
+                                         L::one_if_less(ang, settings.orientation_tolerance);
+                const T moving = L::one_if_less(stalled, max_stalled);
                 const T active = open * moving * regular;
-                w.out[1][0] = iterations;
-                w.out[2][0] = open * ((1.0 - regular) * Singular +
-                                      regular * ((1.0 - moving) * Standstill + moving * OutOfIterations));
-                if (k == most || L::all_zero(active)) return;
-                if (led && L::lane(open, 0) == 0) return;
-                differentiate();
-                hold_at_limits();
-                take_step(patient ? damping + 1e-12 : by_error * cost + 1e-12, regular);
+                w.out[ik_output::iterations][0] = iterations;
+                w.out[ik_output::ending][0] =
+                    open *
+                    ((1.0 - regular) * code(IkEnding::Singular) +
+                     regular * ((1.0 - moving) * code(IkEnding::Stalled) + moving * code(IkEnding::OutOfIterations)));
+                if (k == settings.max_iterations || L::all_zero(active)) return;
+                if (settings.first_leads && L::lane(open, 0) == 0) return;
+                jacobian();
+                fix_at_limits();
+                take_step(adaptive ? damping + 1e-12 : settings.damping * cost + 1e-12, regular);
                 iterations += active * regular;
-                move(active * regular);
+                integrate(active * regular);
             }
         }
+        static constexpr double code(IkEnding ending) { return static_cast<double>(ending); }
 
-        // Sets the step; `regular` becomes 0 in lanes where the method has none.
+        // Computes the step; `regular` becomes 0 in lanes where the method has none.
         void take_step(T damping, T& regular) {
-            switch (w.call.mode) {
-                case Lm: normal_equations(); return solve_step(damping);
-                case Transpose: return along_the_gradient();
-                case Pinv: return by_singular_values(1e-3, 0.0);
-                case Dls: return by_singular_values(1e-8, 0.01);
-                default:
+            switch (settings.method) {
+                case IkMethod::LevenbergMarquardt: normal_equations(); return solve_step(damping);
+                case IkMethod::Transpose: return along_gradient();
+                case IkMethod::Pseudoinverse: return by_singular_values(1e-3, 0.0);
+                case IkMethod::DampedLeastSquares: return by_singular_values(1e-8, 0.01);
+                case IkMethod::Newton:
                     by_singular_values(1e-8, 0.0);
                     if (rank() > 0) regular *= L::one_if_less(1e-12 * size[0], size[rank() - 1]);  // of squares
             }
         }
 
-        // Goes back to where it was in the lanes that are no better; tells whether there are any.
-        bool keep_better(T better) {
-            for (int k = 0; k < model.nq; ++k) q[k] = kept[k] = better * q[k] + (1.0 - better) * kept[k];
+        // Goes back to the best configuration in the lanes that are no better; tells whether there are any.
+        bool reject_worse(T better) {
+            for (int k = 0; k < model.nq; ++k) q[k] = best_q[k] = better * q[k] + (1.0 - better) * best_q[k];
             return !L::all_zero(1.0 - better);
         }
 
-        // Errors of all frames, weighted; returns half their square and the largest residuals without weights.
-        T measure(T& lin, T& ang) {
-            for (int k = 0; k < w.call.n_list; ++k) turn(model.bodies[w.call.list[k]], q, turns[w.call.list[k]]);
-            for (int k = 0; k < w.call.n_list; ++k) {
-                const int i = w.call.list[k];
+        // Weighted errors of all frames; returns half their square, and the largest errors without weights.
+        T residuals(T& lin, T& ang) {
+            for (int k = 0; k < w.call.bodies.size; ++k)
+                turn(model.bodies[w.call.bodies[k]], q, turns[w.call.bodies[k]]);
+            for (int k = 0; k < w.call.bodies.size; ++k) {
+                const int i = w.call.bodies[k];
                 place(model.bodies[i], parent_of(at, model.bodies[i]), q, turns[i], at[i]);
             }
             T cost = 0.0;
             lin = 0.0, ang = 0.0;
             for (long k = 0; k < frames; ++k) {
-                const T *t = w.in[4 + k], *weight = w.in[4 + frames + k];
-                const Placement<T> f = place_frame(model.frames[w.call.more[k]], at);
+                const T *t = w.in[ik_input::first_target + k], *weight = weights(k);
+                const Placement<T> f = place_frame(model.frames[w.call.frames[k]], at);
                 const Vec3<T> d = Vec3<T>{t[3], t[7], t[11]} - f.p;
-                const Vec3<T> r = turn_to({{t[0], t[1], t[2]}, {t[4], t[5], t[6]}, {t[8], t[9], t[10]}}, f.R);
+                const Vec3<T> r = rotation_error({{t[0], t[1], t[2]}, {t[4], t[5], t[6]}, {t[8], t[9], t[10]}}, f.R);
                 const T e[6] = {d.x, d.y, d.z, r.x, r.y, r.z};
                 T square[2] = {0.0, 0.0};
                 for (int j = 0; j < 6; ++j) {
                     // a direction without weight is free: it counts neither for the step nor for the residual
-                    const T wanted = L::one_if_less(0.0, weight[j]);
-                    square[j / 3] += wanted * e[j] * e[j];
+                    const T counts = L::one_if_less(0.0, weight[j]);
+                    square[j / 3] += counts * e[j] * e[j];
                     error[6 * k + j] = weight[j] * e[j];
                     cost += 0.5 * error[6 * k + j] * error[6 * k + j];
                 }
@@ -159,9 +162,10 @@ struct Reach {
             }
             return cost;
         }
+        const T* weights(long k) const { return w.in[ik_input::first_target + frames + k]; }
 
         // From R to the target: 2 sin(angle / 2) along the axis, which has a direction up to half a turn.
-        static Vec3<T> turn_to(const Mat3<T>& target, const Mat3<T>& R) {
+        static Vec3<T> rotation_error(const Mat3<T>& target, const Mat3<T>& R) {
             const Mat3<T> E = {{dot(target.x, R.x), dot(target.x, R.y), dot(target.x, R.z)},
                                {dot(target.y, R.x), dot(target.y, R.y), dot(target.y, R.z)},
                                {dot(target.z, R.x), dot(target.z, R.y), dot(target.z, R.z)}};
@@ -185,12 +189,12 @@ struct Reach {
         }
 
         // Weighted Jacobian of all frames, rows x n, in the order of call.dofs.
-        void differentiate() {
+        void jacobian() {
             for (long k = 0; k < rows * n; ++k) J[k] = 0.0;
             for (long k = 0; k < frames; ++k) {
-                const FixedFrame& frame = model.frames[w.call.more[k]];
+                const FixedFrame& frame = model.frames[w.call.frames[k]];
                 const Placement<T> f = place_frame(frame, at);
-                const T* weight = w.in[4 + frames + k];
+                const T* weight = weights(k);
                 for (int b = frame.body; b >= 0; b = model.bodies[b].parent) {
                     const Body& body = model.bodies[b];
                     visit(body.kind, [&](auto kind) {
@@ -208,35 +212,37 @@ struct Reach {
                 }
             }
         }
-        long index_of(int iv) const { return static_cast<long>(L::lane(place_of[iv], 0)); }
+        long index_of(int iv) const { return static_cast<long>(L::lane(dof_index[iv], 0)); }
 
-        // held is 0 for a joint that stands at a limit and is pushed beyond it by the gradient g, 1 otherwise. Columns
-        // of held joints are cleared, so that the step is the best one of the others.
-        void hold_at_limits() {
+        // free is 0 for a joint at a limit that the gradient g pushes beyond it, 1 otherwise. Columns of the former are
+        // cleared, so that the step is the best one of the others.
+        void fix_at_limits() {
             for (long i = 0; i < n; ++i) {
                 T sum = 0.0;
                 for (long r = 0; r < rows; ++r) sum += J[r * n + i] * error[r];
-                g[i] = sum, held[i] = 1.0;
+                g[i] = sum, free[i] = 1.0;
             }
             T all = 1.0;
-            for (int k = 0; k < w.call.n_list; ++k) {
-                const Body& body = model.bodies[w.call.list[k]];
+            for (int k = 0; k < w.call.bodies.size; ++k) {
+                const Body& body = model.bodies[w.call.bodies[k]];
                 if (dofs(body.kind) != 1) continue;
                 const long i = index_of(body.iv);
-                const T below = L::one_if_less(q[body.iq], w.in[1][body.iq] + 1e-12) * L::one_if_less(g[i], T(0.0));
-                const T above = L::one_if_less(w.in[2][body.iq] - 1e-12, q[body.iq]) * L::one_if_less(T(0.0), g[i]);
-                held[i] = (1.0 - below) * (1.0 - above);
-                all *= held[i];
+                const T below =
+                    L::one_if_less(q[body.iq], w.in[ik_input::lower][body.iq] + 1e-12) * L::one_if_less(g[i], T(0.0));
+                const T above =
+                    L::one_if_less(w.in[ik_input::upper][body.iq] - 1e-12, q[body.iq]) * L::one_if_less(T(0.0), g[i]);
+                free[i] = (1.0 - below) * (1.0 - above);
+                all *= free[i];
             }
             if (L::all_zero(1.0 - all)) return;
             for (long i = 0; i < n; ++i) {
-                g[i] *= held[i];
-                for (long r = 0; r < rows; ++r) J[r * n + i] *= held[i];
+                g[i] *= free[i];
+                for (long r = 0; r < rows; ++r) J[r * n + i] *= free[i];
             }
         }
 
-        // g for as long as the error shrinks on a straight way: g.g / |J g|^2.
-        void along_the_gradient() {
+        // g times the length that is best for the linearised error, g.g / |J g|^2.
+        void along_gradient() {
             T length = 0.0, change = 0.0;
             for (long i = 0; i < n; ++i) length += g[i] * g[i];
             for (long r = 0; r < rows; ++r) {
@@ -248,12 +254,12 @@ struct Reach {
             for (long i = 0; i < n; ++i) step[i] = factor * g[i];
         }
 
-        // How many singular values can differ from zero: directions that count, or joints if those are fewer.
+        // How many singular values can differ from zero: directions with weight, or joints if those are fewer.
         long rank() const {
-            long wanted = 0;
+            long weighted = 0;
             for (long k = 0; k < frames; ++k)
-                for (int j = 0; j < 6; ++j) wanted += L::lane(w.in[4 + frames + k][j], 0) > 0;
-            return wanted < n ? wanted : n;
+                for (int j = 0; j < 6; ++j) weighted += L::lane(weights(k)[j], 0) > 0;
+            return weighted < n ? weighted : n;
         }
 
         // The step by singular values s of J: sum of e_i / (s_i^2 + damping) along the right singular vectors, without
@@ -308,13 +314,13 @@ struct Reach {
             }
         }
 
-        // Takes the step in the lanes that are active, no joint by more than a radian or a metre.
-        void move(T active) {
+        // Takes the step in the active lanes, no joint by more than a radian or a metre.
+        void integrate(T active) {
             T largest = 1.0;
             for (long k = 0; k < n; ++k) largest = L::larger(largest, L::larger(step[k], -step[k]));
             const T scale = active / largest;
-            for (int k = 0; k < w.call.n_list; ++k) {
-                const Body& body = model.bodies[w.call.list[k]];
+            for (int k = 0; k < w.call.bodies.size; ++k) {
+                const Body& body = model.bodies[w.call.bodies[k]];
                 const T* s = step + index_of(body.iv);
                 T* x = q + body.iq;
                 if (body.kind == Kind::Free) {
@@ -329,11 +335,11 @@ struct Reach {
             }
             clamp();
         }
-        // Joints that follow others share a coordinate, which must move only once.
+        // Mimic joints share a coordinate with the joint that they follow, which must move only once.
         bool first_of(int k) const {
             if (!model.mimic) return true;
             for (int j = 0; j < k; ++j)
-                if (model.bodies[w.call.list[j]].iq == model.bodies[w.call.list[k]].iq) return false;
+                if (model.bodies[w.call.bodies[j]].iq == model.bodies[w.call.bodies[k]].iq) return false;
             return true;
         }
         static void turn_by(T* u, const Vec3<T>& r) {
@@ -344,31 +350,40 @@ struct Reach {
             u[0] = k * x.x, u[1] = k * x.y, u[2] = k * x.z, u[3] = k * s;
         }
         void clamp() {
-            for (int k = 0; k < model.nq; ++k) q[k] = L::larger(w.in[1][k], L::smaller(w.in[2][k], q[k]));
+            for (int k = 0; k < model.nq; ++k)
+                q[k] = L::larger(w.in[ik_input::lower][k], L::smaller(w.in[ik_input::upper][k], q[k]));
         }
     };
 };
 
-// Runs a first state and the starts beside it, those four by four until some have arrived, on any number of lanes.
-void reach_led(const Call& c, long count, Fault& f) {
-    const double* ended = c.out[2].data;
-    double settings[Reach::leads + 1] = {};  // nobody leads the packs after the first
-    for (int k = 0; k < Reach::leads; ++k) settings[k] = c.in[3].data[k];
+// Runs the first state and the starts beside it, then those four by four until some have converged, on any number of
+// lanes.
+static void solve_led(const Call& c, long count, Fault& f) {
+    constexpr auto converged = static_cast<double>(IkEnding::Converged);
+    const double* endings = c.out[ik_output::ending].data;
+    IkSettings settings = c.as<IkSettings>();
+    settings.first_leads = 0;  // in the packs after the first
     Call others = c;
-    others.in[3].data = settings;
-    bool arrived = false;
+    others.settings = &settings;
+    bool any_converged = false;
     for (long at = 0, next; at < count; at = next) {
-        if (at % Reach::together == 0 && arrived) return;
+        if (at % InverseKinematics::together == 0 && any_converged) return;
         next = at + lanes < count ? at + lanes : count;
-        run<Reach>(at == 0 ? c : others, at, next, f);
-        if (f.kind != FaultKind::None || ended[0] == Reach::Arrived) return;
-        for (long k = at; k < next; ++k) arrived |= ended[k] == Reach::Arrived;
+        run<InverseKinematics>(at == 0 ? c : others, at, next, f);
+        if (f.kind != FaultKind::None || endings[0] == converged) return;
+        for (long k = at; k < next; ++k) any_converged |= endings[k] == converged;
     }
 }
 
-void ik(const Call& c, long begin, long end, Fault& f) {
-    if (begin == 0 && c.in[3].data[Reach::leads] > 0) return reach_led(c, end, f);
-    run<Reach>(c, begin, end, f);
+static void ik(const Call& c, long begin, long end, Fault& f) {
+    if (begin == 0 && c.as<IkSettings>().first_leads) return solve_led(c, end, f);
+    run<InverseKinematics>(c, begin, end, f);
 }
+
+constexpr KernelEntry entries[] = {
+    {"ik", ik},
+};
+extern const KernelList ik_kernels;
+const KernelList ik_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,36 +1,37 @@
-// How far configurations are from bringing frames to their targets: forward kinematics by itself, no word of a solver.
+// How far configurations are from bringing frames to their targets: forward kinematics alone, independent of any
+// solver.
 //
-// Inputs: 0 configuration, 1 lower and 2 upper limits (nq), 3 what is allowed (from the target in metres and in
-// radians, and beyond limits), then for each frame in call.more its target pose (16) and, after all of those, its
-// weights (6): directions without weight do not count. call.list: the bodies on the way. Outputs: 0 largest distance
-// and angle over the frames, 1 whether they and the limits are kept as allowed, 1 or 0, 2 the sum of weighted squares
-// that the solver makes small, 3 the poses of the frames.
-#include "kernels/algorithms.hpp"
+// Inputs and outputs: ik.hpp; directions without weight do not count. `error` is the largest distance and angle over
+// the frames, `success` 1 if these and the limits are within tolerance, `cost` the weighted sum of squares that the
+// solver minimises.
+#include "kernels/ik.hpp"
 #include "kernels/placement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-struct Misfit {
+struct IkResidual {
     static constexpr bool sparse = false;
     static long words(const Call& c) { return 14 * static_cast<long>(c.model->bodies.size()); }
 
     static void run(Work<double>& w) {
         auto* at = w.take_as<Placement<double>>(static_cast<long>(w.model.bodies.size()));
-        const double* q = w.in[0];
-        for (int k = 0; k < w.call.n_list; ++k) {
-            const Body& body = w.model.bodies[w.call.list[k]];
+        const double* q = w.in[ik_input::q];
+        for (int k = 0; k < w.call.bodies.size; ++k) {
+            const Body& body = w.model.bodies[w.call.bodies[k]];
             SinCos<double> angle;
             turn(body, q, angle);
-            place(body, parent_of(at, body), q, angle, at[w.call.list[k]]);
+            place(body, parent_of(at, body), q, angle, at[w.call.bodies[k]]);
         }
-        double beyond = 0, cost = 0, *worst = w.out[0];
-        const double* allowed = w.in[3];
-        for (int k = 0; k < w.model.nq; ++k) beyond = larger(beyond, larger(w.in[1][k] - q[k], q[k] - w.in[2][k]));
+        const IkTolerances& tolerance = w.call.as<IkTolerances>();
+        const double *lower = w.in[ik_input::lower], *upper = w.in[ik_input::upper];
+        double violation = 0, cost = 0, *worst = w.out[ik_residual_output::error];
+        for (int k = 0; k < w.model.nq; ++k) violation = larger(violation, larger(lower[k] - q[k], q[k] - upper[k]));
         worst[0] = worst[1] = 0;
-        for (int k = 0; k < w.call.n_more; ++k) {
-            const Placement<double> found = place_frame(w.model.frames[w.call.more[k]], at);
-            const double *target = w.in[4 + k], *weight = w.in[4 + w.call.n_more + k];
-            store_pose(w.out[3] + 16 * k, found);
+        for (int k = 0; k < w.call.frames.size; ++k) {
+            const Placement<double> found = place_frame(w.model.frames[w.call.frames[k]], at);
+            const double *target = w.in[ik_input::first_target + k],
+                         *weight = w.in[ik_input::first_target + w.call.frames.size + k];
+            store_pose(w.out[ik_residual_output::poses] + 16 * k, found);
             const Vec3<double> d = Vec3<double>{target[3], target[7], target[11]} - found.p;
             const Vec3<double> r = rotation_vector(from(found.R, target));
             worst[0] = larger(worst[0], length(counted(d, weight)));
@@ -39,8 +40,9 @@ struct Misfit {
             const Vec3<double> e = weighted(d, weight), f = chord * weighted(r, weight + 3);
             cost += dot(e, e) + dot(f, f);
         }
-        w.out[1][0] = worst[0] <= allowed[0] && worst[1] <= allowed[1] && beyond <= allowed[2];
-        w.out[2][0] = cost;
+        *w.out[ik_residual_output::success] =
+            worst[0] <= tolerance.position && worst[1] <= tolerance.orientation && violation <= tolerance.limits;
+        *w.out[ik_residual_output::cost] = cost;
     }
 
     static double larger(double a, double b) { return a > b ? a : b; }
@@ -72,6 +74,10 @@ struct Misfit {
     }
 };
 
-void ik_residual(const Call& c, long begin, long end, Fault& f) { run_each<Misfit>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"ik_residual", run_each<IkResidual>},
+};
+extern const KernelList ik_residual_kernels;
+const KernelList ik_residual_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -2,7 +2,6 @@
 // others have no coordinates of their own and repeat the result of the joint they follow.
 #include "kernels/manifold.hpp"
 
-#include "kernels/algorithms.hpp"
 #include "kernels/batch.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -34,8 +33,12 @@ struct Interpolate {
     }
 };
 
-void integrate(const Call& c, long begin, long end, Fault& f) { run_each<Integrate>(c, begin, end, f); }
-void difference(const Call& c, long begin, long end, Fault& f) { run_each<Difference>(c, begin, end, f); }
-void interpolate(const Call& c, long begin, long end, Fault& f) { run_each<Interpolate>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"integrate", run_each<Integrate>},
+    {"difference", run_each<Difference>},
+    {"interpolate", run_each<Interpolate>},
+};
+extern const KernelList manifold_kernels;
+const KernelList manifold_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

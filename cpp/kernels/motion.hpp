@@ -1,4 +1,4 @@
-// How frames move with the joints on the way to them: along call.list, parents first, to the frames in call.more.
+// How frames move with the joints on the way to them: along call.bodies, parents first, to the frames in call.frames.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -8,8 +8,8 @@ namespace kinodyn::KINODYN_TARGET {
 // Takes 2 words of memory for each body on the list.
 template <class T>
 inline SinCos<T>* turn_list(Work<T>& w, const T* q) {
-    auto* turns = w.template take_as<SinCos<T>>(w.call.n_list);
-    for (int k = 0; k < w.call.n_list; ++k) turn(w.model.bodies[w.call.list[k]], q, turns[k]);
+    auto* turns = w.template take_as<SinCos<T>>(w.call.bodies.size);
+    for (int k = 0; k < w.call.bodies.size; ++k) turn(w.model.bodies[w.call.bodies[k]], q, turns[k]);
     return turns;
 }
 
@@ -36,13 +36,13 @@ inline Spatial<T> acceleration_at(const Motion<T>& m, const Vec3<T>& r) {
     return {m.a.lin + cross(m.a.ang, r) + cross(m.v.ang, cross(m.v.ang, r)), m.a.ang};
 }
 
-// Follows the motion along call.list; qdd may be null. Returns the motion of the last body.
+// Follows the motion along call.bodies; qdd may be null. Returns the motion of the last body.
 template <class T>
 inline Motion<T> follow(Work<T>& w, const T* q, const T* qd, const T* qdd, Motion<T>* motions) {
     const SinCos<T>* turns = turn_list(w, q);
     Motion<T> last = still<T>();
-    for (int k = 0; k < w.call.n_list; ++k) {
-        const Body& body = w.model.bodies[w.call.list[k]];
+    for (int k = 0; k < w.call.bodies.size; ++k) {
+        const Body& body = w.model.bodies[w.call.bodies[k]];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             T store[joint_words];
@@ -69,10 +69,10 @@ inline Motion<T> follow(Work<T>& w, const T* q, const T* qd, const T* qdd, Motio
     return last;
 }
 
-// Pose of the one frame in call.more, which hangs on the last body of the list.
+// Pose of the one frame in call.frames, which hangs on the last body of the list.
 template <class T>
 inline Placement<T> frame_on(const Work<T>& w, const Motion<T>& m) {
-    const FixedFrame& frame = w.model.frames[w.call.more[0]];
+    const FixedFrame& frame = w.model.frames[w.call.frames[0]];
     return {m.at.R * mat(frame.R), m.at.p + m.at.R * vec(frame.p)};
 }
 
@@ -105,6 +105,16 @@ template <class T>
 inline void clear_if_shared(const Work<T>& w, T* J) {
     if (w.model.mimic)
         for (int i = 0; i < 6 * w.model.nv; ++i) J[i] = 0.0;
+}
+
+// Poses of the bodies to visit, by body index.
+template <class T>
+inline void place_list(Work<T>& w, const T* q, Placement<T>* placements) {
+    const SinCos<T>* turns = turn_list(w, q);
+    for (int k = 0; k < w.call.bodies.size; ++k) {
+        const Body& body = w.model.bodies[w.call.bodies[k]];
+        place(body, parent_of(placements, body), q, turns[k], placements[w.call.bodies[k]]);
+    }
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,4 +1,4 @@
-// J M^-1 J^T and what goes with it, with M = L^T D L, at the cost of what moves each constraint.
+// J M^-1 J^T and products with it, with M = L^T D L, computed only along the joints that move each constraint.
 //
 // W = L^-T J^T is zero wherever J^T and its ancestors are, so that a foot's rows only ever meet the base and its leg.
 // A = W^T D^-1 W; J M^-1 x = W^T D^-1 (L^-T x); M^-1 (x + J^T f) = L^-1 D^-1 (L^-T x + W f).
@@ -37,19 +37,19 @@ class Reduction {
         return 3 * nv * m + nv + (constraints + 2) * nv + constraints * long(sizeof(Support) / sizeof(double));
     }
 
-    // integers: of the constraints.
-    Reduction(Work<T>& w, const int* integers, int constraints, long m) : model_(w.model), m_(m), n_(constraints) {
-        const long nv = model_.nv;
+    Reduction(Work<T>& w, const ConstraintList& constraints)
+        : model_(w.model), m_(constraints.rows), n_(constraints.count) {
+        const long nv = model_.nv, m = m_;
         J_ = w.take(nv * m), W_ = w.take(nv * m), Y_ = w.take(nv * m), inverse_ = w.take(nv);
-        int* indices = reinterpret_cast<int*>(w.take((constraints + 2) * nv));
-        supports_ = reinterpret_cast<Support*>(w.take(constraints * long(sizeof(Support) / sizeof(double))));
+        int* indices = reinterpret_cast<int*>(w.take((n_ + 2L) * nv));
+        supports_ = reinterpret_cast<Support*>(w.take(n_ * long(sizeof(Support) / sizeof(double))));
         common_ = indices, stamp_ = indices + nv;
         for (long k = 0; k < nv; ++k) stamp_[k] = -1;
         int* next = stamp_ + nv;
         long row = 0;
-        for (int k = 0; k < constraints; ++k) {
-            const Constraint c = Constraint::read(integers + k * Constraint::integers);
-            mark(c.a, k), mark(c.b, k);
+        for (int k = 0; k < n_; ++k) {
+            const ConstraintRecord& c = constraints.records[k];
+            mark(c.frame, k), mark(c.other, k);
             Support& s = supports_[k];
             s = {row, c.rows(), 0, next};
             for (long d = nv - 1; d >= 0; --d)
@@ -97,7 +97,7 @@ class Reduction {
     }
 
     // y = M^-1 (x + J^T f), given y = L^-T x.
-    void answer(const T* H, const T* f, T* y) const {
+    void solve(const T* H, const T* f, T* y) const {
         for (int k = 0; k < n_; ++k)
             for (int d = 0; d < supports_[k].count; ++d) {
                 const long dof = supports_[k].dofs[d];

@@ -2,16 +2,14 @@
 // R. Featherstone, Rigid Body Dynamics Algorithms, 2008, table 5.1.
 #include "kernels/rnea.hpp"
 
-#include "kernels/algorithms.hpp"
-
 namespace kinodyn::KINODYN_TARGET {
 
-struct Inverse {
+struct Rnea {
     static constexpr bool sparse = false;
     static long words(const Call& c) { return Recursion<double>::words(*c.model) + wrench_words(c); }
     template <class T>
     static void run(Work<T>& w) {
-        inverse_dynamics<true>(w, 3, w.in[0], w.in[1], w.in[2], w.out[0]);
+        inverse_dynamics<true>(w, w.in[0], w.in[1], w.in[2], w.out[0]);
     }
 };
 
@@ -20,11 +18,15 @@ struct Bias {
     static long words(const Call& c) { return Recursion<double>::words(*c.model) + wrench_words(c); }
     template <class T>
     static void run(Work<T>& w) {
-        inverse_dynamics<false, T>(w, 2, w.in[0], w.in[1], nullptr, w.out[0]);
+        inverse_dynamics<false, T>(w, w.in[0], w.in[1], nullptr, w.out[0]);
     }
 };
 
-void rnea(const Call& c, long begin, long end, Fault& f) { run<Inverse>(c, begin, end, f); }
-void bias(const Call& c, long begin, long end, Fault& f) { run<Bias>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"rnea", run<Rnea>},
+    {"bias", run<Bias>},
+};
+extern const KernelList rnea_kernels;
+const KernelList rnea_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

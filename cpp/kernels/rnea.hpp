@@ -1,4 +1,5 @@
-// Newton-Euler over the tree, each body in its own frame, so that aligned joints cost few products.
+// Recursive Newton-Euler algorithm (RNEA), each body in its own frame, so that aligned joints cost few products.
+// R. Featherstone, Rigid Body Dynamics Algorithms, 2008, table 5.1.
 #pragma once
 
 #include "kernels/placement.hpp"
@@ -11,16 +12,15 @@ inline Vec3<T> minus_gravity(const Model& model) {
 }
 
 // External wrenches, given at frames in world axes, as wrenches on bodies in body axes: calls add(body, wrench).
-// They are the inputs from `first` on; call.more names their frames.
 template <class T, class F>
-inline void for_wrenches(Work<T>& w, int first, const T* q, F&& add) {
-    if (w.call.n_in == first) return;
+inline void for_wrenches(Work<T>& w, const T* q, F&& add) {
+    if (w.call.wrench_frames.size == 0) return;
     auto* placements = w.template take_as<Placement<T>>(w.model.bodies.size());
     place_all(w, q, placements);
-    for (int k = first; k < w.call.n_in; ++k) {
-        const FixedFrame& frame = w.model.frames[w.call.more[k - first]];
+    for (int k = 0; k < w.call.wrench_frames.size; ++k) {
+        const FixedFrame& frame = w.model.frames[w.call.wrench_frames[k]];
         if (frame.body < 0) continue;  // the world takes it
-        const T* x = w.in[k];
+        const T* x = w.in[w.call.first_wrench() + k];
         const Mat3<T>& R = placements[frame.body].R;
         const Vec3<T> force = tmul(R, Vec3<T>{x[0], x[1], x[2]});
         const Vec3<T> moment = tmul(R, Vec3<T>{x[3], x[4], x[5]});
@@ -43,7 +43,7 @@ struct Recursion {
     }
 };
 
-// Forward half: velocities, accelerations with gravity as an upward acceleration of the world, wrenches.
+// Forward pass: velocities, accelerations with gravity as an upward acceleration of the world, wrenches.
 template <bool with_a, class T>
 inline void newton_euler_out(const Model& model, Recursion<T>& r, const T* q, const T* qd, const T* qdd) {
     const Vec3<T> up = minus_gravity<T>(model);
@@ -75,7 +75,7 @@ inline void newton_euler_out(const Model& model, Recursion<T>& r, const T* q, co
     }
 }
 
-// Backward half: what each joint must carry, and what it hands on to its parent.
+// Backward pass: the torque of each joint, and the wrench that it passes on to the parent.
 template <class T>
 inline void newton_euler_back(const Model& model, Recursion<T>& r, T* tau) {
     for (int k = 0; k < model.nv; ++k) tau[k] = 0.0;
@@ -90,20 +90,19 @@ inline void newton_euler_back(const Model& model, Recursion<T>& r, T* tau) {
     }
 }
 
-// Torques for the acceleration qdd (zero where with_a is false), without armature and damping.
-// Inputs from `first_wrench` on are external wrenches.
+// Torques for the acceleration qdd (zero where with_a is false) and external wrenches, without armature and damping.
 template <bool with_a, class T>
-inline void newton_euler(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
+inline void newton_euler(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
     auto r = Recursion<T>::take(w);
     newton_euler_out<with_a>(w.model, r, q, qd, qdd);
-    for_wrenches(w, first_wrench, q, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
+    for_wrenches(w, q, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
     newton_euler_back(w.model, r, tau);
 }
 
 // The same with armature and damping.
 template <bool with_a, class T>
-inline void inverse_dynamics(Work<T>& w, int first_wrench, const T* q, const T* qd, const T* qdd, T* tau) {
-    newton_euler<with_a>(w, first_wrench, q, qd, qdd, tau);
+inline void inverse_dynamics(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
+    newton_euler<with_a>(w, q, qd, qdd, tau);
     for (int k = 0; k < w.model.nv; ++k) {
         tau[k] += w.model.damping[k] * qd[k];
         if constexpr (with_a) tau[k] += w.model.armature[k] * qdd[k];

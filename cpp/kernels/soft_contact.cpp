@@ -1,28 +1,28 @@
 // Soft contacts: where points of the robot are and how they move, and the forces of springy, rough ground on them.
 //
-// The law is told in src/kinodyn/contact/soft.py; the ground itself, plane or height field, stays in Python between
-// the two kernels.
-#include "kernels/algorithms.hpp"
+// The contact law is described in src/kinodyn/dynamics/contact/soft.py; the ground itself, plane or height field, stays
+// in Python between the two kernels.
+#include "kernels/contact.hpp"
 #include "kernels/placement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 // Where a body is, the velocity of its origin and its angular velocity, in world axes.
 template <class T>
-struct Moving {
+struct PointBody {
     Placement<T> at;
     Spatial<T> v;
 };
 
-// Follows the motion of the bodies on the list, parents before children.
+// Motion of the bodies to visit, parents before children.
 template <class T>
-inline void move_list(Work<T>& w, const T* q, const T* qd, Moving<T>* moving) {
-    auto* turns = w.template take_as<SinCos<T>>(w.call.n_list);
-    for (int k = 0; k < w.call.n_list; ++k) turn(w.model.bodies[w.call.list[k]], q, turns[k]);
-    for (int k = 0; k < w.call.n_list; ++k) {
-        const Body& body = w.model.bodies[w.call.list[k]];
-        const Moving<T>* parent = body.parent < 0 ? nullptr : moving + body.parent;
-        Moving<T>& m = moving[w.call.list[k]];
+inline void move_list(Work<T>& w, const T* q, const T* qd, PointBody<T>* moving) {
+    auto* turns = w.template take_as<SinCos<T>>(w.call.bodies.size);
+    for (int k = 0; k < w.call.bodies.size; ++k) turn(w.model.bodies[w.call.bodies[k]], q, turns[k]);
+    for (int k = 0; k < w.call.bodies.size; ++k) {
+        const Body& body = w.model.bodies[w.call.bodies[k]];
+        const PointBody<T>* parent = body.parent < 0 ? nullptr : moving + body.parent;
+        PointBody<T>& m = moving[w.call.bodies[k]];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             T store[joint_words];
@@ -47,27 +47,27 @@ inline void put(T* out, const Vec3<T>& x) {
     out[0] = x.x, out[1] = x.y, out[2] = x.z;
 }
 
-// Inputs: 0 q, 1 v, 2 places in the frames; call.more: the frame of each. Outputs: 0 places in the world, 1 their
-// velocities, 2 the way from the frame's origin, all in world axes.
+// Inputs: 0 q, 1 v, 2 points in their frames, call.frames. Outputs: 0 positions in the world, 1 velocities, 2 arms from
+// the frame's origin, all in world axes.
 struct PointMotion {
     static constexpr bool sparse = false;
-    static long words(const Call& c) { return 18 * static_cast<long>(c.model->bodies.size()) + 2L * c.n_list; }
+    static long words(const Call& c) { return 18 * static_cast<long>(c.model->bodies.size()) + 2L * c.bodies.size; }
 
     template <class T>
     static void run(Work<T>& w) {
-        auto* moving = w.template take_as<Moving<T>>(w.model.bodies.size());
+        auto* moving = w.template take_as<PointBody<T>>(w.model.bodies.size());
         move_list(w, w.in[0], w.in[1], moving);
-        for (int k = 0; k < w.call.n_more; ++k) {
-            const FixedFrame& frame = w.model.frames[w.call.more[k]];
-            const Vec3<T> place = get(w.in[2] + 3 * k);
+        for (int k = 0; k < w.call.frames.size; ++k) {
+            const FixedFrame& frame = w.model.frames[w.call.frames[k]];
+            const Vec3<T> point = get(w.in[2] + 3 * k);
             Vec3<T> arm, p, rate = {0.0, 0.0, 0.0};
             if (frame.body < 0) {
-                arm = mat(frame.R) * place;
+                arm = mat(frame.R) * point;
                 p = vec(frame.p) + arm;
             } else {
-                const Moving<T>& m = moving[frame.body];
+                const PointBody<T>& m = moving[frame.body];
                 const Vec3<T> origin = m.at.R * vec(frame.p);
-                arm = m.at.R * (mat(frame.R) * place);
+                arm = m.at.R * (mat(frame.R) * point);
                 p = m.at.p + origin + arm;
                 rate = m.v.lin + cross(m.v.ang, origin + arm);
             }
@@ -78,26 +78,27 @@ struct PointMotion {
     }
 };
 
-// Inputs, for each point: 0 place, 1 velocity, 2 way from the frame's origin, 3 height above the ground, 4 normal (or
-// one for all), 5 anchor, 6 stiffness, 7 damping, 8 friction; call.more: which of the frames carries it. Outputs:
-// 0 forces, 1 new anchors, 2 wrenches on the frames.
+// Inputs, for each point: soft_contact_input. Outputs: 0 forces, 1 new anchors, 2 wrenches on the frames.
 struct SoftForces {
     static constexpr bool sparse = false;
     static long words(const Call&) { return 0; }
 
     template <class T>
     static void run(Work<T>& w) {
-        const int normals = w.call.in[4].size == 3 ? 0 : 3;
+        namespace in = soft_contact_input;
+        const auto& settings = w.call.template as<SoftContactSettings>();
+        const int normal_stride = settings.shared_normal ? 0 : 3;
         for (int k = 0; k < w.call.out[2].size; ++k) w.out[2][k] = 0.0;
-        for (int k = 0; k < w.call.n_more; ++k) {
-            const Vec3<T> p = get(w.in[0] + 3 * k);
-            Vec3<T> stretch = p - get(w.in[5] + 3 * k);
-            const Vec3<T> force = law(w.in[6][k], w.in[7][k], w.in[8][k], w.in[3][k], get(w.in[4] + normals * k),
-                                      get(w.in[1] + 3 * k), stretch);
+        for (int k = 0; k < settings.n_points; ++k) {
+            const Vec3<T> p = get(w.in[in::position] + 3 * k);
+            Vec3<T> stretch = p - get(w.in[in::anchor] + 3 * k);
+            const Vec3<T> force =
+                law(w.in[in::stiffness][k], w.in[in::damping][k], w.in[in::friction][k], w.in[in::height][k],
+                    get(w.in[in::normal] + normal_stride * k), get(w.in[in::velocity] + 3 * k), stretch);
             put(w.out[0] + 3 * k, force);
             put(w.out[1] + 3 * k, p - stretch);
-            T* wrench = w.out[2] + 6 * w.call.more[k];
-            const Vec3<T> moment = cross(get(w.in[2] + 3 * k), force);
+            T* wrench = w.out[2] + 6 * settings.points[k].owner;
+            const Vec3<T> moment = cross(get(w.in[in::arm] + 3 * k), force);
             wrench[0] += force.x, wrench[1] += force.y, wrench[2] += force.z;
             wrench[3] += moment.x, wrench[4] += moment.y, wrench[5] += moment.z;
         }
@@ -126,7 +127,11 @@ struct SoftForces {
     }
 };
 
-void point_motion(const Call& c, long begin, long end, Fault& f) { run<PointMotion>(c, begin, end, f); }
-void soft_forces(const Call& c, long begin, long end, Fault& f) { run<SoftForces>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"point_motion", run<PointMotion>},
+    {"soft_forces", run<SoftForces>},
+};
+extern const KernelList soft_contact_kernels;
+const KernelList soft_contact_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

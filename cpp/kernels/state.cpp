@@ -1,11 +1,14 @@
-// Everything that a controller asks about one state, in one pass over the tree.
-#include "kernels/algorithms.hpp"
+// Everything that a controller needs to know of one state, in one pass over the tree.
 #include "kernels/momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Outputs: 0 poses, 1 columns (6 each) and the common point, 2 M, 3 bias, 4 com, 5 its Jacobian, 6 its velocity,
-// 7 momentum matrix, 8 momentum, 9 rate of momentum at zero acceleration.
+// In the order in which the binding names them. `columns` has six numbers for each joint column, then the common point;
+// `momentum_bias` is the rate of momentum at zero acceleration.
+namespace out {
+enum { poses, columns, mass_matrix, bias, com, com_jacobian, com_velocity, momentum_matrix, momentum, momentum_bias };
+}
+
 struct State {
     static constexpr bool sparse = true;
     static long words(const Call& c) {
@@ -32,24 +35,24 @@ struct State {
             f[i] = world.I[i] * a[i] + cross_force(v[i], h);
             momentum += h;
         }
-        const Spatial<T> force = bias(w, world, f, w.out[3]);
-        world.mass_matrix(model, w.out[2]);  // gathers the inertias of subtrees
+        const Spatial<T> force = bias(w, world, f, w.out[out::bias]);
+        world.mass_matrix(model, w.out[out::mass_matrix]);  // gathers the inertias of subtrees
         const Vec3<T> com = centre(model, world);
-        com_jacobian_of(model, world, w.out[5]);
-        momentum_matrix_of(model, world, com, w.out[7]);
+        com_jacobian_of(model, world, w.out[out::com_jacobian]);
+        momentum_matrix_of(model, world, com, w.out[out::momentum_matrix]);
 
-        put(w.out[4], com + world.origin);
-        put(w.out[6], model.inverse_mass * momentum.lin);
-        put(w.out[8], momentum.lin);
-        put(w.out[8] + 3, momentum.ang - cross(com, momentum.lin));
-        put(w.out[9], force.lin + model.total_mass * vec(g));
-        put(w.out[9] + 3, force.ang - cross(com, force.lin));
+        put(w.out[out::com], com + world.origin);
+        put(w.out[out::com_velocity], model.inverse_mass * momentum.lin);
+        put(w.out[out::momentum], momentum.lin);
+        put(w.out[out::momentum] + 3, momentum.ang - cross(com, momentum.lin));
+        put(w.out[out::momentum_bias], force.lin + model.total_mass * vec(g));
+        put(w.out[out::momentum_bias] + 3, force.ang - cross(com, force.lin));
         poses(w, world);
         for (int c = 0; c < model.ncolumns; ++c) {
-            put(w.out[1] + 6 * c, world.S[c].lin);
-            put(w.out[1] + 6 * c + 3, world.S[c].ang);
+            put(w.out[out::columns] + 6 * c, world.S[c].lin);
+            put(w.out[out::columns] + 6 * c + 3, world.S[c].ang);
         }
-        put(w.out[1] + 6 * model.ncolumns, world.origin);
+        put(w.out[out::columns] + 6 * model.ncolumns, world.origin);
     }
 
   private:
@@ -79,17 +82,17 @@ struct State {
 
     template <class T>
     static void poses(const Work<T>& w, const World<T>& world) {
-        T* out = w.out[0];
+        T* pose = w.out[out::poses];
         for (const FixedFrame& frame : w.model.frames) {
             Placement<T> f = place_frame(frame, world.at);
             if (frame.body >= 0) f.p += world.origin;
-            store_pose(out, f);
-            out += 16;
+            store_pose(pose, f);
+            pose += 16;
         }
     }
 };
 
-// The Jacobian of a frame from the columns and the frame's pose, along call.list; call.mode: the reference.
+// The Jacobian of a frame from the columns and the frame's pose. Settings: the Reference.
 struct StateJacobian {
     static constexpr bool sparse = true;
     static long words(const Call&) { return 0; }
@@ -99,7 +102,8 @@ struct StateJacobian {
         const Model& model = w.model;
         const T *columns = w.in[0], *T_world_frame = w.in[1];
         const T* origin = columns + 6 * model.ncolumns;
-        const bool local = w.call.mode == 1, at_world = w.call.mode == 2;
+        const Reference reference = w.call.template as<Reference>();
+        const bool local = reference == Reference::Local, at_world = reference == Reference::World;
         // from the common point to the reference point
         Vec3<T> r = {-origin[0], -origin[1], -origin[2]};
         if (!at_world) r += Vec3<T>{T_world_frame[3], T_world_frame[7], T_world_frame[11]};
@@ -108,8 +112,8 @@ struct StateJacobian {
         const long nv = model.nv;
         if (model.mimic)
             for (long k = 0; k < 6 * nv; ++k) w.out[0][k] = 0.0;
-        for (int k = 0; k < w.call.n_list; ++k) {
-            const Body& body = model.bodies[w.call.list[k]];
+        for (int k = 0; k < w.call.bodies.size; ++k) {
+            const Body& body = model.bodies[w.call.bodies[k]];
             for (int c = body.column; c < body.column + dofs(body.kind); ++c) {
                 const T* s = columns + 6 * c;
                 Vec3<T> ang = {s[3], s[4], s[5]};
@@ -123,7 +127,11 @@ struct StateJacobian {
     }
 };
 
-void state(const Call& c, long begin, long end, Fault& f) { run<State>(c, begin, end, f); }
-void state_jacobian(const Call& c, long begin, long end, Fault& f) { run<StateJacobian>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"state", run<State>},
+    {"state_jacobian", run<StateJacobian>},
+};
+extern const KernelList state_kernels;
+const KernelList state_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

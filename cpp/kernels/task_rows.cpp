@@ -1,8 +1,7 @@
 // Error, Jacobian or drift of one task or limit, state by state.
 //
-// Inputs: 0 q, 1 v, 2 the numbers of the task. call.more: its TaskEntry. call.mode: a TaskOutput. The output has the
-// rows of the task; for the Jacobian nv columns.
-#include "kernels/algorithms.hpp"
+// Inputs: 0 q, 1 v, 2 the numbers of the task. Settings: TaskRowsPlan. The output has the rows of the task; for the
+// Jacobian nv columns.
 #include "tasks/registry.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -17,8 +16,9 @@ struct TaskRows {
 
     static void run(Work<double>& w) {
         const Model& model = w.model;
-        const TaskEntry& entry = *reinterpret_cast<const TaskEntry*>(w.call.more);
-        const auto output = static_cast<TaskOutput>(w.call.mode);
+        const TaskRowsPlan& plan = w.call.as<TaskRowsPlan>();
+        const TaskEntry& entry = *plan.entry;
+        const TaskOutput output = plan.output;
         World<double> world = World<double>::take(w);
         world.place_all(model, w.in[0]);
         const long bodies = static_cast<long>(model.bodies.size());
@@ -78,6 +78,10 @@ struct TaskRows {
     }
 };
 
-void task_rows(const Call& c, long begin, long end, Fault& f) { run_each<TaskRows>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"task_rows", run_each<TaskRows>},
+};
+extern const KernelList task_rows_kernels;
+const KernelList task_rows_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -13,7 +13,6 @@
 // SolveProgress of a solve that pauses.
 #include "kernels/whole_body.hpp"
 
-#include "kernels/algorithms.hpp"
 #include "limits/acceleration.hpp"
 #include "limits/position.hpp"
 #include "limits/velocity.hpp"
@@ -30,7 +29,7 @@ struct WholeBody {
     static constexpr int check_interval = 50;      // steps between tests whether the robot is at rest
     static constexpr double optional_share = 0.4;  // share of the steps after which only required levels count
 
-    static const WholeBodyPlan& plan_of(const Call& c) { return *static_cast<const WholeBodyPlan*>(c.plan); }
+    static const WholeBodyPlan& plan_of(const Call& c) { return c.as<WholeBodyPlan>(); }
 
     struct Sizes {
         long rows = 0, inequalities = 0, largest_task = 0;  // rows: of the largest level
@@ -188,7 +187,8 @@ struct WholeBody {
             for (int k = 0; k < plan.levels; ++k)
                 levels[k].before = levels[k].now, levels[k].predicted_before = levels[k].predicted;
             for (int k = 0; k < model.nq; ++k) accepted[k] = q[k];
-            for (const Body& body : model.bodies) step(body, q, hierarchy.x(), 1, q);
+            // from `accepted`, not in place: mimic joints share a coordinate with the joint that they follow
+            for (const Body& body : model.bodies) step(body, accepted, hierarchy.x(), 1, q);
         }
 
         // Would no level gain by a tiny step from here? This tells rest, short of what is asked for, from motion.
@@ -362,6 +362,10 @@ struct WholeBody {
     };
 };
 
-void whole_body(const Call& c, long begin, long end, Fault& f) { run_each<WholeBody>(c, begin, end, f); }
+constexpr KernelEntry entries[] = {
+    {"whole_body", run_each<WholeBody>},
+};
+extern const KernelList whole_body_kernels;
+const KernelList whole_body_kernels = entries;
 
 }  // namespace kinodyn::KINODYN_TARGET

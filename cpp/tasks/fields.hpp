@@ -35,6 +35,12 @@ struct Layout<TaskEntry> {
 // What the kernel task_rows computes.
 enum class TaskOutput : int { Error, Jacobian, Drift };
 
+// Settings of the kernel `task_rows`.
+struct TaskRowsPlan {
+    const TaskEntry* entry;
+    TaskOutput output;
+};
+
 namespace KINODYN_TARGET {
 
 // The dimensions of a block that depend on the robot or on the user.

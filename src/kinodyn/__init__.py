@@ -50,8 +50,9 @@ if _TYPE_CHECKING:
     )
     from kinodyn.kinematics import validation
     from kinodyn.model import convert
+    from kinodyn.model.joint_values import Limits
     from kinodyn.model.loading import from_dh, load
-    from kinodyn.model.robot import Limits, Robot
+    from kinodyn.model.robot import Robot
     from kinodyn.model.state import State
     from kinodyn.recording import Recording
     from kinodyn.threads import get_threads, set_threads
@@ -72,7 +73,7 @@ _MEMBERS = {
     "DescriptionWarning": "kinodyn.errors",
     "InputError": "kinodyn.errors",
     "KinodynError": "kinodyn.errors",
-    "Limits": "kinodyn.model.robot",
+    "Limits": "kinodyn.model.joint_values",
     "Recording": "kinodyn.recording",
     "Robot": "kinodyn.model.robot",
     "SingularError": "kinodyn.errors",

@@ -1,14 +1,14 @@
 """Types of the compiled core. Arguments are positional; the modules that call it name and document them."""
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Wrenches = dict[str, ArrayLike] | None
-Pair = tuple[Array, Array]
 Triple = tuple[Array, Array, Array]
+Records = np.ndarray  # with the dtype of a layout
 
 class CompiledRobot:
     def __init__(
@@ -54,131 +54,233 @@ def aba(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: obje
 def gravity(robot: Robot, q: ArrayLike, out: Out, /) -> Array: ...
 def crba(robot: Robot, q: ArrayLike, out: Out, /) -> Array: ...
 def coriolis_matrix(robot: Robot, q: ArrayLike, v: ArrayLike, out: Out, /) -> Array: ...
-def energy(robot: Robot, q: ArrayLike, v: ArrayLike, /) -> Pair: ...
+
+class Energy(NamedTuple):
+    kinetic: Array
+    potential: Array
+
+def energy(robot: Robot, q: ArrayLike, v: ArrayLike, /) -> Energy: ...
 def factorize(robot: Robot, q: ArrayLike, out: Out, /) -> Array: ...
 def solve(robot: Robot, factor: ArrayLike, b: ArrayLike, out: Out, /) -> Array: ...
 def momentum_matrix(robot: Robot, q: ArrayLike, out: Out, /) -> Array: ...
 def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, out: Out, /) -> Array: ...
 def momentum_rate(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out, /) -> Array: ...
-def rnea_derivatives(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Triple | None, /) -> Triple: ...
-def aba_derivatives(robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, out: Triple | None, /) -> Triple: ...
+
+class RneaDerivatives(NamedTuple):
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
+
+class AbaDerivatives(NamedTuple):
+    da_dq: Array
+    da_dv: Array
+    da_dtau: Array
+
+def rnea_derivatives(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Triple | None, /
+) -> RneaDerivatives: ...
+def aba_derivatives(
+    robot: Robot, q: ArrayLike, v: ArrayLike, tau: ArrayLike, out: Triple | None, /
+) -> AbaDerivatives: ...
 def regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Out, /) -> Array: ...
-def state(robot: Robot, q: ArrayLike, v: ArrayLike, out: tuple[Array, ...] | None, /) -> tuple[Array, ...]: ...
+
+class State(NamedTuple):
+    poses: Array
+    columns: Array
+    mass_matrix: Array
+    bias: Array
+    com: Array
+    com_jacobian: Array
+    com_velocity: Array
+    momentum_matrix: Array
+    momentum: Array
+    momentum_bias: Array
+
+def state(robot: Robot, q: ArrayLike, v: ArrayLike, out: State | None, /) -> State: ...
 def state_jacobian(
     robot: Robot, columns: Array, poses: Array, frame: str | int, reference: str, out: Out, /
 ) -> Array: ...
 def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, out: Out, /) -> Array: ...
 def difference(robot: Robot, q0: ArrayLike, q1: ArrayLike, out: Out, /) -> Array: ...
 def interpolate(robot: Robot, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, out: Out, /) -> Array: ...
+
+class ContactImpulses(NamedTuple):
+    impulse: Array
+    change: Array
+    sweeps: Array
+
 def contact_impulses(
     robot: Robot,
     A: ArrayLike,
-    c: ArrayLike,
-    b: ArrayLike,
-    mu: ArrayLike,
+    velocity: ArrayLike,
+    min_velocity: ArrayLike,
+    friction: ArrayLike,
     guess: ArrayLike,
     tolerance: ArrayLike,
     points: int,
-    sweeps: int,
+    max_sweeps: int,
     /,
-) -> Triple: ...
+) -> ContactImpulses: ...
+
+class IntegratedDynamics(NamedTuple):
+    q: Array
+    v: Array
+    result: Array  # layout "integration_result"
+
 def integrate_dynamics(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    settings: ArrayLike,
-    friction: ArrayLike,
-    stops: ArrayLike,
-    plan: bytes,
+    time_step: Array,
+    friction_joints: Records,
+    friction: Array,
+    stop_joints: Records,
+    stops: Array,
     steps: int,
     runge_kutta: bool,
     wrenches: object,
-    out: Triple | None,
     /,
-) -> Triple: ...
+) -> IntegratedDynamics: ...
+
+class ConstrainedDynamics(NamedTuple):
+    a: Array
+    force: Array
+    rank: Array
+    residual_share: Array
+    residual: Array
+
+class Impact(NamedTuple):
+    v: Array
+    impulse: Array
+    rank: Array
+    residual_share: Array
+    residual: Array
+
+class ConstraintJacobian(NamedTuple):
+    J: Array
+    acceleration: Array  # J a that keeps the constraints: minus the drift dJ/dt v
+
+class Projection(NamedTuple):
+    q: Array
+    error: Array
+    iterations: Array
+
 def constrained(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
     gains: Array,
-    constraints: list[Array],
-    integers: bytes,
-    rows: int,
+    constraints: list[Records],
+    poses: list[Array],
     wrenches: object,
     /,
-) -> tuple[Array, Array, Array, Array, Array]: ...
+) -> ConstrainedDynamics: ...
 def impact(
     robot: Robot,
     q: ArrayLike,
     v: ArrayLike,
     restitution: ArrayLike,
-    constraints: list[Array],
-    integers: bytes,
-    rows: int,
+    constraints: list[Records],
+    poses: list[Array],
     /,
-) -> tuple[Array, Array, Array, Array, Array]: ...
-def constraint_rows(
-    robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /
-) -> tuple[Array, Array]: ...
-def constraint_error(robot: Robot, q: ArrayLike, constraints: list[Array], integers: bytes, rows: int, /) -> Array: ...
+) -> Impact: ...
+def constraint_jacobian(
+    robot: Robot, q: ArrayLike, v: ArrayLike, constraints: list[Records], poses: list[Array], /
+) -> ConstraintJacobian: ...
+def constraint_error(robot: Robot, q: ArrayLike, constraints: list[Records], poses: list[Array], /) -> Array: ...
 def project(
-    robot: Robot, q: ArrayLike, settings: ArrayLike, constraints: list[Array], integers: bytes, /
-) -> tuple[Array, Array, Array]: ...
-def point_motion(robot: Robot, q: ArrayLike, v: ArrayLike, points: Array, frames: list[str], /) -> Triple: ...
+    robot: Robot,
+    q: ArrayLike,
+    tolerance: ArrayLike,
+    max_iterations: ArrayLike,
+    fixed: Array,
+    constraints: list[Records],
+    poses: list[Array],
+    /,
+) -> Projection: ...
+
+class PointMotion(NamedTuple):
+    position: Array
+    velocity: Array
+    arm: Array
+
+class SoftForces(NamedTuple):
+    force: Array
+    anchor: Array
+    wrench: Array
+
+def point_motion(robot: Robot, q: ArrayLike, v: ArrayLike, points: Array, frames: list[str], /) -> PointMotion: ...
 def soft_forces(
     robot: Robot,
-    motion: Triple,
+    position: Array,
+    velocity: Array,
+    arm: Array,
     height: Array,
     normal: Array,
-    anchors: Array,
-    constants: Triple,
-    owners: bytes,
-    frames: int,
+    anchor: Array,
+    stiffness: Array,
+    damping: Array,
+    friction: Array,
+    points: Records,
+    n_frames: int,
     shared_normal: bool,
     /,
-) -> Triple: ...
-def ik(
-    robot: Robot,
-    q0: ArrayLike,
-    lower: Array,
-    upper: Array,
-    settings: Array,
-    targets: dict[str, tuple[Array, Array]],
-    method: int,
-    /,
-) -> Triple: ...
+) -> SoftForces: ...
+
+Targets = dict[str, tuple[Array, Array]]  # frame -> pose (..., 16) and weights (..., 6)
+
+class Ik(NamedTuple):
+    q: Array
+    iterations: Array
+    ending: Array
+
+class IkSolution(NamedTuple):
+    q: Array
+    error: Array
+    at_limit: NDArray[np.bool_]
+    iterations: Array
+    poses: Array
+
+class IkResidual(NamedTuple):
+    error: Array
+    success: Array
+    cost: Array
+    poses: Array
+
+def ik(robot: Robot, q0: ArrayLike, lower: Array, upper: Array, settings: Records, targets: Targets, /) -> Ik: ...
 def ik_single(
     robot: Robot,
     starts: Array,
     lower: Array,
     upper: Array,
-    settings: Array,
-    targets: dict[str, tuple[Array, Array]],
-    method: int,
-    allowed: Array,
+    settings: Records,
+    targets: Targets,
+    tolerances: Records,
     low: Array,
     high: Array,
     /,
-) -> Triple | tuple[Array, Array, NDArray[np.bool_], Array, Array]: ...
+) -> tuple[IkSolution | None, Ik | None]: ...
 def ik_residual(
-    robot: Robot,
-    q: ArrayLike,
-    lower: Array,
-    upper: Array,
-    allowed: Array,
-    targets: dict[str, tuple[Array, Array]],
-    /,
-) -> tuple[Array, Array, Array, Array]: ...
+    robot: Robot, q: ArrayLike, lower: Array, upper: Array, tolerances: Records, targets: Targets, /
+) -> IkResidual: ...
 def are_poses(poses: Array, /) -> bool: ...
 
 task_kinds: tuple[str, ...]
-id_qp_outputs: tuple[str, ...]
 
 def task_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, entries: np.ndarray, numbers: Array, rows: int, output: int, /
 ) -> Array: ...
+
+class WholeBody(NamedTuple):
+    q: Array
+    v: Array
+    errors: Array
+    active: Array
+    info: Array  # layout "whole_body_info"
+    progress: Array  # only where progress was given
+
 def whole_body(
     robot: Robot,
     q: ArrayLike,
@@ -191,7 +293,18 @@ def whole_body(
     progress: Array | None,
     levels: int,
     /,
-) -> tuple[Array, ...]: ...
+) -> WholeBody: ...
+
+class IdQp(NamedTuple):
+    acceleration: Array
+    forces: Array
+    torque: Array
+    active: Array
+    task_residuals: Array
+    excess: Array
+    contact_residuals: Array
+    info: Array  # layout "id_qp_info"
+
 def id_qp(
     robot: Robot,
     q: ArrayLike,
@@ -205,7 +318,17 @@ def id_qp(
     warm_start: Array,
     levels: int,
     /,
-) -> tuple[Array, ...]: ...
+) -> IdQp: ...
+
+class FrameControl(NamedTuple):
+    desired: Array
+    tau: Array
+    error: Array
+    error_rate: Array
+    damped: Array
+    lyapunov: Array
+    lyapunov_rate: Array
+
 def frame_control(
     robot: Robot,
     q: Array,
@@ -218,12 +341,12 @@ def frame_control(
     wrench: Array,
     gains: Array,
     posture: Array,
-    joints: Array,
+    joint_gains: Array,
     frame: int,
-    mode: int,
+    settings: Records,
     /,
-) -> tuple[Array, Array, Array, Array, Array]: ...
-def layouts() -> dict[str, dict[str, Any] | list[tuple[str, str, tuple[int | str, ...]]]]: ...
+) -> FrameControl: ...
+def layouts() -> dict[str, np.dtype[np.void] | list[tuple[str, str, tuple[int | str, ...]]]]: ...
 
 class ScaledQp:
     H: Array
@@ -246,4 +369,5 @@ def set_threads(count: int, /) -> None: ...
 def instruction_set() -> str: ...
 def lanes() -> int: ...
 def instruction_sets() -> list[str]: ...
+def kernels() -> dict[str, list[str]]: ...
 def use_instruction_set(name: str, /) -> bool: ...

@@ -34,12 +34,12 @@ def layout(name: str, **sizes: int) -> np.dtype[np.void]:
     (2, 3, 3)
     """
     fields = _core.layouts()[name]
-    dimensions = [] if isinstance(fields, dict) else [size for *_, shape in fields for size in shape]
+    dimensions = [] if isinstance(fields, np.dtype) else [size for *_, shape in fields for size in shape]
     needed = {size for size in dimensions if isinstance(size, str)}
     if set(sizes) != needed:
         raise InputError(f"layout {name!r} takes {_listed(needed)}, got {_listed(sizes)}")
-    if isinstance(fields, dict):
-        return np.dtype(fields)  # type: ignore[call-overload,no-any-return]
+    if isinstance(fields, np.dtype):
+        return fields
     return np.dtype(
         [
             (field, form, tuple(size if isinstance(size, int) else sizes[size] for size in shape))

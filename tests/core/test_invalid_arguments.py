@@ -267,8 +267,8 @@ def test_a_robot_needs_a_description_and_no_other_constants() -> None:
     wrong: Any = None
     with pytest.raises(InputError, match="description must be a Description, got NoneType"):
         Robot(wrong)
-    with pytest.raises(InputError, match="stiffness is no constant of a robot"):
-        Robot(ROBOT.description, stiffness=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'stiffness'"):
+        Robot(ROBOT.description, stiffness=1.0)  # type: ignore[call-arg]
 
 
 def test_unknown_joints_and_configurations_are_refused_with_the_nearest_names() -> None:

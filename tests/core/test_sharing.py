@@ -69,9 +69,9 @@ def test_a_copied_robot_is_itself(robot: Robot) -> None:
 
 def test_a_robot_never_changes(robot: Robot) -> None:
     for name in ("nq", "gravity", "name", "limits", "new"):
-        with pytest.raises(AttributeError, match=f"a Robot never changes: {name} cannot be set"):
+        with pytest.raises(AttributeError, match=f"a Robot is immutable: {name} cannot be set"):
             setattr(robot, name, 3)
-    with pytest.raises(AttributeError, match="a Robot never changes: nq cannot be deleted"):
+    with pytest.raises(AttributeError, match="a Robot is immutable: nq cannot be deleted"):
         del robot.nq
     limits = robot.limits
     arrays = [limits.lower, limits.upper, limits.velocity, limits.effort, robot.gravity, robot.armature]

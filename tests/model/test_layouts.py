@@ -10,8 +10,8 @@ from kinodyn import _core
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.compile import body_table, compile_tree, frame_table
 
-RECORDS = [name for name, fields in _core.layouts().items() if isinstance(fields, dict)]
-BLOCKS = [name for name, fields in _core.layouts().items() if not isinstance(fields, dict)]
+RECORDS = [name for name, fields in _core.layouts().items() if isinstance(fields, np.dtype)]
+BLOCKS = [name for name, fields in _core.layouts().items() if not isinstance(fields, np.dtype)]
 
 
 @pytest.mark.parametrize("name", RECORDS)

@@ -50,7 +50,7 @@ class FrameController(TorqueController):
         """
         setpoint = Setpoint(_ORIGIN, NO_WRENCH, self.frame.expand(y))
         found = self.torques(state, setpoint, self.frame.expand(wrench))
-        desired, damped = found.desired, found.numbers[..., 0] != 0.0
+        desired, damped = found.desired, found.damped != 0.0
         return (desired[..., self.n_base :] if self.n_base else desired), damped
 
 

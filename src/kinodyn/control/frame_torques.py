@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from kinodyn import _core
@@ -11,30 +9,10 @@ from kinodyn.arrays import Array
 from kinodyn.control.controlled_frame import ControlledFrame
 from kinodyn.control.posture import Posture
 from kinodyn.control.references import Setpoint
+from kinodyn.layouts import layout
 from kinodyn.model.state import State
 
-INERTIA_WEIGHTED, FREE_FLYING = 64, 128  # mode bits of the core, above one bit for each controlled row
 NO_LIMIT = np.finfo(float).max  # stands for infinity: the core takes finite numbers only
-
-
-class FrameControl(NamedTuple):
-    """Result of the core.
-
-    Attributes
-    ----------
-    desired, tau : (..., nv)
-        Generalised forces before and within the torque limits.
-    error, error_rate : (..., k)
-        Tracking errors of the controlled rows.
-    numbers : (..., 3)
-        1 if damped, else 0; the Lyapunov function of unit masses on springs; its rate.
-    """
-
-    desired: Array
-    tau: Array
-    error: Array
-    error_rate: Array
-    numbers: Array
 
 
 class FrameTorques:
@@ -58,37 +36,38 @@ class FrameTorques:
         damping: Array | float = 0.0,
         inertia_weighted: bool = True,
     ) -> None:
-        robot, k, n = frame.robot, frame.k, torque_limits.shape
+        robot, k = frame.robot, frame.k
         self.robot, self.index = robot, frame.index
         controlled = np.zeros(6, dtype=int)
         controlled[frame.rows] = 1
-        self.mode = int(controlled @ 2 ** np.arange(6))
-        self.mode += (INERTIA_WEIGHTED if inertia_weighted else 0) + (FREE_FLYING if robot.base == "floating" else 0)
-        self.gains = np.concatenate(
-            [np.broadcast_to(stiffness, k), np.broadcast_to(damping, k), frame.weights**-0.5, [min_eigenvalue]]
-        )
+        self.settings = np.zeros(1, dtype=layout("frame_control_settings"))
+        self.settings["min_eigenvalue"] = min_eigenvalue
+        self.settings["directions"] = controlled @ 2 ** np.arange(6)
+        self.settings["by_inertia"], self.settings["free_base"] = inertia_weighted, robot.base == "floating"
+        gains = np.zeros(1, dtype=layout("frame_gains", rows=k))
+        gains["stiffness"], gains["damping"], gains["scale"] = stiffness, damping, frame.weights**-0.5
+        self.gains = gains.view(float)
         self.posture, self._neutral = posture, robot.neutral()
-        pull = np.zeros(n) if posture.target is None else np.broadcast_to(posture.stiffness, n)
-        brake = np.broadcast_to(posture.damping, n)
-        self.joints = np.concatenate([pull, brake, np.minimum(torque_limits, NO_LIMIT)])
+        joints = np.zeros(1, dtype=layout("joint_gains", motors=len(torque_limits)))
+        joints["stiffness"] = 0.0 if posture.target is None else posture.stiffness
+        joints["damping"], joints["torque_limit"] = posture.damping, np.minimum(torque_limits, NO_LIMIT)
+        self.joint_gains = joints.view(float)
 
-    def __call__(self, state: State, setpoint: Setpoint, wrench: Array) -> FrameControl:
+    def __call__(self, state: State, setpoint: Setpoint, wrench: Array) -> _core.FrameControl:
         """Compute the torques that follow a setpoint, pose (..., 4, 4) and rates (..., 6), and add a wrench."""
-        return FrameControl(
-            *_core.frame_control(
-                self.robot,
-                state.q,
-                state.v,
-                state.mass_matrix,
-                state.bias,
-                setpoint.position,
-                setpoint.velocity,
-                setpoint.acceleration,
-                wrench,
-                self.gains,
-                self._neutral if self.posture.target is None else self.posture.target,  # may change between calls
-                self.joints,
-                self.index,
-                self.mode,
-            )
+        return _core.frame_control(
+            self.robot,
+            state.q,
+            state.v,
+            state.mass_matrix,
+            state.bias,
+            setpoint.position,
+            setpoint.velocity,
+            setpoint.acceleration,
+            wrench,
+            self.gains,
+            self._neutral if self.posture.target is None else self.posture.target,  # may change between calls
+            self.joint_gains,
+            self.index,
+            self.settings,
         )

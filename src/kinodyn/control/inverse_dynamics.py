@@ -200,9 +200,8 @@ class InverseDynamicsQP:
             plan.warm_start(state.q.shape[:-1]),
             plan.levels,
         )
-        outputs = dict(zip(_core.id_qp_outputs, found, strict=True))
-        plan.keep(outputs["active"])
-        return ControlResult(plan, outputs)
+        plan.keep(found.active)
+        return ControlResult(plan, found)
 
     def _make_plan(self) -> ControlPlan:
         rows = [limit for limit in self.limits if isinstance(limit, RowLimit)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.layouts import layout, named_view
@@ -60,10 +60,10 @@ class ControlResult:
         Constraints that were activated or dropped.
     """
 
-    def __init__(self, plan: ControlPlan, outputs: Mapping[str, Array]) -> None:
+    def __init__(self, plan: ControlPlan, outputs: _core.IdQp) -> None:
         self._plan, self._outputs = plan, outputs
-        self.a, self.tau = outputs["acceleration"], outputs["torque"]
-        self._excess, self._slip = outputs["excess"], outputs["contact_residuals"]
+        self.a, self.tau = outputs.acceleration, outputs.torque
+        self._excess, self._slip = outputs.excess, outputs.contact_residuals
 
     def __repr__(self) -> str:
         if self.a.ndim > 1:
@@ -77,7 +77,7 @@ class ControlResult:
         Of a point (..., 3); of a surface or corners (..., 6), with the moment about the contact's point; of a loop one
         number for each kept direction.
         """
-        return self._plan.by_contact(self._outputs["forces"])
+        return self._plan.by_contact(self._outputs.forces)
 
     @cached_property
     def slips(self) -> dict[str, Array]:
@@ -87,19 +87,19 @@ class ControlResult:
     @cached_property
     def errors(self) -> dict[str, Array]:
         """Give what each task misses of its desired acceleration (..., rows), without weights."""
-        return self._plan.by_task(self._outputs["task_residuals"])
+        return self._plan.by_task(self._outputs.task_residuals)
 
     @property
     def active(self) -> Array:
         """Give the constraints on which the answer lies."""
-        active, count = self._outputs["active"], self._excess.shape[-1]
+        active, count = self._outputs.active, self._excess.shape[-1]
         last_level = active.shape[-1] - 3 * count  # two more follow, of what was relaxed
         return active[..., last_level : last_level + count]
 
     @property
     def iterations(self) -> NDArray[np.int_]:
         """Count the constraints that were activated or dropped."""
-        return np.asarray(named_view(self._outputs["info"], layout("id_qp_info"))["iterations"].astype(int))
+        return np.asarray(named_view(self._outputs.info, layout("id_qp_info"))["iterations"].astype(int))
 
     @cached_property
     def status(self) -> NDArray[np.str_]:

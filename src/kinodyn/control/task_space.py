@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
@@ -95,14 +94,12 @@ class OperationalSpaceControl(FrameController):
     def _saturate(self, t: float, state: State) -> tuple[Array, Array, Signals]:
         """Compute generalised forces (..., nv) before and within the torque limits, and signals."""
         found = self.torques(state, self.frame.reference.at(t), NO_WRENCH)
-        numbers = found.numbers
-        damped, lyapunov, lyapunov_rate = numbers.tolist() if numbers.ndim == 1 else np.moveaxis(numbers, -1, 0)
         signals = {
             "error": found.error,
             "error_rate": found.error_rate,
-            "damped": damped != 0.0,
-            "lyapunov": lyapunov,
-            "lyapunov_rate": lyapunov_rate,
+            "damped": found.damped != 0.0,
+            "lyapunov": found.lyapunov,
+            "lyapunov_rate": found.lyapunov_rate,
         }
         return found.desired, found.tau, signals
 

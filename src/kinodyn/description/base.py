@@ -36,10 +36,16 @@ def with_base(description: Description, base: Base | None = None) -> Description
         raise InputError(f"base={base!r} is unknown; give 'fixed', 'floating' or None")
     is_floating = floating_joint(description) is not None
     if base == "floating" or (base is None and (is_floating or description.base == "floating")):
-        floating = description if is_floating else _add_floating_joint(description)
+        floating = _floating_joint_first(description) if is_floating else _add_floating_joint(description)
         return replace(_without_missing_joints(floating), base="floating")
     fixed = _fix_floating_joints(description) if base == "fixed" else description
     return replace(_without_missing_joints(fixed), base="fixed")
+
+
+def root_link(description: Description) -> Link:
+    """Return the link that no joint leads to."""
+    children = {joint.child for joint in description.joints}
+    return next(link for link in description.links if link.name not in children)
 
 
 def floating_joint(description: Description) -> Joint | None:
@@ -54,17 +60,23 @@ def floating_joint(description: Description) -> Joint | None:
     return floating[0] if floating and others_fixed else None
 
 
+def _floating_joint_first(description: Description) -> Description:
+    """Put the floating joint before all others: q and v of a floating base start with its coordinates."""
+    first = floating_joint(description)
+    if first is None or description.joints[0] is first:
+        return description
+    return replace(description, joints=(first, *(joint for joint in description.joints if joint is not first)))
+
+
 def _joints_of_massless_root(description: Description) -> Iterator[Joint]:
     """Yield the joints below the root, none if the root has mass."""
-    children = {joint.child for joint in description.joints}
-    root = next(link for link in description.links if link.name not in children)
+    root = root_link(description)
     if root.inertia is None or root.inertia.mass == 0.0:
         yield from (joint for joint in description.joints if joint.parent == root.name)
 
 
 def _add_floating_joint(description: Description) -> Description:
-    children = {joint.child for joint in description.joints}
-    root = next(link.name for link in description.links if link.name not in children)
+    root = root_link(description).name
     world = _unused_name(("world", "universe"), {link.name for link in description.links})
     name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
     return replace(

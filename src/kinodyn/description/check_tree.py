@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kinodyn.description.messages import listed
+from kinodyn.description.messages import counted, listed, warn
+from kinodyn.description.mimics import combine_limits
 from kinodyn.description.types import Description, Frame, Joint, Link
 from kinodyn.errors import DescriptionError, unknown_name
 
@@ -89,6 +90,31 @@ def check_mimics(description: Description) -> None:
     if loop:
         message = f"mimics follow each other in a loop: {listed([*loop, loop[0]], limit=12)}; remove one mimic"
         raise fault(description, joints[loop[0]], message)
+    _check_limits_of_mimics(description)
+
+
+def _check_limits_of_mimics(description: Description) -> None:
+    """Check that the limits of joints and of those that follow them have a position in common.
+
+    That they have only one in common, so that the joint cannot move, is a warning: files in use have such grippers.
+    """
+    joints = {joint.name: joint for joint in description.joints}
+    locked = []
+    for name, limits in combine_limits(description).items():
+        lower, upper = limits.lower, limits.upper
+        if lower.value > upper.value and (lower.joint, upper.joint) != (name, name):
+            follower = upper.joint if lower.joint == name else lower.joint
+            message = (
+                f"its limits and those of joint {name!r}, which it follows, have no position in common: joint {name!r} "
+                f"must be at least {lower.value:g} for {lower.joint!r} and at most {upper.value:g} for "
+                f"{upper.joint!r}; change the limits or the mimic"
+            )
+            raise fault(description, joints[follower], message)
+        if lower.value == upper.value and joints[name].lower < joints[name].upper:
+            locked.append(name)
+    if locked:
+        message = f"{counted(len(locked), 'joint')} that cannot move within the limits of the joints that follow"
+        warn(f"{message}: {listed(locked)}; change the limits or the mimics", description.source)
 
 
 def _find_loop(successors: Mapping[str, str]) -> list[str]:

@@ -59,8 +59,7 @@ def with_parameters(
         if value is not None:
             constants[name] = numbers(name, value, robot.nv)
     joints = tuple(_with_constants(robot, joint, constants) for joint in robot.description.joints)
-    gravity = {name: value for name, value in robot.__dict__["_constants"].items() if name == "gravity"}
-    return Robot(replace(robot.description, links=links, joints=joints), **gravity)
+    return Robot(replace(robot.description, links=links, joints=joints), gravity=robot.gravity)
 
 
 def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -> Robot:
@@ -102,7 +101,7 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
 def _chosen(robot: Robot, joints: Sequence[str]) -> dict[str, Array]:
     """Keep constants that were put in place of the description's, for the joints that move."""
     rows = np.concatenate([np.arange(j.v.start, j.v.stop) for j in robot.joints if j.name in joints])
-    chosen: dict[str, Array] = robot.__dict__["_constants"]
+    chosen: dict[str, Array] = robot.__dict__["_chosen"]
     return {name: value if name == "gravity" else value[rows] for name, value in chosen.items()}
 
 

@@ -17,6 +17,7 @@ from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.starts import INFINITE_LIMIT, LIMIT_TOLERANCE, bounds_of
+from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
 MAPPING = (dict, Mapping)  # isinstance is faster for a dict than for Mapping
@@ -123,14 +124,29 @@ class Problem:
         """
         (lower, upper), bounds = self.limits(limits), self.bounds
         targets = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
-        settings = _settings(self.tolerance, method.iterations, method.damping, method.progress, led=True)
-        tolerances, near = _tolerances(self.tolerance), (bounds.near_lower, bounds.near_upper)
-        found = _core.ik_single(self.robot, starts, lower, upper, settings, targets, method.code, tolerances, *near)
-        if len(found) == 3:
-            return self._verified(*found, lower, upper)
-        q, residual, active, steps, poses = found
-        T_reached = dict(zip(targets, poses, strict=True))
-        return IKResult(q, np.array(True), SOLVED.copy(), residual, active, steps, T_reached)
+        solution, attempts = _core.ik_single(
+            self.robot,
+            starts,
+            lower,
+            upper,
+            _settings(self.tolerance, method, first_leads=True),
+            targets,
+            _tolerances(self.tolerance),
+            bounds.near_lower,
+            bounds.near_upper,
+        )
+        if solution is None:
+            assert attempts is not None  # the core returns one of both
+            return self._verified(*attempts, lower, upper)
+        return IKResult(
+            q=solution.q,
+            success=np.array(True),
+            status=SOLVED.copy(),
+            residual=solution.error,
+            active_limits=solution.at_limit,
+            iterations=solution.iterations,
+            T_reached=dict(zip(targets, solution.poses, strict=True)),
+        )
 
     def _attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         lower, upper = self.limits(limits)
@@ -138,15 +154,13 @@ class Problem:
             within = CONVERGENCE_FRACTION * self.tolerance
             found = optimise(self.robot, start, lower, upper, self._targets(), method.iterations, within)
         else:
-            settings = _settings(self.tolerance, method.iterations, method.damping, method.progress)
-            found = _core.ik(self.robot, start, lower, upper, settings, self._targets(), method.code)
+            settings = _settings(self.tolerance, method)
+            found = _core.ik(self.robot, start, lower, upper, settings, self._targets())
         return self._verified(*found, lower, upper)
 
     def _verified(self, q: Array, steps: Array, termination: Array, lower: Array, upper: Array) -> Attempt:
-        residual, solved, cost, poses = _core.ik_residual(
-            self.robot, q, lower, upper, _tolerances(self.tolerance), self._targets()
-        )
-        return Attempt(q, solved > 0, residual, cost, steps, termination, poses)
+        found = _core.ik_residual(self.robot, q, lower, upper, _tolerances(self.tolerance), self._targets())
+        return Attempt(q, found.success > 0, found.error, found.cost, steps, termination, found.poses)
 
     def _targets(self) -> dict[str, tuple[Array, Array]]:
         return {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
@@ -167,16 +181,23 @@ class Problem:
 
 
 @lru_cache(maxsize=64)
-def _settings(tolerance: float, iterations: int, damping: float, progress: float, led: bool = False) -> Array:
+def _settings(tolerance: float, method: Method, first_leads: bool = False) -> np.ndarray:
     """Pack the settings of a method for the core."""
-    within = CONVERGENCE_FRACTION * tolerance
-    return np.array([within, within, iterations, damping, progress, led])
+    settings = np.zeros(1, dtype=layout("ik_settings"))
+    settings["position_tolerance"] = settings["orientation_tolerance"] = CONVERGENCE_FRACTION * tolerance
+    settings["method"], settings["max_iterations"] = method.code, method.iterations
+    settings["damping"], settings["min_progress"] = method.damping, method.progress
+    settings["first_leads"] = first_leads
+    return settings
 
 
 @lru_cache(maxsize=64)
-def _tolerances(tolerance: float) -> Array:
+def _tolerances(tolerance: float) -> np.ndarray:
     """Pack the tolerances of the verification for the core."""
-    return np.array([tolerance, tolerance, LIMIT_TOLERANCE])
+    tolerances = np.zeros(1, dtype=layout("ik_tolerances"))
+    tolerances["position"] = tolerances["orientation"] = tolerance
+    tolerances["limits"] = LIMIT_TOLERANCE
+    return tolerances
 
 
 def _weights(weights: ArrayLike | Mapping[str, ArrayLike] | None, frame: str, position_only: bool) -> Array:

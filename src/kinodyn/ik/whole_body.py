@@ -109,7 +109,7 @@ class WholeBody:
             self._velocity = np.zeros(self.robot.nv)  # other robots than those of the step before
         before = self._velocity if v is None else v
         found = self._run(start, before, self._settings, self._bounds.numbers)
-        self._velocity, self._warm_start = found[1], found[3]
+        self._velocity, self._warm_start = found.v, found.active
         return Step(self, start, dt, found)
 
     def solve(self, q0: ArrayLike, *, iterations: int = 2000, tolerance: float = 1e-6) -> WholeBodyResult:
@@ -150,10 +150,10 @@ class WholeBody:
             progress = np.zeros(block_size(layout("solve_progress", levels=self._levels, nq=self.robot.nq)))
         while True:
             found = self._run(q, no_motion, settings, self._solve_bounds.numbers, progress)
-            q, info = found[0], named_view(found[4], layout("whole_body_info"))
+            q, info = found.q, named_view(found.info, layout("whole_body_info"))
             if not pausing or (info["done"] > 0).all():
                 return q, info
-            self._warm_start, progress = found[3], found[5]
+            self._warm_start, progress = found.active, found.progress
 
     def reset(self) -> None:
         """Forget the step before, and the targets that tasks have taken from it."""
@@ -182,7 +182,7 @@ class WholeBody:
 
     def _run(
         self, q: Array, v: ArrayLike, settings: Array, bounds: Array, progress: Array | None = None
-    ) -> tuple[Array, ...]:
+    ) -> _core.WholeBody:
         table, warm_start = self._table, self._warm_start
         table.update(q, self._velocity)
         if warm_start.ndim > 1 and warm_start.shape[:-1] != q.shape[:-1]:

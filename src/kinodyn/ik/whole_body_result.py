@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.conflicts import Conflict, find_conflicts
@@ -37,9 +38,10 @@ class Step:
 
     __slots__ = ("_active", "_dt", "_errors", "_info", "_q0", "_solver", "q", "v")
 
-    def __init__(self, solver: WholeBody, q0: Array, dt: float, found: tuple[Array, ...]) -> None:
+    def __init__(self, solver: WholeBody, q0: Array, dt: float, found: _core.WholeBody) -> None:
         self._solver, self._q0, self._dt = solver, q0, dt
-        self.q, self.v, self._errors, self._active, self._info = found
+        self.q, self.v = found.q, found.v
+        self._errors, self._active, self._info = found.errors, found.active, found.info
 
     def __repr__(self) -> str:
         return f"Step({self._dt:g} s from q {self._q0.shape}, largest velocity {np.abs(self.v).max(initial=0.0):.3g})"

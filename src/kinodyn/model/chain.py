@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.description import mimics
 from kinodyn.description.types import Joint
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.compile import JointInfo, frame_along
@@ -23,26 +24,12 @@ from kinodyn.model.robot import Robot
 ROTARY = ("revolute", "continuous")
 
 
-class Leader(NamedTuple):
-    """The joint whose coordinate determines the position of another one: multiplier * q[joint] + offset."""
-
-    joint: JointInfo
-    multiplier: float
-    offset: float
+Leader: TypeAlias = mimics.Leader[JointInfo]
 
 
 def leaders(robot: Robot) -> dict[str, Leader]:
     """Map each moving joint to the joint at the end of its chain of mimics; one that follows none to itself."""
-    by_name = {joint.name: joint for joint in robot.joints}
-    found = {}
-    for follower in robot.joints:
-        multiplier, offset, joint = 1.0, 0.0, follower
-        while joint.mimic is not None:
-            offset += multiplier * joint.mimic.offset
-            multiplier *= joint.mimic.multiplier
-            joint = by_name[joint.mimic.joint]
-        found[follower.name] = Leader(joint, multiplier, offset)
-    return found
+    return mimics.find_leaders(robot.joints)
 
 
 def configuration(robot: Robot, q: object) -> Array:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.description.base import root_link
+from kinodyn.description.mimics import Leader, find_leaders
 from kinodyn.description.types import Description, Inertia, Joint, Mimic
 from kinodyn.layouts import layout
 
@@ -78,7 +80,7 @@ class Place:
 
 @dataclass
 class Tree:
-    """A description laid out for the core."""
+    """A description laid out for the core; `places` are the frames, links depth first and then the others."""
 
     bodies: list[Body]
     joints: list[JointInfo]
@@ -91,12 +93,14 @@ class Tree:
 def compile_tree(description: Description) -> Tree:
     """Lay out a valid description: joints depth first, in the order of the document."""
     ordered = list(_depth_first(description))
-    infos, by_name, nq, nv = _number(ordered)
+    infos, nq, nv = _number(ordered)
+    leaders = find_leaders(infos)
     links = {link.name: link for link in description.links}
-    root = _root(description)
-    tree = Tree([], infos, {root: Place(-1, np.eye(3), np.zeros(3))}, nq, nv, [])
+    root = root_link(description).name
+    world = Place(-1, np.eye(3), np.zeros(3))
+    tree = Tree(bodies=[], joints=infos, places={root: world}, nq=nq, nv=nv, dof_joint=[])
     for joint in ordered:
-        _add_joint(tree, joint, by_name)
+        _add_joint(tree, joint, leaders)
         place = tree.places[joint.child]
         inertia = links[joint.child].inertia
         if place.body >= 0 and inertia is not None:
@@ -108,30 +112,24 @@ def compile_tree(description: Description) -> Tree:
 
 
 def link_order(description: Description) -> list[str]:
-    """Names of the links, depth first, as frames list them."""
-    return [_root(description), *(joint.child for joint in _depth_first(description))]
-
-
-def _root(description: Description) -> str:
-    children = {joint.child for joint in description.joints}
-    return next(link.name for link in description.links if link.name not in children)
+    """Return the names of the links, depth first, as frames list them."""
+    return [root_link(description).name, *(joint.child for joint in _depth_first(description))]
 
 
 def _depth_first(description: Description) -> Iterator[Joint]:
     below: dict[str, list[Joint]] = {}
     for joint in description.joints:
         below.setdefault(joint.parent, []).append(joint)
-    stack = below.get(_root(description), [])[::-1]
+    stack = below.get(root_link(description).name, [])[::-1]
     while stack:
         joint = stack.pop()
         yield joint
         stack.extend(below.get(joint.child, ())[::-1])
 
 
-def _number(ordered: list[Joint]) -> tuple[list[JointInfo], dict[str, tuple[Joint, JointInfo]], int, int]:
+def _number(ordered: list[Joint]) -> tuple[list[JointInfo], int, int]:
     """Give each joint its places in q and v."""
     infos: list[JointInfo] = []
-    by_name: dict[str, tuple[Joint, JointInfo]] = {}
     nq = nv = 0
     for joint in ordered:
         if joint.kind == "fixed":
@@ -140,31 +138,27 @@ def _number(ordered: list[Joint]) -> tuple[list[JointInfo], dict[str, tuple[Join
         next_q = nq + (COORDINATES[joint.kind] if own else 0)
         next_v = nv + (DOFS[joint.kind] if own else 0)
         info = JointInfo(
-            joint.name, joint.kind, joint.parent, joint.child, slice(nq, next_q), slice(nv, next_v), joint.mimic
+            name=joint.name,
+            kind=joint.kind,
+            parent=joint.parent,
+            child=joint.child,
+            q=slice(nq, next_q),
+            v=slice(nv, next_v),
+            mimic=joint.mimic,
         )
         infos.append(info)
-        by_name[joint.name] = (joint, info)
         nq, nv = next_q, next_v
-    return infos, by_name, nq, nv
+    return infos, nq, nv
 
 
-def _source(joint: Joint, by_name: dict[str, tuple[Joint, JointInfo]]) -> tuple[JointInfo, float, float]:
-    """Follow a chain of mimics to the joint that has the coordinate: position = multiplier * q + offset."""
-    multiplier, offset = 1.0, 0.0
-    while joint.mimic is not None:
-        offset += multiplier * joint.mimic.offset
-        multiplier *= joint.mimic.multiplier
-        joint = by_name[joint.mimic.joint][0]
-    return by_name[joint.name][1], multiplier, offset
-
-
-def _add_joint(tree: Tree, joint: Joint, by_name: dict[str, tuple[Joint, JointInfo]]) -> None:
+def _add_joint(tree: Tree, joint: Joint, leaders: dict[str, Leader[JointInfo]]) -> None:
     here = tree.places[joint.parent].then(joint.T_parent_child)
     if joint.kind == "fixed":
         tree.places[joint.child] = here
         return
-    source, multiplier, offset = _source(joint, by_name)
-    iq, iv = source.q.start, source.v.start
+    leader = leaders[joint.name]
+    multiplier, offset = leader.multiplier, leader.offset
+    iq, iv = leader.joint.q.start, leader.joint.v.start
     axis = here.R @ joint.axis
     if joint.kind in ("revolute", "continuous"):
         _add_revolute(tree, joint, here, axis, (iq, iv), (multiplier, offset - joint.reference))
@@ -215,9 +209,21 @@ def _append(
     R = np.eye(3) if R is None else R
     R_body_link = _snap(R.T @ here.R)
     axis = np.array([0.0, 0.0, 1.0]) if axis is None else axis
-    tree.bodies.append(
-        Body(kind, here.body, *index, *motion, R=R, p=here.p, axis=axis, link=joint.child, R_body_link=R_body_link)
+    (iq, iv), (scale, offset) = index, motion
+    body = Body(
+        kind=kind,
+        parent=here.body,
+        iq=iq,
+        iv=iv,
+        scale=scale,
+        offset=offset,
+        R=R,
+        p=here.p,
+        axis=axis,
+        link=joint.child,
+        R_body_link=R_body_link,
     )
+    tree.bodies.append(body)
     tree.places[joint.child] = Place(len(tree.bodies) - 1, R_body_link, np.zeros(3))
 
 

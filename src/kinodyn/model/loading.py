@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kinodyn.arrays import MatrixLike
-from kinodyn.description.base import Base, with_base
+from kinodyn.description.base import Base
 from kinodyn.description.catalogue import describe, is_known
 from kinodyn.description.dh import DH, Convention, description_from_dh
 from kinodyn.description.packages import PackageDirs
@@ -79,7 +79,7 @@ def load(
         package_dirs=package_dirs,
         srdf=srdf,
     )
-    return Robot(with_base(description, base))
+    return Robot(description, base=base)
 
 
 def load_description(

@@ -1,10 +1,9 @@
-"""Robot: a description made ready to compute with. It never changes, so threads and processes may share it."""
+"""Robot: a compiled description. It is immutable, so threads and processes may share it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -12,36 +11,37 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.description.base import Base, with_base
 from kinodyn.description.types import Description
 from kinodyn.description.validation import validate
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.model.compile import (
-    COORDINATES,
-    DOFS,
-    JointInfo,
-    Tree,
-    body_table,
-    compile_tree,
-    frame_table,
-    inertial_parameters,
-    link_order,
+from kinodyn.model.compile import JointInfo, Tree, body_table, compile_tree, frame_table, inertial_parameters
+from kinodyn.model.joint_values import (
+    Limits,
+    checked_constant,
+    joint_constants,
+    joint_limits,
+    neutral_configuration,
+    sampling_range,
 )
-
-ENDLESS = 4 * math.pi  # a turning joint with a wider range than this is as good as unlimited
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """Limits of the coordinates: position by q index, velocity and effort by v index; infinite where there is none."""
-
-    lower: Array
-    upper: Array
-    velocity: Array
-    effort: Array
 
 
 class Robot(_core.CompiledRobot):
     """A robot, compiled from its description. Made by `kinodyn.load` and `kinodyn.from_dh`.
+
+    Parameters
+    ----------
+    description
+        The robot, hand-made or read from a file. It is checked here.
+    base
+        "fixed" or "floating"; by default what the description says.
+    gravity, armature, damping
+        Values (3,), (nv,) and (nv,) in place of those of the description; one number serves all.
+
+    Raises
+    ------
+    DescriptionError
+        If the description is not that of a robot.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Robot(_core.CompiledRobot):
     base : "fixed" or "floating"
         With a floating base, q starts with [x y z qx qy qz qw] and v with the base's twist in its own frame.
     joints : tuple of JointInfo
-        Every moving joint in order, the floating base and followers included, with its places in q and v.
+        Every moving joint in order, the floating base and mimic joints included, with its slices of q and v.
     joint_names : tuple of str
         The joints that have coordinates of their own, in the order of q; the floating base is not among them.
     frame_names : tuple of str
@@ -59,10 +59,11 @@ class Robot(_core.CompiledRobot):
     mass : float
         Of everything that moves [kg].
     limits : Limits
+        Of positions, velocities and efforts.
     gravity : (3,) array
         [m/s^2]
     armature, damping, friction : (nv,) arrays
-        Armature and damping count in the dynamics; friction is kept for those who model it.
+        Armature and damping are part of the dynamics; dry friction is not, but simulators and controllers use it.
     inertial_parameters : (10 n,) array
         Mass, mass * com, inertia about the link's origin (xx xy yy xz yz zz) of each moving body, in link axes: what
         `dynamics.regressor` multiplies.
@@ -88,63 +89,74 @@ class Robot(_core.CompiledRobot):
     parameter_links: tuple[str, ...]
     description: Description
 
-    def __init__(self, description: Description, **constants: ArrayLike) -> None:
-        """Compile a description, with `gravity`, `armature` or `damping` in place of those it gives."""
+    def __init__(
+        self,
+        description: Description,
+        *,
+        base: Base | None = None,
+        gravity: ArrayLike | None = None,
+        armature: ArrayLike | None = None,
+        damping: ArrayLike | None = None,
+    ) -> None:
         if not isinstance(description, Description):
             raise InputError(f"description must be a Description, got {type(description).__name__}")
         validate(description)
+        description = with_base(description, base)
         tree = compile_tree(description)
-        links = link_order(description)
-        frame_names = (*links, *(frame.name for frame in description.frames))
-        armature, damping, friction = _constants(tree, description)
-        chosen = {name: _constant(name, value, tree.nv) for name, value in constants.items()}
-        own = {
-            "gravity": np.array(description.gravity, dtype=float),
-            "armature": armature,
-            "damping": damping,
-            **chosen,
-        }
+        given = {"gravity": gravity, "armature": armature, "damping": damping}
+        chosen = {name: checked_constant(name, value, tree.nv) for name, value in given.items() if value is not None}
+        constants = {"gravity": np.array(description.gravity, dtype=float), **joint_constants(tree, description)}
+        constants.update(chosen)
+        self._compile(tree, constants)
+        moving = [joint.name for joint in tree.joints if joint.mimic is None]
+        self.__dict__.update(
+            constants,
+            name=description.name,
+            nq=tree.nq,
+            nv=tree.nv,
+            base=description.base,
+            joints=tuple(tree.joints),
+            joint_names=tuple(moving[1:] if description.base == "floating" else moving),
+            frame_names=tuple(tree.places),
+            mass=math.fsum(body.mass for body in tree.bodies),
+            limits=joint_limits(tree, description),
+            inertial_parameters=inertial_parameters(tree.bodies),
+            parameter_links=tuple(body.link for body in tree.bodies if not body.virtual),
+            description=description,
+            _chosen=chosen,
+            _neutral=neutral_configuration(tree, description),
+        )
+        for value in self.__dict__.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def _compile(self, tree: Tree, constants: dict[str, Array]) -> None:
+        """Hand the robot to the core."""
         super().__init__(
             nq=tree.nq,
             nv=tree.nv,
             bodies=body_table(tree.bodies),
-            frames=frame_table([tree.places[name] for name in frame_names]),
-            frame_names=list(frame_names),
-            armature=own["armature"],
-            damping=own["damping"],
-            gravity=own["gravity"],
+            frames=frame_table(list(tree.places.values())),
+            frame_names=list(tree.places),
+            armature=constants["armature"],
+            damping=constants["damping"],
+            gravity=constants["gravity"],
             dof_joints=[joint.name for joint in tree.dof_joint],
             dof_links=[joint.child for joint in tree.dof_joint],
             parameter_bodies=[i for i, body in enumerate(tree.bodies) if not body.virtual],
         )
-        first = tree.joints[0] if tree.joints else None
-        floating = first is not None and first.kind == "floating" and first.parent == links[0]
-        fields = self.__dict__
-        fields.update(own, friction=friction, description=description, name=description.name)
-        fields.update(nq=tree.nq, nv=tree.nv, base="floating" if floating else "fixed")
-        fields.update(joints=tuple(tree.joints), frame_names=frame_names, limits=_limits(tree, description))
-        coordinates = [joint for joint in tree.joints if joint.mimic is None]
-        fields["joint_names"] = tuple(joint.name for joint in coordinates[1 if floating else 0 :])
-        fields["mass"] = math.fsum(body.mass for body in tree.bodies)
-        fields["inertial_parameters"] = inertial_parameters(tree.bodies)
-        fields["parameter_links"] = tuple(body.link for body in tree.bodies if not body.virtual)
-        fields["_constants"] = chosen
-        fields["_neutral"] = _neutral(tree, description)
-        for value in fields.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Robot never changes: {name} cannot be set; robot.replace(...) makes another one")
+        raise AttributeError(f"a Robot is immutable: {name} cannot be set; robot.replace(...) makes another one")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Robot never changes: {name} cannot be deleted")
+        raise AttributeError(f"a Robot is immutable: {name} cannot be deleted")
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, nq={self.nq}, nv={self.nv}, base={self.base!r}, mass={self.mass:.6g} kg)"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.description, self.__dict__["_constants"])
+        return _rebuild, (self.description, self.__dict__["_chosen"])
 
     def __copy__(self) -> Robot:
         return self
@@ -166,7 +178,7 @@ class Robot(_core.CompiledRobot):
         """
         given = {"gravity": gravity, "armature": armature, "damping": damping}
         changes = {name: value for name, value in given.items() if value is not None}
-        return Robot(self.description, **{**self.__dict__["_constants"], **changes})
+        return _rebuild(self.description, {**self.__dict__["_chosen"], **changes})
 
     def frame_index(self, frame: str) -> int:
         """Find the place of a frame in `frame_names`."""
@@ -212,9 +224,9 @@ class Robot(_core.CompiledRobot):
         return q
 
     def sampling_range(self) -> tuple[Array, Array]:
-        """Give finite bounds (nq,) to draw from: the limits, narrowed as `random` says where they leave too much."""
+        """Return finite bounds (nq,) to sample from: the limits, narrowed as in `random` where they are too wide."""
         if "_range" not in self.__dict__:
-            self.__dict__["_range"] = _sampling_range(self.joints, self.limits)
+            self.__dict__["_range"] = sampling_range(self.joints, self.limits)
         lower, upper = self.__dict__["_range"]
         return lower.copy(), upper.copy()
 
@@ -227,7 +239,7 @@ class Robot(_core.CompiledRobot):
         return _core.difference(self, q0, q1, out)
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: Array | None = None) -> Array:
-        """Go the share s of the way from q0 to q1; s broadcasts with the batch axes of q0 and q1."""
+        """Interpolate from q0 (s = 0) to q1 (s = 1); s broadcasts with the batch axes of q0 and q1."""
         return _core.interpolate(self, q0, q1, s, out)
 
     def _fill(self, positions: Mapping[str, tuple[float, ...]]) -> Array:
@@ -239,21 +251,10 @@ class Robot(_core.CompiledRobot):
         return q
 
 
-def _rebuild(description: Description, constants: dict[str, Array]) -> Robot:
-    return Robot(description, **constants)
-
-
-def _constant(name: str, value: ArrayLike, nv: int) -> Array:
-    if name not in ("gravity", "armature", "damping"):
-        raise InputError(f"{name} is no constant of a robot; gravity, armature and damping can be chosen")
-    size = 3 if name == "gravity" else nv
-    try:
-        result = np.array(np.broadcast_to(np.asarray(value, dtype=float), (size,)))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a number or an array of shape ({size},)") from error
-    if not np.isfinite(result).all() or (name != "gravity" and (result < 0).any()):
-        raise InputError(f"{name} must be finite" + ("" if name == "gravity" else " and not negative"))
-    return result
+def _rebuild(description: Description, chosen: Mapping[str, ArrayLike]) -> Robot:
+    return Robot(
+        description, gravity=chosen.get("gravity"), armature=chosen.get("armature"), damping=chosen.get("damping")
+    )
 
 
 def _batch_shape(n: int | tuple[int, ...] | None) -> tuple[int, ...]:
@@ -268,63 +269,3 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
         raise InputError(f"seed must be a whole number of at least 0 or a NumPy Generator, got {seed!r}") from error
-
-
-def _constants(tree: Tree, description: Description) -> tuple[Array, Array, Array]:
-    """Armature, damping and friction by v index; a follower's add to those of the joint it follows."""
-    armature, damping, friction = np.zeros((3, tree.nv))
-    joints = {joint.name: joint for joint in description.joints}
-    for info in tree.joints:
-        joint, rate = joints[info.name], 1.0
-        own = joint
-        while joint.mimic is not None:
-            rate *= joint.mimic.multiplier
-            joint = joints[joint.mimic.joint]
-        v = next(other.v for other in tree.joints if other.name == joint.name) if own is not joint else info.v
-        armature[v] += rate**2 * own.armature
-        damping[v] += rate**2 * own.damping
-        friction[v] += abs(rate) * own.friction
-    return armature, damping, friction
-
-
-def _limits(tree: Tree, description: Description) -> Limits:
-    lower, upper = np.full(tree.nq, -math.inf), np.full(tree.nq, math.inf)
-    velocity, effort = np.full(tree.nv, math.inf), np.full(tree.nv, math.inf)
-    joints = {joint.name: joint for joint in description.joints}
-    for info in tree.joints:
-        joint = joints[info.name]
-        if COORDINATES[info.kind] == 1 and info.kind != "continuous":
-            lower[info.q], upper[info.q] = joint.lower, joint.upper
-        velocity[info.v], effort[info.v] = joint.velocity, joint.effort
-    for array in (lower, upper, velocity, effort):
-        array.flags.writeable = False
-    return Limits(lower, upper, velocity, effort)
-
-
-def _neutral(tree: Tree, description: Description) -> Array:
-    q = np.zeros(tree.nq)
-    references = {joint.name: joint.reference for joint in description.joints}
-    for info in tree.joints:
-        if info.mimic is not None:
-            continue
-        if info.kind in ("ball", "floating"):
-            q[info.q.stop - 1] = 1.0
-        elif DOFS[info.kind] == 1:
-            q[info.q] = references[info.name]
-    return q
-
-
-def _sampling_range(joints: tuple[JointInfo, ...], limits: Limits) -> tuple[Array, Array]:
-    """Finite ranges to draw from: the limits or, where they leave too much, a turn or 2 m within them, nearest to 0."""
-    lower, upper = limits.lower.copy(), limits.upper.copy()
-    for joint in joints:
-        turning = np.full(joint.q.stop - joint.q.start, joint.kind in ("revolute", "continuous"))
-        if joint.kind == "planar":
-            turning[2] = True
-        half = np.where(turning, math.pi, 1.0)
-        low, high = lower[joint.q], upper[joint.q]
-        wide = ~np.isfinite(high - low) | (turning & (high - low > ENDLESS))
-        middle = np.clip(0.0, low + half, high - half)
-        lower[joint.q] = np.where(wide, np.maximum(middle - half, low), low)
-        upper[joint.q] = np.where(wide, np.minimum(middle + half, high), high)
-    return lower, upper

@@ -10,21 +10,7 @@ from kinodyn.arrays import Array, Reference
 from kinodyn.errors import InputError, SingularError
 from kinodyn.model.robot import Robot
 
-# what the core fills, in its order
-_NAMES = (
-    "poses",
-    "_columns",
-    "mass_matrix",
-    "bias",
-    "com",
-    "com_jacobian",
-    "com_velocity",
-    "momentum_matrix",
-    "momentum",
-    "momentum_bias",
-)
-
-_OF_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias")
+_NEED_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias")
 
 
 class State:
@@ -74,15 +60,15 @@ class State:
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
         self.robot = robot
         self._arrays = _core.state(robot, q, np.zeros(robot.nv) if v is None else v, None)
-        batch = self._arrays[3].shape[:-1]
+        batch = self._arrays.bias.shape[:-1]
         self._q, self._v = np.empty((*batch, robot.nq)), np.empty((*batch, robot.nv))
         self._keep(q, 0.0 if v is None else v)
-        for name, array in zip(("q", "v", *_NAMES), (self._q, self._v, *self._arrays), strict=True):
-            if robot.mass == 0.0 and name in _OF_MASS:
-                continue
-            view = array.view()
-            view.flags.writeable = False
-            setattr(self, name, view)
+        self.q, self.v = _read_only(self._q), _read_only(self._v)
+        self.poses = _read_only(self._arrays.poses)
+        self.mass_matrix, self.bias = _read_only(self._arrays.mass_matrix), _read_only(self._arrays.bias)
+        if robot.mass > 0.0:
+            for name in _NEED_MASS:
+                setattr(self, name, _read_only(getattr(self._arrays, name)))
         self._frames = self.poses.reshape(*batch, len(robot.frame_names), 16)
 
     def update(self, q: ArrayLike, v: ArrayLike) -> State:
@@ -104,15 +90,21 @@ class State:
     ) -> Array:
         """Assemble the Jacobian (..., 6, nv) of a frame; see `kinodyn.kinematics.jacobian`."""
         index = _core.frame_index(self.robot, frame)
-        return _core.state_jacobian(self.robot, self._columns, self._frames[..., index, :], index, reference, out)
+        return _core.state_jacobian(
+            self.robot, self._arrays.columns, self._frames[..., index, :], index, reference, out
+        )
 
     def __getattr__(self, name: str) -> Array:
-        if name in _OF_MASS:
+        if name in _NEED_MASS:
             raise SingularError(f"this robot has no moving mass, so it has no {name}")
         raise AttributeError(f"a State has no attribute {name!r}")
-
-    _columns: Array
 
     def _keep(self, q: ArrayLike, v: ArrayLike) -> None:
         self._q[...] = q
         self._v[...] = v
+
+
+def _read_only(array: Array) -> Array:
+    view: Array = array.view()
+    view.flags.writeable = False
+    return view

@@ -128,11 +128,12 @@ class HardContacts:
         -------
         Impulses
         """
-        _, integers, places, rows = plan(robot, self.contacts)
+        planned = plan(robot, self.contacts)
+        rows = planned.rows
         origins = kinematics.poses(robot, q, frames=self._frames)
         p = self._positions(origins)
         height, normal = self._below(p)
-        J, _ = _core.constraint_rows(robot, q, v, places, integers, rows)
+        J, _ = _core.constraint_jacobian(robot, q, v, planned.records, planned.poses)
         rate = (J @ v[..., None])[..., 0].reshape(p.shape)
         away = height > dt * (2.0 * np.abs((rate * normal).sum(axis=-1)) + MAX_CORRECTION_SPEED)
         if away.all():  # no point can reach the ground in this step

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.layouts import layout
 from kinodyn.model.compile import COORDINATES
 from kinodyn.model.robot import Robot
 
@@ -50,11 +50,10 @@ class Resistance:
     friction: Array  # (nv,)
     stoppable: Array  # (nv,) speed that friction can remove from a joint in one step
     slow: float  # speed below which friction is viscous
-    stop_q: NDArray[np.intp]  # (k,) q index of each stop
-    stop_v: NDArray[np.intp]  # (k,) v index
-    numbers: Array  # (k, 4): lower, upper, stiffness, damping
-    rough: Array  # friction and stoppable speed of the joints with friction, in the layout of the core
-    plan: bytes
+    stop_joints: np.ndarray  # (k,) with iq and iv, the q and v index of each joint with stops
+    stops: np.ndarray  # (k,) with lower, upper, stiffness, damping
+    friction_joints: np.ndarray  # (m,) with iv, the v index of each joint with friction
+    friction_laws: np.ndarray  # (m,) with force, stopping_speed
 
     @classmethod
     def from_robot(cls, robot: Robot, dt: float, stops: JointStops | None, friction: bool, slow: float) -> Resistance:
@@ -62,19 +61,28 @@ class Resistance:
         inertia = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
         forces = robot.friction if friction else np.zeros(robot.nv)
         stoppable = np.where(inertia > 0, INERTIA_MARGIN * dt * forces / np.where(inertia > 0, inertia, 1.0), NO_LIMIT)
-        places = _limited(robot) if stops is not None else np.zeros((0, 2), dtype=np.intp)
-        numbers = np.zeros((len(places), 4))
+        stop_joints = np.array(_limited(robot) if stops is not None else [], dtype=layout("joint_stop"))
+        laws = np.zeros(len(stop_joints), dtype=layout("joint_stop_law"))
         if stops is not None:
-            own = inertia[places[:, 1]]
-            numbers[:, 0] = np.clip(robot.limits.lower[places[:, 0]], -NO_LIMIT, NO_LIMIT)
-            numbers[:, 1] = np.clip(robot.limits.upper[places[:, 0]], -NO_LIMIT, NO_LIMIT)
-            numbers[:, 2] = own * stops.frequency**2
-            numbers[:, 3] = 2.0 * stops.damping_ratio * own * stops.frequency
-        some = np.flatnonzero(forces)
-        integers = [len(places), len(some), *places.ravel(), *some]
-        plan = np.array(integers, dtype=np.int32).tobytes()
-        rough = np.stack([forces, stoppable], axis=-1)[some].ravel()
-        return cls(forces, stoppable, slow, places[:, 0], places[:, 1], numbers, rough, plan)
+            iq, own = stop_joints["iq"], inertia[stop_joints["iv"]]
+            laws["lower"] = np.clip(robot.limits.lower[iq], -NO_LIMIT, NO_LIMIT)
+            laws["upper"] = np.clip(robot.limits.upper[iq], -NO_LIMIT, NO_LIMIT)
+            laws["stiffness"] = own * stops.frequency**2
+            laws["damping"] = 2.0 * stops.damping_ratio * own * stops.frequency
+        rough = np.flatnonzero(forces)
+        friction_joints = np.zeros(len(rough), dtype=layout("joint_friction"))
+        friction_joints["iv"] = rough
+        friction_laws = np.zeros(len(rough), dtype=layout("joint_friction_law"))
+        friction_laws["force"], friction_laws["stopping_speed"] = forces[rough], stoppable[rough]
+        return cls(
+            friction=forces,
+            stoppable=stoppable,
+            slow=slow,
+            stop_joints=stop_joints,
+            stops=laws,
+            friction_joints=friction_joints,
+            friction_laws=friction_laws,
+        )
 
     def implicit(self, robot: Robot, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
         """Linearise at the end of the step, as the core does: force and inertia (..., nv) of force - inertia * a."""
@@ -82,25 +90,25 @@ class Resistance:
         slope = self.friction / np.maximum(speed, self.slow)
         force = -(robot.damping + slope) * v
         inertia = dt * (robot.damping + np.where(speed < self.stoppable, slope, 0.0))
-        if len(self.numbers):
-            rate = v[..., self.stop_v]
-            position = q[..., self.stop_q] + dt * rate
-            lower, upper, k, d = self.numbers.T
+        if len(self.stops):
+            iv = self.stop_joints["iv"]
+            rate = v[..., iv]
+            position = q[..., self.stop_joints["iq"]] + dt * rate
+            lower, upper, k, d = (self.stops[name] for name in ("lower", "upper", "stiffness", "damping"))
             below, above = k * (lower - position) - d * rate, k * (position - upper) + d * rate
             low = (position < lower) & (below > 0)
             high = (position > upper) & (above > 0)
-            force[..., self.stop_v] += np.where(low, below, 0.0) - np.where(high, above, 0.0)
-            inertia[..., self.stop_v] += np.where(low | high, dt * (d + dt * k), 0.0)
+            force[..., iv] += np.where(low, below, 0.0) - np.where(high, above, 0.0)
+            inertia[..., iv] += np.where(low | high, dt * (d + dt * k), 0.0)
         return force, inertia
 
 
-def _limited(robot: Robot) -> NDArray[np.intp]:
+def _limited(robot: Robot) -> list[tuple[int, int]]:
     """List (q index, v index) of the joints with a position limit."""
-    places = [
+    return [
         (joint.q.start, joint.v.start)
         for joint in robot.joints
         if joint.mimic is None
         and COORDINATES[joint.kind] == 1
         and np.isfinite([robot.limits.lower[joint.q.start], robot.limits.upper[joint.q.start]]).any()
     ]
-    return np.array(places, dtype=np.intp).reshape(-1, 2)

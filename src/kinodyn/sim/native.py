@@ -14,6 +14,7 @@ from kinodyn.checks import numbers
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
+from kinodyn.layouts import layout, named_view
 from kinodyn.model.robot import Robot
 from kinodyn.sim.common import positive
 from kinodyn.sim.hard_contacts import HardContacts
@@ -97,7 +98,8 @@ class NativeSimulator:
         if isinstance(self.contacts, HardContacts) and integrator != "semi-implicit":
             raise InputError('hard contacts have impacts, which need integrator="semi-implicit"')
         slow = positive("friction_velocity", friction_velocity)
-        self._settings = np.array([self.dt, positive("max_rate", max_rate), slow])
+        self.max_rate = positive("max_rate", max_rate)
+        self._time_step = np.array([(self.dt, self.max_rate, slow)], dtype=layout("time_step")).view(float)
         self.resistance = Resistance.from_robot(robot, self.dt, stops, friction, slow)
         self._imu = ImuFromMotion(robot.gravity) if robot.base == "floating" else None
         self._forces: dict[str, Array] = {}
@@ -190,21 +192,22 @@ class NativeSimulator:
 
     def _advance(self, tau: ArrayLike, wrenches: Wrenches | None, steps: int) -> None:
         resistance = self.resistance
-        q, v, done = _core.integrate_dynamics(
+        q, v, result = _core.integrate_dynamics(
             self.robot,
             self._q,
             self._v,
             tau,
-            self._settings,
-            resistance.rough,
-            resistance.numbers.ravel(),
-            resistance.plan,
+            self._time_step,
+            resistance.friction_joints,
+            resistance.friction_laws.view(float),
+            resistance.stop_joints,
+            resistance.stops.view(float),
             steps,
             self.integrator == "rk4",
             wrenches,
-            None,
         )
-        fewest = int(done[..., 0].min(initial=steps))
+        done = named_view(result, layout("integration_result"))
+        fewest = int(done["steps"].min(initial=steps))
         if 0 < fewest < steps:  # the whole batch stops where its first member diverges
             self._advance(tau, wrenches, fewest)
         elif fewest == steps:
@@ -213,13 +216,13 @@ class NativeSimulator:
         if fewest < steps:
             self._raise_diverged(done, fewest)
 
-    def _raise_diverged(self, done: Array, fewest: int) -> None:
-        rows = done.reshape(-1, 2)
-        index = int(np.flatnonzero((rows[:, 0] == fewest) & (rows[:, 1] >= 0))[0])
-        dof = int(rows[index, 1])
+    def _raise_diverged(self, done: np.ndarray, fewest: int) -> None:
+        rows = done.reshape(-1)
+        index = int(np.flatnonzero((rows["steps"] == fewest) & (rows["diverged_dof"] >= 0))[0])
+        dof = int(rows["diverged_dof"][index])
         rate = self._v.reshape(-1, self.robot.nv)[index, dof]
-        where = "" if done.ndim == 1 else f"simulation {tuple(map(int, np.unravel_index(index, done.shape[:-1])))}: "
-        reason = f"{where}its rate, {rate:.3g} before, exceeds max_rate = {self._settings[1]:.3g}"
+        where = "" if done.ndim == 0 else f"simulation {tuple(map(int, np.unravel_index(index, done.shape)))}: "
+        reason = f"{where}its rate, {rate:.3g} before, exceeds max_rate = {self.max_rate:.3g}"
         reason += "; a smaller dt, lower gains or softer contacts may help"
         raise Diverged(self.time, labels(self.robot).v[dof], reason)
 

@@ -57,10 +57,10 @@ def test_motion_and_forces_are_those_of_the_kkt_equations(masses: tuple[float, f
     a, forces = kd.contact.dynamics(robot, q, v, tau, [LOOP])
     M, h = kd.dynamics.mass_matrix(robot, q), kd.dynamics.bias(robot, q, v)
     planned = plan(robot, [LOOP])
-    J, drift = _core.constraint_rows(robot, q, v, planned.places, planned.integers, planned.rows)
+    J, acceleration = _core.constraint_jacobian(robot, q, v, planned.records, planned.poses)
     for k in range(len(q)):
         kkt = np.block([[M[k], -J[k].T], [J[k], np.zeros((3, 3))]])
-        expected = np.linalg.lstsq(kkt, np.concatenate([tau[k] - h[k], drift[k]]), rcond=1e-12)[0]
+        expected = np.linalg.lstsq(kkt, np.concatenate([tau[k] - h[k], acceleration[k]]), rcond=1e-12)[0]
         np.testing.assert_allclose(a[k], expected[:3], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(forces.vector[k], expected[3:], rtol=1e-9, atol=1e-9)
     assert forces.consistent.all()

@@ -14,31 +14,33 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
+from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import as_pose, inverse
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 POINT = 0b000111  # x y z
 SURFACE = 0b111111
-ANYWHERE = 0b1000000  # beside the directions: it is to stay where it is, wherever that may be
+ORIGIN, IDENTITY = np.zeros(3), np.eye(3)
 
 Self = TypeVar("Self", bound="Constraint")
 
 
 class Row(NamedTuple):
-    """One constraint as the core takes it: two frames (-1: the world), kept directions, places in both."""
+    """One constraint as the core takes it: two frames (-1: the world), constrained directions, poses in both."""
 
     frame: int
     other: int
-    mask: int
-    place: Array  # (..., 24): p and R in the frame, p and R in the other
+    directions: int
+    has_target: bool
+    poses: Array  # (..., 24), the layout "constraint_poses"
 
 
-class Layout(NamedTuple):
-    """A constraint's rows, one after the other: frames and masks as bytes, places, and how many directions are kept."""
+class Rows(NamedTuple):
+    """All rows of a contact or loop: the records of the core, the poses, and the number of constrained directions."""
 
-    integers: bytes
-    places: tuple[Array, ...]
+    records: np.ndarray
+    poses: tuple[Array, ...]
     rows: int
 
 
@@ -46,7 +48,7 @@ class Constraint(ABC):
     """What contacts and loops have in common: a name, and how the core is told of them."""
 
     name: str
-    _laid_out: tuple[Robot, Layout] | None = None
+    _laid_out: tuple[Robot, Rows] | None = None
 
     @abstractmethod
     def constraints(self, robot: Robot) -> list[Row]:
@@ -65,14 +67,14 @@ class Constraint(ABC):
     def held(self: Self, robot: Robot, q: ArrayLike) -> Self:
         """Return the same constraint, satisfied at the configuration q (..., nq)."""
 
-    def layout(self, robot: Robot) -> Layout:
+    def layout(self, robot: Robot) -> Rows:
         """Lay the rows out for the core; kept until something of the constraint is assigned anew."""
         known = self._laid_out
         if known is None or known[0] is not robot:
             rows = self.constraints(robot)
-            integers = np.array([row[:3] for row in rows], dtype=np.int32).tobytes()
-            kept = sum(bin(row.mask & SURFACE).count("1") for row in rows)
-            known = robot, Layout(integers, tuple(row.place for row in rows), kept)
+            records = np.array([row[:4] for row in rows], dtype=layout("constraint"))
+            kept = sum(bin(row.directions).count("1") for row in rows)
+            known = robot, Rows(records, tuple(row.poses for row in rows), kept)
             object.__setattr__(self, "_laid_out", known)
         return known[1]
 
@@ -153,9 +155,9 @@ class Contact(Constraint):
     def constraints(self, robot: Robot) -> list[Row]:
         """Return what the core needs to know, one entry for each point that touches."""
         frame = robot.frame_index(self.frame)
-        mask = (SURFACE if self.kind == "surface" else POINT) | (0 if self.has_place else ANYWHERE)
+        directions = SURFACE if self.kind == "surface" else POINT
         points = self.point[None] if self.corners is None else self.corners
-        return [Row(frame, -1, mask, self._place(point)) for point in points]
+        return [Row(frame, -1, directions, self.has_place, self._poses(point)) for point in points]
 
     def shape(self) -> tuple[int, ...]:
         """Return the shape of its force: (6,), (3,) or (corners, 3)."""
@@ -163,17 +165,12 @@ class Contact(Constraint):
             return (len(self.corners), 3)
         return (6,) if self.kind == "surface" else (3,)
 
-    def _place(self, point: Array) -> Array:
-        own = np.concatenate([point, np.eye(3).ravel()])
+    def _poses(self, point: Array) -> Array:
         if self.target is None:
-            return np.concatenate([own, np.zeros(3), np.eye(3).ravel()])
-        # forces are told in world axes, so only the place of the target counts, and its turn by that of the frame
+            return constraint_poses(p_frame=point)
+        # forces are expressed in world axes: R_frame makes the frame's axes coincide with them at the target
         R, p = self.target[..., :3, :3], self.target[..., :3, 3] + self.target[..., :3, :3] @ point
-        turned = np.swapaxes(R, -1, -2)  # the frame's axes that coincide with the world's when it is in place
-        batch = p.shape[:-1]
-        own = np.broadcast_to(own, (*batch, 12)).copy()
-        own[..., 3:] = turned.reshape(*batch, 9)
-        return np.concatenate([own, p, np.broadcast_to(np.eye(3).ravel(), (*batch, 9))], axis=-1)
+        return constraint_poses(p_frame=point, R_frame=np.swapaxes(R, -1, -2), p_other=p)
 
     def __repr__(self) -> str:
         shape = self.kind if self.corners is None else f"{len(self.corners)} corners"
@@ -232,14 +229,15 @@ class Loop(Constraint):
 
     def constraints(self, robot: Robot) -> list[Row]:
         """Return what the core needs to know."""
-        mask = sum(1 << DIRECTIONS.index(word) for word in self.directions)
-        batch = np.broadcast_shapes(self.T_frame.shape[:-2], self.T_other.shape[:-2])
-        parts = []
-        for T in (self.T_frame, self.T_other):
-            whole = np.broadcast_to(T, (*batch, 4, 4))
-            parts += [whole[..., :3, 3], whole[..., :3, :3].reshape(*batch, 9)]
-        place = np.concatenate(parts, axis=-1)
-        return [Row(robot.frame_index(self.frame), robot.frame_index(self.other), mask, place)]
+        directions = sum(1 << DIRECTIONS.index(word) for word in self.directions)
+        frame, other = robot.frame_index(self.frame), robot.frame_index(self.other)
+        poses = constraint_poses(
+            p_frame=self.T_frame[..., :3, 3],
+            R_frame=self.T_frame[..., :3, :3],
+            p_other=self.T_other[..., :3, 3],
+            R_other=self.T_other[..., :3, :3],
+        )
+        return [Row(frame, other, directions, True, poses)]
 
     def shape(self) -> tuple[int, ...]:
         """Return the shape of its force: one number for each direction, on `frame`, in the axes of `other`'s place."""
@@ -253,18 +251,29 @@ class Plan(NamedTuple):
     """All constraints of a call, as the core takes them."""
 
     contacts: tuple[Constraint, ...]
-    integers: bytes
-    places: list[Array]
+    records: list[np.ndarray]
+    poses: list[Array]
     rows: int
 
 
 def plan(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
     """Check the constraints and lay them out for the core, or raise an error that says what is wrong with them."""
     given = checked(contacts)
-    layouts = [contact.layout(robot) for contact in given]
-    integers = b"".join([layout.integers for layout in layouts])
-    places = [place for layout in layouts for place in layout.places]
-    return Plan(given, integers, places, sum([layout.rows for layout in layouts]))
+    parts = [contact.layout(robot) for contact in given]
+    poses = [pose for part in parts for pose in part.poses]
+    return Plan(given, [part.records for part in parts], poses, sum([part.rows for part in parts]))
+
+
+def constraint_poses(
+    *, p_frame: Array, R_frame: Array = IDENTITY, p_other: Array = ORIGIN, R_other: Array = IDENTITY
+) -> Array:
+    """Lay the poses of a constraint out for the core: (..., 24)."""
+    batch = np.broadcast_shapes(p_frame.shape[:-1], R_frame.shape[:-2], p_other.shape[:-1], R_other.shape[:-2])
+    dtype = layout("constraint_poses")
+    numbers = np.zeros((*batch, block_size(dtype)))
+    fields = named_view(numbers, dtype)
+    fields["p_frame"], fields["R_frame"], fields["p_other"], fields["R_other"] = p_frame, R_frame, p_other, R_other
+    return numbers
 
 
 def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:

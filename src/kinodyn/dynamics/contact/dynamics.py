@@ -50,10 +50,10 @@ def dynamics(
     >>> int(forces.rank), forces["left_sole"].shape
     (12, (6,))
     """
-    given, integers, places, rows = plan(robot, contacts)
+    planned = plan(robot, contacts)
     gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else gains_of(stabilise)
-    a, f, rank, missed, residual = _core.constrained(robot, q, v, tau, gains, places, integers, rows, wrenches)
-    return a, Forces(given, f, rank, residual, missed)
+    found = _core.constrained(robot, q, v, tau, gains, planned.records, planned.poses, wrenches)
+    return found.a, Forces(planned.contacts, found.force, found.rank, found.residual, found.residual_share)
 
 
 def impact(
@@ -66,12 +66,12 @@ def impact(
 
     Featherstone 2008, section 11.7.
     """
-    given, integers, places, rows = plan(robot, contacts)
+    planned = plan(robot, contacts)
     share = _STOPS if isinstance(restitution, float) and restitution == 0 else np.asarray(restitution)
     if share is not _STOPS and not (share.dtype.kind in "buif" and ((share >= 0) & (share <= 1)).all()):
         raise InputError(f"restitution must be from 0 to 1, got {restitution!r}")
-    after, f, rank, missed, residual = _core.impact(robot, q, v, share, places, integers, rows)
-    return after, Forces(given, f, rank, residual, missed)
+    found = _core.impact(robot, q, v, share, planned.records, planned.poses)
+    return found.v, Forces(planned.contacts, found.impulse, found.rank, found.residual, found.residual_share)
 
 
 def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
@@ -79,8 +79,8 @@ def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Arra
 
     Forces f act on the joints as J^T f.
     """
-    _, integers, places, rows = plan(robot, contacts)
-    return _core.constraint_rows(robot, q, np.zeros(robot.nv), places, integers, rows)[0]
+    planned = plan(robot, contacts)
+    return _core.constraint_jacobian(robot, q, np.zeros(robot.nv), planned.records, planned.poses).J
 
 
 def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
@@ -101,8 +101,8 @@ def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constrain
     (..., rows)
         [m/s^2, rad/s^2], in the order of `jacobian`.
     """
-    _, integers, places, rows = plan(robot, contacts)
-    return -_core.constraint_rows(robot, q, v, places, integers, rows)[1]
+    planned = plan(robot, contacts)
+    return -_core.constraint_jacobian(robot, q, v, planned.records, planned.poses).acceleration
 
 
 class Projected(NamedTuple):
@@ -121,8 +121,8 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     acceleration that keeps the constraints at y' = 0: contact forces are gone from these equations
     (F. Aghili 2005). One rank for the whole batch.
     """
-    _, integers, places, rows = plan(robot, contacts)
-    J, drift = _core.constraint_rows(robot, q, v, places, integers, rows)
+    planned = plan(robot, contacts)
+    J, drift = _core.constraint_jacobian(robot, q, v, planned.records, planned.poses)
     U, values, Vt = np.linalg.svd(J)
     size = values.shape[-1]
     ranks = (values > 1e-9 * values[..., :1]).sum(axis=-1)

@@ -48,8 +48,8 @@ def constraint_error(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint])
     Lengths [m] along x, y and z; for the rotation 2 sin(angle / 2) about each axis, which is the angle [rad] for small
     ones. A contact needs a target: `contact.held(robot, q)` gives it the place where it is.
     """
-    _, integers, places, rows = _with_places(robot, contacts)
-    return _core.constraint_error(robot, q, places, integers, rows)
+    planned = _with_places(robot, contacts)
+    return _core.constraint_error(robot, q, planned.records, planned.poses)
 
 
 def project(
@@ -93,10 +93,12 @@ def project(
     >>> bool(found.success), bool(found.error < 1e-12)
     (True, True)
     """
-    _, integers, places, _ = _with_places(robot, contacts)
+    planned = _with_places(robot, contacts)
     settings = _settings(tolerance, iterations, robot.nv, tuple(fixed))
-    best, error, steps = _core.project(robot, q, settings, places, integers)
-    return Projection(best, error <= tolerance, error, steps.astype(int))
+    found = _core.project(robot, q, *settings, planned.records, planned.poses)
+    return Projection(
+        q=found.q, success=found.error <= tolerance, error=found.error, iterations=found.iterations.astype(int)
+    )
 
 
 def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
@@ -108,14 +110,14 @@ def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequenc
 
 
 @lru_cache(maxsize=16)
-def _settings(tolerance: float, iterations: int, nv: int, fixed: tuple[int, ...]) -> Array:
+def _settings(tolerance: float, iterations: int, nv: int, fixed: tuple[int, ...]) -> tuple[Array, Array, Array]:
     if not 0 < tolerance < np.inf or iterations < 0:
         raise InputError(f"tolerance must be above 0 and iterations not below, got {tolerance!r} and {iterations!r}")
     if not all(isinstance(k, int | np.integer) and 0 <= k < nv for k in fixed):
         raise InputError(f"fixed is {fixed!r}; give indices in v, from 0 to {nv - 1}")
-    stays = np.zeros(nv)
-    stays[list(fixed)] = 1.0
-    return np.concatenate([[tolerance, iterations], stays])
+    is_fixed = np.zeros(nv)
+    is_fixed[list(fixed)] = 1.0
+    return np.array(tolerance, dtype=float), np.array(iterations, dtype=float), is_fixed
 
 
 def _with_places(robot: Robot, contacts: Sequence[Constraint]) -> Plan:

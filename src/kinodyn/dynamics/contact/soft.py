@@ -24,6 +24,7 @@ from kinodyn.checks import numbers
 from kinodyn.dynamics.contact.ground import Ground, Plane
 from kinodyn.dynamics.contact.points import lightest, sole_points
 from kinodyn.errors import InputError
+from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
 STIFFNESS, DAMPING = 3e4, 200.0  # of each point, for a humanoid of 70 kg on eight points at steps of 1 ms
@@ -89,7 +90,7 @@ class SoftContacts:
         if not (self.stiffness > 0).all():
             raise InputError(f"stiffness must be above 0, got {stiffness!r}")
         self._carriers = [frame for frame, where in places.items() for _ in where]
-        self._owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()
+        self._points = np.repeat(np.arange(len(counts), dtype=np.int32), counts).view(layout("soft_point"))
         self._local = np.vstack(list(places.values())).ravel()
 
     @classmethod
@@ -146,23 +147,34 @@ class SoftContacts:
 
     def positions(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute where the points are in the world: (..., points, 3) [m], in the order of `points`."""
-        p = _core.point_motion(robot, q, np.zeros(robot.nv), self._local, self._carriers)[0]
+        p = _core.point_motion(robot, q, np.zeros(robot.nv), self._local, self._carriers).position
         return p.reshape(*p.shape[:-1], self.size, 3)
 
     def _run(self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None) -> tuple[Array, Array, Array]:
         """Forces, anchors and wrenches (..., frames, 6); the core places the points and applies the law."""
         motion = _core.point_motion(robot, q, v, self._local, self._carriers)
-        flat = motion[0].shape
-        places = motion[0].reshape(*flat[:-1], self.size, 3)
+        flat = motion.position.shape
+        places = motion.position.reshape(*flat[:-1], self.size, 3)
         plane = type(self.ground) is Plane  # and no child of it, that may say otherwise where the ground is
         if isinstance(self.ground, Plane) and plane:
             height, normal = self.ground.heights(places), self.ground.normal  # one for all
         else:
             height, normal = self.ground.height_and_normal(places)
             normal = normal.reshape(flat)
-        held = motion[0] if anchors is None else self._anchors(anchors)
-        constants = (self.stiffness, self.damping, self.friction)
-        return _core.soft_forces(robot, motion, height, normal, held, constants, self._owners, len(self.frames), plane)
+        held = motion.position if anchors is None else self._anchors(anchors)
+        return _core.soft_forces(
+            robot,
+            *motion,
+            height,
+            normal,
+            held,
+            self.stiffness,
+            self.damping,
+            self.friction,
+            self._points,
+            len(self.frames),
+            plane,
+        )
 
     def _anchors(self, anchors: ArrayLike) -> Array:
         array = np.asarray(anchors, dtype=float)

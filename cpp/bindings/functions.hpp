@@ -1,0 +1,21 @@
+// The functions of the module, a file for each group.
+#pragma once
+
+#include "bindings/robot.hpp"
+
+namespace kinodyn {
+
+void bind_kinematics(nanobind::module_& m);
+void bind_dynamics(nanobind::module_& m);
+void bind_contact(nanobind::module_& m);
+void bind_ik(nanobind::module_& m);
+void bind_tasks(nanobind::module_& m);
+void bind_whole_body(nanobind::module_& m);
+void bind_id_qp(nanobind::module_& m);
+void bind_qp(nanobind::module_& m);
+void bind_frame_control(nanobind::module_& m);
+
+// Raises unless some of the robot that moves has mass, as functions of its CoM need.
+void require_mass(const CompiledRobot& robot);
+
+}  // namespace kinodyn

@@ -1,0 +1,76 @@
+// What the kernels of constraints and soft contacts take and return.
+//
+// A constraint acts between a frame and another frame or the world. With a pose fixed in each, it keeps some of the six
+// directions of the first pose still relative to the second, in the axes of the second. Forces act on the first frame
+// there, in those axes, and the opposite ones on the other.
+#pragma once
+
+#include "core/kernels.hpp"
+
+namespace kinodyn {
+
+struct ConstraintRecord {
+    std::int32_t frame, other;  // other = -1: the world
+    std::int32_t directions;    // bit k: direction k of x y z rx ry rz is constrained
+    std::int32_t has_target;    // 0: it is kept still wherever it is, so that it has no error
+    bool constrains(int direction) const { return directions >> direction & 1; }
+    int rows() const { return __builtin_popcount(static_cast<unsigned>(directions)); }
+};
+
+// The poses that a constraint lets coincide, one in each frame.
+template <class T>
+struct ConstraintPoses {
+    T p_frame[3], R_frame[9];
+    T p_other[3], R_other[9];
+};
+
+template <>
+struct Layout<ConstraintRecord> {
+    static constexpr const char* name = "constraint";
+    static constexpr auto fields() {
+        using C = ConstraintRecord;
+        return std::make_tuple(field("frame", &C::frame), field("other", &C::other),
+                               field("directions", &C::directions), field("has_target", &C::has_target));
+    }
+};
+template <class T>
+struct Layout<ConstraintPoses<T>> {
+    static constexpr const char* name = "constraint_poses";
+    static constexpr auto fields() {
+        using P = ConstraintPoses<T>;
+        return std::make_tuple(field("p_frame", &P::p_frame), field<3, 3>("R_frame", &P::R_frame),
+                               field("p_other", &P::p_other), field<3, 3>("R_other", &P::R_other));
+    }
+};
+
+// The constraints of a call. Their poses are inputs, one for each, from `first_input` on.
+struct ConstraintList {
+    const ConstraintRecord* records;
+    int count, rows, first_input;
+};
+
+// A point of the robot that may touch the ground: which of the frames of a soft contact carries it.
+struct SoftPointRecord {
+    std::int32_t owner;
+};
+template <>
+struct Layout<SoftPointRecord> {
+    static constexpr const char* name = "soft_point";
+    static constexpr auto fields() { return std::make_tuple(field("owner", &SoftPointRecord::owner)); }
+};
+
+struct SoftContactSettings {
+    const SoftPointRecord* points;
+    int n_points, n_frames;
+    bool shared_normal;  // one normal (3) for all points
+};
+namespace soft_contact_input {
+enum { position, velocity, arm, height, normal, anchor, stiffness, damping, friction };
+}
+
+// Most sweeps of projected Gauss-Seidel over all points.
+struct ImpulseSettings {
+    int max_sweeps;
+};
+
+}  // namespace kinodyn

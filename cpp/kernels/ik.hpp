@@ -1,0 +1,62 @@
+// What the kernels `ik` and `ik_residual` take and return.
+#pragma once
+
+#include "core/kernels.hpp"
+
+namespace kinodyn {
+
+enum class IkMethod : std::int32_t { LevenbergMarquardt, Transpose, Pseudoinverse, DampedLeastSquares, Newton };
+
+// How a solve of one state ended; output `ending`.
+enum class IkEnding : std::int32_t { Converged, Stalled, OutOfIterations, Singular };
+
+struct IkSettings {
+    double position_tolerance;     // [m]
+    double orientation_tolerance;  // [rad]
+    double damping;       // of Levenberg-Marquardt, in proportion to the cost; 0: adapted, each step must improve
+    double min_progress;  // share of the cost that a step must take away to count as progress
+    IkMethod method;
+    std::int32_t max_iterations;
+    std::int32_t first_leads;  // 1: the states are several starts for one target, and the first is preferred
+};
+
+// What counts as solved.
+struct IkTolerances {
+    double position;     // [m]
+    double orientation;  // [rad]
+    double limits;       // [rad or m] beyond the joint limits
+};
+
+template <>
+struct Layout<IkSettings> {
+    static constexpr const char* name = "ik_settings";
+    static constexpr auto fields() {
+        using S = IkSettings;
+        return std::make_tuple(field("position_tolerance", &S::position_tolerance),
+                               field("orientation_tolerance", &S::orientation_tolerance), field("damping", &S::damping),
+                               field("min_progress", &S::min_progress), field("method", &S::method),
+                               field("max_iterations", &S::max_iterations), field("first_leads", &S::first_leads));
+    }
+};
+template <>
+struct Layout<IkTolerances> {
+    static constexpr const char* name = "ik_tolerances";
+    static constexpr auto fields() {
+        return std::make_tuple(field("position", &IkTolerances::position),
+                               field("orientation", &IkTolerances::orientation),
+                               field("limits", &IkTolerances::limits));
+    }
+};
+
+// Inputs of both kernels; after them a target pose (16) for each frame, then a weight vector (6) for each frame.
+namespace ik_input {
+enum { q, lower, upper, first_target };
+}
+namespace ik_output {
+enum { q, iterations, ending };
+}
+namespace ik_residual_output {
+enum { error, success, cost, poses };
+}
+
+}  // namespace kinodyn
