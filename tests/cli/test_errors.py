@@ -75,13 +75,16 @@ def test_a_usage_error_is_one_paragraph_and_exit_code_2(run: Run, line: str, sai
 
 
 FILES = [
-    ("gap.csv", "joint1,joint2\n0.1,\n", "column 'joint2' has '' in row 0, which is no number"),
-    ("short.csv", "joint1,joint2\n0.1\n", "row 1 has 1 entries and row 0 has 2"),
+    ("gap.csv", "joint1,joint2\n0.1,\n", "q[0, 1] is not finite"),
+    ("short.csv", "joint1,joint2\n0.1\n", "row 0 has 1 cells; the first line has 2"),
+    ("word.csv", "joint1,joint2\n0.1,a\n", "row 0, column 'joint2' is 'a', not a number"),
+    ("comma.csv", "joint1;joint2\n0,1;0,2\n", "write ',' between columns and '.' in numbers"),
+    ("quoted.csv", 'joint1,joint2\n"0,1","0,2"\n', "is '0,1', not a number; write a decimal point"),
     ("nan.csv", "joint1,joint2\n0.1,nan\n", "q[0, 1] is not finite"),
     ("none.csv", "joint1,joint2\n", "has no rows of q"),
     ("other.json", '{"a": 1}', "it has: nothing"),
     ("ragged.json", "[[1, 2], [3]]", "row 1 has 1 entries and row 0 has 2"),
-    ("text.npz", "hello", "it is no NPZ archive"),
+    ("text.npz", "hello", "cannot be read as NPZ without pickle"),
 ]
 
 
@@ -121,10 +124,10 @@ def test_a_folder_in_place_of_a_file_is_reported_before_the_computation(
 def test_if_one_file_fails_the_result_is_printed_and_the_others_are_written(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def disk_full(*given: object) -> None:
+    def disk_full(*given: object, **more: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("kinodyn.cli.files.write_samples", disk_full)
+    monkeypatch.setattr("kinodyn.tables.write", disk_full)
     done = run("kinodyn fk planar2r --out x.csv --report x.html")
     assert done.code == 2 and "no space left" in done.err
     assert "planar2r: link2" in done.out and Path("x.html").stat().st_size > 0

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.cli.files import group, read_columns
+from kinodyn import tables
+from kinodyn.cli.files import read_columns
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
 
@@ -48,7 +49,7 @@ def test_rows_written_by_one_command_are_read_by_another(run: Run, suffix: str) 
     again = run(f"kinodyn fk ur5 --q state{suffix} --json").result
     q, v = robot.random(7, seed=0), np.random.default_rng(1).uniform(-1.0, 1.0, (7, 6))
     np.testing.assert_array_equal(again["q"], q)
-    tau = group(read_columns(Path(f"state{suffix}")), "tau", robot.joint_names)
+    tau = tables.stack(read_columns(Path(f"state{suffix}")), "tau", robot.joint_names)
     np.testing.assert_allclose(tau, kd.dynamics.inverse(robot, q, v, 0 * v), atol=1e-12)
 
 

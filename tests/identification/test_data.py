@@ -64,8 +64,9 @@ BAD = "time,q.joint1,q.joint2,tau.joint1,tau.joint2\n0,0,0,0,0\n1,0,0,0,0\n"
         (BAD.replace("1,0,0,0,0", "1,0,x,0,0"), InputError, "row 1, column 'q.joint2' is 'x'"),
         (BAD.replace("1,0,0,0,0", "1,0,0,0"), InputError, "row 1 has 4 cells"),
         (BAD.replace("1,0,0,0,0", "0,0,0,0,0"), InputError, "time must increase; row 1"),
-        (BAD.replace("q.joint2", "q.joint1"), InputError, "twice: q.joint1"),
+        (BAD.replace("q.joint2", "q.joint1"), InputError, "same name: q.joint1"),
         ("", InputError, "has 0 lines"),
+        ("0,0,0,0,0\n1,0,0,0,0\n", InputError, "no column names"),
     ],
 )
 def test_a_bad_file_is_refused_with_the_place(
@@ -82,7 +83,7 @@ def test_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     np.savez(pickled, time=np.array([{}], dtype=object))
     with pytest.raises(InputError, match="without pickle"):
         read(pickled, ROBOT)
-    with pytest.raises(InputError, match="recordings end in .csv, .npz, .parquet"):
+    with pytest.raises(InputError, match="tables end in .csv, .npz, .parquet"):
         read(tmp_path / "run.xlsx", ROBOT)
     with pytest.raises(InputError, match="does not exist"):
         read(tmp_path / "none.csv", ROBOT)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from kinodyn import tables
 from kinodyn.arrays import Array
 from kinodyn.cli import files
 from kinodyn.errors import InputError, unknown_name
@@ -109,7 +110,7 @@ def _is_file(text: str) -> bool:
 
 def _read_rows(path: Path, what: str, names: Sequence[str]) -> Array:
     columns = files.read_columns(path)
-    found = files.group(columns, what, names)
+    found = tables.stack(columns, what, names)
     if found is None:
         raise InputError(
             f"{path} has neither an array {what!r} nor the columns {what}.{names[0]}, ...; it has: "

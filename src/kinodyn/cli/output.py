@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kinodyn import tables
 from kinodyn.cli import files, terminal
 from kinodyn.cli.json_document import dump_json
 from kinodyn.cli.result import CommandResult
@@ -33,7 +34,7 @@ class Destinations:
 def check_files(to: Destinations, written: Sequence[str] = files.WRITTEN) -> None:
     """Refuse files that cannot be written, before the computation starts."""
     for file, suffixes in ((to.out, written), (to.plot, FIGURE_SUFFIXES), (to.report, (".html", ".htm"))):
-        files.check_target(file, suffixes)
+        tables.check_writable(file, suffixes)
 
 
 def emit(result: CommandResult, to: Destinations) -> None:
@@ -76,9 +77,10 @@ def _write_samples(result: CommandResult, to: Destinations, path: Path) -> None:
     if suffix in result.writers:
         result.writers[suffix](path)
     elif suffix == ".json":
-        files.write_whole(path, (dump_json(as_document(result, to.command)) + "\n").encode())
+        text = dump_json(as_document(result, to.command)) + "\n"
+        tables.write_file(path, lambda stream: stream.write(text.encode()))
     elif result.samples:
-        files.write_samples(path, result.samples, result.columns)
+        tables.write(path, result.samples, labels=result.columns)
     else:
         raise InputError(f"{to.command} has no rows of numbers to write to {path}; use a .json file")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinodyn import tables
 from kinodyn.arrays import Array
 from kinodyn.cli import args, files
 from kinodyn.errors import InputError
@@ -57,7 +58,7 @@ def read_poses(path: Path, frame: str) -> Array:
         T = np.asarray(whole, dtype=float).reshape(-1, 4, 4)
         _check_rows(path, T.reshape(-1, 16))
         return T
-    found = files.group(columns, frame, POSE_COLUMNS)
+    found = tables.stack(columns, frame, POSE_COLUMNS)
     if found is None or found.shape[-1] != 7:
         raise InputError(
             f"{path} needs an array T (n, 4, 4) or columns {', '.join(POSE_COLUMNS)}; "

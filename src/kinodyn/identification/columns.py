@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from kinodyn.model.robot import Robot
 
-WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")
 _POSITION = {
     "floating": (".x", ".y", ".z", ".qx", ".qy", ".qz", ".qw"),
     "ball": (".qx", ".qy", ".qz", ".qw"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.identification.columns import WRENCH
+from kinodyn.tables import WRENCH
 
 if TYPE_CHECKING:
     from kinodyn.recording.recording import Figure, Recording

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from kinodyn.cli import args
 from kinodyn.cli.command import command
-from kinodyn.cli.files import write_whole
 from kinodyn.cli.options import RobotName, option
 from kinodyn.cli.result import CommandResult, Table
+from kinodyn.tables import write_file
 
 Format = Literal["text", "latex", "python"]
 
@@ -46,7 +46,7 @@ def derive(
     texts: dict[str, str] = {"text": model.text(), "latex": model.latex(), "python": model.code()}
 
     def saver(name: str) -> Any:
-        return lambda path: write_whole(Path(path), (texts[name] + "\n").encode())
+        return lambda path: write_file(Path(path), lambda stream: stream.write((texts[name] + "\n").encode()))
 
     rows = [(name, value) for name, value in model.parameters.items()]
     return CommandResult(

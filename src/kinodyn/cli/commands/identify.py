@@ -9,11 +9,11 @@ import numpy as np
 
 from kinodyn.cli import args, terminal
 from kinodyn.cli.command import command
-from kinodyn.cli.files import check_target
 from kinodyn.cli.options import Base, RobotName, Seed, argument, option
 from kinodyn.cli.progress import progress_bar
 from kinodyn.cli.result import CommandResult, Table
 from kinodyn.errors import InputError
+from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
@@ -59,7 +59,7 @@ def identify(
     The fit is validated on held-out samples. With --excite: design an exciting trajectory and write a simulated
     recording of it with --out, to try the procedure before the real robot moves.
     """
-    check_target(urdf, (".urdf", ".xml"))
+    check_writable(urdf, (".urdf", ".xml"))
     if excite and urdf is not None:
         raise InputError("--excite does not fit a robot that --urdf could write; fit the recording that it writes")
     loaded = args.load(robot, base)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import args
 from kinodyn.cli.command import command
-from kinodyn.cli.files import check_target
 from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotName, option
 from kinodyn.cli.result import CommandResult
 from kinodyn.errors import InputError
+from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
@@ -39,7 +39,7 @@ def view(
     """Show a robot in the browser: joint sliders, draggable hands and feet, playback of recordings. Ctrl-C stops it."""
     from kinodyn.recording import Recording
 
-    check_target(export, (".html", ".htm"))
+    check_writable(export, (".html", ".htm"))
     loaded = args.load(robot, base)
     recordings = {str(path): Recording.load(path) for path in recording} if recording else None
     settings: dict[str, Any] = {"host": host, "port": port, "recording": recordings}

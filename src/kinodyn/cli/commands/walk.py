@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import args, terminal, walk_plots
 from kinodyn.cli.command import command
-from kinodyn.cli.files import check_target
 from kinodyn.cli.gait import EngineOption, GaitOption, gait_settings
 from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotOrHumanoid, Seed, option
 from kinodyn.cli.result import CommandResult
 from kinodyn.cli.walk_tables import walk_tables
 from kinodyn.errors import InputError
+from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
@@ -75,7 +75,7 @@ def walk(
     """
     import kinodyn as kd
 
-    check_target(save, (".npz", ".parquet", ".csv"))
+    check_writable(save, (".npz", ".parquet", ".csv"))
     loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
     velocity = (speed, sideways, _turn(turn, turn_deg))
     options: dict[str, Any] = {

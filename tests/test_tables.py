@@ -1,0 +1,72 @@
+"""Tables in files: every format gives back what was written, columns are named by one rule, broken files are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinodyn import tables
+from kinodyn.errors import InputError
+
+RNG = np.random.default_rng(0)
+ARRAYS = {"time": np.arange(5.0), "q": RNG.normal(size=(5, 2)), "M": RNG.normal(size=(5, 2, 3)), "on": np.arange(5) > 2}
+LABELS = {"q": ("shoulder", "elbow"), "M": ("x", "y", "z")}
+
+
+def test_columns_are_named_by_labels_and_numbers() -> None:
+    names = list(tables.spread(ARRAYS, LABELS))
+    assert names[:3] == ["time", "q.shoulder", "q.elbow"] and names[3:6] == ["M.0.x", "M.0.y", "M.0.z"]
+    assert list(tables.spread({"M": ARRAYS["M"]}))[:4] == ["M.0.0", "M.0.1", "M.0.2", "M.1.0"]
+
+
+@pytest.mark.parametrize("suffix", tables.SUFFIXES)
+def test_every_number_comes_back(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"run{suffix}"
+    tables.write(path, ARRAYS, labels=LABELS)
+    columns = tables.read(path).columns
+    found = tables.stack(columns, "q", LABELS["q"])
+    assert found is not None
+    np.testing.assert_array_equal(found, ARRAYS["q"])
+    np.testing.assert_array_equal(np.asarray(columns["on"], dtype=float), ARRAYS["on"])
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_a_described_table_comes_back_whole(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"run{suffix}"
+    empty = {"none": np.zeros((5, 0))}
+    tables.write(path, ARRAYS | empty, about={"robot": "arm"}, constants={"limit": np.array([-np.inf, 1.0])})
+    columns, about = tables.read(path)
+    assert about == {"robot": "arm"}
+    for name, array in (ARRAYS | empty).items():
+        np.testing.assert_array_equal(columns[name], array)
+    np.testing.assert_array_equal(columns["limit"], [-np.inf, 1.0])
+
+
+def test_text_and_missing_names_are_kept_apart_from_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("\ufeffname,value\nfirst,1\nsecond,\n", encoding="utf-8")
+    columns = tables.read(path).columns
+    assert columns["name"].tolist() == ["first", "second"]
+    np.testing.assert_array_equal(columns["value"], [1.0, np.nan])
+    path.write_text("1,2\n3,4\n")
+    np.testing.assert_array_equal(tables.read(path).columns[""], [[1, 2], [3, 4]])
+
+
+def test_what_cannot_be_a_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.csv"
+    for content, said in (
+        (b"", "0 lines"),
+        (b"a,b\n1\n", "1 cells"),
+        (b"a,a\n1,2\n", "same name"),
+        (b"\xff\xfe", "CSV"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=said):
+            tables.read(path)
+    with pytest.raises(InputError, match="two columns would be called 'a.0'"):
+        tables.write(path, {"a": np.zeros((2, 1)), "a.0": np.zeros(2)})
+    monkeypatch.setattr(tables, "MAX_BYTES", 1)
+    with pytest.raises(InputError, match="at most 1 are read"):
+        tables.read(path)
