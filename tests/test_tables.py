@@ -1,4 +1,4 @@
-"""Tables in files: every format gives back what was written, columns are named by one rule, broken files are refused."""
+"""Tables in files: every format returns what was written, columns follow one naming rule, broken files are refused."""
 
 from __future__ import annotations
 
