@@ -21,15 +21,11 @@ import kinodyn
 PENDING = frozenset(
     {
         "kinodyn",
-        "kinodyn.control",
         "kinodyn.derivation",
         "kinodyn.dynamics.contact",
         "kinodyn.dynamics.contact.friction",
         "kinodyn.identification",
-        "kinodyn.ik",
-        "kinodyn.limits",
         "kinodyn.qp",
-        "kinodyn.tasks",
         "kinodyn.viewer",
     }
 )

@@ -115,40 +115,4 @@ inline Mat3<double> scaled(double s, Mat3<double> M) {
     return M;
 }
 
-// How the logarithm e of a pose seen from a frame changes when the frame moves: -J^-1 times its twist, with J the left
-// Jacobian of SE(3) at e (T. D. Barfoot, "State Estimation for Robotics", 2017, section 7.1.5).
-class LogarithmRate {
-  public:
-    explicit LogarithmRate(const Spatial<double>& e) {
-        const double t2 = dot(e.ang, e.ang), t = __builtin_sqrt(t2);
-        double f4, f5;  // sums of (-t^2)^k / (2 k + n)!
-        if (t2 < 1) {
-            f4 = 1.0 / 24 - t2 / 720 * (1 - t2 / 56 * (1 - t2 / 90 * (1 - t2 / 132 * (1 - t2 / 182))));
-            f5 = 1.0 / 120 - t2 / 5040 * (1 - t2 / 72 * (1 - t2 / 110 * (1 - t2 / 156 * (1 - t2 / 210))));
-        } else {
-            f4 = (0.5 - (1 - cos(t)) / t2) / t2;
-            f5 = (1.0 / 6 - (t - sin(t)) / (t2 * t)) / t2;
-        }
-        const double f2 = 0.5 - t2 * f4, f3 = 1.0 / 6 - t2 * f5;
-        const Mat3<double> S = skew(e.ang), P = skew(e.lin), SS = S * S;
-        inverse_ = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-        inverse_ += scaled(-0.5, S);
-        inverse_ += scaled((f3 - 2 * f4) / (2 * f2), SS);
-        const double along = dot(e.lin, e.ang);
-        coupling_ = scaled(f2, P);
-        coupling_ += scaled(f3, S * P);
-        coupling_ += scaled(f3, P * S);
-        coupling_ += scaled(along * (2 * f4 - f3), S);
-        coupling_ += scaled(along * (3 * f5 - f4), SS);
-    }
-
-    Spatial<double> operator()(const Spatial<double>& twist) const {
-        const V ang = inverse_ * twist.ang;
-        return {inverse_ * (twist.lin - coupling_ * ang), ang};
-    }
-
-  private:
-    Mat3<double> inverse_, coupling_;
-};
-
 }  // namespace kinodyn::KINODYN_TARGET

@@ -20,6 +20,11 @@ from kinodyn.spatial import as_pose
 class ContactSetpoint:
     """What a controller may do with one contact or loop. Assign to change it between ticks.
 
+    Parameters
+    ----------
+    robot, contact, stabilise
+        The robot, the contact or loop, and the initial `stabilise`.
+
     Attributes
     ----------
     contact : Contact or Loop
@@ -94,7 +99,15 @@ class ContactSetpoint:
         return self._minimum, self._maximum
 
     def bound(self, minimum: float, maximum: float) -> None:
-        """Set both bounds [N] of the normal force."""
+        """Set both bounds [N] of the normal force.
+
+        Parameters
+        ----------
+        minimum
+            Least normal force [N].
+        maximum
+            Largest normal force [N].
+        """
         if not 0 <= minimum <= maximum:
             raise InputError(
                 f"normal force of {self.name!r} must be bounded by 0 <= minimum <= maximum, got {minimum!r} and "

@@ -48,6 +48,11 @@ class Violation:
 class ControlResult:
     """Accelerations, forces and torques of one tick; batch axes lead.
 
+    Parameters
+    ----------
+    plan, outputs
+        What the core was told, and its outputs by name.
+
     Attributes
     ----------
     a : (..., nv)

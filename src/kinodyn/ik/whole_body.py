@@ -35,6 +35,8 @@ class WholeBody:
 
     Parameters
     ----------
+    robot
+        The robot.
     tasks
         `FrameTask`, `ComTask`, `PostureTask`, `ContactTask`, `MomentumTask`, `GazeTask`, `CustomTask`.
     limits

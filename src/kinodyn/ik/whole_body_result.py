@@ -22,6 +22,11 @@ if TYPE_CHECKING:  # the solver makes the results, and results ask it for its ta
 class Step:
     """One step of a whole-body motion; batch axes lead.
 
+    Parameters
+    ----------
+    solver, q0, dt, found
+        The solver, where the step began, its duration [s], and what the core found.
+
     Attributes
     ----------
     q : (..., nq)
@@ -74,6 +79,11 @@ class Step:
 
 class WholeBodyResult:
     """A configuration at rest; batch axes lead.
+
+    Parameters
+    ----------
+    solver, q, at_rest, iterations, tolerance
+        The solver, where it ended, whether that is at rest, after how many steps, and the tolerance [m, rad].
 
     Attributes
     ----------

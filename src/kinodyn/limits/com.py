@@ -71,16 +71,44 @@ class ComLimit(RowLimit):
             raise InputError(f"a margin of {self.margin:g} m leaves nothing of the polygon")
 
     def row_count(self, robot: Robot) -> int:
-        """Count the edges."""
+        """Count the edges.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
         return len(self.offsets)
 
     def check(self, robot: Robot) -> None:
-        """Raise if the robot has no mass."""
+        """Raise if the robot has no mass.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        """
         if not robot.mass > 0:
             raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return the edges, whether it counts, and its braking."""
+        """Return the edges, whether it counts, and its braking.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        dict[str, Any]
+            Values by the names of the core's fields.
+        """
         return {
             "enabled": float(self.enabled),
             "braking": self.braking,
@@ -89,7 +117,18 @@ class ComLimit(RowLimit):
         }
 
     def excess(self, com: ArrayLike) -> Array:
-        """Measure how far (...) [m] CoM positions (..., 3) are beyond the worst edge; negative inside."""
+        """Measure how far (...) [m] CoM positions (..., 3) are beyond the worst edge; negative inside.
+
+        Parameters
+        ----------
+        com
+            Positions (..., 3) of the CoM [m].
+
+        Returns
+        -------
+        Array
+            Distances (...) [m].
+        """
         c = numbers("com", com, 3)
         result: Array = (c @ self.normals.T - self.offsets).max(axis=-1)
         return result

@@ -58,28 +58,104 @@ class CustomLimit(RowLimit):
         self.rows = int(rows)
 
     def row_count(self, robot: Robot) -> int:
-        """Count the margins."""
+        """Count the margins.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
         return self.rows
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return whether it counts, and its braking."""
+        """Return whether it counts, and its braking.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        dict[str, Any]
+            Values by the names of the core's fields.
+        """
         return {"enabled": float(self.enabled), "braking": self.braking}
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
-        """Call the function; return the margins and how velocities reduce them."""
+        """Call the function; return the margins and how velocities reduce them.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        tuple[Array, Array]
+            Errors (..., rows) and Jacobians (..., rows, nv).
+        """
         margin, gradient = evaluate(self.name, self.function, self.rows, robot, q)
         return margin, -gradient
 
     def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the margins (..., rows)."""
+        """Compute the margins (..., rows).
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Errors (..., rows).
+        """
         return self.evaluate(robot, q)[0]
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute how joint velocities reduce the margins (..., rows, nv): minus their gradients."""
+        """Compute how joint velocities reduce the margins (..., rows, nv): minus their gradients.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Jacobians (..., rows, nv).
+        """
         return self.evaluate(robot, q)[1]
 
     def drift(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-        """Compute (dJ/dt) v (..., rows) by central differences."""
+        """Compute (dJ/dt) v (..., rows) by central differences.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        v
+            Joint velocities (..., nv).
+
+        Returns
+        -------
+        Array
+            Drifts (..., rows).
+        """
         return drift_by_differences(self, robot, q, v)
 
     def __repr__(self) -> str:

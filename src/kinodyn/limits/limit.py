@@ -76,14 +76,48 @@ class Limit:
         """Raise if the limit says nothing about accelerations and torques."""
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of joints."""
+        """Narrow the bounds of joints.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        bounds
+            Bounds of joints, narrowed in place.
+        """
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Tell whether configurations (..., nq) satisfy the limit within a tolerance [m, rad]."""
+        """Tell whether configurations (..., nq) satisfy the limit within a tolerance [m, rad].
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        tolerance
+            Largest violation [m, rad] that is accepted.
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether each configuration (...) satisfies the limit.
+        """
         return np.ones(q.shape[:-1], dtype=bool)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Return what the limit opposes to a motion that reaches it."""
+        """Return what the limit opposes to a motion that reaches it.
+
+        Parameters
+        ----------
+        motion
+            The motion.
+
+        Returns
+        -------
+        list[Reaction]
+            Reactions with the names that conflicts show.
+        """
         return []
 
 
@@ -112,20 +146,76 @@ class RowLimit(Limit, Rows):
         self.braking = float(braking)
 
     def margins(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the margins (..., rows); negative beyond the limit."""
+        """Compute the margins (..., rows); negative beyond the limit.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Margins (..., rows).
+        """
         return self.error(robot, q)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Tell whether no margin is below -tolerance."""
+        """Tell whether no margin is below -tolerance.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        tolerance
+            Largest violation [m, rad] that is accepted.
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether each configuration (...) satisfies the limit.
+        """
         return np.asarray(not self.enabled or (self.margins(robot, q) >= -tolerance).all(axis=-1))
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return the rows that the motion reaches, and how far each must come back."""
+        """Return the rows that the motion reaches, and how far each must come back.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        x
+            Motion (nv,) of the step.
+        dt
+            Duration of the step [s].
+
+        Returns
+        -------
+        tuple[Array, Array]
+            Rows J (k, nv) and what they miss (k,).
+        """
         J = self.jacobian(robot, q)
         after = self.margins(robot, q) - J @ x
         reached = after < AT_LIMIT
         return J[reached], np.minimum(after[reached], 0.0)
 
     def row_names(self, robot: Robot) -> list[str]:
-        """Name each row."""
+        """Name each row.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        list[str]
+            One name for each row.
+        """
         return [self.name] * self.row_count(robot)

@@ -31,7 +31,18 @@ class PositionLimit(Limit):
         self.margin = float(margin)
 
     def bounds(self, robot: Robot) -> tuple[Array, Array]:
-        """Return the lowest and the highest configuration (nq,); infinite where there is no limit."""
+        """Return the lowest and the highest configuration (nq,); infinite where there is no limit.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        tuple[Array, Array]
+            The limits.
+        """
         lower, upper = robot.limits.lower + self.margin, robot.limits.upper - self.margin
         narrow = lower > upper
         if narrow.any():
@@ -40,18 +51,52 @@ class PositionLimit(Limit):
         return lower, upper
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of positions."""
+        """Narrow the bounds of positions.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        bounds
+            Bounds of joints, narrowed in place.
+        """
         lower, upper = self.bounds(robot)
         np.maximum(bounds.lower, lower, out=bounds.lower)
         np.minimum(bounds.upper, upper, out=bounds.upper)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Tell whether all joints are within their limits."""
+        """Tell whether all joints are within their limits.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        tolerance
+            Largest violation [m, rad] that is accepted.
+
+        Returns
+        -------
+        NDArray[np.bool_]
+            Whether each configuration (...) satisfies the limit.
+        """
         lower, upper = self.bounds(robot)
         return np.asarray(((q >= lower - 1e-9) & (q <= upper + 1e-9)).all(axis=-1))
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Name the joints that the motion brings to their limits."""
+        """Name the joints that the motion brings to their limits.
+
+        Parameters
+        ----------
+        motion
+            The motion.
+
+        Returns
+        -------
+        list[Reaction]
+            Reactions with the names that conflicts show.
+        """
         lower, upper = self.bounds(motion.robot)
         result = []
         for joint, k, iq in list(motion.columns()):

@@ -34,12 +34,31 @@ class TorqueLimit(Limit):
         raise InputError("a TorqueLimit has no meaning in inverse kinematics; give it to control.InverseDynamicsQP")
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the largest torque (nv,); 1e30 where there is no limit."""
+        """Return the largest torque (nv,); 1e30 where there is no limit.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        Array
+            The limits.
+        """
         own = np.minimum(robot.limits.effort, UNLIMITED)
         if self.values is None:
             return own
         return np.minimum(by_joint(robot, "torque limits", self.values, own), UNLIMITED)
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of torques."""
+        """Narrow the bounds of torques.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        bounds
+            Bounds of joints, narrowed in place.
+        """
         np.minimum(bounds.effort, self.bounds(robot), out=bounds.effort)

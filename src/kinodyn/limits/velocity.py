@@ -36,16 +36,46 @@ class VelocityLimit(Limit):
         self.scale = float(scale)
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the largest velocity (nv,); 1e30 where there is no limit."""
+        """Return the largest velocity (nv,); 1e30 where there is no limit.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        Array
+            The limits.
+        """
         own = np.minimum(robot.limits.velocity, UNLIMITED)
         return np.minimum(self.scale * by_joint(robot, "velocity limits", self.values, own), UNLIMITED)
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of velocities."""
+        """Narrow the bounds of velocities.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        bounds
+            Bounds of joints, narrowed in place.
+        """
         np.minimum(bounds.velocity, self.bounds(robot), out=bounds.velocity)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Name the joints that move as fast as they may; at rest there are none."""
+        """Name the joints that move as fast as they may; at rest there are none.
+
+        Parameters
+        ----------
+        motion
+            The motion.
+
+        Returns
+        -------
+        list[Reaction]
+            Reactions with the names that conflicts show.
+        """
         if motion.dt is None:
             return []
         largest = self.bounds(motion.robot) * motion.dt * (1 - 1e-9)

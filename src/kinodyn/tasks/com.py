@@ -42,22 +42,74 @@ class ComTask(Task):
         self.weights = weights
 
     def check_target(self, value: ArrayLike) -> Array:
-        """Return the position."""
+        """Return the position.
+
+        Parameters
+        ----------
+        value
+            What was assigned.
+
+        Returns
+        -------
+        Array
+            The target as an array.
+        """
         return numbers(f"target of {self.name!r}", value, 3)
 
     def check_weights(self, value: ArrayLike) -> Array:
-        """Return one weight per row."""
+        """Return one weight per row.
+
+        Parameters
+        ----------
+        value
+            What was assigned.
+
+        Returns
+        -------
+        Array
+            The weights as they are kept.
+        """
         return weights_of(self.name, value, 3)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the position (..., 3) of the CoM."""
+        """Measure the position (..., 3) of the CoM.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            What is measured, with the batch axes of q.
+        """
         return kinematics.com(robot, q)
 
     def row_count(self, robot: Robot) -> int:
-        """Count the rows."""
+        """Count the rows.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
         return 3
 
     def check(self, robot: Robot) -> None:
-        """Raise if the robot has no mass."""
+        """Raise if the robot has no mass.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        """
         if not robot.mass > 0:
             raise InputError(f"{self.name!r} needs a centre of mass, and {robot.name!r} has no mass that moves")

@@ -71,35 +71,135 @@ class CustomTask(Task):
         self.weights = weights
 
     def check_target(self, value: ArrayLike) -> Array:
-        """Refuse: the function knows its target."""
+        """Refuse: the function knows its target.
+
+        Parameters
+        ----------
+        value
+            What was assigned.
+
+        Returns
+        -------
+        Array
+            The target as an array.
+        """
         raise InputError(f"{self.name!r} takes no target: its function returns the error")
 
     def check_weights(self, value: ArrayLike) -> Array:
-        """Return one weight per row."""
+        """Return one weight per row.
+
+        Parameters
+        ----------
+        value
+            What was assigned.
+
+        Returns
+        -------
+        Array
+            The weights as they are kept.
+        """
         return weights_of(self.name, value, self.rows)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return the error, which is all that is known."""
+        """Return the error, which is all that is known.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            What is measured, with the batch axes of q.
+        """
         return self.error(robot, q)
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
-        """Call the function and check what it returns."""
+        """Call the function and check what it returns.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        tuple[Array, Array]
+            Errors (..., rows) and Jacobians (..., rows, nv).
+        """
         return evaluate(self.name, self.function, self.rows, robot, q)
 
     def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the error (..., rows)."""
+        """Compute the error (..., rows).
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Errors (..., rows).
+        """
         return self.evaluate(robot, q)[0]
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the Jacobian (..., rows, nv)."""
+        """Compute the Jacobian (..., rows, nv).
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Jacobians (..., rows, nv).
+        """
         return self.evaluate(robot, q)[1]
 
     def drift(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-        """Compute (dJ/dt) v (..., rows) by central differences."""
+        """Compute (dJ/dt) v (..., rows) by central differences.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        v
+            Joint velocities (..., nv).
+
+        Returns
+        -------
+        Array
+            Drifts (..., rows).
+        """
         return drift_by_differences(self, robot, q, v)
 
     def row_count(self, robot: Robot) -> int:
-        """Count the rows."""
+        """Count the rows.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
         return self.rows
 
     def references(self) -> dict[str, Array | None]:
@@ -107,7 +207,15 @@ class CustomTask(Task):
         return {"velocity": self._velocity, "acceleration": self._acceleration}
 
     def prepare(self, robot: Robot, q: Array) -> None:
-        """Do nothing: the function knows its target."""
+        """Do nothing: the function knows its target.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        """
 
     def forget(self) -> None:
         """Do nothing: the function knows its target."""

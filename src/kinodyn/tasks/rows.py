@@ -77,18 +77,57 @@ class Rows(ABC):
 
     @abstractmethod
     def row_count(self, robot: Robot) -> int:
-        """Count the rows for a robot."""
+        """Count the rows for a robot.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        int
+            Number of rows.
+        """
 
     def frames(self, robot: Robot) -> tuple[int, int]:
-        """Return the indices of the frame and of the frame that it is seen from; -1 is the world."""
+        """Return the indices of the frame and of the frame that it is seen from; -1 is the world.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        tuple[int, int]
+            Index of the frame, and of the frame that it is seen from; -1 is the world.
+        """
         return -1, -1
 
     def check(self, robot: Robot) -> None:  # noqa: B027 (most robots have all rows)
-        """Raise if the robot cannot have these rows."""
+        """Raise if the robot cannot have these rows.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        """
 
     @abstractmethod
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return the fields of the core's block that are neither target nor motion of the target."""
+        """Return the fields of the core's block that are neither target nor motion of the target.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        dict[str, Any]
+            Values by the names of the core's fields.
+        """
 
     def references(self) -> dict[str, Array | None]:
         """Return the fields of the core's block that say where the target is and how it moves."""
@@ -99,27 +138,106 @@ class Rows(ABC):
         return ()
 
     def prepare(self, robot: Robot, q: Array) -> None:  # noqa: B027 (few rows take something from q)
-        """Take from q what was not given, such as a target."""
+        """Take from q what was not given, such as a target.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        """
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
-        """Compute error (..., rows) and Jacobian (..., rows, nv) of rows that are not native."""
+        """Compute error (..., rows) and Jacobian (..., rows, nv) of rows that are not native.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        tuple[Array, Array]
+            Errors (..., rows) and Jacobians (..., rows, nv).
+        """
         return self.error(robot, q), self.jacobian(robot, q)
 
     def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the error (..., rows): the motion that is missing, without weights."""
+        """Compute the error (..., rows): the motion that is missing, without weights.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Errors (..., rows).
+        """
         return _compute(self, robot, q, np.zeros(robot.nv), ERROR)
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute how joint velocities reduce the error (..., rows, nv), without weights."""
+        """Compute how joint velocities reduce the error (..., rows, nv), without weights.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Jacobians (..., rows, nv).
+        """
         return _compute(self, robot, q, np.zeros(robot.nv), JACOBIAN)
 
     def drift(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-        """Compute (dJ/dt) v (..., rows) at joint velocities v (..., nv), for a target at rest."""
+        """Compute (dJ/dt) v (..., rows) at joint velocities v (..., nv), for a target at rest.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        v
+            Joint velocities (..., nv).
+
+        Returns
+        -------
+        Array
+            Drifts (..., rows).
+        """
         return _compute(self, robot, q, v, DRIFT)
 
     @abstractmethod
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt."""
+        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        x
+            Motion (nv,) of the step.
+        dt
+            Duration of the step [s].
+
+        Returns
+        -------
+        tuple[Array, Array]
+            Rows J (k, nv) and what they miss (k,).
+        """
 
 
 class Block:

@@ -94,7 +94,15 @@ class Task(Motion, Rows):
         self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
     def prepare(self, robot: Robot, q: Array) -> None:
-        """Take where the robot is for the target, if none was given."""
+        """Take where the robot is for the target, if none was given.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        """
         if self._target is None:
             self._target = frozen(self.measure(robot, q))
 
@@ -105,23 +113,80 @@ class Task(Motion, Rows):
 
     @abstractmethod
     def check_target(self, value: Any) -> Array:
-        """Return the target as an array, or raise an error that explains what is wrong."""
+        """Return the target as an array, or raise an error that explains what is wrong.
+
+        Parameters
+        ----------
+        value
+            What was assigned.
+
+        Returns
+        -------
+        Array
+            The target as an array.
+        """
 
     @abstractmethod
     def check_weights(self, value: Any) -> Any:
-        """Return the weights as they are kept, or raise an error that explains what is wrong."""
+        """Return the weights as they are kept, or raise an error that explains what is wrong.
+
+        Parameters
+        ----------
+        value
+            What was assigned.
+
+        Returns
+        -------
+        Any
+            The weights as they are kept.
+        """
 
     @abstractmethod
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure what the target is compared with."""
+        """Measure what the target is compared with.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            What is measured, with the batch axes of q.
+        """
 
     def row_weights(self, robot: Robot) -> Array:
-        """Return the weight (rows,) of each row of `error` and `jacobian`."""
+        """Return the weight (rows,) of each row of `error` and `jacobian`.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        Array
+            Weights (rows,).
+        """
         weights: Array = self.weights
         return weights
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return weights, gains and what is particular to the task."""
+        """Return weights, gains and what is particular to the task.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        dict[str, Any]
+            Values by the names of the core's fields.
+        """
         stiffness, damping = self.gains
         return {
             "enabled": float(self.enabled),
@@ -153,17 +218,58 @@ class Task(Motion, Rows):
         return 1
 
     def step_gain(self, dt: float) -> float:
-        """Return the factor of the error that a step of duration dt [s] is to remove."""
+        """Return the factor of the error that a step of duration dt [s] is to remove.
+
+        Parameters
+        ----------
+        dt
+            Duration of the step [s].
+
+        Returns
+        -------
+        float
+            The factor.
+        """
         return self.gain
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt."""
+        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        x
+            Motion (nv,) of the step.
+        dt
+            Duration of the step [s].
+
+        Returns
+        -------
+        tuple[Array, Array]
+            Rows J (k, nv) and what they miss (k,).
+        """
         weights = self.row_weights(robot)
         J = weights[:, None] * self.jacobian(robot, q)
         return J, weights * self.error(robot, q) * self.step_gain(dt) - J @ x
 
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the distance [m] and the angle [rad] (..., 2) that are missing, in the rows with weight."""
+        """Measure the distance [m] and the angle [rad] (..., 2) that are missing, in the rows with weight.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Array
+            Distances and angles (..., 2).
+        """
         error = self.error(robot, q) * (self.row_weights(robot) > 0)
         linear, angular = self.parts()
         return np.stack([np.linalg.norm(error[..., part], axis=-1) for part in (linear, angular)], axis=-1)
