@@ -32,8 +32,8 @@ def offset_elbow(seed: int) -> kd.Robot:
     a, d, t = rng.uniform(-0.5, 0.5, 3), rng.uniform(-0.5, 0.5, 6), rng.uniform(-np.pi, np.pi, 6)
     skew, bend = rng.uniform(0.5, 2.5), rng.uniform(1.2, 1.9)
     angles = [skew, 0.0, QUARTER, bend, -bend, 0.0]
-    ways = [(a[0], d[0]), (a[1], d[1]), (a[2], d[2]), (0.0, d[3]), (0.0, 0.0), (0.0, d[5])]
-    return dh_robot([(x, alpha, z, th) for (x, z), alpha, th in zip(ways, angles, t, strict=True)], rng)
+    links = [(a[0], d[0]), (a[1], d[1]), (a[2], d[2]), (0.0, d[3]), (0.0, 0.0), (0.0, d[5])]
+    return dh_robot([(x, alpha, z, th) for (x, z), alpha, th in zip(links, angles, t, strict=True)], rng)
 
 
 def meeting_shoulder(seed: int) -> kd.Robot:
@@ -41,24 +41,24 @@ def meeting_shoulder(seed: int) -> kd.Robot:
     rng = np.random.default_rng(seed)
     a, d, t = rng.uniform(0.1, 0.5, 3), rng.uniform(-0.5, 0.5, 6), rng.uniform(-np.pi, np.pi, 6)
     angles = [*rng.uniform(0.5, 2.5, 3), QUARTER, QUARTER, 0.0]
-    ways = [(0.0, d[0]), (a[1], d[1]), (a[2], d[2]), (0.0, d[3]), (0.0, 0.0), (0.0, d[5])]
-    return dh_robot([(x, alpha, z, th) for (x, z), alpha, th in zip(ways, angles, t, strict=True)], rng)
+    links = [(0.0, d[0]), (a[1], d[1]), (a[2], d[2]), (0.0, d[3]), (0.0, 0.0), (0.0, d[5])]
+    return dh_robot([(x, alpha, z, th) for (x, z), alpha, th in zip(links, angles, t, strict=True)], rng)
 
 
 def meeting_elbow(seed: int) -> kd.Robot:
     """Make a spherical-wrist arm whose second and third axis meet, away from the first."""
     rng = np.random.default_rng(seed)
     d = rng.uniform(0.2, 0.5, 6)
-    ways = [(0.3, 0.9, d[0]), (0.0, 1.3, d[1]), (0.2, 1.1, d[2]), (0.0, QUARTER, d[3]), (0.0, -QUARTER, 0.0)]
-    return dh_robot([*((a, alpha, z, 0.3) for a, alpha, z in ways), (0.0, 0.0, d[5], 0.1)], rng)
+    links = [(0.3, 0.9, d[0]), (0.0, 1.3, d[1]), (0.2, 1.1, d[2]), (0.0, QUARTER, d[3]), (0.0, -QUARTER, 0.0)]
+    return dh_robot([*((a, alpha, z, 0.3) for a, alpha, z in links), (0.0, 0.0, d[5], 0.1)], rng)
 
 
 def parallel_shoulder(seed: int) -> kd.Robot:
     """Make a spherical-wrist arm whose first two axes are parallel, as a SCARA with a tilted third."""
     rng = np.random.default_rng(seed)
     d = rng.uniform(0.2, 0.5, 6)
-    ways = [(0.4, 0.0, d[0]), (0.3, 1.0, d[1]), (0.2, 1.1, d[2]), (0.0, QUARTER, d[3]), (0.0, -QUARTER, 0.0)]
-    return dh_robot([*((a, alpha, z, 0.3) for a, alpha, z in ways), (0.0, 0.0, d[5], 0.1)], rng)
+    links = [(0.4, 0.0, d[0]), (0.3, 1.0, d[1]), (0.2, 1.1, d[2]), (0.0, QUARTER, d[3]), (0.0, -QUARTER, 0.0)]
+    return dh_robot([*((a, alpha, z, 0.3) for a, alpha, z in links), (0.0, 0.0, d[5], 0.1)], rng)
 
 
 def srs(seed: int) -> kd.Robot:

@@ -22,7 +22,7 @@ def load(name: str) -> Robot:
 
 
 def assert_honest(robot: Robot, result: kd.ik.IKResult, frame: str, T: Array, tolerance: float) -> None:
-    """Judge by matrices alone: no success is false, no limit is broken, nothing is lost."""
+    """Verify by matrices alone: no false success, no limit violated, shapes kept."""
     assert np.isfinite(result.q).all()
     assert set(np.unique(result.status)) <= STATUSES
     np.testing.assert_array_equal(result.success, result.status == "solved")

@@ -252,8 +252,8 @@ def test_no_attempt_starts_after_the_time_limit() -> None:
     assert 0 < hurried.success.sum() < 1000
     assert (hurried.status[~hurried.success] == "budget").all()
     assert (hurried.iterations[1000:] == 0).all()
-    patient = kd.ik.solve(robot, {frame: T}, time_limit=600.0)
-    np.testing.assert_array_equal(patient.q, kd.ik.solve(robot, {frame: T}).q)
+    unlimited = kd.ik.solve(robot, {frame: T}, time_limit=600.0)
+    np.testing.assert_array_equal(unlimited.q, kd.ik.solve(robot, {frame: T}).q)
 
 
 def test_weights_decide_how_conflicting_targets_share_the_error() -> None:

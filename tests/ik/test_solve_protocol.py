@@ -64,7 +64,7 @@ def limb(name: str, frame: str) -> Limb:
 
 
 def assert_honest(part: Limb, result: kd.ik.IKResult, T: Array) -> None:
-    """Judge by Pinocchio: no success is false, no limit is broken, residuals and poses are what is said."""
+    """Verify by Pinocchio: no false success, no limit violated, residuals and poses as reported."""
     limits = part.robot.limits
     assert np.isfinite(result.q).all()
     assert (result.q >= limits.lower - 1e-9).all() and (result.q <= limits.upper + 1e-9).all()

@@ -54,22 +54,19 @@ def expected(robot: Robot, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None
 def test_the_result_is_that_of_the_starts_one_by_one(name: str, frame: str) -> None:
     robot = load(name)
     middle = bounds_of(robot).middle[None]
-    starts = np.concatenate(
-        [middle, QuasiRandomStarts(bounds_of(robot), 5).draw(np.repeat(middle, MAX_PARALLEL_STARTS, axis=0))]
-    )
+    further = QuasiRandomStarts(bounds_of(robot), 5).draw(np.repeat(middle, MAX_PARALLEL_STARTS, axis=0))
+    starts = np.concatenate([middle, further])
     places = []
     for T in kd.kinematics.pose(robot, robot.random(60, seed=3), frame):
         tries = one_by_one(robot, frame, T, starts)
-        wanted, found = (
-            expected(robot, tries),
-            kd.ik.solve(robot, {frame: T}, method="lm", restarts=MAX_PARALLEL_STARTS, seed=5),
-        )
-        assert found.success == (wanted is not None)
-        if wanted is None:
+        best = expected(robot, tries)
+        found = kd.ik.solve(robot, {frame: T}, method="lm", restarts=MAX_PARALLEL_STARTS, seed=5)
+        assert found.success == (best is not None)
+        if best is None:
             continue
-        np.testing.assert_allclose(found.q, wanted.q, atol=1e-5)
-        assert abs(found.iterations - wanted.iterations) <= 1
-        places.append(next(k for k, one in enumerate(tries) if one is wanted))
+        np.testing.assert_allclose(found.q, best.q, atol=1e-5)
+        assert abs(found.iterations - best.iterations) <= 1
+        places.append(next(k for k, one in enumerate(tries) if one is best))
     assert len(places) >= 50
     assert min(places) == 0 and max(places) >= TOGETHER  # some by the first start, some by later ones
 

@@ -61,7 +61,7 @@ def turning(robot: Robot, frame: str, q0: Array, samples: int = 100) -> Array:
 
 
 def assert_honest(robot: Robot, path: kd.ik.TrackResult, frame: str, T: Array, max_step: float = 0.5) -> None:
-    """Judge without the follower: poses, limits, steps, and that what is not reached is not there."""
+    """Verify without the follower: poses, limits, steps, and that what is not reached is not there."""
     n = int(path.reached)
     assert path.success == (n == len(T)) == (path.status == "solved") == (path.reasons == "")
     assert np.isfinite(path.q[:n]).all() and np.isnan(path.q[n:]).all() and np.isnan(path.residual[n:]).all()
@@ -242,7 +242,7 @@ def _shares(*samples: int) -> list[Array]:
 
 
 def assert_no_jump(robot: Robot, q: Array, T: Array, frame: str) -> None:
-    """Judge each step by where the frame is halfway: near the screw from one sample to the next."""
+    """Verify each step by the frame halfway: near the screw from one sample to the next."""
     screw = kd.spatial.log(np.linalg.inv(T[:-1]) @ T[1:])
     halfway = kd.kinematics.pose(robot, robot.interpolate(q[:-1], q[1:], 0.5), frame)
     left = kd.spatial.log(np.linalg.inv(T[:-1] @ kd.spatial.exp(0.5 * screw)) @ halfway)
@@ -437,8 +437,8 @@ def test_a_floating_base_moves_with_the_hand() -> None:
 
 def test_a_batch_of_paths_gives_what_each_gives_alone() -> None:
     robot, frame = load("ur5"), "wrist_3_link"
-    ways = [[0.2, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, -0.2], [2.0, 0.0, 0.0]]
-    T = np.stack([line(robot, frame, UR5, way, 30) for way in ways]).reshape(2, 2, 30, 4, 4)
+    directions = [[0.2, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, -0.2], [2.0, 0.0, 0.0]]
+    T = np.stack([line(robot, frame, UR5, direction, 30) for direction in directions]).reshape(2, 2, 30, 4, 4)
     path = kd.ik.track(robot, T, frame, UR5)
     assert path.q.shape == (2, 2, 30, 6) and path.success.shape == (2, 2) and path.residual.shape == (2, 2, 30, 2)
     for index in np.ndindex(2, 2):

@@ -63,11 +63,11 @@ def test_a_null_velocity_changes_the_joint_velocities_and_not_the_twist() -> Non
 
 
 def test_damped_rates_minimise_their_cost() -> None:
-    """Where the slope of |J v - twist|^2 + damping^2 |v|^2 is zero."""
+    """Where the gradient of |J v - twist|^2 + damping^2 |v|^2 is zero."""
     for matrix in (J, deficient(), J[..., :3]):
         v = V.damped(matrix, TWIST, 0.3)
-        slope = times(np.swapaxes(matrix, -2, -1), times(matrix, v) - TWIST) + 0.09 * v
-        np.testing.assert_allclose(slope, 0.0, atol=1e-12)
+        gradient = times(np.swapaxes(matrix, -2, -1), times(matrix, v) - TWIST) + 0.09 * v
+        np.testing.assert_allclose(gradient, 0.0, atol=1e-12)
 
 
 def test_damping_has_the_pseudo_inverse_and_the_transpose_as_its_limits() -> None:
@@ -105,12 +105,12 @@ def test_with_adaptive_damping_a_stretched_arm_stays_slow() -> None:
     plane = kd.kinematics.jacobian(robot, q, "link2")[:, :2]
     outwards = np.array([np.cos(0.4), np.sin(0.4)])
     free = V.least_norm(plane, outwards)
-    calm = V.damped(plane, outwards, V.adaptive_damping(plane, threshold=0.3, maximum=0.2))
+    bounded = V.damped(plane, outwards, V.adaptive_damping(plane, threshold=0.3, maximum=0.2))
     assert np.linalg.norm(free, axis=-1).max() > 1000.0
     # No rate is above 1/s or 1/(2 damping); s is at least w / sqrt(5) at manipulability w. The two meet at w = 0.225.
-    assert np.linalg.norm(calm, axis=-1).max() < 10.0
+    assert np.linalg.norm(bounded, axis=-1).max() < 10.0
     far = np.sin(q[:, 1]) > 0.3
-    np.testing.assert_allclose(calm[far], free[far], atol=1e-12)
+    np.testing.assert_allclose(bounded[far], free[far], atol=1e-12)
 
 
 def test_stacked_tasks_that_fit_are_all_met() -> None:
@@ -139,11 +139,11 @@ def test_a_lower_task_never_disturbs_a_higher_one(damping: float) -> None:
 
 def test_the_first_task_is_met_and_the_second_as_well_as_the_first_allows() -> None:
     upper, lower = J[..., :4, :], RNG.normal(size=(5, 4, 7, 9))
-    wanted = RNG.normal(size=(5, 4, 7))
-    v = V.prioritised([(upper, TWIST[..., :4]), (lower, wanted)])
+    desired = RNG.normal(size=(5, 4, 7))
+    v = V.prioritised([(upper, TWIST[..., :4]), (lower, desired)])
     np.testing.assert_allclose(times(upper, v), TWIST[..., :4], atol=1e-12)
-    slope = times(np.swapaxes(lower, -2, -1), times(lower, v) - wanted)
-    np.testing.assert_allclose(times(V.null_space(upper), slope), 0.0, atol=1e-11)
+    gradient = times(np.swapaxes(lower, -2, -1), times(lower, v) - desired)
+    np.testing.assert_allclose(times(V.null_space(upper), gradient), 0.0, atol=1e-11)
 
 
 def test_one_level_is_least_norm_and_the_null_velocity_comes_last() -> None:

@@ -33,9 +33,9 @@ def assert_rates_match(motion: JointTrajectory, count: int = 60, tolerance: floa
 def assert_state(motion: JointTrajectory, t: float, q: Array, v: Array | None = None, a: Array | None = None) -> None:
     """Compare the state at a time; v and a are zero if not given."""
     np.testing.assert_allclose(_difference(motion, motion(t), np.asarray(q, dtype=float)), 0.0, atol=1e-8)
-    for order, wanted in ((1, v), (2, a)):
+    for order, expected in ((1, v), (2, a)):
         found = motion(t, order)
-        np.testing.assert_allclose(found, np.zeros_like(found) if wanted is None else wanted, atol=1e-8)
+        np.testing.assert_allclose(found, np.zeros_like(found) if expected is None else expected, atol=1e-8)
 
 
 def assert_continuous(motion: JointTrajectory, order: int) -> None:

@@ -54,7 +54,7 @@ def test_a_known_peak_is_reported_with_joint_time_and_excess(panda: kd.Robot) ->
     velocity = next(violation for violation in report.violations if violation.kind == "velocity")
     assert velocity.joint == "panda_joint3" and velocity.time == pytest.approx(0.4)
     assert velocity.value == pytest.approx(1.875 / 0.8) and velocity.excess == pytest.approx(1.875 / 0.8 - 2.175)
-    assert report.violations[0].kind == "acceleration"  # a greater share of its limit
+    assert report.violations[0].kind == "acceleration"  # a larger fraction of its limit
     assert not report and "'panda_joint3'" in str(report) and "beyond its limit" in str(report)
     assert "within limits" in str(tr.check(panda, tr.minimum_jerk(q0, q1, 4.0, robot=panda)))
 

@@ -31,25 +31,25 @@ def test_a_trajectory_within_limits_is_kept(panda: kd.Robot, fast: tr.PiecewiseP
 
 def test_the_factor_is_exact_for_rates(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
     before = tr.check(panda, fast, acceleration=3.0, jerk=20.0, torque=False)
-    wanted = max(
+    expected = max(
         before.peak_ratio["velocity"].max(),
         np.sqrt(before.peak_ratio["acceleration"].max()),
         np.cbrt(before.peak_ratio["jerk"].max()),
     )
     found = tr.retime(panda, fast, acceleration=3.0, jerk=20.0, torque=False)
-    assert found.status == "slowed" and found.factor == pytest.approx(wanted, rel=1e-9) and found.check.ok
+    assert found.status == "slowed" and found.factor == pytest.approx(expected, rel=1e-9) and found.check.ok
     assert found.trajectory is not None
     t = np.linspace(0.0, fast.duration, 20)
     np.testing.assert_allclose(found.trajectory(found.factor * t), fast(t), atol=1e-10)
 
 
 def test_the_factor_is_the_least_for_torques(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
-    """A hair faster is too much, and nothing in between was possible either."""
+    """Slightly faster violates the limit, and so does every pace in between."""
     torque = np.array([40.0, 45.0, 40.0, 40.0, 12.0, 12.0, 12.0])
     found = tr.retime(panda, fast, velocity=np.inf, torque=torque)
     assert found.status == "slowed" and found.check.peak_ratio["torque"].max() == pytest.approx(1.0, abs=1e-6)
-    for share in np.linspace(1.0 / found.factor, 1.0, 12)[:-1] * (1.0 + 1e-6):
-        assert not tr.check(panda, fast.stretched(1.0 / share), velocity=np.inf, torque=torque)
+    for fraction in np.linspace(1.0 / found.factor, 1.0, 12)[:-1] * (1.0 + 1e-6):
+        assert not tr.check(panda, fast.stretched(1.0 / fraction), velocity=np.inf, torque=torque)
 
 
 def test_damping_scales_linearly_with_the_pace() -> None:

@@ -29,16 +29,16 @@ def test_cubic_splines_are_those_of_scipy(ends: str) -> None:
     points[-1] = points[0] if ends == "periodic" else points[-1]
     given = {"v0": V0, "v1": V1} if ends == "clamped" else {}
     motion = tr.cubic_spline(points, TIMES, ends=ends, **given)  # type: ignore[arg-type]
-    judge = CubicSpline(TIMES, points, bc_type=((1, V0), (1, V1)) if ends == "clamped" else ends)
+    reference = CubicSpline(TIMES, points, bc_type=((1, V0), (1, V1)) if ends == "clamped" else ends)
     for order in range(3):
-        np.testing.assert_allclose(motion(T, order), judge(T, order), atol=1e-10)
+        np.testing.assert_allclose(motion(T, order), reference(T, order), atol=1e-10)
 
 
 def test_quintic_splines_are_those_of_scipy_and_four_times_continuous(assert_continuous: Check) -> None:
     motion = tr.quintic_spline(POINTS, TIMES, v0=V0, v1=V1, a0=A0, a1=A1)
-    judge = make_interp_spline(TIMES, POINTS, k=5, bc_type=([(1, V0), (2, A0)], [(1, V1), (2, A1)]))
+    reference = make_interp_spline(TIMES, POINTS, k=5, bc_type=([(1, V0), (2, A0)], [(1, V1), (2, A1)]))
     for order in range(3):
-        np.testing.assert_allclose(motion(T, order), judge(T, order), atol=1e-8)
+        np.testing.assert_allclose(motion(T, order), reference(T, order), atol=1e-8)
     assert_continuous(motion, 3)
     fourth = motion.derivative(4)
     ends = fourth[0, :-1] + fourth[1, :-1] * np.diff(TIMES)[:-1, None]

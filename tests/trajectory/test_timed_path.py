@@ -35,8 +35,8 @@ def test_a_timed_path_can_be_stretched_checked_and_retimed(panda: kd.Robot) -> N
         np.testing.assert_allclose(slow(2.0 * t, order), motion(t, order) / 2.0**order, atol=1e-9)
     report = tr.check(panda, motion, acceleration=50.0, torque=False)
     found = tr.retime(panda, motion, acceleration=50.0, torque=False)
-    wanted = max(report.peak_ratio["velocity"].max(), np.sqrt(report.peak_ratio["acceleration"].max()))
-    assert found.status == "slowed" and found.factor == pytest.approx(wanted, rel=1e-6) and found.check.ok
+    expected = max(report.peak_ratio["velocity"].max(), np.sqrt(report.peak_ratio["acceleration"].max()))
+    assert found.status == "slowed" and found.factor == pytest.approx(expected, rel=1e-6) and found.check.ok
 
 
 def test_invalid_timing_laws_are_refused() -> None:

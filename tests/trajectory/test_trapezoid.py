@@ -29,8 +29,8 @@ def test_from_rest_to_rest_all_joints_stay_on_the_line(panda: kd.Robot) -> None:
     q = panda.random(2, seed=0)
     motion = tr.trapezoid(q[0], q[1], acceleration=5.0, robot=panda)
     t = np.linspace(0.0, motion.duration, 50)
-    share = (motion(t) - q[0]) / (q[1] - q[0])
-    np.testing.assert_allclose(share, share[:, :1] * np.ones(7), atol=1e-12)
+    fraction = (motion(t) - q[0]) / (q[1] - q[0])
+    np.testing.assert_allclose(fraction, fraction[:, :1] * np.ones(7), atol=1e-12)
     report = tr.check(panda, motion, acceleration=5.0, torque=False)
     assert report.ok and abs(max(load.max() for load in report.peak_ratio.values()) - 1.0) < 1e-9
 
@@ -57,8 +57,8 @@ def test_moving_ends_are_met_within_limits_in_the_least_common_time(seed: int) -
     np.testing.assert_allclose(motion([0.0, end]), [q0, q1], atol=1e-9)
     np.testing.assert_allclose(motion([0.0, end], 1), [v0, v1], atol=1e-12)
     assert tr.check(None, motion, velocity=velocity, acceleration=acceleration).ok
-    judge = tr.jerk_limited(q0, q1, velocity=velocity, acceleration=acceleration, jerk=1e5, v0=v0, v1=v1)
-    np.testing.assert_allclose(end, judge.duration, rtol=2e-3, atol=1e-4)
+    reference = tr.jerk_limited(q0, q1, velocity=velocity, acceleration=acceleration, jerk=1e5, v0=v0, v1=v1)
+    np.testing.assert_allclose(end, reference.duration, rtol=2e-3, atol=1e-4)
 
 
 def test_durations_impossible_from_a_moving_start_are_skipped() -> None:

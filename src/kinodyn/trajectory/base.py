@@ -191,8 +191,7 @@ class JointTrajectory(ABC):
         -------
         matplotlib Figure
         """
-        # Imported here: `plots` is built on this module, and only plotting needs matplotlib.
-        from kinodyn.trajectory.plots import plot_motion
+        from kinodyn.trajectory.plots import plot_motion  # import cycle: plots are built on trajectories
 
         return plot_motion(self, path, orders, joints, torque, {"velocity": velocity, "acceleration": acceleration})
 

@@ -110,7 +110,6 @@ class TrackResult:
         -------
         matplotlib Axes
         """
-        # Imported here: `plots` is built on this module, and only plotting needs matplotlib.
-        from kinodyn.ik.tracking.plots import plot_joints
+        from kinodyn.ik.tracking.plots import plot_joints  # import cycle: the plot is built on the result
 
         return plot_joints(self, path, ax)

@@ -153,8 +153,7 @@ class PoseTrajectory(ABC):
         -------
         matplotlib Figure
         """
-        # Imported here: `plots` is built on this module, and only plotting needs matplotlib.
-        from kinodyn.trajectory.plots import plot_poses
+        from kinodyn.trajectory.plots import plot_poses  # import cycle: plots are built on trajectories
 
         return plot_poses(self, path)
 
