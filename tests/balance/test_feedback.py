@@ -11,7 +11,7 @@ from kinodyn.balance import lipm
 W = 3.3
 
 
-def test_the_error_of_the_divergent_component_decays_at_the_gain() -> None:
+def test_the_dcm_error_decays_at_the_gain() -> None:
     wanted, dt = np.array([0.1, -0.05]), 1e-3
     xi = wanted + [0.02, -0.03]
     for _ in range(300):
@@ -21,14 +21,14 @@ def test_the_error_of_the_divergent_component_decays_at_the_gain() -> None:
     assert held**300 == pytest.approx(np.exp(-4.0 * 0.3), rel=0.01)
 
 
-def test_the_zero_moment_point_stays_in_the_polygon() -> None:
+def test_the_zmp_stays_in_the_polygon() -> None:
     square = np.array([[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]])
     errors = np.random.default_rng(0).normal(size=(100, 2))
     found = kd.balance.dcm_feedback(errors, [0.0, 0.0], [0.0, 0.0], W, gain=3.0, polygon=square)
     assert np.abs(found).max() <= 0.1 and (np.abs(found).max(axis=1) > 0.0999).any()
 
 
-def test_feedback_of_zero_moment_point_and_mass_is_stable_and_refuses_gains_that_are_not() -> None:
+def test_zmp_feedback_is_stable_and_refuses_unstable_gains() -> None:
     com, velocity = np.array(0.03), np.array(0.1)
     for _ in range(500):
         zmp = (velocity + 5.0 * com) / 2.0  # at which the law asks for the velocity that the mass has
@@ -42,7 +42,7 @@ def test_feedback_of_zero_moment_point_and_mass_is_stable_and_refuses_gains_that
         kd.balance.dcm_feedback([0, 0], [0, 0], [0, 0], W, gain=-1.0)
 
 
-def test_the_strategy_follows_from_the_room_that_is_left() -> None:
+def test_the_strategy_follows_from_the_margin() -> None:
     margins = [0.05, 0.005, -0.01, -0.05, -0.4]
     found = kd.balance.strategy(margins, hip=0.03, step=0.3, reserve=0.01)
     assert found.tolist() == ["ankle", "hip", "hip", "step", "fall"]

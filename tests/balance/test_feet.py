@@ -58,7 +58,7 @@ def test_robots_of_meshes_and_of_spheres_have_soles(
     assert kd.balance.support_margin(robot, q, (left, right), kd.kinematics.com(robot, q)) > 0.02
 
 
-def test_corners_are_the_lowest_points_and_a_contact_holds_them() -> None:
+def test_corners_are_the_lowest_points_and_become_contact_corners() -> None:
     robot = load("humanoid")
     q = robot.configuration("standing")
     feet = kd.balance.feet(robot)
@@ -84,7 +84,7 @@ def test_margins_of_a_batch_are_those_of_its_states() -> None:
         assert found[k] == pytest.approx(float(kd.balance.margin(polygon, kd.kinematics.com(robot, q[k])[:2])))
 
 
-def test_robots_without_two_feet_say_why() -> None:
+def test_errors_say_why_a_robot_has_no_two_feet() -> None:
     with pytest.raises(kd.KinodynError, match="fixed base and no feet"):
         kd.balance.feet(kd.load("panda"))
     quadruped = load("anymal_b_simple")

@@ -24,20 +24,20 @@ def test_the_motion_is_that_of_the_differential_equation() -> None:
         assert lipm.move_dcm(xi, p, W, 0.9, zmp_rate=r) == pytest.approx(float(ended), rel=1e-9)
 
 
-def test_two_times_after_each_other_are_their_sum() -> None:
+def test_consecutive_intervals_add_up() -> None:
     c, v, p, r = RNG.normal(size=(4, 50))
     once = lipm.move(c, v, p, W, 0.7, zmp_rate=r)
     twice = lipm.move(*lipm.move(c, v, p, W, 0.3, zmp_rate=r), p + 0.3 * r, W, 0.4, zmp_rate=r)
     np.testing.assert_allclose(twice, once, rtol=1e-10, atol=1e-12)
 
 
-def test_orbital_energy_stays_while_the_zero_moment_point_does() -> None:
+def test_orbital_energy_is_constant_for_a_constant_zmp() -> None:
     c, v, p = RNG.normal(size=(3, 50))
     later = lipm.move(c, v, p, W, 0.5)
     np.testing.assert_allclose(lipm.orbital_energy(*later, p, W), lipm.orbital_energy(c, v, p, W), rtol=1e-9, atol=1e-9)
 
 
-def test_over_the_capture_point_the_mass_comes_to_rest() -> None:
+def test_with_the_zmp_at_the_capture_point_the_com_comes_to_rest() -> None:
     c, v = RNG.normal(size=(2, 50))
     p = lipm.capture_point(c, v, W)
     np.testing.assert_allclose(lipm.orbital_energy(c, v, p, W), 0.0, atol=1e-12)
@@ -46,7 +46,7 @@ def test_over_the_capture_point_the_mass_comes_to_rest() -> None:
     np.testing.assert_allclose(speed, 0.0, atol=1e-6)
 
 
-def test_shares_split_the_divergent_component_exactly() -> None:
+def test_dcm_fractions_split_the_dcm_exactly() -> None:
     times = np.concatenate([[1e-12, 1e-8, 1e-6], RNG.uniform(0.01, 3, 50)])
     first, last, rest = lipm.dcm_fractions(W, times)
     np.testing.assert_allclose(first + last + rest, 1.0, rtol=1e-14)

@@ -47,7 +47,7 @@ def test_inside_the_margin_is_the_distance_to_the_nearest_edge_and_outside_to_th
         np.testing.assert_allclose(np.abs(found), distance, atol=2e-3)
 
 
-def test_every_state_can_have_a_polygon_of_its_own() -> None:
+def test_each_state_can_have_its_own_polygon() -> None:
     polygons, points = RNG.normal(size=(4, 1, 6, 2)), RNG.normal(size=(1, 5, 2))
     together = margin(polygons, points)
     assert together.shape == (4, 5)

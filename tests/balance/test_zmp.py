@@ -33,14 +33,14 @@ def moving(robot: Robot) -> tuple[Array, Array, Array, kd.contact.Forces]:
     return q[pressing], v[pressing], a[pressing], kept
 
 
-def test_at_rest_it_is_below_the_centre_of_mass(robot: Robot) -> None:
+def test_at_rest_the_zmp_is_below_the_com(robot: Robot) -> None:
     q = robot.random(20, seed=1)
     point = kd.balance.zmp(robot, q, np.zeros(robot.nv), np.zeros(robot.nv), height=-0.2)
     np.testing.assert_allclose(point[:, :2], kd.kinematics.com(robot, q)[:, :2], atol=1e-12)
     np.testing.assert_array_equal(point[:, 2], -0.2)
 
 
-def test_from_motion_and_from_forces_it_is_the_same_point(
+def test_motion_and_forces_give_the_same_zmp(
     robot: Robot, moving: tuple[Array, Array, Array, kd.contact.Forces]
 ) -> None:
     q, v, a, forces = moving
@@ -69,7 +69,7 @@ def test_wrenches_of_the_feet_give_the_same_as_forces_at_their_corners(
     np.testing.assert_allclose(point, kd.balance.zmp(robot, q, v, a), atol=1e-9)
 
 
-def test_it_is_the_mean_of_the_centres_of_pressure_weighted_by_force() -> None:
+def test_the_zmp_is_the_force_weighted_mean_of_the_centres_of_pressure() -> None:
     rng = np.random.default_rng(2)
     poses, wrenches = [], []
     for _ in range(2):
@@ -101,7 +101,7 @@ def test_the_centre_of_pressure_of_a_tilted_sole_lies_in_its_plane_without_momen
     np.testing.assert_allclose((T[:3, :3].T @ moment)[:2], 0.0, atol=1e-9)
 
 
-def test_in_flight_there_is_none(robot: Robot) -> None:
+def test_in_flight_there_is_no_zmp(robot: Robot) -> None:
     q, still = robot.neutral(), np.zeros(robot.nv)
     a = kd.dynamics.forward(robot, q, still, still)
     with pytest.raises(kd.SingularError, match="1 of 1 states do not press"):

@@ -77,7 +77,7 @@ def walked() -> Run:
     return Run(robot, simulator, q, v, a, {sole: kept[sole] for sole in soles}, kept[PUSH.frame])
 
 
-def test_motion_and_forces_give_the_same_point_at_every_instant(walked: Run) -> None:
+def test_motion_and_forces_give_the_same_zmp_at_every_instant(walked: Run) -> None:
     from_motion = kd.balance.zmp(walked.robot, walked.q, walked.v, walked.a)
     outside = {**walked.feet, PUSH.frame: walked.push}
     np.testing.assert_allclose(from_motion, kd.balance.zmp_from_wrenches(walked.robot, walked.q, outside), atol=1e-9)
@@ -87,7 +87,7 @@ def test_motion_and_forces_give_the_same_point_at_every_instant(walked: Run) -> 
     assert np.abs(com - com[:, 2:] * force / force[:, 2:] - from_motion)[:, :2].max() > 0.01
 
 
-def test_under_a_push_the_feet_bear_what_the_motion_needs_less_the_push(walked: Run) -> None:
+def test_under_a_push_the_feet_carry_the_contact_wrench_minus_the_push(walked: Run) -> None:
     robot, q, push = walked.robot, walked.q, walked.push
     pushed = push.any(axis=1)
     assert pushed.sum() == round(1000 * PUSH.duration)
@@ -103,7 +103,7 @@ def test_under_a_push_the_feet_bear_what_the_motion_needs_less_the_push(walked: 
     np.testing.assert_allclose(np.column_stack([x, y]), from_feet[:, :2], atol=1e-9)
 
 
-def test_forces_at_the_single_contacts_give_it_too(walked: Run) -> None:
+def test_forces_at_single_contacts_give_the_same_zmp(walked: Run) -> None:
     model, data = walked.simulator.model, walked.simulator.data
     touches = ContactWrenches(model, data)
     force = touches.wrenches[:, :3]

@@ -123,7 +123,7 @@ def worst(motion: Motion) -> Array:
 
 
 @pytest.mark.parametrize("name", ["humanoid", "anymal_c_simple"])
-def test_with_exact_sensors_the_truth_comes_out_but_for_the_step_of_time(name: str) -> None:
+def test_with_exact_sensors_the_estimate_is_exact_up_to_the_time_step(name: str) -> None:
     coarse, fine = (stepping(name, 4, dt=dt) for dt in (DT, 0.5 * DT))
     assert np.ptp(fine.q[:, :3], axis=0).max() > 0.1 and tilt(fine.q, fine.q[0]).max() > 0.1  # it does move
     errors = worst(fine)
@@ -131,7 +131,7 @@ def test_with_exact_sensors_the_truth_comes_out_but_for_the_step_of_time(name: s
     assert (worst(coarse) > 2.5 * errors).all()  # of second order
 
 
-def test_biases_are_found(humanoid: Motion) -> None:
+def test_biases_are_estimated(humanoid: Motion) -> None:
     gyro, accelerometer = np.array([0.01, -0.005, 0.008]), np.array([0.02, 0.03, -0.05])
     estimator = LeggedEstimator(humanoid.robot, noise=SensorNoise(gyro=1e-3, accelerometer=1e-2, gyro_bias=0.01))
     q, v = humanoid.run(estimator, gyro=gyro, accelerometer=accelerometer)
@@ -143,7 +143,7 @@ def test_biases_are_found(humanoid: Motion) -> None:
     assert tilt(wrong, humanoid.q)[-1] > 2 * tilt(q, humanoid.q)[-1]
 
 
-def test_a_wrong_start_is_mended_if_it_was_told_to_be_uncertain(humanoid: Motion) -> None:
+def test_a_wrong_initial_state_is_corrected_if_its_deviation_is_given(humanoid: Motion) -> None:
     robot = humanoid.robot
     lean = np.zeros(robot.nv)
     lean[0], lean[3:5] = 0.1, (0.05, -0.05)
@@ -159,7 +159,7 @@ def test_a_wrong_start_is_mended_if_it_was_told_to_be_uncertain(humanoid: Motion
     np.testing.assert_allclose(world_velocity(q, v)[-1], humanoid.velocity[-1], atol=2e-3)
 
 
-def test_errors_are_as_large_as_the_estimator_says(humanoid: Motion) -> None:
+def test_errors_agree_with_the_estimated_deviations(humanoid: Motion) -> None:
     told = list[Array]()
 
     class Telling(LeggedEstimator):
@@ -186,7 +186,7 @@ def test_errors_are_as_large_as_the_estimator_says(humanoid: Motion) -> None:
     assert deviation[:, :2].max() < 0.01 and deviation[:, 3:6].max() < 0.03
 
 
-def test_place_and_heading_cannot_be_felt(humanoid: Motion) -> None:
+def test_position_and_heading_are_unobservable(humanoid: Motion) -> None:
     """Readings are the same wherever the robot is and faces, so estimates differ by where it was told to start."""
     moved = humanoid.q[0].copy()
     moved[:3] = kd.spatial.rot_z(0.7) @ moved[:3] + [1.0, -2.0, 0.3]
@@ -199,7 +199,7 @@ def test_place_and_heading_cannot_be_felt(humanoid: Motion) -> None:
     np.testing.assert_allclose(other_v, v, atol=1e-7)
 
 
-def test_known_ground_holds_the_height(humanoid: Motion) -> None:
+def test_known_ground_corrects_the_height(humanoid: Motion) -> None:
     start = humanoid.q[0].copy()
     start[2] += 0.003
     sole = humanoid.feet[0].sole_pose(humanoid.robot, humanoid.q[0])[:3, 3]
@@ -209,7 +209,7 @@ def test_known_ground_holds_the_height(humanoid: Motion) -> None:
     assert abs(held[-1, 2] - humanoid.q[-1, 2]) < 3e-4
 
 
-def test_in_flight_it_falls_as_everything_does() -> None:
+def test_in_flight_the_base_follows_free_fall() -> None:
     robot = kd.load("humanoid")
     estimator = LeggedEstimator(robot)
     q, v = robot.configuration("standing"), np.zeros(robot.nv)
@@ -222,7 +222,7 @@ def test_in_flight_it_falls_as_everything_does() -> None:
     np.testing.assert_allclose(kd.spatial.as_euler(kd.spatial.from_quaternion(estimator.q[3:7]), "ZYX")[0], 0.2)
 
 
-def test_a_foot_that_slips_does_not_take_the_base_along() -> None:
+def test_a_slipping_foot_does_not_move_the_base() -> None:
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     left, right = kd.balance.feet(robot)
@@ -279,7 +279,7 @@ def test_misuse_is_refused() -> None:
         SensorNoise(foot_position=0.0)
 
 
-def test_errors_are_told_apart() -> None:
+def test_base_errors_separate_tilt_and_heading() -> None:
     robot = kd.load("humanoid")
     q, v = robot.random(20, seed=0), np.random.default_rng(0).normal(size=(20, robot.nv))
     shifted, faster = q.copy(), v.copy()

@@ -138,7 +138,7 @@ def test_friction_stays_in_its_cone_when_a_block_is_pushed(block: kd.Robot) -> N
         assert (recording.q[-1, 0] > 1e-3) == moves
 
 
-def test_a_batch_of_blocks_is_what_each_of_them_is_alone(block: kd.Robot) -> None:
+def test_a_batch_of_blocks_agrees_with_single_blocks(block: kd.Robot) -> None:
     q0 = np.tile(block.neutral(), (3, 1))
     q0[:, 2] = HALF[2] + np.array([0.0, 0.02, 0.5])
     contacts = [Contact("block", corners=BOTTOM)]
@@ -173,7 +173,7 @@ def test_a_humanoid_stands_on_its_corners_and_the_ground_carries_its_weight() ->
     assert np.min(heights) > -1e-3 and np.max(heights) < 5e-3
 
 
-def test_what_cannot_be_hard_contacts_is_refused(block: kd.Robot) -> None:
+def test_invalid_hard_contacts_are_refused(block: kd.Robot) -> None:
     with pytest.raises(kd.InputError, match="corners"):
         HardContacts([Contact("block")])
     with pytest.raises(kd.InputError, match="restitution"):

@@ -1,4 +1,4 @@
-"""MuJoCo behind the same protocol: the same motion, forces that carry the weight, sensors, the exported model."""
+"""MuJoCo behind the same protocol: equal motion, contact forces, sensors, the exported model."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_contact_forces_change_the_momentum(standing: Any) -> None:
     assert recording.contacts["left_sole"][-1]
 
 
-def test_the_inertial_unit_feels_what_the_base_does_less_gravity(standing: Any) -> None:
+def test_the_imu_measures_acceleration_minus_gravity(standing: Any) -> None:
     robot, _, simulator, recording = standing
     imu = simulator.imu()
     np.testing.assert_allclose(imu.angular_velocity, recording.v[-1, 3:6], atol=1e-3)
@@ -135,7 +135,7 @@ def test_a_sole_sensor_reads_the_force_between_foot_and_shank(standing: Any) -> 
         simulator.wrench_sensor("left_palm")
 
 
-def test_links_that_touch_are_recorded_when_no_frames_are_named(block: kd.Robot) -> None:
+def test_links_in_contact_are_recorded_without_frames(block: kd.Robot) -> None:
     robot = box_robot()
     q0 = robot.neutral()
     q0[2] = 0.3
@@ -153,7 +153,7 @@ def box_robot() -> kd.Robot:
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
-def test_the_floor_has_the_friction_asked_for(scale: float) -> None:
+def test_the_floor_has_the_given_friction(scale: float) -> None:
     robot = box_robot()
     q0, v0 = robot.neutral(), np.zeros(6)
     q0[2], v0[0] = 0.1, 1.0
@@ -163,7 +163,7 @@ def test_the_floor_has_the_friction_asked_for(scale: float) -> None:
     np.testing.assert_allclose(2.0 * (recording.v[-1, 0] - 1.0), 1e-3 * force[0], rtol=1e-3)
 
 
-def test_masses_can_be_wrong_on_purpose() -> None:
+def test_mass_scale_changes_all_masses() -> None:
     robot = kd.load("panda")
     model, heavy = to_mujoco(robot, contacts=False), to_mujoco(robot, contacts=False, mass_scale=1.1)
     np.testing.assert_allclose(heavy.body_mass, 1.1 * model.body_mass)
@@ -198,7 +198,7 @@ def test_joint_limits_hold() -> None:
     assert (recording.q.max(axis=0) >= robot.limits.upper).any()
 
 
-def test_neighbours_do_not_touch() -> None:
+def test_adjacent_links_do_not_collide() -> None:
     robot = kd.load("humanoid")
     model = to_mujoco(robot)
     data = mj.MjData(model)
@@ -216,7 +216,7 @@ def test_talos_with_its_meshes_compiles() -> None:
     assert model.nv == 38 and model.nu == 32
 
 
-def test_what_mujoco_cannot_take_is_said(pendulum: kd.Robot, every_kind: kd.Robot) -> None:
+def test_robots_and_settings_that_mujoco_cannot_represent_are_refused(pendulum: kd.Robot, every_kind: kd.Robot) -> None:
     massless = Description("m", (Link("world"), Link("a")), (Joint("j", "revolute", "world", "a"),))
     with pytest.raises(kd.InputError, match="moving link 'a' has no mass"):
         to_mujoco(kd.Robot(massless))

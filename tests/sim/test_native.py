@@ -1,4 +1,4 @@
-"""kinodyn's own dynamics over time, against closed forms, conservation and itself."""
+"""The native engine against closed forms and conservation laws."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def assert_energy_kept(robot: kd.Robot, q0: Any, v0: Any, scale: float) -> None:
     assert np.abs(total - total[0]).max() <= 1e-8 * scale
 
 
-def test_energy_of_a_pendulum_is_kept(pendulum: kd.Robot) -> None:
+def test_energy_of_a_pendulum_is_conserved(pendulum: kd.Robot) -> None:
     # twice the energy that lifts the mass from its lowest place to that of the joint
     assert_energy_kept(pendulum, [3.0], [0.0], scale=2 * 2.0 * 9.81 * 0.7)
 
 
-def test_energy_of_a_double_pendulum_is_kept() -> None:
+def test_energy_of_a_double_pendulum_is_conserved() -> None:
     robot = kd.load("planar2r").replace(damping=0.0, gravity=[0.0, -9.81, 0.0])
     potential = np.ptp(kd.dynamics.potential_energy(robot, [[-np.pi / 2, 0.0], [np.pi / 2, 0.0]]))
     assert potential > 1.0  # gravity does act in the plane of the arm
@@ -39,7 +39,7 @@ def test_energy_of_a_double_pendulum_is_kept() -> None:
     assert_energy_kept(robot, [0.0, 0.0], [0.0, 0.0], scale=float(potential))
 
 
-def test_energy_of_a_floating_humanoid_is_kept() -> None:
+def test_energy_of_a_floating_humanoid_is_conserved() -> None:
     robot = kd.load("humanoid").replace(damping=0.0)
     v0 = np.random.default_rng(0).normal(size=robot.nv)
     q0 = robot.configuration("standing")
@@ -85,7 +85,7 @@ def test_a_free_body_flies_on_a_parabola_while_it_tumbles(block: kd.Robot) -> No
     np.testing.assert_allclose(recording.q[:, :3], expected, atol=1e-10)
 
 
-def test_momentum_of_a_tumbling_body_is_kept_by_runge_kutta(block: kd.Robot) -> None:
+def test_runge_kutta_conserves_the_momentum_of_a_tumbling_body(block: kd.Robot) -> None:
     robot = block.replace(gravity=[0.0, 0.0, 0.0])
     recording = simulate(robot, None, 5.0, v0=[0.3, 0.1, 0.2, 0.01, 4.0, 0.01], integrator="rk4", record_dt=0.1)
     momentum = kd.centroidal.momentum(robot, recording.q, recording.v)
@@ -93,7 +93,7 @@ def test_momentum_of_a_tumbling_body_is_kept_by_runge_kutta(block: kd.Robot) -> 
 
 
 @pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
-def test_a_batch_gives_what_its_members_give_alone(integrator: Any) -> None:
+def test_a_batch_agrees_with_single_simulations(integrator: Any) -> None:
     robot = kd.load("humanoid")
     q0, v0 = robot.random(7, seed=0), np.random.default_rng(0).normal(size=robot.nv)
     together = simulate(robot, None, 0.02, q0=q0, v0=v0, integrator=integrator)
@@ -103,7 +103,7 @@ def test_a_batch_gives_what_its_members_give_alone(integrator: Any) -> None:
         np.testing.assert_allclose(together.member(k).q, alone.q, atol=1e-10)
 
 
-def test_threads_do_not_change_a_bit_of_a_batch() -> None:
+def test_threads_give_bit_identical_batches() -> None:
     robot = kd.load("humanoid")
     q0 = robot.random(300, seed=0)
     threads, ends = kd.get_threads(), []
@@ -116,7 +116,7 @@ def test_threads_do_not_change_a_bit_of_a_batch() -> None:
     np.testing.assert_array_equal(*ends)
 
 
-def test_many_steps_in_one_call_are_as_many_calls() -> None:
+def test_many_steps_in_one_call_agree_with_single_calls() -> None:
     robot = kd.load("puma560")
     simulators = [NativeSimulator(robot) for _ in range(2)]
     tau = np.linspace(-1, 1, robot.nv)
@@ -149,7 +149,7 @@ def test_damping_slows_a_wheel_exponentially(make_wheel: Any) -> None:
 
 
 @pytest.mark.parametrize("dt", [1e-3, 1e-4])
-def test_dry_friction_stops_a_wheel_when_it_should_and_holds_it(make_wheel: Any, dt: float) -> None:
+def test_coulomb_friction_stops_a_wheel_in_time_and_keeps_it_at_rest(make_wheel: Any, dt: float) -> None:
     robot = make_wheel(friction=0.4)
     recording = simulate(robot, None, 2.0, v0=[1.0], dt=dt, record_dt=1e-2)
     expected = np.maximum(1.0 - 0.4 / 0.5 * recording.time, 0.0)  # at rest after 1.25 s
@@ -161,7 +161,7 @@ def test_dry_friction_stops_a_wheel_when_it_should_and_holds_it(make_wheel: Any,
 
 
 @pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
-def test_stops_hold_a_joint_and_give_way_as_promised(make_wheel: Any, integrator: Any) -> None:
+def test_stops_have_the_given_stiffness(make_wheel: Any, integrator: Any) -> None:
     robot = make_wheel(lower=-1.0, upper=0.2)
     stops = JointStops(frequency=100.0)
     recording = simulate(robot, lambda t, state: [2.0], 1.0, integrator=integrator, stops=stops)
@@ -184,13 +184,13 @@ def test_without_stops_joints_move_beyond_their_limits(make_wheel: Any) -> None:
     assert simulate(robot, None, 1.0, v0=[3.0], stops=None).q[-1, 0] == pytest.approx(3.0)
 
 
-def test_joints_that_follow_others_are_simulated_with_friction_and_stops(every_kind: kd.Robot) -> None:
+def test_mimic_joints_are_simulated_with_friction_and_stops(every_kind: kd.Robot) -> None:
     recording = simulate(every_kind, None, 0.05, q0=every_kind.random(seed=1), record_dt=0.05)
     assert recording.status == "complete"
     assert not np.allclose(recording.q[-1], recording.q[0])
 
 
-def test_steps_look_the_same_from_python_as_in_the_core(every_kind: kd.Robot) -> None:
+def test_resistance_in_python_agrees_with_the_core(every_kind: kd.Robot) -> None:
     """The law of resistance is written twice: hard contacts need it too."""
     robot = kd.load("panda")
     simulator = NativeSimulator(robot, dt=1e-3)

@@ -1,4 +1,4 @@
-"""What simulate does round the physics: rates, sensors, pushes, signals, runs that end early."""
+"""simulate around the physics: rates, sensors, pushes, signals, runs that end early."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Counter:
         return np.full(state.v.shape, self.tau)
 
 
-def test_a_controller_is_called_at_its_own_rate_and_its_torque_held(pendulum: kd.Robot) -> None:
+def test_a_controller_is_called_at_its_rate_and_its_torque_is_constant_in_between(pendulum: kd.Robot) -> None:
     controller = Counter()
     recording = simulate(pendulum, controller, 0.1, q0=[0.5], control_dt=0.01, record_dt=0.005)
     np.testing.assert_allclose(controller.times, np.arange(10) * 0.01)
@@ -40,7 +40,7 @@ def test_a_controller_is_called_at_its_own_rate_and_its_torque_held(pendulum: kd
     np.testing.assert_array_equal(recording.q, fine.q[::5])
 
 
-def test_ticks_are_not_held_up_by_what_was_there_before_and_all_is_as_it_was_afterwards(pendulum: kd.Robot) -> None:
+def test_garbage_collection_is_frozen_during_a_run_only(pendulum: kd.Robot) -> None:
     before, frozen = gc.get_freeze_count(), []
 
     def controller(t: float, state: kd.State) -> np.ndarray:
@@ -59,7 +59,7 @@ def test_torques_act_from_their_row_on(pendulum: kd.Robot) -> None:
     assert (recording.tau[:50] == 1.0).all() and (recording.tau[50:] == -1.0).all()
 
 
-def test_controllers_move_the_robot_as_asked() -> None:
+def test_controllers_move_the_robot_as_commanded() -> None:
     robot = kd.load("puma560")
     target = 0.5 * robot.random(seed=3)
 
@@ -80,7 +80,7 @@ def test_a_batch_is_controlled_as_a_batch(pendulum: kd.Robot) -> None:
     assert controller.seen[0][0].shape == (2, 1) and recording.tau.shape == (11, 2, 1)
 
 
-def test_torques_are_cut_to_the_effort_limits() -> None:
+def test_torques_are_clipped_to_the_effort_limits() -> None:
     robot = kd.load("panda")
     recording = simulate(robot, lambda t, state: np.full(robot.nv, 1e5), 0.002)
     np.testing.assert_array_equal(recording.tau[0], robot.limits.effort)
@@ -97,7 +97,7 @@ def test_a_delayed_controller_sees_the_past(pendulum: kd.Robot) -> None:
     np.testing.assert_array_equal(recording.signals["q_measured"][:10], seen)
 
 
-def test_noise_has_the_deviation_asked_for_and_follows_its_seed() -> None:
+def test_noise_has_the_given_deviation_and_seed() -> None:
     robot = kd.load("humanoid").replace(gravity=[0.0, 0.0, 0.0])
     noise = {"q": 0.01, "v": np.linspace(0.0, 0.2, robot.nv)}
     runs = [simulate(robot, Counter(), 0.5, noise=noise, seed=seed, stops=None) for seed in (1, 1, 2)]
@@ -119,7 +119,7 @@ def test_a_push_changes_momentum_by_force_times_time(block: kd.Robot) -> None:
     np.testing.assert_allclose(recording.v[1, 0], 0.0, atol=1e-15)
 
 
-def test_the_controller_may_believe_in_another_robot(pendulum: kd.Robot) -> None:
+def test_the_controller_may_have_another_model(pendulum: kd.Robot) -> None:
     weightless = pendulum.replace(gravity=[0.0, 0.0, 0.0])
     seen = []
     simulate(pendulum, lambda t, state: seen.append(state.robot) or [0.0], 0.002, model=weightless)
@@ -261,7 +261,7 @@ def test_a_simulator_made_beforehand_brings_its_own_settings(pendulum: kd.Robot,
         simulate(pendulum, None, 0.1, engine=simulator, integrator="rk4")
 
 
-def test_a_row_that_is_interrupted_half_way_does_not_count(pendulum: kd.Robot) -> None:
+def test_an_interrupted_row_is_dropped(pendulum: kd.Robot) -> None:
     calls = []
 
     def signal(t: float, state: kd.State) -> float:

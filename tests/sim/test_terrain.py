@@ -44,7 +44,7 @@ def test_a_slope_is_where_its_point_and_normal_put_it() -> None:
     np.testing.assert_allclose(ground.height_and_normal(np.column_stack([xy, height]))[0], 0.0, atol=1e-9)
 
 
-def test_a_field_of_heights_has_its_heights_at_its_nodes() -> None:
+def test_a_height_field_has_its_heights_at_its_nodes() -> None:
     heights = 0.2 * np.random.default_rng(1).normal(size=(7, 5))
     ground = HeightField(heights, (0.1, 0.2), (-0.4, 0.3, 0.05))
     i, j = np.meshgrid(np.arange(1, 6), np.arange(1, 4), indexing="ij")
@@ -138,6 +138,6 @@ def test_terrain_goes_into_the_exported_text() -> None:
         ({"blocks": [(0, 0, 1, 1, 0.1)], "contacts": False}, "contacts=True"),
     ],
 )
-def test_wrong_terrain_is_said(settings: dict[str, Any], message: str) -> None:
+def test_invalid_terrain_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.InputError, match=message):
         to_mujoco(ball(), **settings)

@@ -1,4 +1,4 @@
-"""Bipeds that the tests of walking share."""
+"""Fixtures shared by the tests of walking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Footsteps: within the reach of the legs, feet never on each other, where the command wants them."""
+"""Footsteps: within the limits of the legs, without overlap, as commanded."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_limits_follow_from_the_legs_at_any_size() -> None:
 
 
 @pytest.mark.parametrize("name", ["talos", "g1"])
-def test_robots_nobody_measured_stand_and_step(name: str) -> None:
+def test_other_robots_stand_and_step(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         body = Biped.from_robot(kd.load(name))
@@ -105,7 +105,7 @@ def test_robots_nobody_measured_stand_and_step(name: str) -> None:
     )
 
 
-def test_bad_commands_say_what_is_wrong(body: Biped, limits: StepLimits) -> None:
+def test_errors_of_commands_give_the_limit(body: Biped, limits: StepLimits) -> None:
     most = limits.max_velocity(STEP)
     with pytest.raises(kd.InputError, match=f"forward velocity 2 m/s is too fast: .* can do {most[0]:.3g} m/s"):
         footsteps_from_velocity(body, [2.0, 0, 0], steps=2, limits=limits, step_time=STEP)
@@ -125,7 +125,7 @@ def test_bad_commands_say_what_is_wrong(body: Biped, limits: StepLimits) -> None
         footsteps_from_velocity(body, [0.1, 0, 0], steps=-1, limits=limits, step_time=STEP)
 
 
-def test_robots_that_cannot_walk_are_told_why() -> None:
+def test_errors_say_why_a_robot_cannot_walk() -> None:
     with pytest.raises(kd.KinodynError, match="fixed base and no feet"):
         Biped.from_robot(kd.load("ur5"))
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""The ground goes on as the feet feel it."""
+"""The ground is extrapolated from the soles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_footstep_lies_flat_on_the_plane_through_the_other_foot(gradient: tupl
     np.testing.assert_allclose(T[:2, 3], right.position)
 
 
-def test_below_the_mass_it_is_the_mean_of_what_the_feet_say() -> None:
+def test_below_the_com_the_height_is_the_mean_over_the_feet() -> None:
     soles = {"left": Footstep("left", 0.0, 0.1, 0.0, 0.02).pose, "right": Footstep("right", 0.2, -0.1, 0.0).pose}
     ground = GroundEstimate(soles, (0.1, 0.0))
     assert ground.mean_height(0.1, 0.0, ["left"]) == pytest.approx(0.03)

@@ -1,4 +1,4 @@
-"""Ctrl-C while pushes are mapped: half a simulation is no answer, and no process stays behind."""
+"""Ctrl-C during a push map: incomplete simulations have no result, and no process is left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinodyn.walking import push_maps
 from kinodyn.walking.controller import WalkingController
 
 
-def test_half_a_simulation_does_not_count_as_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_simulation_does_not_count_as_survived(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(controller: Any, observation: Any) -> Any:
         raise KeyboardInterrupt
 
@@ -27,7 +27,7 @@ def test_half_a_simulation_does_not_count_as_survived(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes end without a signal there")
-def test_an_interrupted_map_ends_its_simulations_instead_of_waiting() -> None:
+def test_an_interrupted_map_ends_its_simulations_at_once() -> None:
     before, seen = signal.getsignal(signal.SIGINT), list[Any]()
 
     def press() -> None:

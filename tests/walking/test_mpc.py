@@ -1,4 +1,4 @@
-"""Predictive control: the closed solution where nothing is in the way, and every constraint always."""
+"""MPC: the closed-form solution where no constraint is active, and all constraints always."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def assert_kept(schedule: ContactSchedule, plan: MPCPlan, t: float) -> None:
         assert margin(corners, p) > -1e-6, (time, phase.kind, phase.step - landed)
 
 
-def test_from_the_plan_s_own_state_it_is_the_closed_solution(
+def test_from_the_nominal_state_the_plan_is_the_closed_form_solution(
     schedules: list[ContactSchedule], limits: StepLimits
 ) -> None:
     for schedule in schedules:
@@ -62,7 +62,7 @@ def test_from_the_plan_s_own_state_it_is_the_closed_solution(
                 np.testing.assert_allclose(plan.shifts, 0.0, atol=1e-6)
 
 
-def test_every_plan_of_thousands_keeps_its_constraints(schedules: list[ContactSchedule]) -> None:
+def test_thousands_of_plans_satisfy_their_constraints(schedules: list[ContactSchedule]) -> None:
     rng, mpc = np.random.default_rng(1), MPC()
     statuses = []
     for k in range(1500):
@@ -85,7 +85,7 @@ def test_every_plan_of_thousands_keeps_its_constraints(schedules: list[ContactSc
     assert "failed" not in statuses
 
 
-def test_moved_footsteps_stay_within_reach_and_the_zero_moment_point_in_them(
+def test_shifted_footsteps_stay_within_limits_and_the_zmp_in_the_feet(
     schedules: list[ContactSchedule], limits: StepLimits
 ) -> None:
     rng, mpc, plain = np.random.default_rng(2), MPC(limits=limits), MPC()
@@ -109,7 +109,7 @@ def test_moved_footsteps_stay_within_reach_and_the_zero_moment_point_in_them(
     assert saved > 10
 
 
-def test_a_jump_of_the_zero_moment_point_costs_and_travel_bounds_the_landing(
+def test_jumps_of_the_zmp_are_penalised_and_travel_bounds_the_shift(
     schedules: list[ContactSchedule], limits: StepLimits
 ) -> None:
     schedule = schedules[0]
@@ -124,7 +124,7 @@ def test_a_jump_of_the_zero_moment_point_costs_and_travel_bounds_the_landing(
     assert np.abs(near.shifts[0]).max() <= 0.0015
 
 
-def test_the_same_question_has_the_same_answer_to_the_bit(schedules: list[ContactSchedule], limits: StepLimits) -> None:
+def test_equal_problems_have_bit_identical_plans(schedules: list[ContactSchedule], limits: StepLimits) -> None:
     mpc, schedule = MPC(limits=limits), schedules[3]
     first, second = (mpc(schedule, 1.3, [0.1, 0.0], [0.2, 0.1]) for _ in range(2))
     np.testing.assert_array_equal(first.trajectory.zmp, second.trajectory.zmp)

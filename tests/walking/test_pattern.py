@@ -1,4 +1,4 @@
-"""Patterns: dynamically sound, within the feet, and feasible for the robot's joints."""
+"""Walking patterns: dynamically consistent, ZMP within the feet, feasible for the joints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def assert_sound(pattern: Pattern) -> None:
 
 
 @pytest.mark.parametrize("method", ["dcm", "mpc", "preview"])
-def test_each_method_gives_a_sound_pattern(body: Biped, limits: StepLimits, method: str) -> None:
+def test_each_method_makes_a_dynamically_consistent_pattern(body: Biped, limits: StepLimits, method: str) -> None:
     pattern = walking_pattern(body, velocity=[0.3, 0.0, 0.2], steps=5, limits=limits, method=method)  # type: ignore[arg-type]
     assert_sound(pattern)
     assert len(pattern.footsteps) == 6
@@ -63,14 +63,14 @@ def test_a_goal_is_reached(body: Biped, limits: StepLimits) -> None:
     assert pattern.heading[-1] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_what_the_joints_cannot_do_is_told(body: Biped) -> None:
+def test_infeasible_patterns_are_reported(body: Biped) -> None:
     limits = StepLimits.from_robot(body, check=False)
     wide = StepLimits(**{**vars(limits), "forward": 1.2, "oblique": 2.0})
     result = walking_pattern(body, velocity=[1.6, 0.0, 0.0], steps=2, limits=wide).check()
     assert not result.success and ("has an error of" in result.status or "velocity limit" in result.status)
 
 
-def test_the_same_command_gives_the_same_pattern_to_the_bit(body: Biped, limits: StepLimits) -> None:
+def test_equal_commands_give_bit_identical_patterns(body: Biped, limits: StepLimits) -> None:
     one, two = (
         walking_pattern(body, velocity=[0.2, 0.05, 0.0], steps=3, limits=limits, method="mpc") for _ in range(2)
     )

@@ -1,4 +1,4 @@
-"""The planner at run time, on a pendulum: it walks, survives pushes, takes early and late landings, stops."""
+"""The planner on a pendulum: it walks, survives pushes, handles early and late touchdowns, stops."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def planner(body: Biped, limits: StepLimits) -> Planner:
 
 
 @pytest.mark.parametrize("velocity", [[0.3, 0, 0], [0.5, 0, 0], [-0.15, 0, 0], [0, 0.1, 0], [0.2, 0, 0.2]])
-def test_it_walks_at_the_command(planner: Planner, velocity: list[float]) -> None:
+def test_the_planner_walks_at_the_commanded_velocity(planner: Planner, velocity: list[float]) -> None:
     planner.command(velocity)
     run = walk(planner, 7.0)
     assert run.stood
@@ -67,7 +67,7 @@ def test_it_walks_at_the_command(planner: Planner, velocity: list[float]) -> Non
     assert np.abs(np.diff(run.feet, axis=0)).max() < 1.02 * max(fastest(planner, stride), 0.5) * DT  # no jump
 
 
-def test_references_are_continuous_without_measurements_and_feet_move_as_they_say(planner: Planner) -> None:
+def test_references_are_continuous_and_consistent_with_their_derivatives(planner: Planner) -> None:
     planner.command([0.3, 0.0, 0.1])
     before, h = None, 1e-3
     for k in range(2500):
@@ -88,7 +88,7 @@ def test_references_are_continuous_without_measurements_and_feet_move_as_they_sa
         before = ref
 
 
-def test_turning_on_the_spot_the_heading_goes_on_over_full_turns(planner: Planner) -> None:
+def test_the_heading_is_continuous_over_full_turns(planner: Planner) -> None:
     planner.command([0.0, 0.0, 0.5])
     headings = []
     for t in np.arange(0.0, 16.0, 0.04):
@@ -98,9 +98,7 @@ def test_turning_on_the_spot_the_heading_goes_on_over_full_turns(planner: Planne
     assert np.abs(np.diff(headings)).max() < 1.02 * fastest(planner, turn) * 0.04 and headings[-1] > 2 * np.pi
 
 
-def test_any_order_of_commands_stops_and_landings_leaves_feet_and_mass_without_jumps(
-    body: Biped, limits: StepLimits
-) -> None:
+def test_random_commands_stops_and_touchdowns_cause_no_jumps(body: Biped, limits: StepLimits) -> None:
     rng = np.random.default_rng(5)
     for _ in range(4):
         planner, before = Planner(body, limits=limits), None
@@ -128,7 +126,7 @@ def test_any_order_of_commands_stops_and_landings_leaves_feet_and_mass_without_j
             before = ref
 
 
-def test_it_stops_with_the_feet_together(planner: Planner) -> None:
+def test_the_planner_stops_with_the_feet_together(planner: Planner) -> None:
     planner.command([0.3, 0, 0])
     for t in np.arange(0.0, 2.0, 0.03):
         planner.update(t)
@@ -142,7 +140,7 @@ def test_it_stops_with_the_feet_together(planner: Planner) -> None:
     np.testing.assert_allclose(ref.com_velocity, 0.0, atol=1e-2)
 
 
-def test_pushes_while_walking_are_survived_that_fixed_steps_do_not_survive(body: Biped, limits: StepLimits) -> None:
+def test_adapted_steps_survive_pushes_that_fixed_steps_do_not(body: Biped, limits: StepLimits) -> None:
     survived = {True: 0, False: 0}
     angles = 0.3 + np.arange(8) * np.pi / 4
     pushes = [(1.5 + 0.15 * k, 0.35 * np.array([np.cos(a), np.sin(a)])) for k, a in enumerate(angles)]
@@ -154,13 +152,13 @@ def test_pushes_while_walking_are_survived_that_fixed_steps_do_not_survive(body:
     assert survived[True] >= 7 and survived[False] <= 5, survived
 
 
-def test_a_robot_that_stands_is_pushed_and_steps(planner: Planner) -> None:
+def test_a_pushed_standing_robot_steps(planner: Planner) -> None:
     run = walk(planner, 3.5, (0.2, np.array([0.45, 0.0])))
     assert run.stood and planner.standing(3.5)
     assert run.feet[-1, :, 0].min() > 0.05  # both feet went along
 
 
-def test_an_early_landing_begins_the_next_step_at_once(planner: Planner) -> None:
+def test_an_early_touchdown_starts_the_double_support_at_once(planner: Planner) -> None:
     planner.command([0.3, 0, 0])
     planner.update(0.0)
     phase = next(phase for phase in planner.schedule.phases if phase.swing is not None)
@@ -176,7 +174,7 @@ def test_an_early_landing_begins_the_next_step_at_once(planner: Planner) -> None
     np.testing.assert_allclose(ref.feet[side].pose[:3, 3], where[:3, 3], atol=1e-9)
 
 
-def test_a_late_landing_keeps_the_foot_coming_down(body: Biped, limits: StepLimits) -> None:
+def test_a_late_touchdown_continues_the_descent(body: Biped, limits: StepLimits) -> None:
     planner = Planner(body, limits=limits, adapt=False)
     planner.command([0.3, 0, 0])
     planner.update(0.0)
@@ -202,7 +200,7 @@ def test_a_command_beyond_the_limits_changes_nothing(planner: Planner) -> None:
         planner.delay(0.0, -1.0)
 
 
-def test_the_same_run_gives_the_same_motion_to_the_bit(body: Biped, limits: StepLimits) -> None:
+def test_equal_runs_are_bit_identical(body: Biped, limits: StepLimits) -> None:
     runs = []
     for _ in range(2):
         planner = Planner(body, limits=limits)

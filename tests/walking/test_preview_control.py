@@ -1,4 +1,4 @@
-"""Preview control: gains against Riccati solutions computed otherwise, and against the best of all controls."""
+"""Preview control: gains against a Riccati recursion, and against the least-squares optimum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for the strongest push does not jump over a weaker one that is not survived."""
+"""The search for the strongest push stops at the first fall."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinodyn.walking import push_maps
 
 
 @pytest.mark.parametrize(("weak", "strong"), [(1.02, 1.4), (2.1, 2.3), (0.1, 3.0)])
-def test_what_is_survived_is_below_the_first_fall(weak: float, strong: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_is_below_the_first_fall(weak: float, strong: float, monkeypatch: pytest.MonkeyPatch) -> None:
     robot = kd.load("humanoid")
     bound = push_maps.push_map(robot, [0.0], resolution=0.9, largest=1.0, processes=1).bound[0]
 
@@ -21,7 +21,7 @@ def test_what_is_survived_is_below_the_first_fall(weak: float, strong: float, mo
     assert weak - 0.05 <= found.ratio[0] <= weak
 
 
-def test_all_that_is_tried_may_be_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_ends_at_the_largest_push(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_maps, "survives_push", lambda *given, **more: True)
     found = push_maps.push_map(kd.load("humanoid"), [0.0, 1.0], largest=1.3, processes=1)
     assert found.ratio == pytest.approx([1.3, 1.3])

@@ -1,4 +1,4 @@
-"""The schedule: phases without gaps, a pendulum that obeys its equation, and what it can catch."""
+"""The contact schedule: phases without gaps, the nominal LIPM trajectory, the capture region."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_phases_follow_each_other_and_alternate(schedule: ContactSchedule) -> No
     assert sum(schedule.contacts(schedule.phases[2].start + 0.01).values()) == 1
 
 
-def test_the_planned_zero_moment_point_is_always_in_the_feet(schedule: ContactSchedule) -> None:
+def test_the_planned_zmp_is_always_in_the_feet(schedule: ContactSchedule) -> None:
     for t in np.linspace(0, schedule.end + 0.5, 300):
         assert margin(schedule.at(t).polygon, schedule.nominal.at(t).zmp) > 0.005
 
@@ -60,7 +60,7 @@ def test_the_pendulum_obeys_its_equation_starts_and_ends_at_rest(schedule: Conta
         np.testing.assert_allclose([m[k] for m in one], motion[k][::100], atol=1e-12)
 
 
-def test_a_path_of_minutes_is_as_exact_as_one_of_seconds() -> None:
+def test_a_trajectory_of_minutes_is_as_exact_as_one_of_seconds() -> None:
     times = np.arange(0.0, 300.0, 0.5)
     zmp = 0.1 * np.random.default_rng(0).normal(size=(len(times), 2))
     path = LIPMTrajectory(times, zmp, 3.3, com=(0.0, 0.0), dcm_end=zmp[-1])
@@ -74,7 +74,7 @@ def test_a_path_of_minutes_is_as_exact_as_one_of_seconds() -> None:
         path(-1.0)
 
 
-def test_what_can_be_caught_is_caught_by_pressing_on_the_edge(schedule: ContactSchedule) -> None:
+def test_the_capture_region_is_reached_with_the_zmp_on_the_edge(schedule: ContactSchedule) -> None:
     """At the bound, the farthest pressure in a direction, all the time, ends exactly at the edge of the last feet."""
     w = schedule.body.omega
     t0 = schedule.phases[2].start + 0.1

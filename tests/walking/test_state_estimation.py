@@ -1,4 +1,4 @@
-"""Robots walk by what they feel: the base's true state is never read."""
+"""Walking by estimated state: the true state of the base is never read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinodyn.walking import Biped, EstimatingController, GaitSettings, make_simu
 NOISE = {"q": 1e-4, "v": 1e-2, "gyro": 0.01, "accelerometer": 0.1, "gyro_bias": 0.005, "accelerometer_bias": 0.03}
 
 
-def test_the_humanoid_walks_by_its_own_senses_and_knows_tilt_and_velocity() -> None:
+def test_the_humanoid_walks_by_the_estimate_and_knows_tilt_and_velocity() -> None:
     robot = kd.load("humanoid")
     result = kd.walking.walk(robot, (0.3, 0.0, 0.0), duration=7.0, estimate=True, noise=NOISE, seed=1)
     assert result.walked and result.speed == pytest.approx(0.3, rel=0.1)
@@ -94,7 +94,7 @@ def test_both_engines_measure_the_same_imu_in_free_fall_and_in_rotation() -> Non
     np.testing.assert_allclose(readings[0].acceleration, readings[1].acceleration, atol=0.1)
 
 
-def test_a_fall_is_told_by_the_true_base() -> None:
+def test_a_fall_is_detected_from_the_true_base() -> None:
     robot = kd.load("humanoid")
     push = kd.sim.Push("torso", [0.0, 1500.0, 0.0], start=0.4, duration=0.2)
     result = kd.walking.walk(robot, (0.0, 0.0, 0.0), duration=2.6, estimate=True, pushes=[push])

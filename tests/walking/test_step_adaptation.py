@@ -1,4 +1,4 @@
-"""Place and time of a step after a push: the pendulum's own answer, within reach and time."""
+"""Step adaptation after a push: consistent with the pendulum, within limits of position and time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_without_a_push_nothing_changes(limits: StepLimits) -> None:
     np.testing.assert_allclose(found.offset, OFFSET, atol=1e-6)
 
 
-def test_after_pushes_the_pendulum_arrives_where_the_answer_says_within_reach_and_time(limits: StepLimits) -> None:
+def test_adapted_steps_are_consistent_with_the_pendulum_and_the_limits(limits: StepLimits) -> None:
     rng = np.random.default_rng(0)
     kept = 0
     for push in 0.05 * rng.normal(size=(500, 2)):
@@ -47,20 +47,20 @@ def test_after_pushes_the_pendulum_arrives_where_the_answer_says_within_reach_an
     assert kept > 250
 
 
-def test_a_push_forward_lengthens_the_step_and_one_outward_is_stepped_after(limits: StepLimits) -> None:
+def test_the_step_moves_in_the_direction_of_the_push(limits: StepLimits) -> None:
     assert change(limits, np.array([0.03, 0.0])).step.x > PLANNED.x + 0.02
     assert change(limits, np.array([0.0, 0.03])).step.y > PLANNED.y + 0.02
     held = change(limits, np.array([0.03, 0.0]), travel=0.01)
     assert held.step.x <= PLANNED.x + 0.01 + 1e-6
 
 
-def test_a_push_to_the_other_side_is_met_by_a_quicker_step_that_does_not_cross(limits: StepLimits) -> None:
+def test_a_push_inward_shortens_the_step_time_and_the_feet_do_not_cross(limits: StepLimits) -> None:
     found = change(limits, np.array([0.0, -0.05]))
     assert found.remaining < LEFT - 0.01
     assert found.step.y >= limits.narrowest - 1e-6
 
 
-def test_what_no_step_can_catch_is_said(limits: StepLimits) -> None:
+def test_a_dcm_that_no_step_captures_is_reported(limits: StepLimits) -> None:
     found = change(limits, np.array([1.0, 0.0]))
     assert found.status == "relaxed" and found.missed > 0.1
     assert found.step.x == pytest.approx(limits.forward, abs=1e-4)

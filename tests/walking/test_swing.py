@@ -1,4 +1,4 @@
-"""Swing feet never jump, however often their landing is changed, and stay above the ground."""
+"""Swing trajectories are smooth, however often their target changes, and stay above the ground."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def place(scale: float = 0.3) -> Array:
     return T
 
 
-def test_it_starts_and_lands_at_rest_where_it_should() -> None:
+def test_a_swing_starts_and_ends_at_rest_at_its_poses() -> None:
     for _ in range(20):
         T0, T1 = place(), place()
         swing = SwingTrajectory(T0, T1, 1.0, 1.6, height=0.04)
@@ -32,7 +32,7 @@ def test_it_starts_and_lands_at_rest_where_it_should() -> None:
         assert heights.min() > min(T0[2, 3], T1[2, 3]) - 1e-9
 
 
-def test_it_rises_before_it_goes_on_and_is_above_its_place_before_it_lands() -> None:
+def test_a_swing_starts_and_ends_vertically() -> None:
     start, end = np.eye(4), np.eye(4)
     end[:2, 3] = (0.3, 0.1)
     swing = SwingTrajectory(start, end, 0.0, 1.0, height=0.1)
@@ -41,7 +41,7 @@ def test_it_rises_before_it_goes_on_and_is_above_its_place_before_it_lands() -> 
         assert swing(t)[2, 3] > 0.005
 
 
-def test_a_late_foot_goes_on_down_without_a_stop() -> None:
+def test_a_late_foot_descends_without_a_stop() -> None:
     swing = SwingTrajectory(np.eye(4), place(), 0.0, 0.5)
     lower = swing.target.copy()
     lower[2, 3] -= 0.002
@@ -65,7 +65,7 @@ def test_velocity_and_acceleration_are_derivatives() -> None:
     np.testing.assert_allclose(swing(t, 2), (swing(t + h, 1) - swing(t - h, 1)) / (2 * h), atol=1e-5)
 
 
-def test_one_time_is_the_same_as_many() -> None:
+def test_single_times_agree_with_batches() -> None:
     swing = SwingTrajectory(place(), place(), 0.0, 0.7)
     swing.retarget(0.2, place(), 0.6)
     times = np.linspace(-0.1, 0.8, 40)
@@ -74,7 +74,7 @@ def test_one_time_is_the_same_as_many() -> None:
             np.testing.assert_allclose(one, many[k], atol=1e-10)
 
 
-def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
+def test_random_changes_of_target_and_time_cause_no_jumps() -> None:
     lowest = np.inf
     for _ in range(150):
         level = place()
@@ -103,7 +103,7 @@ def test_it_never_jumps_under_random_changes_of_place_and_time() -> None:
     assert lowest > -1e-6
 
 
-def test_a_foot_that_was_coming_down_does_not_go_through_the_ground_when_the_landing_is_put_off() -> None:
+def test_a_descending_foot_stays_above_the_ground_when_its_touchdown_is_delayed() -> None:
     T = np.eye(4)
     T[0, 3] = 0.3
     for late in (0.55, 0.58, 0.595):

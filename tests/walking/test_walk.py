@@ -1,4 +1,4 @@
-"""Robots walk in MuJoCo, moved by nothing but their torques."""
+"""Robots walk in MuJoCo, actuated by joint torques alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load(name: str) -> kd.Robot:
 
 
 @pytest.mark.parametrize("name", ["humanoid", "humanoid, small", "talos", "g1"])
-def test_robots_that_nobody_tuned_walk_and_stop(name: str) -> None:
+def test_robots_without_tuning_walk_and_stop(name: str) -> None:
     robot = load(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)  # meshes that MuJoCo cannot read
@@ -37,7 +37,7 @@ def test_robots_that_nobody_tuned_walk_and_stop(name: str) -> None:
     assert np.abs(result.recording.v[-50:, :3]).max() < 0.05  # it stands in the end
 
 
-def test_it_keeps_its_speed_turns_and_is_the_same_every_time() -> None:
+def test_walks_keep_speed_and_turn_rate_and_are_bit_identical() -> None:
     robot = kd.load("humanoid")
     first, second = (kd.walking.walk(robot, (0.3, 0.0, 0.1), duration=6.0) for _ in range(2))
     assert first.speed == pytest.approx(0.3, rel=0.1)
@@ -47,7 +47,7 @@ def test_it_keeps_its_speed_turns_and_is_the_same_every_time() -> None:
     np.testing.assert_array_equal(first.recording.q, second.recording.q)
 
 
-def test_a_push_too_strong_is_called_a_fall_and_the_recording_is_kept(tmp_path: Path) -> None:
+def test_a_fall_is_reported_and_the_recording_kept(tmp_path: Path) -> None:
     robot = kd.load("humanoid")
     push = kd.sim.Push("torso", [0.0, 3000.0, 0.0], start=1.0, duration=0.2)
     result = kd.walking.walk(robot, (0.0, 0.0, 0.0), duration=4.0, pushes=[push])
@@ -57,7 +57,7 @@ def test_a_push_too_strong_is_called_a_fall_and_the_recording_is_kept(tmp_path: 
     assert (tmp_path / "walk.png").stat().st_size > 10_000
 
 
-def test_it_walks_to_a_goal_and_stands_there() -> None:
+def test_the_humanoid_walks_to_a_goal_and_stands_there() -> None:
     result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), goal=(0.5, 0.2, 0.5))
     assert result.walked and abs(result.heading_drift) < np.deg2rad(2.0)
     robot, q = result.body.robot, result.recording.q[-1]
@@ -66,7 +66,7 @@ def test_it_walks_to_a_goal_and_stands_there() -> None:
     assert result.recording.duration < 8.0  # it does not go on stepping
 
 
-def test_it_stops_when_it_has_walked_a_distance() -> None:
+def test_the_humanoid_stops_after_a_distance() -> None:
     result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), distance=0.8)
     assert result.walked and result.distance == pytest.approx(0.8, abs=0.12)
     figures = result.summary()
@@ -74,7 +74,7 @@ def test_it_stops_when_it_has_walked_a_distance() -> None:
     assert max(figures["torques"].values()) == figures["torque"] <= 1.0 + 1e-9
 
 
-def test_a_slope_that_nobody_told_it_of_is_felt() -> None:
+def test_an_unknown_slope_is_estimated() -> None:
     x = np.arange(-1.0, 4.0, 0.05)
     rise = np.tan(np.deg2rad(5.0)) * np.maximum(x - 0.4, 0.0)
     ground = kd.contact.HeightField(np.tile(rise[:, None], 3), (0.05, 1.0), (-1.0, -1.0))
@@ -86,7 +86,7 @@ def test_a_slope_that_nobody_told_it_of_is_felt() -> None:
 
 
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2])
-def test_a_push_that_topples_it_is_caught_by_a_step(angle: float) -> None:
+def test_a_step_recovers_from_a_push_beyond_the_bound(angle: float) -> None:
     robot = kd.load("humanoid")
     body = kd.walking.Biped.from_robot(robot)
     polygon = kd.balance.support_polygon(robot, body.q, list(body.feet.values()))
@@ -97,7 +97,7 @@ def test_a_push_that_topples_it_is_caught_by_a_step(angle: float) -> None:
     assert survives_push(robot, angle, 0.7 * float(bound))
 
 
-def test_a_robot_that_is_too_weak_is_told_which_joint() -> None:
+def test_the_error_of_a_weak_robot_names_the_joint() -> None:
     description = kd.load("humanoid").description
     joints = [replace(joint, effort=30.0) if "knee" in joint.name else joint for joint in description.joints]
     weak = kd.Robot(replace(description, joints=tuple(joints)))
@@ -105,7 +105,7 @@ def test_a_robot_that_is_too_weak_is_told_which_joint() -> None:
         kd.walking.walk(weak)
 
 
-def test_who_cannot_walk_is_told_before_anything_moves() -> None:
+def test_errors_are_raised_before_the_simulation_starts() -> None:
     with pytest.raises(InputError, match="goal"):
         kd.walking.walk(kd.load("humanoid"), goal=(1e4, 0.0, 0.0))
     with pytest.raises(InputError, match="not both"):
@@ -118,13 +118,13 @@ def test_who_cannot_walk_is_told_before_anything_moves() -> None:
         kd.walking.walk(kd.load("humanoid"), duration=1.0)
 
 
-def test_a_robot_is_pushed_while_it_walks() -> None:
+def test_a_walking_robot_survives_a_push() -> None:
     robot = kd.load("humanoid")
     impulse = 0.2 * robot.mass  # 0.2 m/s
     assert survives_push(robot, np.pi / 2, impulse, stepping=True, velocity=(0.3, 0.0, 0.0))
 
 
-def test_hips_catch_a_push_that_ankles_alone_do_not() -> None:
+def test_the_hip_strategy_recovers_from_a_push_that_ankles_alone_do_not() -> None:
     robot = kd.load("humanoid")
     body = kd.walking.Biped.from_robot(robot)
     polygon = kd.balance.support_polygon(robot, body.q, list(body.feet.values()))

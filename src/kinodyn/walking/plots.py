@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from kinodyn import kinematics
-
-if TYPE_CHECKING:
-    from kinodyn.walking.push_maps import PushMap
-    from kinodyn.walking.result import WalkResult
+from kinodyn.arrays import Array
+from kinodyn.recording import Recording
+from kinodyn.walking.biped import Biped
 
 COLOURS = {"left": "tab:blue", "right": "tab:orange"}
 
 
-def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
+class SurvivedPushes(Protocol):
+    """What is drawn of a `PushMap`, whose attributes these are."""
+
+    @property
+    def robot(self) -> str: ...  # noqa: D102
+    @property
+    def condition(self) -> str: ...  # noqa: D102
+    @property
+    def directions(self) -> Array: ...  # noqa: D102
+    @property
+    def survived(self) -> Array: ...  # noqa: D102
+    @property
+    def bound(self) -> Array: ...  # noqa: D102
+
+
+def draw_walk(body: Biped, recording: Recording, steps: int, path: str | os.PathLike[str] | None) -> Any:
     """Draw footprints, CoM and ZMP from above, then lateral motion and normal forces over time."""
     from matplotlib.figure import Figure
 
-    body, recording = result.body, result.recording
     robot, t, q = body.robot, recording.time, recording.q
     figure = Figure(figsize=(9.0, 8.0), layout="constrained")
     above, sideways, load = figure.subplots(3, 1, height_ratios=(1.2, 1.0, 1.0))
@@ -41,7 +54,7 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     for values, colour in ((zmp, "black"), (com, "tab:red")):
         sideways.plot(t, values[:, 1], color=colour, lw=1)
     above.set_aspect("equal", adjustable="datalim")
-    above.set(xlabel="x [m]", ylabel="y [m]", title=f"{recording.robot}: {result.steps} steps")
+    above.set(xlabel="x [m]", ylabel="y [m]", title=f"{recording.robot}: {steps} steps")
     sideways.set(ylabel="y [m]")
     load.set(xlabel="time [s]", ylabel="normal force [N]")
     above.legend(loc="lower right", fontsize="small", ncols=2)
@@ -53,7 +66,7 @@ def draw(result: WalkResult, path: str | os.PathLike[str] | None) -> Any:
     return figure
 
 
-def draw_pushes(maps: Sequence[PushMap], path: str | os.PathLike[str] | None) -> Any:
+def draw_pushes(maps: Sequence[SurvivedPushes], path: str | os.PathLike[str] | None) -> Any:
     """Draw the strongest pushes survived in each direction around the robot, and the bound of the pendulum."""
     from matplotlib.figure import Figure
 

@@ -29,6 +29,7 @@ from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.engines import Engine, make_simulator
 from kinodyn.walking.planner import Planner
+from kinodyn.walking.plots import draw_pushes
 from kinodyn.walking.settings import GaitSettings
 
 STANDING_TIME, WALKING_TIME = 0.5, 3.0  # [s] before a push on a standing and on a walking robot
@@ -99,8 +100,6 @@ class PushMap:
         -------
         matplotlib.figure.Figure
         """
-        from kinodyn.walking.plots import draw_pushes
-
         return draw_pushes([self], path)
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.recording import Recording
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.plots import draw_walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +97,7 @@ class WalkResult:
         -------
         matplotlib.figure.Figure
         """
-        from kinodyn.walking.plots import draw
-
-        return draw(self, path)
+        return draw_walk(self.body, self.recording, self.steps, path)
 
     def summary(self) -> dict[str, Any]:
         """Return all metrics as plain numbers, ready for JSON; None where a value is not defined."""
