@@ -48,7 +48,7 @@ class ActiveSet {
                long directions, long n, bool best_effort) {
         of_ = &constraints, space_ = &space, from_ = from;
         m_ = directions, end_ = padded(n);
-        active_ = 0, iterations = 0, direct_ = false;
+        active_ = 0, iterations = 0, direct_ = false, J_square_ = -1;
         const long count = constraints.count;
         of_->evaluate(from, value_);
         for (long i = 0; i < count; ++i) {
@@ -194,8 +194,10 @@ class ActiveSet {
         const long variable = of_->variable_of(i);
         if (variable >= 0) {
             for (long k = 0; k < m_; ++k) d_[k] = sign * J[k][variable];
+            normal_square_ = 1;
         } else {
             of_->normal(i, normal_);
+            normal_square_ = dot(normal_, normal_, 0, end_);
             multiply(J, m_, normal_, end_, d_);
             for (long k = 0; k < m_; ++k) d_[k] *= sign;
         }
@@ -203,12 +205,21 @@ class ActiveSet {
     }
 
     // Whether the constraint behind d depends on those that are active: at most the share `least` of the square of d
-    // lies in the directions that they leave.
+    // lies in the directions that they leave, or no more than the rounding of d.
     bool blocked(double least) {
+        constexpr double rounding_of_d = 1e-28;  // square of a hundred units in the last place
         const long split = padded(active_) < m_ ? padded(active_) : m_, end = padded(m_);
         slope_ = dot(d_, d_, padded(active_), end);
         for (long k = active_; k < split; ++k) slope_ += d_[k] * d_[k];
-        return !(slope_ > least * dot(d_, d_, 0, end));
+        return !(slope_ > least * dot(d_, d_, 0, end) && slope_ > rounding_of_d * J_square() * normal_square_);
+    }
+    // The squares of all elements of J, which rotations of its rows do not change.
+    double J_square() {
+        if (J_square_ < 0) {
+            J_square_ = 0;
+            for (long k = 0; k < m_; ++k) J_square_ += dot(J[k], J[k], 0, end_);
+        }
+        return J_square_;
     }
 
     long most_violated() {
@@ -314,6 +325,7 @@ class ActiveSet {
     const NullSpace* space_ = nullptr;
     const double* from_ = nullptr;
     long m_ = 0, end_ = 0, active_ = 0;
+    double normal_square_ = 0, J_square_ = -1;
     double slope_ = 0;     // square of the part of d beyond the active constraints: progress per unit of multiplier
     bool direct_ = false;  // x has been reached from the unconstrained minimum in one step
     Matrix R_;             // row j: column j of the triangular factor of the active constraints
