@@ -40,7 +40,7 @@ def assert_stands_at_limit(sentence: str, q: np.ndarray) -> None:
 @pytest.mark.parametrize(("ahead", "pitch"), [(1.2, 0.0), (1.2, -1.0), (2.0, -1.0)])
 def test_conflicts_of_a_posture_name_tasks_and_joints_that_stand_at_position_limits(ahead: float, pitch: float) -> None:
     solver = reach(ahead, pitch)
-    result = solver.solve(STAND, iterations=2000)
+    result = solver.solve(STAND, iterations=4000)
     assert result.status == "conflict"
     names = {task.name for task in solver.tasks} | {"balance"}
     said = [other for conflict in result.conflicts for other in conflict.against]
