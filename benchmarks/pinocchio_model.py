@@ -79,7 +79,7 @@ def joint_model(joint: Joint) -> Any:
 
 
 def add_joint(model: Any, joint: Joint, parent: int, T_parent_child: Any) -> tuple[int, Any]:
-    """Add a joint, and tell which of the model's bodies carries the child and where; a fixed joint adds nothing."""
+    """Add a joint; return the body that carries the child and its placement. A fixed joint adds no body."""
     kind = joint_model(joint)
     if kind is None:
         return parent, T_parent_child

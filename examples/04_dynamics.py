@@ -17,9 +17,9 @@ np.set_printoptions(precision=2, suppress=True)
 # Torques that compensate gravity, and their share of the limits.
 arm = kd.load("ur5")
 q = np.deg2rad([0.0, -30.0, 30.0, 0.0, 0.0, 0.0])
-hold = kd.dynamics.gravity(arm, q)
-print("gravity torques [N m]:          ", hold)
-print("share of the limits [%]:        ", 100 * np.abs(hold) / arm.limits.effort)
+tau_gravity = kd.dynamics.gravity(arm, q)
+print("gravity torques [N m]:          ", tau_gravity)
+print("fraction of the limits [%]:     ", 100 * np.abs(tau_gravity) / arm.limits.effort)
 
 # A load of 3 kg in the hand is a wrench on the hand frame, in world axes.
 hand = arm.frame_names[-1]
@@ -76,7 +76,7 @@ if options.plot:
     figure = Figure(figsize=(9.5, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     names = [f"joint {i + 1}" for i in range(arm.nv)]
-    left.bar(np.arange(arm.nv) - 0.2, 100 * np.abs(hold) / arm.limits.effort, 0.4, label="alone")
+    left.bar(np.arange(arm.nv) - 0.2, 100 * np.abs(tau_gravity) / arm.limits.effort, 0.4, label="alone")
     left.bar(np.arange(arm.nv) + 0.2, 100 * np.abs(loaded) / arm.limits.effort, 0.4, label="with 3 kg")
     left.set_xticks(range(arm.nv), names)
     left.set(title="gravity torques", ylabel="fraction of the limit [%]")

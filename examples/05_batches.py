@@ -51,8 +51,8 @@ print(f"power of each joint for 100 postures x 50 velocities: an array of {power
 hand, still = robot.description.end_effectors["left_hand"], np.zeros(robot.nv)
 for weight in (5.0, 10.0, 20.0):
     load = {hand: np.array([0.0, 0.0, -9.81 * weight, 0.0, 0.0, 0.0])}
-    hold = kd.dynamics.inverse(robot, q, still, still, wrenches=load)
-    possible = np.all(np.abs(hold[:, 6:]) < robot.limits.effort[6:], axis=1)
+    tau = kd.dynamics.inverse(robot, q, still, still, wrenches=load)
+    possible = np.all(np.abs(tau[:, 6:]) < robot.limits.effort[6:], axis=1)
     print(f"{weight:4.0f} kg in the left hand can be held in {possible.mean():.0%} of {n} random postures")
 
 # The CoM of all postures relative to the base.

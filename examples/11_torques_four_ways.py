@@ -51,8 +51,8 @@ for link, part in kd.derivation.link_forces(arm, q, v, a).items():
 by_projection = kd.derivation.projected_newton_euler(arm, q, v, a)
 print("   tau =", by_projection, "N m")
 
-# Third way. The arm taken apart: two rods that move freely in the plane (x, y, angle each) and two pins that hold them.
-# Of the six coordinates two are independent, the angles of the rods; the pins do no work in a motion they allow.
+# Third, virtual work. The arm taken apart: two rods that move freely in the plane (x, y, angle), joined by two pins.
+# Of the six coordinates two are independent, the angles of the rods; the pins do no work in admissible motions.
 print("\n3. Virtual work: two free rods, held by pins at the shoulder and at the elbow")
 inertia = Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.diag([1e-3, 1 / 12, 1 / 12]))
 T_rod_end = kd.spatial.pose([1.0, 0.0, 0.0], np.eye(3))

@@ -51,14 +51,14 @@ def draw_time(ax: Any, recording: kd.Recording, title: str) -> None:
     ax.grid(alpha=0.3)
 
 
-def plot(file: str, held: kd.Recording, stepped: kd.Recording) -> None:
+def plot(file: str, standing: kd.Recording, stepping: kd.Recording) -> None:
     """Draw the same push without and with steps."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    draw_time(left, held, f"without stepping: falls at {held.time[-1]:.1f} s")
-    draw_time(right, stepped, "with stepping: stays upright")
+    draw_time(left, standing, f"without stepping: falls at {standing.time[-1]:.1f} s")
+    draw_time(right, stepping, "with stepping: stays upright")
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
     figure.savefig(file, dpi=80)
 

@@ -1,4 +1,4 @@
-"""What tests of several packages share: instruction sets, a zoo of robots, random states, interrupts that are heard."""
+"""Fixtures shared by the tests of several packages: instruction sets, test robots, random states, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kinodyn.description.base import with_base
 from kinodyn.description.types import Description, Frame, Inertia, Joint, Link, Mimic
 from kinodyn.model.robot import Robot
 
-# Shells start background jobs with Ctrl-C ignored; the tests of it send the signal themselves.
+# Shells ignore Ctrl-C in background jobs; the tests send the signal themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=_core.instruction_sets())
 def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run the test once with each instruction set that this processor has."""
+    """Run the test once with each instruction set of this processor."""
     before = _core.instruction_set()
     assert _core.use_instruction_set(request.param)
     yield request.param
@@ -31,7 +31,7 @@ def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def placed(seed: int, extent: float = 0.5) -> Array:
-    """Make a pose that is parallel to nothing."""
+    """Return a random pose."""
     rng = np.random.default_rng(seed)
     T = np.eye(4)
     T[:3, :3] = Rotation.from_rotvec(rng.normal(size=3)).as_matrix()
@@ -40,7 +40,7 @@ def placed(seed: int, extent: float = 0.5) -> Array:
 
 
 def heavy(name: str, seed: int) -> Link:
-    """Make a link with a full inertia matrix that a body could have."""
+    """Return a link with a full, physically consistent inertia matrix."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(8, 3)) * 0.2
     masses = rng.uniform(0.1, 0.5, 8)
@@ -51,13 +51,13 @@ def heavy(name: str, seed: int) -> Link:
 
 
 def direction(seed: int) -> Array:
-    """Make a unit vector."""
+    """Return a random unit vector."""
     axis = np.random.default_rng(seed).normal(size=3)
     return np.asarray(axis / np.linalg.norm(axis))
 
 
 def chain(*kinds: str, **options: float) -> Description:
-    """Hang one joint of each kind on the one before; axes and placements are arbitrary."""
+    """Return a chain with one joint of each kind; axes and placements are random."""
     links = [Link("l0"), *(heavy(f"l{i + 1}", i) for i in range(len(kinds)))]
     joints = [
         Joint(f"j{i + 1}", kind, f"l{i}", f"l{i + 1}", placed(i), direction(i), **options)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def chain(*kinds: str, **options: float) -> Description:
 
 
 def mimics() -> Description:
-    """A leader between its followers: chains of mimics, sliding after turning, in other branches, before and after."""
+    """Return a robot with mimic joints: chained, prismatic after revolute, in other branches, before and after."""
     parents = {"a": "root", "b": "a", "c": "b", "d": "b", "e": "root", "f": "e", "g": "d"}
     kinds = {"a": "revolute", "b": "revolute", "c": "prismatic", "d": "ball", "e": "continuous", "f": "revolute"}
     follow = {"a": Mimic("f", -2.0, 0.3), "c": Mimic("b", 0.5, -0.1), "e": Mimic("a", 0.7, 0.2), "g": Mimic("b", 1.5)}
@@ -92,7 +92,7 @@ def mimics() -> Description:
 
 
 def two_free_bodies() -> Description:
-    """Two bodies that share nothing but the world."""
+    """Return a robot of two independent bodies."""
     joints = (
         Joint("free1", "floating", "world", "one", placed(1)),
         Joint("swing", "revolute", "one", "arm", placed(2), direction(2)),
@@ -102,7 +102,7 @@ def two_free_bodies() -> Description:
 
 
 def deep(n: int) -> Description:
-    """Chain many short links, with axes that alternate."""
+    """Return a chain of many short links with alternating axes."""
     T = np.eye(4)
     T[2, 3] = 0.02
     inertia = Inertia(0.1, np.array([0.0, 0.001, 0.01]), np.diag([2e-3, 2e-3, 2e-3]))
@@ -134,19 +134,19 @@ ZOO: dict[str, Callable[[], Robot]] = {
 
 @pytest.fixture(scope="session", params=ZOO)
 def robot(request: pytest.FixtureRequest) -> Robot:
-    """Give each robot of the zoo in turn."""
+    """Run the test with each of the test robots."""
     return ZOO[request.param]()
 
 
 @pytest.fixture(scope="session")
 def deep_chain() -> Callable[[int], Description]:
-    """Give the maker of long chains."""
+    """Return the function that makes long chains."""
     return deep
 
 
 @pytest.fixture(scope="session")
 def zoo() -> dict[str, Callable[[], Robot]]:
-    """Give the makers of all robots by name."""
+    """Return the functions that make the test robots, by name."""
     return ZOO
 
 
@@ -155,7 +155,7 @@ State4 = tuple[Array, Array, Array, Array]
 
 @pytest.fixture(scope="session")
 def states() -> Callable[..., State4]:
-    """Give the function that draws q, v, a, tau, n of each, or one if n is None."""
+    """Return the function that draws n samples of q, v, a, tau, or one if n is None."""
 
     def draw(robot: Robot, n: int | None = None, seed: int = 0) -> State4:
         rng = np.random.default_rng(seed)
@@ -167,7 +167,7 @@ def states() -> Callable[..., State4]:
 
 @pytest.fixture(scope="session")
 def assert_close() -> Callable[..., None]:
-    """Give the check that two arrays agree but for a share of their largest number, or of 1 if all are smaller."""
+    """Return the check that two arrays agree relative to their largest entry, or to 1 if all are smaller."""
 
     def check(found: Array, expected: Array, tolerance: float = 1e-11) -> None:
         expected = np.asarray(expected)
@@ -179,7 +179,7 @@ def assert_close() -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def rate() -> Callable[..., Array]:
-    """Give the numerical derivative of f(t) at 0, of fourth order."""
+    """Return the function for numerical derivatives of f(t) at 0, of fourth order."""
 
     def derivative(f: Callable[[float], Array], h: float = 1e-3) -> Array:
         return np.asarray((8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h))
@@ -189,7 +189,7 @@ def rate() -> Callable[..., Array]:
 
 @pytest.fixture(scope="session")
 def every_kind() -> Robot:
-    """Hang a joint of each kind on the one before, and two that follow others: links l0 to l9."""
+    """Return a chain with a joint of each kind and two mimic joints: links l0 to l9."""
     kinds = ("revolute", "prismatic", "continuous", "ball", "planar", "revolute", "prismatic", "floating", "revolute")
     links = [Link(f"l{i}", Inertia(1.0 + i, placed(i, 0.4)[:3, 3], np.diag([0.1, 0.2, 0.25]))) for i in range(10)]
     mimic = {5: Mimic("j0", -1.5, 0.2), 6: Mimic("j1", 0.5)}

@@ -1,5 +1,4 @@
-"""Read the imports of kinodyn's modules from their source, wherever they stand: at the top, under TYPE_CHECKING, in
-functions."""
+"""Read the imports between kinodyn's modules: at the top, under TYPE_CHECKING and in functions."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def imports(package: Path = PACKAGE) -> Iterator[Import]:
     """Find all imports of kinodyn's modules by each other.
 
     `from kinodyn.ik import solve` imports the module `kinodyn.ik.solve` if there is one, otherwise `kinodyn.ik`. The
-    packages on the way are not counted: every module would import its own package.
+    parent packages are not counted: every module would import its own package.
     """
     known = modules(package)
     for importer, path in known.items():

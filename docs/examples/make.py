@@ -46,10 +46,10 @@ def make(script: Path) -> None:
 
 def main() -> None:
     """Run the selected examples, or all, and remove files of examples that no longer exist."""
-    wanted = tuple(sys.argv[1:])
+    selected = tuple(sys.argv[1:])
     scripts = sorted(SCRIPTS.glob("[0-9]*.py"))
     for script in scripts:
-        if not wanted or script.name.startswith(wanted):
+        if not selected or script.name.startswith(selected):
             start = time.perf_counter()
             make(script)
             size = (PICTURES / f"{script.stem}.png").stat().st_size

@@ -1,4 +1,4 @@
-"""How tests call the command line: in this process, as the script does."""
+"""Fixtures that call the command line in this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinodyn.viewer.viewer import Viewer
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -59,7 +59,7 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def outside(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Look at the viewer's page in place of somebody who ends it; tells what was there."""
+    """Replace `Viewer.wait`: fetch the page, record what it shows, and press Ctrl-C."""
     seen: dict[str, Any] = {}
 
     def wait(viewer: Viewer, timeout: float | None = None) -> None:

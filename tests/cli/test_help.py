@@ -75,11 +75,11 @@ def test_the_version_is_printed(run: Run) -> None:
 
 def test_the_shell_completes_commands_and_robots(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_KINODYN_COMPLETE", "complete_bash")
-    for words, wanted in (
+    for words, expected in (
         ("kinodyn traj", "trajectory"),
         ("kinodyn fk pand", "panda"),
         ("kinodyn walk hum", "humanoid"),
     ):
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
-        assert wanted in run("kinodyn").out.split()
+        assert expected in run("kinodyn").out.split()

@@ -72,14 +72,14 @@ def test_dynamics_returns_what_the_library_computes(run: Run, quantity: str, key
     robot = kd.load("ur5")
     q, v, a, tau = (np.array(document["inputs"][name]) for name in ("q", "v", "a", "tau"))
     d = kd.dynamics
-    wanted = {
+    expected = {
         "tau": lambda: d.inverse(robot, q, v, a), "a": lambda: d.forward(robot, q, v, tau),
         "M": lambda: d.mass_matrix(robot, q), "C": lambda: d.coriolis_matrix(robot, q, v),
         "g": lambda: d.gravity(robot, q), "bias": lambda: d.bias(robot, q, v),
         "momentum": lambda: kd.centroidal.momentum(robot, q, v), "Y": lambda: d.regressor(robot, q, v, a),
         "kinetic": lambda: d.kinetic_energy(robot, q, v),
     }  # fmt: skip
-    np.testing.assert_allclose(document["result"][key], wanted[key](), atol=1e-12)
+    np.testing.assert_allclose(document["result"][key], expected[key](), atol=1e-12)
 
 
 def test_a_wrench_acts_on_the_given_frame(run: Run) -> None:

@@ -33,11 +33,11 @@ def test_a_slider_changes_one_coordinate_only(every_kind: kd.Robot) -> None:
     q = every_kind.random(seed=2)
     values = [coordinate.read(q) for coordinate in slider_coordinates(every_kind)]
     for k, coordinate in enumerate(slider_coordinates(every_kind)):
-        wanted = values[k] + 0.01
-        changed = coordinate.write(q, wanted)
+        expected = values[k] + 0.01
+        changed = coordinate.write(q, expected)
         kd.kinematics.poses(every_kind, changed)  # raises if a quaternion lost its length
         got = [other.read(changed) for other in slider_coordinates(every_kind)]
-        assert got[k] == pytest.approx(wanted, abs=1e-9)
+        assert got[k] == pytest.approx(expected, abs=1e-9)
         np.testing.assert_allclose(np.delete(got, k), np.delete(values, k), atol=1e-9)
 
 

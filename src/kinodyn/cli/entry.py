@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _fail(given, *_describe(error))
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         import kinodyn as kd
 
         print(f"kinodyn {kd.__version__} ({kd.__build__})")

@@ -1,7 +1,7 @@
 """Read the triangles of a COLLADA file (.dae), a common mesh format that trimesh alone does not read.
 
 Positions, polygons, the node tree and the unit of length are read; materials, normals and the up axis are ignored:
-robot descriptions use the coordinates as written, whatever the up axis says.
+robot descriptions use the coordinates as written, independent of the up axis.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from kinodyn.viewer.walk_panel import WalkPanel
 
 
 class Page:
-    """Everything that a browser shows; it draws what the viewer tells it to.
+    """Everything that a browser shows; the viewer decides what is drawn.
 
     Parameters
     ----------

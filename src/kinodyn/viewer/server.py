@@ -79,8 +79,8 @@ def _require_free(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(place)
     except OSError as cause:
-        wanted = f"port {port} of {host}" if port else f"host {host!r}"
-        raise KinodynError(f"the viewer cannot listen on {wanted}: {cause.strerror or cause}") from cause
+        location = f"port {port} of {host}" if port else f"host {host!r}"
+        raise KinodynError(f"the viewer cannot listen on {location}: {cause.strerror or cause}") from cause
 
 
 @contextmanager
