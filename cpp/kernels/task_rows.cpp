@@ -24,7 +24,7 @@ struct TaskRows {
         const long bodies = static_cast<long>(model.bodies.size());
         const Motion<double> motion = {w.take_as<Spatial<double>>(bodies), w.take_as<Spatial<double>>(bodies)};
         auto* force = w.take_as<Spatial<double>>(bodies);
-        Spatial<double> momentum;
+        Spatial<double> momentum = {};
         if (output == TaskOutput::Drift) move_bodies(model, world, w.in[1], {0, 0, 0}, motion, force, momentum);
         world.gather(model);
         RobotState state(model, world, w.in[0], w.in[1]);
