@@ -44,6 +44,22 @@ def shape_of(value: ArrayLike) -> tuple[int, ...]:
         return ()
 
 
+def positive(what: str, value: ArrayLike) -> float:
+    """Return one number above 0, or raise."""
+    number = numbers(what, value)
+    if number.shape != () or not number > 0.0:
+        raise InputError(f"{what} is {value!r}; give one number above 0")
+    return float(number)
+
+
+def nonnegative(what: str, value: ArrayLike) -> float:
+    """Return one number, 0 or more, or raise."""
+    number = numbers(what, value)
+    if number.shape != () or number < 0.0:
+        raise InputError(f"{what} is {value!r}; give one number, 0 or more")
+    return float(number)
+
+
 def unit_vectors(what: str, value: ArrayLike, length: int) -> Array:
     """Return `value` as vectors `(..., length)` of norm 1, or raise."""
     array = numbers(what, value, length)

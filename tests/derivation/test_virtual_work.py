@@ -203,9 +203,9 @@ def test_wrong_input_is_refused() -> None:
     q = [0.0, 0.0, 1.3]
     with pytest.raises(InputError, match="give different indices in v, from 0 to 2"):
         virtual_work(robot, q, [1.0], [0.0], pins, independent=[3])
-    with pytest.raises(InputError, match=r"u has the shape \(2,\); allowed is \(..., 1\)"):
+    with pytest.raises(InputError, match=r"u has shape \(2,\); give \(..., 1\)"):
         virtual_work(robot, q, [1.0, 2.0], [0.0], pins, independent=[0])
-    with pytest.raises(InputError, match="u_rate is not finite"):
+    with pytest.raises(InputError, match="u_rate has a value that is NaN"):
         virtual_work(robot, q, [1.0], [np.nan], pins, independent=[0])
     with pytest.raises(InputError, match="not finite"):
         virtual_work(robot, [np.nan, 0.0, 0.0], [1.0], [0.0], pins, independent=[0])

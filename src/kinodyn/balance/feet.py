@@ -19,8 +19,8 @@ from kinodyn.balance.shapes import extreme_points
 from kinodyn.checks import as_pose
 from kinodyn.description.types import Link
 from kinodyn.dynamics.contact import Contact
-from kinodyn.errors import DescriptionError, InputError, KinodynError
-from kinodyn.model.robot import Robot
+from kinodyn.errors import DescriptionError, KinodynError
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.spatial.poses import inverse_pose
 
 STANDING = ("standing", "half_sitting", "upright", "stand", "home")  # names of configurations, in order of preference
@@ -151,8 +151,7 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     >>> left.frame, left.size.round(3).tolist()
     ('left_sole', [0.258, 0.094])
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     if robot.base != "floating":
         raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load a legged robot with base="floating"')
     pose = dict(zip(robot.frame_names, kinematics.poses(robot, upright(robot) if q is None else q), strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.control.checks import nonnegative
+from kinodyn.checks import nonnegative
 from kinodyn.control.controller import Clock, Signals
 from kinodyn.control.equations import apply, transposed
 from kinodyn.control.gains import Gains

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics, kinematics
 from kinodyn.arrays import Array
-from kinodyn.control.checks import check_inertia_shaping, nonnegative
+from kinodyn.checks import nonnegative
 from kinodyn.control.controlled_frame import FrameErrors
 from kinodyn.control.controller import Signals
 from kinodyn.control.equations import apply, damped_inertia, transposed
@@ -17,6 +17,7 @@ from kinodyn.control.forces import WrenchSource, measured_wrench, require_source
 from kinodyn.control.frame_controller import FrameController, dot
 from kinodyn.control.frame_torques import FrameTorques
 from kinodyn.control.gains import Gains
+from kinodyn.control.impedance import check_inertia_shaping
 from kinodyn.control.operational_space import MAX_MASS
 from kinodyn.control.references import FrameTarget
 from kinodyn.control.spring import Spring, damping_matrix, spring_matrix

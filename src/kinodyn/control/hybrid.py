@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_rotation, numbers
-from kinodyn.control.checks import nonnegative
+from kinodyn.checks import as_rotation, nonnegative, numbers
 from kinodyn.control.controller import Clock, Signals
 from kinodyn.control.equations import apply, transposed
 from kinodyn.control.forces import WrenchSource, measured_wrench, require_source

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.checks import symmetric
-from kinodyn.control.checks import check_inertia_shaping
 from kinodyn.control.controller import Clock, Signals, TorqueController
 from kinodyn.control.equations import apply
 from kinodyn.control.forces import ForceSource, joint_forces
@@ -144,3 +143,11 @@ def _matrix(inertia: ArrayLike, n: int) -> Array:
     if matrix.ndim != 2 or np.linalg.eigvalsh(matrix)[0] <= 0.0:
         raise InputError("inertia must be positive definite, (n, n) or its diagonal (n,)")
     return matrix
+
+
+def check_inertia_shaping(inertia: object, external: object, n_base: int) -> None:
+    """Raise unless a desired inertia comes with a measured force, on a robot with a fixed base."""
+    if (inertia is None) != (external is None):
+        raise InputError("inertia and external go together: shaping the inertia needs the measured force")
+    if inertia is not None and n_base:
+        raise InputError("inertia can be shaped only where the base is fixed")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
-from kinodyn.control.checks import positive
+from kinodyn.checks import positive
 from kinodyn.control.controlled_frame import ControlledFrame
 from kinodyn.control.equations import Equations, apply, damped_inertia, eliminate_base, transposed
 from kinodyn.errors import InputError

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
-from kinodyn.control.checks import positive
+from kinodyn.checks import positive
 from kinodyn.control.controller import TorqueController
 from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains, require_gains

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
-from kinodyn.control.checks import nonnegative
+from kinodyn.checks import nonnegative, numbers
 from kinodyn.control.controller import Signals
 from kinodyn.control.equations import apply
 from kinodyn.control.gains import Gains

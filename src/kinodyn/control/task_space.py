@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.control.checks import positive
+from kinodyn.checks import positive
 from kinodyn.control.controller import Signals
 from kinodyn.control.frame_controller import NO_WRENCH, FrameController
 from kinodyn.control.frame_torques import FrameTorques

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinodyn.derivation.checks import require_robot
 from kinodyn.description.types import Description
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 def cut(robot: Robot, *joints: str) -> Robot:

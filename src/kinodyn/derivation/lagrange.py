@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kinodyn.derivation.checks import require_robot
 from kinodyn.derivation.energy import Matrix, mass_matrix, potential_energy
 from kinodyn.derivation.expressions import Writer
 from kinodyn.derivation.model import LagrangeModel
@@ -10,7 +9,7 @@ from kinodyn.derivation.parameters import Namer, Parameters, body_constants, gra
 from kinodyn.derivation.trigonometric import HALF, TrigSum, total
 from kinodyn.errors import InputError
 from kinodyn.model.compile import DOFS, compile_tree
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 MAX_COORDINATES = 6
 _ALLOWED = ("revolute", "continuous", "prismatic", "planar")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.derivation.checks import finite_array
+from kinodyn.checks import numbers
 from kinodyn.derivation.expressions import Compiled, Writer, to_latex, to_text
 from kinodyn.derivation.trigonometric import TrigSum
 from kinodyn.errors import InputError, unknown_name
@@ -134,7 +134,7 @@ class LagrangeModel:
     def _evaluate(self, part: str, arrays: tuple[ArrayLike, ...], parameters: Mapping[str, float] | None) -> Array:
         groups = (self.q, self.qd, self.qdd)[: len(arrays)]
         names = ("q", "v", "a")
-        checked = [finite_array(name, array, len(self.q)) for name, array in zip(names, arrays, strict=False)]
+        checked = [numbers(name, array, len(self.q)) for name, array in zip(names, arrays, strict=False)]
         if part not in self._compiled:
             expressions = self.tau() if part == "tau" else getattr(self, part)
             self._compiled[part] = Compiled([*groups, self._parameter_symbols()], expressions)

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.derivation.checks import finite_array, require_robot
+from kinodyn.checks import numbers
 from kinodyn.description.types import Inertia
 from kinodyn.dynamics import Wrenches
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 def projected_newton_euler(
@@ -33,7 +33,7 @@ def projected_newton_euler(
     array([13.215,  0.5  ])
     """
     require_robot(robot)
-    v, a = finite_array("v", v, robot.nv), finite_array("a", a, robot.nv)
+    v, a = numbers("v", v, robot.nv), numbers("a", a, robot.nv)
     tau = sum(link_forces(robot, q, v, a).values(), _joint_forces(robot, v, a))
     for frame, wrench in _checked(wrenches).items():
         tau = tau - project(kinematics.jacobian(robot, q, frame), wrench)
@@ -90,4 +90,4 @@ def _checked(wrenches: Wrenches | None) -> dict[str, Array]:
         return {}
     if not isinstance(wrenches, Mapping):
         raise InputError(f"wrenches must be a dict of frame -> (..., 6), got {type(wrenches).__name__}")
-    return {frame: finite_array(f"the wrench on {frame!r}", wrench, 6) for frame, wrench in wrenches.items()}
+    return {frame: numbers(f"the wrench on {frame!r}", wrench, 6) for frame, wrench in wrenches.items()}

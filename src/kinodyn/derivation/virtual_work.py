@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
-from kinodyn.derivation.checks import finite_array, require_robot
+from kinodyn.checks import numbers
 from kinodyn.derivation.newton_euler import project, projected_newton_euler
 from kinodyn.dynamics import Wrenches, contact
 from kinodyn.errors import InputError, SingularError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 # loops and contacts, or a function (q, v) -> (J (..., k, nv), Jdot v (..., k)) of a constraint J v = 0
 Constraints = Sequence[contact.Constraint] | Callable[[Array, Array], tuple[Array, Array]]
@@ -193,7 +193,7 @@ def _checked(
     places = [int(j) for j in independent]
     if len(set(places)) != len(places) or not all(0 <= j < robot.nv for j in places):
         raise InputError(f"independent is {independent!r}; give different indices in v, from 0 to {robot.nv - 1}")
-    u, u_rate = finite_array("u", u, len(places)), finite_array("u_rate", u_rate, len(places))
+    u, u_rate = numbers("u", u, len(places)), numbers("u_rate", u_rate, len(places))
     dynamics.gravity(robot, q)  # raises unless q is a configuration
     return np.asarray(q, dtype=float), u, u_rate, places
 

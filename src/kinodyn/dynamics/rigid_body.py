@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 Wrenches = Mapping[str, ArrayLike]
 
@@ -390,5 +389,4 @@ def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
 
 
 def _require_robot(robot: object) -> None:
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)

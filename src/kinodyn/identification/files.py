@@ -14,7 +14,7 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.columns import base_rows, groups
 from kinodyn.identification.measurements import Measurements, measurements
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, str] | None = None) -> Measurements:
@@ -37,8 +37,7 @@ def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, st
     UnknownNameError
         For columns of joints or frames that the robot does not have.
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     file = Path(path)
     table = tables.read(file).columns
     if "" in table:

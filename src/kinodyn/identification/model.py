@@ -13,7 +13,7 @@ from kinodyn.errors import InputError
 from kinodyn.identification.inertias import NAMES
 from kinodyn.identification.measurements import Measurements
 from kinodyn.model.compile import JointInfo
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 TERMS = ("viscous", "coulomb", "armature", "offset")
 ROWS = 4_000  # rows of the regressor that are held in memory at a time
@@ -104,8 +104,7 @@ def chunks(samples: int, rows: int) -> list[slice]:
 
 def make_model(robot: Robot, terms: Sequence[str]) -> Model:
     """Check what is to be fitted and name it."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     if robot.nv == 0:
         raise InputError(f"{robot.name} has no joint that moves; nothing of it can be identified")
     if isinstance(terms, str) or not set(terms) <= set(TERMS):

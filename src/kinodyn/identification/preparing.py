@@ -11,6 +11,7 @@ import numpy as np
 from scipy.interpolate import BSpline, CubicSpline, make_lsq_spline
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements
@@ -50,8 +51,8 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     """
     n, span = len(data), float(data.time[-1] - data.time[0])
     average = (n - 1) / span
-    wanted = average if rate is None else _positive("rate", rate)
-    if cutoff is not None and not _positive("cutoff", cutoff) < 0.5 * min(wanted, average):
+    wanted = average if rate is None else positive("rate", rate)
+    if cutoff is not None and not positive("cutoff", cutoff) < 0.5 * min(wanted, average):
         half = 0.5 * min(wanted, average)
         raise InputError(f"cutoff is {cutoff!r} Hz; half the sampling rate is {half:.6g} Hz, give less")
     _refuse_gaps(data, cutoff)
@@ -78,12 +79,6 @@ def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:
             f"{steps[k]:.6g} s pass without a sample after row {k}, with {np.median(steps):.3g} s between others;"
             f" prepare data[:{k + 1}] and data[{k + 1}:] each and put them together with kd.identification.join"
         )
-
-
-def _positive(what: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-        raise InputError(f"{what} is {value!r}; give a number above 0 [Hz]")
-    return float(value)
 
 
 def _continuous(robot: Robot, q: Array) -> Array:

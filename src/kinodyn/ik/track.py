@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers
+from kinodyn.checks import as_pose, nonnegative, numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.ik.tracking.starts import Search
@@ -101,8 +101,8 @@ def track(
     paths = np.ascontiguousarray(np.broadcast_to(T, (*batch, *T.shape[-3:])).reshape(-1, *T.shape[-3:]))
     if start is not None:
         start = np.ascontiguousarray(np.broadcast_to(start, (*batch, robot.nq)).reshape(-1, robot.nq))
-    search = Search(tracked, weighted, _positive("tolerance", tolerance), limits, _whole("seed", seed))
-    tracker = Tracker(search, paths, _steps(robot, max_step)[tracked.columns], _gain(null_gain))
+    search = Search(tracked, weighted, positive("tolerance", tolerance), limits, _whole("seed", seed))
+    tracker = Tracker(search, paths, _steps(robot, max_step)[tracked.columns], nonnegative("null_gain", null_gain))
     tracker.start(start)
     if tracked.redundancy:
         tracker.retry_null_space()
@@ -130,20 +130,6 @@ def _steps(robot: Robot, max_step: ArrayLike) -> Array:
     if not (steps > 0.0).all():
         raise InputError(f"max_step is {max_step!r}; give numbers above 0 [rad or m]")
     return steps
-
-
-def _positive(what: str, value: float) -> float:
-    number = numbers(what, value)
-    if number.shape != () or not number > 0.0:
-        raise InputError(f"{what} is {value!r}; give one number above 0")
-    return float(number)
-
-
-def _gain(value: float) -> float:
-    number = numbers("null_gain", value)
-    if number.shape != () or number < 0.0:
-        raise InputError(f"null_gain is {value!r}; give one number, 0 or more")
-    return float(number)
 
 
 def _whole(what: str, value: int) -> int:

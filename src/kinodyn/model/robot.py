@@ -269,3 +269,9 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
         raise InputError(f"seed must be a whole number of at least 0 or a NumPy Generator, got {seed!r}") from error
+
+
+def require_robot(robot: object) -> None:
+    """Raise unless `robot` is a Robot."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array, Reference
-from kinodyn.errors import InputError, SingularError
-from kinodyn.model.robot import Robot
+from kinodyn.errors import SingularError
+from kinodyn.model.robot import Robot, require_robot
 
 _NEED_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentum", "momentum_bias")
 
@@ -56,8 +56,7 @@ class State:
     momentum_bias: Array
 
     def __init__(self, robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        require_robot(robot)
         self.robot = robot
         self._arrays = _core.state(robot, q, np.zeros(robot.nv) if v is None else v, None)
         batch = self._arrays.bias.shape[:-1]

@@ -12,13 +12,13 @@ import mujoco as mj
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.description.types import Description, Joint
 from kinodyn.errors import InputError
 from kinodyn.model.chain import leaders
 from kinodyn.model.compile import Place, compile_tree, frame_along
 from kinodyn.model.convert.joints import ONE_COORDINATE
-from kinodyn.model.robot import Robot
-from kinodyn.sim.common import positive
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 from kinodyn.sim.terrain import Block, Terrain, checked_blocks, checked_ground
 
@@ -168,8 +168,7 @@ def compiled(robot: Robot, spec: mj.MjSpec) -> mj.MjModel:
 
 def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = ()) -> mj.MjSpec:
     """Build MuJoCo's specification of a robot, with force and torque sensors at the frames `sensors`."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     spec = mj.MjSpec()
     spec.modelname = robot.name
     _set_options(spec, robot, settings)

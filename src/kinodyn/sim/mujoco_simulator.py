@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model import convert
 from kinodyn.model.robot import Robot
-from kinodyn.sim.common import cross, positive
+from kinodyn.sim.common import cross
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
 from kinodyn.sim.mujoco_state import ContactWrenches, StateReader

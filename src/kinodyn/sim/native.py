@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
 from kinodyn.layouts import layout, named_view
-from kinodyn.model.robot import Robot
-from kinodyn.sim.common import positive
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.imu import Imu, ImuFromMotion
 from kinodyn.sim.joint_resistance import JointStops, Resistance
@@ -89,8 +88,7 @@ class NativeSimulator:
         friction_velocity: float = 1e-3,
         max_rate: float = 1e4,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        require_robot(robot)
         if integrator not in ("semi-implicit", "rk4"):
             raise InputError(f'integrator must be "semi-implicit" or "rk4", got {integrator!r}')
         self.robot, self.dt, self.integrator = robot, positive("dt", dt), integrator

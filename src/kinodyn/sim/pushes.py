@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.sim.common import positive
 
 
 class Push:

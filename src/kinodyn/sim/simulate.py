@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.model.state import State
 from kinodyn.recording import Recording
-from kinodyn.sim.common import positive
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.mujoco_simulator import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
@@ -262,8 +262,7 @@ def _garbage_collection_frozen() -> Iterator[None]:
 def _simulator(
     robot: Robot, engine: Engine | Simulator, dt: float, contacts: Any, options: dict[str, Any]
 ) -> Simulator:
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     if isinstance(engine, str):
         if engine == "native":
             return NativeSimulator(robot, dt=dt, contacts=contacts, **_known(NativeSimulator, options))

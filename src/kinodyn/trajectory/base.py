@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.trajectory.space import Space, positive
+from kinodyn.trajectory.space import Space
 
 Figure: TypeAlias = Any  # of matplotlib, which only plotting imports
 

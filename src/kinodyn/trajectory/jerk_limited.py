@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.axes import Axes, Ends
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.ruckig_adapter import Planner, Synchronise, pieces
-from kinodyn.trajectory.space import Space, positive, space_of
+from kinodyn.trajectory.space import Space, space_of
 
 
 def jerk_limited(

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import Samples, sample_times
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.ruckig_adapter import Planner, extrema, pieces, stop_extrema
-from kinodyn.trajectory.space import positive, space_of
+from kinodyn.trajectory.space import space_of
 
 TOLERANCE = 1e-9  # beyond limits, for rounding
 State = tuple[Array, Array, Array]

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.trajectory.base import JointTrajectory
-from kinodyn.trajectory.space import Space, positive
+from kinodyn.trajectory.space import Space
 
 
 class PiecewisePolynomial(JointTrajectory):

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, factorials, hermite_pieces
-from kinodyn.trajectory.space import Space, increasing, positive, space_of
+from kinodyn.trajectory.space import Space, increasing, space_of
 
 Condition: TypeAlias = tuple[float, int, ArrayLike]
 

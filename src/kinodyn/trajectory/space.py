@@ -127,14 +127,6 @@ def space_of(robot: Robot | None, what: str, q: ArrayLike) -> Space:
     return Space(None, array.shape[-1])
 
 
-def positive(what: str, value: ArrayLike) -> float:
-    """Return one number above 0, or raise."""
-    number = numbers(what, value)
-    if number.shape != () or not number > 0.0:
-        raise InputError(f"{what} is {value!r}; give one number above 0")
-    return float(number)
-
-
 def increasing(what: str, times: ArrayLike, count: int) -> Array:
     """Return `count` times that start at 0 and increase [s], or raise."""
     array = numbers(what, times)

@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.extrema import peak_rates
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, hermite_pieces
-from kinodyn.trajectory.space import Space, increasing, positive, space_of
+from kinodyn.trajectory.space import Space, increasing, space_of
 
 Ends: TypeAlias = Literal["clamped", "natural", "periodic", "not-a-knot"]
 

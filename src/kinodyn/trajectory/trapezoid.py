@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.axes import Axes, Ends
 from kinodyn.trajectory.bounds import LimitLike, motion_bounds
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
-from kinodyn.trajectory.space import Space, positive, space_of
+from kinodyn.trajectory.space import Space, space_of
 
 RELATIVE_TOLERANCE = 1e-12
 

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.ik.track import track
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.lie import log_rotation
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
-from kinodyn.trajectory.space import positive
 from kinodyn.trajectory.spline import cubic_spline
 
 MAX_SAMPLES = 8000

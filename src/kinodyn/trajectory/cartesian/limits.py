@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from kinodyn.trajectory.space import positive
+from kinodyn.checks import positive
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.trajectory.cartesian.limits import CartesianLimits
 from kinodyn.trajectory.jerk_limited import jerk_limited
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.polynomial import minimum_jerk
-from kinodyn.trajectory.space import positive
 from kinodyn.trajectory.trapezoid import ramp_and_duration, trapezoid
 
 Law: TypeAlias = Literal["trapezoid", "minimum_jerk", "jerk_limited"]
