@@ -107,6 +107,8 @@ struct WholeBody {
             hierarchy.take(memory, n, sizes.rows, n + sizes.inequalities, sizes.inequalities);
             place_progress(memory);
             for (int k = 0; k < model.nq; ++k) q[k] = w.in[io::Configuration][k];
+            // a solve that pauses may return without a new step
+            for (long k = 0; k < n; ++k) w.out[io::StepVelocity][k] = 0;
             for (long k = 0; k < w.call.out[io::ActiveBounds].size; ++k) w.out[io::ActiveBounds][k] = 0;
         }
 
@@ -134,7 +136,6 @@ struct WholeBody {
                 do iterate();
                 while (state->done == 0 && settings.pausing == 0);
             } else {
-                for (long k = 0; k < n; ++k) w.out[io::StepVelocity][k] = 0;
                 for (long k = 0; k < w.call.out[io::Errors].size; ++k) w.out[io::Errors][k] = 0;
             }
             *reinterpret_cast<WholeBodyInfo*>(w.out[io::Info]) = {state->steps, state->iterations, state->at_rest,

@@ -31,10 +31,11 @@ def behind_wall(robot: Robot, q: Array) -> tuple[Array, Array]:
 
 def com_by_hand(robot: Robot, q: Array) -> tuple[Array, Array]:
     """Return the rows of `ComLimit(polygon(0.05))` by public functions."""
-    normals, offsets = (limit := ComLimit(polygon(0.05))).normals, limit.offsets
-    return offsets - kd.kinematics.com(robot, q) @ normals.T, -normals @ kd.kinematics.com_jacobian(robot, q)
+    margins = SQUARE.offsets - kd.kinematics.com(robot, q) @ SQUARE.normals.T
+    return margins, -SQUARE.normals @ kd.kinematics.com_jacobian(robot, q)
 
 
+SQUARE = ComLimit(polygon(0.05))
 LIMITS: dict[str, Callable[[], kd.limits.limit.RowLimit]] = {
     "com": lambda: ComLimit(polygon(0.05)),
     "custom": lambda: CustomLimit("wall", behind_wall, rows=1),
