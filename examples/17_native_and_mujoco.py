@@ -41,7 +41,7 @@ inertia = np.diag(kd.dynamics.mass_matrix(robot, start))
 frequency = 40.0
 
 
-def stand(t: float, state: kd.State) -> Array:
+def keep_standing(t: float, state: kd.State) -> Array:
     a_desired = frequency**2 * robot.difference(state.q, start) - 2 * frequency * state.v
     tau = kd.dynamics.gravity(robot, state.q) + inertia * a_desired
     tau[:6] = 0.0
@@ -56,8 +56,8 @@ corners = box @ foot.T_link_shape[:3, :3].T + foot.T_link_shape[:3, 3]
 feet = [kd.contact.Contact(frame, corners=corners, friction=1.0) for frame in ("left_foot", "right_foot")]
 
 runs = {
-    "native": kd.sim.simulate(robot, stand, 0.5, q0=start, contacts=feet),
-    "mujoco": kd.sim.simulate(robot, stand, 0.5, q0=start, engine="mujoco", frames=("left_foot", "right_foot")),
+    "native": kd.sim.simulate(robot, keep_standing, 0.5, q0=start, contacts=feet),
+    "mujoco": kd.sim.simulate(robot, keep_standing, 0.5, q0=start, engine="mujoco", frames=("left_foot", "right_foot")),
 }
 weight = 9.81 * robot.mass
 print(f"\n{'standing':24} {'landed':>10} {'force / weight':>14} {'CoM height':>14}")
