@@ -180,8 +180,8 @@ def assert_keys_and_buttons_make_it_walk(viewer: kd.viewer.Viewer, tab: BrowserP
     np.testing.assert_allclose(client.camera.position, place, atol=1e-6)  # keys of the walk are not the camera's
     tab.page.get_by_role("button", name="Push for 0.1 s").click()
     wait_until(lambda: viewer.walker.pushes == 1, "the push arrives")
-    tab.page.get_by_role("button", name="Stop").click()
-    wait_until(lambda: viewer.mode == "pose" and not viewer.walker.running, "it halts")
+    tab.page.get_by_role("button", name="Pause", exact=True).click()
+    wait_until(lambda: viewer.mode == "pose" and not viewer.walker.running, "it pauses")
 
 
 def commanded(viewer: kd.viewer.Viewer, velocity: list[float]) -> bool:
