@@ -28,7 +28,7 @@ class Task(Motion, Rows):
     priority : int
         0 comes first. A task never disturbs one with a smaller number; tasks of the same number are weighed against
         each other.
-    weights
+    weights : array
         Factors of the rows of the error, in competition with tasks of the same priority; 0 leaves a row free. They may
         be changed at any time, all of them to zero too.
     enabled : bool
@@ -37,7 +37,7 @@ class Task(Motion, Rows):
         The share of the error that one step removes where nothing stands against it, from 0 to 1.
     required : bool
         Whether `WholeBody.solve` must meet the task to call its answer a success.
-    target
+    target : array or None
         What is to be reached; None stands for where the robot is when it is first asked. Arrays are kept read-only:
         assign a new one to change it. Leading axes are batch axes.
     velocity, acceleration, frequency, damping_ratio, gains
