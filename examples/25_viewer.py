@@ -41,7 +41,7 @@ with kd.view(robot, show=["com", "projection", "support"]) as viewer, tempfile.T
     t = np.linspace(0.0, 2.0, 61)
     q = robot.interpolate(start, viewer.q, 0.5 - 0.5 * np.cos(np.pi * t))
     v = np.gradient(robot.difference(start, q), t, axis=0)
-    recording = kd.Recording.of(robot, t, q, v, np.zeros_like(v))
+    recording = kd.Recording.from_robot(robot, t, q, v, np.zeros_like(v))
     path = viewer.export_html(recording, options.html or Path(folder) / "motion.html")
     print(f"{recording} in {path.name}, {path.stat().st_size / 1e6:.1f} MB")
 

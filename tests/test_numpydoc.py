@@ -21,11 +21,6 @@ import kinodyn
 PENDING = frozenset(
     {
         "kinodyn",
-        "kinodyn.derivation",
-        "kinodyn.dynamics.contact",
-        "kinodyn.dynamics.contact.friction",
-        "kinodyn.identification",
-        "kinodyn.qp",
         "kinodyn.viewer",
     }
 )

@@ -26,7 +26,7 @@ def record(path: str) -> None:
     """Write a recording of a standing humanoid, as `kinodyn walk --save` does."""
     robot = kd.load("humanoid")
     q = np.tile(robot.configuration("standing"), (3, 1))
-    kd.Recording.of(robot, [0.0, 0.1, 0.2], q, np.zeros((3, robot.nv)), np.zeros((3, robot.nv))).save(path)
+    kd.Recording.from_robot(robot, [0.0, 0.1, 0.2], q, np.zeros((3, robot.nv)), np.zeros((3, robot.nv))).save(path)
 
 
 def test_every_capability_is_a_listed_command(run: Run) -> None:

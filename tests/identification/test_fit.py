@@ -56,7 +56,7 @@ def with_friction(robot: Robot, seed: int = 0) -> Robot:
 
 def noise_of(robot: Robot, data: Measurements, share: float = 0.01) -> Array:
     """The standard deviation of the noise that `simulate` put on each torque."""
-    tau = kd.identification.torques(robot, data.q, *data.moving(), data.wrenches)
+    tau = kd.identification.torques(robot, data.q, *data.rates(), data.wrenches)
     return share * np.asarray(np.sqrt(np.mean(tau**2, axis=0)))
 
 
@@ -74,7 +74,7 @@ def swaying(robot: Robot, seed: int, samples: int, period: float = 4.0) -> Measu
 
 def carried_by(robot: Robot, data: Measurements, feet: tuple[str, ...]) -> dict[str, Array]:
     """The smallest wrenches on the feet that carry the base through a motion."""
-    needed = kd.identification.torques(robot, data.q, *data.moving())[:, :6]
+    needed = kd.identification.torques(robot, data.q, *data.rates())[:, :6]
     J = np.concatenate([kd.kinematics.jacobian(robot, data.q, foot)[:, :, :6] for foot in feet], axis=1)
     F = np.einsum("nij,nj->ni", np.linalg.pinv(np.swapaxes(J, 1, 2)), needed)
     return {foot: F[:, 6 * i : 6 * i + 6] for i, foot in enumerate(feet)}
@@ -84,7 +84,7 @@ def assert_fits(result: Identification, truth: Robot) -> None:
     """Held-out torques are met within 1.2 times their noise, by bodies that exist."""
     assert result.status == "converged"
     assert (result.residuals() <= 1.2 * noise_of(truth, result.test)).all()
-    assert result.possible and is_physically_consistent(result.robot.inertial_parameters).all()
+    assert result.is_physically_consistent and is_physically_consistent(result.robot.inertial_parameters).all()
     assert (result.robot.damping >= 0.0).all() and (result.robot.friction >= 0.0).all()
 
 
@@ -143,8 +143,8 @@ def test_an_offset_and_an_armature_are_found() -> None:
 
 def test_least_squares_may_find_what_no_body_has_and_says_so() -> None:
     result = fit(PANDA, RUNS["panda"][0], method="ordinary")
-    assert not result.possible and "NOT possible" in result.text()
-    with pytest.raises(KinodynError, match='no body can have .*method="consistent"'):
+    assert not result.is_physically_consistent and "NOT possible" in result.text()
+    with pytest.raises(KinodynError, match='not physically consistent.*method="consistent"'):
         _ = result.robot
 
 
@@ -154,8 +154,8 @@ def test_the_fitted_robot_comes_back_from_its_urdf(tmp_path: Path) -> None:
     kd.write_urdf(result.robot.description, path)
     data = result.test
     expected = result.predict(data)
-    np.testing.assert_allclose(torques(result.robot, data.q, *data.moving()), expected, atol=1e-10)
-    np.testing.assert_allclose(torques(kd.load(path), data.q, *data.moving()), expected, atol=1e-9)
+    np.testing.assert_allclose(torques(result.robot, data.q, *data.rates()), expected, atol=1e-10)
+    np.testing.assert_allclose(torques(kd.load(path), data.q, *data.rates()), expected, atol=1e-9)
 
 
 def test_a_floating_humanoid_is_fitted_through_the_forces_on_its_feet() -> None:
@@ -163,12 +163,12 @@ def test_a_floating_humanoid_is_fitted_through_the_forces_on_its_feet() -> None:
     for seed, samples in ((1, 160), (2, 60)):
         motion = swaying(HUMAN, seed, samples)
         wrenches = carried_by(HUMAN, motion, feet)
-        runs.append(simulate(HUMAN, motion.time, motion.q, *motion.moving(), wrenches=wrenches, seed=seed))
+        runs.append(simulate(HUMAN, motion.time, motion.q, *motion.rates(), wrenches=wrenches, seed=seed))
     prior = wrong_masses(HUMAN)
     assert abs(prior.mass - HUMAN.mass) > 0.02 * HUMAN.mass
     result = fit(prior, runs[0], held_out=runs[1], terms=("viscous",))
     noise = noise_of(HUMAN, runs[1])
-    assert (result.residuals()[6:] <= 1.2 * noise[6:]).all() and result.possible
+    assert (result.residuals()[6:] <= 1.2 * noise[6:]).all() and result.is_physically_consistent
     assert result.robot.mass == pytest.approx(HUMAN.mass, rel=1e-3)
 
 
@@ -188,9 +188,11 @@ def test_no_motion_at_all_is_a_report_and_no_weight_either_an_error() -> None:
     still = np.tile(ARM.random(seed=4), (50, 1))
     zero = np.zeros((50, 7))
     result = fit(ARM, simulate(ARM, np.arange(50.0), still, zero, zero))
-    assert sum(result.identified) <= result.rank <= 7 and len(result.unidentified) > 40 and result.possible
+    assert (
+        sum(result.identified) <= result.rank <= 7 and len(result.unidentified) > 40 and result.is_physically_consistent
+    )
     weightless = ARM.replace(gravity=[0.0, 0.0, 0.0])
-    with pytest.raises(InputError, match="nothing moves and nothing weighs"):
+    with pytest.raises(InputError, match="neither moves nor carries weight"):
         fit(weightless, simulate(weightless, np.arange(50.0), still, zero, zero))
 
 

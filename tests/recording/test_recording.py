@@ -19,7 +19,7 @@ from kinodyn.recording import Recording
 def example(rows: int = 20, batch: tuple[int, ...] = ()) -> Recording:
     robot = kd.load("humanoid")
     rng = np.random.default_rng(0)
-    return Recording.of(
+    return Recording.from_robot(
         robot,
         0.01 * np.arange(rows),
         robot.random((rows, *batch), seed=0),

@@ -35,7 +35,7 @@ def bow(robot: kd.Robot) -> kd.Recording:
     for side in ("left", "right"):
         q[:, robot.joint(f"{side}_shoulder_pitch").q] = -1.4 * np.sin(np.pi * time / 2.0)[:, None] ** 2
     still = np.zeros((61, robot.nv))
-    return kd.Recording.of(robot, time, q, still, still)
+    return kd.Recording.from_robot(robot, time, q, still, still)
 
 
 def test_the_page_draws_drags_plays_walks_and_closes(browser: Any, robot: kd.Robot, bow: kd.Recording) -> None:

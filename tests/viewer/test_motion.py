@@ -26,7 +26,7 @@ def swing(robot: kd.Robot, rows: int = 21, batch: tuple[int, ...] = ()) -> kd.Re
     q[..., 0] = (0.5 * (t - 5.0)).reshape(-1, *[1] * len(batch))
     v = np.zeros((rows, *batch, robot.nv))
     v[..., 0] = 0.5
-    return kd.Recording.of(robot, t, q, v, 0 * v)
+    return kd.Recording.from_robot(robot, t, q, v, 0 * v)
 
 
 def test_a_slider_changes_one_coordinate_only(every_kind: kd.Robot) -> None:

@@ -40,7 +40,7 @@ def viewer(robot: kd.Robot) -> Iterator[kd.viewer.Viewer]:
 def nod(robot: kd.Robot, amplitude: float = 0.5) -> kd.Recording:
     t = np.linspace(0.0, 1.0, 41)
     q = amplitude * np.sin(2 * np.pi * t)[:, None] * np.ones(robot.nq)
-    return kd.Recording.of(robot, t, q, 0 * q, 0 * q)
+    return kd.Recording.from_robot(robot, t, q, 0 * q, 0 * q)
 
 
 def test_it_listens_locally_on_a_free_port_and_prints_its_address(

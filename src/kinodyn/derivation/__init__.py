@@ -1,8 +1,8 @@
-"""The same torques by four derivations: recursion (`kd.dynamics.inverse`), and the three here.
+"""Three derivations of the equation of motion beside the recursive one of `kd.dynamics.inverse`.
 
-- `lagrange`: Lagrange's equations in symbols, M, C and g as formulas. It needs SymPy, which is imported on first use.
-- `projected_newton_euler`: the laws of Newton and Euler for each link, projected by its Jacobian. For every robot.
-- `virtual_work`: d'Alembert's principle for a mechanism with loops, in independent coordinates.
+- `lagrange`: Lagrange's equations in symbols, M, C and g as formulas (SymPy, imported on first use).
+- `projected_newton_euler`: Newton's and Euler's equations of each link, projected by its Jacobian; for every robot.
+- `virtual_work`: d'Alembert's principle for mechanisms with loops, in independent coordinates.
 """
 
 from kinodyn.derivation.cutting import cut
@@ -21,3 +21,7 @@ __all__ = [
     "reduced_dynamics",
     "virtual_work",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""A part of a robot: what is left when it is cut behind a joint."""
+"""The part of a robot up to given joints."""
 
 from __future__ import annotations
 
@@ -11,17 +11,29 @@ from kinodyn.model.robot import Robot, require_robot
 
 
 def cut(robot: Robot, *joints: str) -> Robot:
-    """Make the robot that ends with the links of the named joints: what further joints carry is left out.
+    """Return the part of a robot that ends with the links of the named joints.
 
-    Links that are fixed to what stays, stay. Gravity, armature and damping are those of the whole robot.
+    Links fixed to what is kept are kept too. Gravity, armature and damping are those of the whole robot.
 
+    Parameters
+    ----------
+    robot : Robot
+    *joints : str
+        Names of the last joints that are kept.
+
+    Returns
+    -------
+    Robot
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> kd.derivation.cut(kd.load("puma560"), "joint3").joint_names
     ('joint1', 'joint2', 'joint3')
     """
     require_robot(robot)
     ends = {robot.joint(name).name for name in joints}
-    description = _without(robot.description, _left_out(robot.description, ends))
+    description = _without(robot.description, _links_beyond(robot.description, ends))
     names = {joint.name for joint in description.joints}
     places = [j for info in robot.joints if info.name in names for j in range(info.v.start, info.v.stop)]
     return Robot(
@@ -32,30 +44,30 @@ def cut(robot: Robot, *joints: str) -> Robot:
     )
 
 
-def _left_out(description: Description, ends: set[str]) -> set[str]:
-    """Find the links that a moving joint carries behind the links of `ends`."""
-    behind = {joint.child for joint in description.joints if joint.name in ends}
-    gone: set[str] = set()
+def _links_beyond(description: Description, ends: set[str]) -> set[str]:
+    """Find the links beyond the moving joints on the links of `ends`."""
+    kept = {joint.child for joint in description.joints if joint.name in ends}
+    removed: set[str] = set()
     waiting = list(description.joints)
     while waiting:
         later = []
         for joint in waiting:
-            if joint.parent in gone or (joint.parent in behind and joint.kind != "fixed"):
-                gone.add(joint.child)
-            elif joint.parent in behind:
-                behind.add(joint.child)
+            if joint.parent in removed or (joint.parent in kept and joint.kind != "fixed"):
+                removed.add(joint.child)
+            elif joint.parent in kept:
+                kept.add(joint.child)
             else:
                 later.append(joint)
         if len(later) == len(waiting):
             break
         waiting = later
-    return gone
+    return removed
 
 
-def _without(description: Description, gone: set[str]) -> Description:
-    joints = tuple(joint for joint in description.joints if joint.child not in gone)
-    frames = tuple(frame for frame in description.frames if frame.link not in gone)
-    links = tuple(link for link in description.links if link.name not in gone)
+def _without(description: Description, removed: set[str]) -> Description:
+    joints = tuple(joint for joint in description.joints if joint.child not in removed)
+    frames = tuple(frame for frame in description.frames if frame.link not in removed)
+    links = tuple(link for link in description.links if link.name not in removed)
     names = {joint.name for joint in joints}
     places = {*(frame.name for frame in frames), *(link.name for link in links)}
     return replace(

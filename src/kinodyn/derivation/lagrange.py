@@ -20,21 +20,26 @@ def lagrange(robot: Robot, *, parameters: Parameters = "numbers") -> LagrangeMod
 
     Parameters
     ----------
-    robot
-        A tree on a fixed base with up to six coordinates: revolute, continuous, prismatic and planar joints, and
-        joints that follow others.
-    parameters
-        "numbers" writes the robot's own numbers into the formulas. "symbols" gives names to those that are not zero:
-        of body i the mass m<i>, the centre of mass c<i> from its joint, the inertia I<i>xx, ... about it, and l<i>,
-        where the next joint sits on it (l0 on the base); gravity g, and for joint j armature b<j> and damping d<j>.
-        Where a vector has several parts x, y or z follows. All are in axes that are the base's at q = 0, or, for a
-        joint about no coordinate axis, turned so that z is along the joint.
+    robot : Robot
+        A tree on a fixed base with up to six coordinates: revolute, continuous, prismatic, planar and mimic joints.
+    parameters : "numbers" or "symbols"
+        "numbers" writes the robot's own numbers into the formulas. "symbols" names those that are not zero: of body i
+        the mass m<i>, the CoM c<i> from its joint, the inertia I<i>xx, ... about the CoM, and l<i>, the position of the
+        next joint on it (l0 on the base); gravity g; of joint j armature b<j> and damping d<j>. A vector with several
+        components has x, y or z at the end. All are in axes that are those of the base at q = 0 or, for a joint along
+        no coordinate axis, turned such that z is along the joint.
 
-    Sines and cosines come as sums, never as products: cos(q1) cos(q2) is cos(q1 - q2)/2 + cos(q1 + q2)/2.
-    In this form equal formulas look alike, and whatever cancels is not there.
-
-    Example
+    Returns
     -------
+    LagrangeModel
+
+    Notes
+    -----
+    Products of sines and cosines are written as sums: cos(q1) cos(q2) is cos(q1 - q2)/2 + cos(q1 + q2)/2. In this
+    normal form equal formulas look alike, and terms that cancel vanish.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> model = kd.derivation.lagrange(kd.load("planar2r"))
     >>> model.M[0, 0]
@@ -114,6 +119,6 @@ def christoffel_symbols(M: Matrix, n: int) -> list[list[list[TrigSum]]]:
 
 
 def _used(values: dict[str, float], sums: list[TrigSum]) -> dict[str, float]:
-    """Leave out the symbols that appear nowhere, such as the inertia across a planar arm."""
+    """Leave out symbols that appear in no formula, such as the inertia across a planar arm."""
     names = {name for value in sums for term in value.terms for name in term.factors}
     return {name: value for name, value in values.items() if name in names}

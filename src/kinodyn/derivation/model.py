@@ -1,4 +1,4 @@
-"""LagrangeModel: the equation of motion of a robot in symbols, to read, to print and to compute with."""
+"""LagrangeModel: the equation of motion of a robot in symbols, to read, print and evaluate."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class LagrangeModel:
     D : (n, n) matrix
         Damping of the joints, a diagonal matrix.
     g : (n, 1) matrix
-        What holds the robot against gravity, the gradient of the potential energy.
+        Generalised forces that balance gravity, the gradient of the potential energy.
     kinetic_energy, potential_energy : expressions
-        T = qd . M qd / 2, and V, zero with the centre of mass at the world's origin [J].
+        T = qd . M qd / 2, and V, zero with the CoM at the origin of the world [J].
     parameters : dict of str to float
-        Values of the symbols that stand for the robot's numbers; empty when these were not asked for.
+        Values of the symbols of the robot's constants; empty for `parameters="numbers"`.
     """
 
     joint_names: tuple[str, ...]
@@ -69,13 +69,22 @@ class LagrangeModel:
         return f"LagrangeModel(joints={self.joint_names}, parameters={tuple(self.parameters)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_compiled": {}}  # functions are compiled again where they are needed
+        return {**self.__dict__, "_compiled": {}}  # compiled functions cannot be pickled
 
     def christoffel(self, i: int, j: int, k: int) -> Any:
-        """Give the Christoffel symbol of the first kind (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2, counted from 1.
+        """Return the Christoffel symbol of the first kind (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
 
-        C_ij is the sum over k of these times qd_k. Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling,
-        Planning and Control", 2009, chapter 7.
+        C_ij is the sum over k of these times qd_k (Siciliano, Sciavicco, Villani and Oriolo, "Robotics: Modelling,
+        Planning and Control", 2009, chapter 7).
+
+        Parameters
+        ----------
+        i, j, k : int
+            Indices from 1 to n.
+
+        Returns
+        -------
+        SymPy expression
         """
         n = len(self.q)
         if not all(isinstance(index, SupportsIndex) and 1 <= int(index) <= n for index in (i, j, k)):
@@ -83,23 +92,23 @@ class LagrangeModel:
         return self._writer.expression(self._christoffel[i - 1][j - 1][k - 1])
 
     def tau(self) -> Any:
-        """Give the forces M qdd + C qd + D qd + g (n, 1) as expressions."""
+        """Return the generalised forces M qdd + C qd + D qd + g (n, 1) as expressions."""
         import sympy
 
         qd, qdd = sympy.Matrix(self.qd), sympy.Matrix(self.qdd)
         return sympy.ImmutableMatrix(self.M * qdd + self.C * qd + self.D * qd + self.g)
 
     def text(self) -> str:
-        """Write the energies, M, C, D (if any) and g as lines of text, an entry each."""
+        """Return the energies, M, C, D (if any) and g as lines of text, one for each entry."""
         return "\n".join(to_text(_TITLES[part][0], getattr(self, part)) for part in self._parts())
 
     def latex(self) -> str:
-        """Write the same as LaTeX, an equation each, with dots for rates and indices below."""
+        """Return the same as LaTeX, one equation each, with dots for rates and subscripts."""
         names = {symbol: _latex_name(symbol.name) for symbol in self._symbols()}
         return "\n".join(to_latex(_TITLES[part][1], getattr(self, part), names) for part in self._parts())
 
     def code(self) -> str:
-        """Write a Python function tau(q, qd, qdd, ...) as text: NumPy code with common terms computed once."""
+        """Return the source of a Python function tau(q, qd, qdd, ...): NumPy code with common terms computed once."""
         import sympy
         from sympy.printing.numpy import NumPyPrinter
 
@@ -114,21 +123,65 @@ class LagrangeModel:
         return "\n".join([*lines, f"    return numpy.stack(numpy.broadcast_arrays({returned}), axis=-1)", ""])
 
     def mass_matrix(self, q: ArrayLike, *, parameters: Mapping[str, float] | None = None) -> Array:
-        """Compute M (..., n, n) from its formulas, at other values of some parameters if given."""
+        """Evaluate the mass matrix.
+
+        Parameters
+        ----------
+        q : (..., n)
+        parameters : mapping of str -> float, optional
+            Other values of some of `self.parameters`.
+
+        Returns
+        -------
+        (..., n, n)
+        """
         return self._evaluate("M", (q,), parameters)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, parameters: Mapping[str, float] | None = None) -> Array:
-        """Compute C (..., n, n) from its formulas."""
+        """Evaluate the Coriolis matrix.
+
+        Parameters
+        ----------
+        q, v : (..., n)
+        parameters : mapping of str -> float, optional
+            Other values of some of `self.parameters`.
+
+        Returns
+        -------
+        (..., n, n)
+        """
         return self._evaluate("C", (q, v), parameters)
 
     def gravity(self, q: ArrayLike, *, parameters: Mapping[str, float] | None = None) -> Array:
-        """Compute g (..., n) from its formulas."""
+        """Evaluate the generalised forces of gravity.
+
+        Parameters
+        ----------
+        q : (..., n)
+        parameters : mapping of str -> float, optional
+            Other values of some of `self.parameters`.
+
+        Returns
+        -------
+        (..., n)
+        """
         return self._evaluate("g", (q,), parameters)[..., 0]
 
     def inverse(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: Mapping[str, float] | None = None
     ) -> Array:
-        """Compute the forces tau (..., n) for the acceleration a, damping included, from the formulas."""
+        """Evaluate the generalised forces for an acceleration, damping included.
+
+        Parameters
+        ----------
+        q, v, a : (..., n)
+        parameters : mapping of str -> float, optional
+            Other values of some of `self.parameters`.
+
+        Returns
+        -------
+        (..., n)
+        """
         return self._evaluate("tau", (q, v, a), parameters)[..., 0]
 
     def _evaluate(self, part: str, arrays: tuple[ArrayLike, ...], parameters: Mapping[str, float] | None) -> Array:

@@ -1,4 +1,4 @@
-"""Projected Newton-Euler: Newton's and Euler's law for each link, projected on the joints by the link's Jacobian."""
+"""Projected Newton-Euler: Newton's and Euler's equations of each link, projected by the Jacobian of the link."""
 
 from __future__ import annotations
 
@@ -19,14 +19,26 @@ from kinodyn.model.robot import Robot, require_robot
 def projected_newton_euler(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Wrenches | None = None
 ) -> Array:
-    """Compute the generalised forces tau (..., nv) that give the acceleration a, for every kind of robot.
+    """Compute the generalised forces for an acceleration, for every kind of robot.
 
-    The sum over the links of Jc^T m (ac - gravity) + Jw^T (I w' + w x I w), with c the centre of mass, w the angular
-    velocity and I the inertia about c; then armature and damping, less what external wrenches give through J^T.
-    `kd.dynamics.inverse` computes the same by recursion, in time proportional to the number of joints.
+    The sum over the links of Jc^T m (ac - gravity) + Jw^T (I w' + w x I w), with c the CoM, w the angular velocity and
+    I the inertia about c, plus armature and damping, minus J^T of external wrenches. `kd.dynamics.inverse` computes the
+    same by recursion, in time proportional to the number of joints.
 
-    Example
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v, a : (..., nv)
+    wrenches : mapping of frame -> (..., 6), optional
+        External wrenches on the robot [N, N m], in world axes about the origin of the frame.
+
+    Returns
     -------
+    (..., nv)
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("planar2r")
     >>> kd.derivation.projected_newton_euler(robot, [0.0, np.pi / 2], [1.0, 1.0], [0.0, 0.0]).round(3)
@@ -41,7 +53,18 @@ def projected_newton_euler(
 
 
 def link_forces(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> dict[str, Array]:
-    """Compute what each link with an inertia adds to the generalised forces: link -> (..., nv)."""
+    """Compute the generalised forces that each link with inertia needs.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v, a : (..., nv)
+
+    Returns
+    -------
+    dict of link -> (..., nv)
+    """
     require_robot(robot)
     return {
         link.name: _link_force(robot, q, v, a, link.name, link.inertia)
@@ -55,7 +78,7 @@ def _link_force(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, link: st
     R = kinematics.pose(robot, q, link)[..., :3, :3]
     w = kinematics.velocity(robot, q, v, link)[..., 3:]
     acceleration = kinematics.acceleration(robot, q, v, a, link)
-    r = R @ inertia.com  # from the link's origin to its centre of mass, in world axes
+    r = R @ inertia.com  # from the origin of the link to its CoM, in world axes
     I_world = R @ inertia.matrix @ np.swapaxes(R, -2, -1)
 
     w_rate = acceleration[..., 3:]

@@ -1,4 +1,4 @@
-"""The numbers of a robot made exact for a derivation, or given names."""
+"""Constants of a robot for a derivation: exact fractions, or symbols."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from kinodyn.model.robot import Robot
 
 Parameters = Literal["numbers", "symbols"]
 AXES = "xyz"
-# Numbers that are a fraction but for rounding are taken for it: cos(pi / 2) is meant to be 0, 0.0833... is 1/12.
+# Numbers that are a simple fraction up to rounding are taken as this fraction: cos(pi / 2) is 0, 0.0833... is 1/12.
 _DENOMINATOR, _ROUNDING = 100_000, 4e-15
 
 
 def exact(value: float) -> Fraction:
-    """Find the fraction that a number is meant to be: a simple one but for rounding, or else its decimals."""
+    """Return the simple fraction that a number is up to rounding, or else its decimals."""
     simple = Fraction(value).limit_denominator(_DENOMINATOR)
     if abs(float(simple) - value) <= _ROUNDING * max(1.0, abs(value)):
         return simple
@@ -30,20 +30,20 @@ def exact(value: float) -> Fraction:
 
 
 def exact_turn(angle: float) -> tuple[Fraction, Fraction]:
-    """Find cosine and sine of an angle, exact for quarters of a turn."""
+    """Return the cosine and sine of an angle, exact for multiples of a quarter turn."""
     return exact(math.cos(angle)), exact(math.sin(angle))
 
 
 @dataclass
 class Namer:
-    """Hands out constants for `size` coordinates: as fractions, or as symbols whose values it keeps."""
+    """Create constants for `size` coordinates: fractions, or symbols whose values are kept here."""
 
     size: int
     symbols: bool
     values: dict[str, float] = field(default_factory=dict)
 
     def scalar(self, name: str, value: float) -> TrigSum:
-        """Give a number, or the symbol `name` if it is not zero."""
+        """Return a number, or the symbol `name` if it is not zero."""
         number = exact(value)
         if not self.symbols or not number:
             return constant(number, self.size)
@@ -51,23 +51,23 @@ class Namer:
         return constant(1, self.size, name)
 
     def vector(self, name: str, value: Array) -> list[TrigSum]:
-        """Give three numbers; a vector along one axis needs no letter for the axis in its name."""
+        """Return three components; a vector along one axis has no axis letter in its name."""
         several = sum(bool(exact(x)) for x in value) > 1
         return [self.scalar(name + axis if several else name, x) for axis, x in zip(AXES, value, strict=True)]
 
     def matrix(self, name: str, value: Array) -> list[list[TrigSum]]:
-        """Give a symmetric matrix (3, 3)."""
+        """Return a symmetric matrix (3, 3)."""
         upper = {(i, j): self.scalar(f"{name}{AXES[i]}{AXES[j]}", value[i, j]) for i in range(3) for j in range(i, 3)}
         return [[upper[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]
 
     def zero(self) -> TrigSum:
-        """Give nothing."""
+        """Return zero."""
         return constant(0, self.size)
 
 
 @dataclass(frozen=True)
 class BodyConstants:
-    """The constants of one body: place of its joint in the parent; mass, first and second moment about its origin."""
+    """Constants of one body: position of its joint in the parent; mass, first and second moment about its origin."""
 
     p: list[TrigSum]
     mass: TrigSum
@@ -78,8 +78,8 @@ class BodyConstants:
 def body_constants(bodies: Sequence[Body], namer: Namer) -> list[BodyConstants]:
     """Collect the constants of all bodies; body i has the symbols m<i>, c<i>, I<i>xx, and the next joint is at l<i>.
 
-    c is the centre of mass from the joint, I the inertia about the centre of mass, l where the next joint sits; l0
-    belongs to the base. Bodies without mass in between, those of a planar joint, are not counted.
+    c is the CoM from the joint, I the inertia about the CoM, l the position of the next joint; l0 belongs to the base.
+    The massless bodies of a planar joint are not counted.
     """
     numbers = np.cumsum([not body.virtual for body in bodies])
     return [_one_body(bodies, i, numbers, namer) for i in range(len(bodies))]
@@ -95,7 +95,7 @@ def _one_body(bodies: Sequence[Body], i: int, numbers: np.ndarray, namer: Namer)
         return BodyConstants(p, namer.scalar("", body.mass), moment, namer.matrix(f"I{number}", body.inertia))
     com = body.moment / body.mass
     about_com = body.inertia - body.mass * (com @ com * np.eye(3) - np.outer(com, com))
-    about_com[np.abs(about_com) <= 1e-14 * np.abs(body.inertia).max()] = 0.0  # what the subtraction leaves of zeros
+    about_com[np.abs(about_com) <= 1e-14 * np.abs(body.inertia).max()] = 0.0  # rounding of the subtraction
     mass, c = namer.scalar(f"m{number}", body.mass), namer.vector(f"c{number}", com)
     inertia = namer.matrix(f"I{number}", about_com)
     square = total((x * x for x in c), namer.size)
@@ -107,7 +107,7 @@ def _one_body(bodies: Sequence[Body], i: int, numbers: np.ndarray, namer: Namer)
 
 
 def gravity_vector(robot: Robot, namer: Namer) -> list[TrigSum]:
-    """Give gravity: with symbols, g is its size when it points along an axis, else gx, gy, gz are its parts."""
+    """Return gravity; as symbols g, its magnitude, if it is along an axis, else gx, gy and gz."""
     value = np.asarray(robot.gravity)
     if namer.symbols and np.count_nonzero(value) == 1:
         size = namer.scalar("g", float(np.abs(value).max()))

@@ -1,7 +1,7 @@
-"""Sums of cosines and sines in normal form: the algebra in which `lagrange` derives, exact and without a search.
+"""Sums of cosines and sines in normal form: the exact algebra in which `lagrange` derives.
 
-Every product of sines and cosines is at once written as a sum of them, cos a cos b = (cos(a - b) + cos(a + b)) / 2 and
-so on. Two sums are then equal only if their terms are, so that what cancels is gone and nothing is left to simplify.
+Every product of sines and cosines is immediately written as a sum, cos a cos b = (cos(a - b) + cos(a + b)) / 2 and so
+on. Two sums are then equal only if their terms are: terms that cancel vanish, and nothing is left to simplify.
 Coefficients are fractions; other symbols, such as the position of a sliding joint or a mass, are factors of a term.
 """
 
@@ -16,7 +16,7 @@ Wave = tuple[Fraction | int, ...]
 
 
 class Term(NamedTuple):
-    """What a coefficient multiplies: symbols by name, sorted, and the cosine or sine of the sum of wave[j] * q[j]."""
+    """The factor of a coefficient: symbols by name, sorted, and the cosine or sine of the sum of wave[j] * q[j]."""
 
     factors: tuple[str, ...]
     wave: Wave
@@ -99,7 +99,7 @@ def cosine_and_sine(j: int, scale: Fraction, size: int) -> tuple[TrigSum, TrigSu
 
 
 def total(parts: Iterable[TrigSum], size: int) -> TrigSum:
-    """Add up."""
+    """Return the sum."""
     result = constant(0, size)
     for part in parts:
         result = result + part
@@ -116,7 +116,7 @@ def _put(terms: dict[Term, Fraction], term: Term, coefficient: Fraction) -> None
 
 def _put_product(terms: dict[Term, Fraction], left: Term, right: Term, coefficient: Fraction) -> None:
     factors = tuple(sorted(left.factors + right.factors)) if left.factors and right.factors else left[0] or right[0]
-    if not any(left.wave) or not any(right.wave):  # one of them is no wave: nothing to write as a sum
+    if not any(left.wave) or not any(right.wave):  # one is constant: the product has one term
         wave = left.wave if any(left.wave) else right.wave
         _put(terms, Term(factors, wave, left.sine or right.sine), coefficient)
         return
@@ -129,7 +129,7 @@ def _put_product(terms: dict[Term, Fraction], left: Term, right: Term, coefficie
 
 
 def _put_wave(terms: dict[Term, Fraction], factors: tuple[str, ...], wave: Wave, sine: bool, value: Fraction) -> None:
-    """Add a term whose wave may point backwards: the first number of a wave is positive in the normal form."""
+    """Add a term in normal form: the first coefficient of its wave is positive."""
     lead = next((k for k in wave if k), 0)
     if lead == 0 and sine:
         return

@@ -1,6 +1,6 @@
-"""Identification: from a recording of a moving robot to its masses, inertias and friction.
+"""Identification of inertial parameters and friction from recordings of a moving robot.
 
-    exciting_trajectory -> your robot, or simulate -> read, measurements -> prepare -> fit -> Identification.robot
+    exciting_trajectory -> robot or simulate -> read, measurements -> prepare -> fit -> Identification.robot
 
 >>> import kinodyn as kd
 >>> robot = kd.load("planar2r")
@@ -8,7 +8,7 @@
 >>> time = motion.times(50)
 >>> data = kd.identification.simulate(robot, time, *motion(time), noise=0.01)
 >>> result = kd.identification.fit(robot, data)
->>> result.status, result.possible
+>>> result.status, result.is_physically_consistent
 ('converged', True)
 """
 
@@ -46,3 +46,7 @@ __all__ = [
     "torques",
     "with_parameters",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""Base parameters: the combinations of parameters that torques can tell at all."""
+"""Base parameters: the combinations of parameters that torques determine."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class BaseParameters:
     names : tuple of str
         The combinations, written out: "Izz(link1) + 0.25 m(link2)".
     matrix : (rank, p) array
-        Takes all parameters to the combinations.
+        Maps all parameters to the combinations.
     independent : tuple of int
-        The parameter that leads each combination; its column of the regressor is one of the base.
+        The first parameter of each combination; its column of the regressor belongs to the base regressor.
     status : tuple of str
-        What can be known of each parameter: "alone", "combined" (only together with others) or "none".
+        How each parameter can be identified: "alone", "combined" (only with others) or "none".
     """
 
     parameters: tuple[str, ...]
@@ -42,36 +42,45 @@ class BaseParameters:
 
     @property
     def rank(self) -> int:
-        """Count the combinations."""
+        """Number of combinations."""
         return len(self.names)
 
     def text(self) -> str:
-        """Write the combinations, one on each line, then what has no effect."""
+        """Return the combinations, one on each line, and the parameters without effect."""
         silent = [name for name, status in zip(self.parameters, self.status, strict=True) if status == "none"]
         lines = [
             f"{self.rank} of {len(self.parameters)} parameters can be identified:",
             *map("  {}".format, self.names),
         ]
-        return "\n".join([*lines, "without any effect: " + (", ".join(silent) or "none")])
+        return "\n".join([*lines, "without effect: " + (", ".join(silent) or "none")])
 
 
 def base_parameters(
     robot: Robot, *, terms: Sequence[str] = ("viscous", "coulomb"), seed: int | np.random.Generator = 0
 ) -> BaseParameters:
-    """Find the combinations of parameters that torques can tell, by a pivoted QR decomposition at random states.
+    """Find the identifiable combinations of parameters by a pivoted QR decomposition of the regressor.
 
-    For a floating base all six rows of its equation count: the wrenches that hold it are taken as known.
-    Reference: M. Gautier, "Numerical calculation of the base inertial parameters of robots", 1991.
+    The regressor is evaluated at random states. The six rows of a floating base are included: the wrenches on the robot
+    are assumed to be known.
 
     Parameters
     ----------
-    terms
-        Of "viscous", "coulomb", "armature" and "offset", those to fit besides the inertias.
-    seed
-        For the random states.
+    robot : Robot
+    terms : sequence of str
+        Of "viscous", "coulomb", "armature" and "offset", those that are fitted besides the inertias.
+    seed : int or numpy.random.Generator
+        Of the random states.
 
-    Example
+    Returns
     -------
+    BaseParameters
+
+    Notes
+    -----
+    M. Gautier, "Numerical calculation of the base inertial parameters of robots", 1991.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> base = base_parameters(kd.load("planar2r"), terms=())
     >>> base.rank, base.status[3]  # mz(link1): along the axis of rotation
@@ -85,7 +94,7 @@ def find_base(model: Model, seed: int | np.random.Generator = 0) -> BaseParamete
     robot, generator = model.robot, _generator(seed)
     n = 4 * (len(model.names) // robot.nv + 1) + 16
     v, a = generator.normal(size=(2, n, robot.nv))
-    W = model.columns(robot.random(n, seed=generator), v, 3.0 * a)
+    W = model.regressor(robot.random(n, seed=generator), v, 3.0 * a)
     W = W.reshape(-1, W.shape[-1])
     R, order = qr(W, mode="r", pivoting=True)
     pivots = np.abs(np.diag(R))
@@ -101,7 +110,7 @@ def find_base(model: Model, seed: int | np.random.Generator = 0) -> BaseParamete
 
 
 def describe(names: tuple[str, ...], matrix: Array, independent: tuple[int, ...]) -> BaseParameters:
-    """Name the rows of a matrix of combinations."""
+    """Return base parameters with the names of the rows of a matrix of combinations."""
     written = tuple(_written(row, lead, names) for row, lead in zip(matrix, independent, strict=True))
     status = []
     for column in matrix.T:

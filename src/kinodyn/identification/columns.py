@@ -20,14 +20,14 @@ _RATE = {
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of the entries of q and of v: the joint's, with a suffix where it has several."""
+    """Names of the entries of q and of v: of the joint, with a suffix where it has several coordinates."""
 
     q: tuple[str, ...]
     v: tuple[str, ...]
 
 
 def labels(robot: Robot) -> Labels:
-    """Name the entries of q and v; a floating base's are "root_joint.x" and so on, after its joint."""
+    """Return names of the entries of q and v; those of a floating base are "root_joint.x" and so on."""
     joints = [joint for joint in robot.joints if joint.mimic is None]
     return Labels(
         tuple(joint.name + part for joint in joints for part in _POSITION.get(joint.kind, ("",))),
@@ -36,11 +36,11 @@ def labels(robot: Robot) -> Labels:
 
 
 def groups(robot: Robot) -> dict[str, tuple[str, ...]]:
-    """List the labels of each group of columns."""
+    """Return the labels of each group of columns."""
     names = labels(robot)
     return {"q": names.q, "v": names.v, "a": names.v, "tau": names.v}
 
 
 def base_rows(robot: Robot) -> int:
-    """Count the entries of tau that no motor drives: six for a floating base."""
+    """Return the number of entries of tau without a motor: six for a floating base."""
     return 6 if robot.base == "floating" else 0

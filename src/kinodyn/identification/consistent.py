@@ -4,10 +4,10 @@ Variables    x = inertial parameters, positive constants (friction, armature), o
 Objective    |R x - z|^2 / 2 + (sum of d(P_i, P0_i) + sum of d(f_j, f0_j) + sum of (o_k / s_k)^2 / 2) / spread^2
 Constraints  none: the distance d(P, P0) = tr(P0^-1 P) - log det(P0^-1 P) - 4 is infinite where P, the pseudo-inertia of
              a link, is not positive definite; so is d(f, f0) = f / f0 - b log(f / f0) for f <= 0, with b = 1 where the
-             prior is f0, and small where it is zero and f0 only says what would be much.
+             prior is f0, and small where it is zero and f0 is only a scale.
 
-The distance does not depend on the choice of frames and units; close to the prior it is half the square of the relative
-change. So where data say nothing the prior stays, and `spread` is how far the prior may be off, as a share.
+The distance does not depend on the choice of frames and units; close to the prior it is half the squared relative
+change. Where the data have no information the prior stays; `spread` is its relative standard deviation.
 Reference: T. Lee, P. Wensing, F. Park, "Geometric robot dynamic identification: a convex programming approach", 2020.
 """
 
@@ -22,16 +22,16 @@ from kinodyn.arrays import Array
 from kinodyn.identification.inertias import BASIS, pseudo_inertia
 from kinodyn.identification.reduction import Reduced
 
-STEPS = 200
-DECREMENT = 1e-10  # half the square of Newton's decrement: how much the objective can still fall
+MAX_STEPS = 200
+DECREMENT = 1e-10  # half the squared Newton decrement: the decrease of the objective that is left
 ARMIJO = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What is believed before the data: values (p,), of which the first 10 n are links', then positive ones, then free.
+    """Prior values (p,): 10 of each link, then positive constants, then offsets.
 
-    `scale` (p,) is f0 of the positive ones and the spread of free ones, without meaning for links; `barrier`
+    `scale` (p,) is f0 of the positive constants and the spread of offsets, without meaning for links; `barrier`
     (positive,) is b.
     """
 
@@ -42,7 +42,7 @@ class Prior:
     barrier: Array
 
     def whitening(self) -> Array:
-        """Make S (p, p) such that x + S u has the unit change u = 1 where the prior is off by its whole size."""
+        """Return S (p, p) such that u = 1 in x + S u is a relative change of 1."""
         p, S = len(self.x), np.diag(self.scale)
         H = _log_det_hessian(self.x[: 10 * self.links])
         for i, block in enumerate(H):
@@ -52,7 +52,7 @@ class Prior:
         return S.reshape(p, p)
 
     def distance(self, x: Array) -> float:
-        """Compute the distance of x from the prior, infinite where x is impossible."""
+        """Compute the distance of x from the prior, infinite where x is not physically consistent."""
         n, k = 10 * self.links, 10 * self.links + self.positive
         ratio = x[n:k] / self.scale[n:k]
         if (ratio <= 0.0).any():
@@ -106,7 +106,7 @@ def _log_det_hessian(x: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Where Newton's method ended: values (p,), their covariance (p, p), and whether it converged."""
+    """The result of Newton's method: values (p,), their covariance (p, p), and whether it converged."""
 
     x: Array
     covariance: Array
@@ -115,7 +115,7 @@ class Optimum:
 
 
 def fit_consistent(problem: Reduced, prior: Prior, spread: float) -> Optimum:
-    """Minimise; the covariance is the inverse of the second derivatives at the end (Laplace's approximation)."""
+    """Minimise; the covariance is the inverse of the Hessian at the minimum (Laplace's approximation)."""
     S, weight = prior.whitening(), 1.0 / spread**2
     A = problem.R @ S
 
@@ -126,28 +126,28 @@ def fit_consistent(problem: Reduced, prior: Prior, spread: float) -> Optimum:
 
     u = np.zeros(len(prior.x))
     value, converged, steps = cost(u), False, 0
-    while not converged and steps < STEPS:
+    while not converged and steps < MAX_STEPS:
         x = prior.x + S @ u
         gradient = A.T @ (problem.R @ x - problem.z) + weight * (S.T @ prior.gradient(x))
-        triangle = _second_derivatives(A, S, prior, x, weight)
+        triangle = _hessian_triangle(A, S, prior, x, weight)
         step = -solve_triangular(triangle, solve_triangular(triangle, gradient, trans="T"))
         slope = float(gradient @ step)
         converged = -0.5 * slope < DECREMENT + 1e-15 * abs(value)
         share = 1.0
         while share > 1e-12 and not cost(u + share * step) <= value + ARMIJO * share * slope:
             share *= 0.5
-        if share <= 1e-12:  # rounding is larger than what is left to gain
+        if share <= 1e-12:  # rounding exceeds the possible decrease
             break
         u = u + share * step
         value, steps = cost(u), steps + 1
     x = prior.x + S @ u
-    inverse = solve_triangular(_second_derivatives(A, S, prior, x, weight), np.eye(len(x)))
+    inverse = solve_triangular(_hessian_triangle(A, S, prior, x, weight), np.eye(len(x)))
     root = S @ inverse
     return Optimum(x, root @ root.T, steps, converged)
 
 
-def _second_derivatives(A: Array, S: Array, prior: Prior, x: Array, weight: float) -> Array:
-    """Give the triangle T with T^T T = A^T A + S^T H S, without squaring the condition of A or H."""
+def _hessian_triangle(A: Array, S: Array, prior: Prior, x: Array, weight: float) -> Array:
+    """Return the triangle T with T^T T = A^T A + S^T H S, without squaring the condition numbers of A and H."""
     root = np.sqrt(weight) * prior.hessian_root(x) @ S
     triangle: Array = qr(np.concatenate([A, root]), mode="r")[0][: len(x)]
     return triangle

@@ -1,4 +1,4 @@
-"""Exciting trajectories: motions from which parameters can be told best, within the robot's limits."""
+"""Exciting trajectories: motions that determine parameters best, within the limits of the robot."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from kinodyn.identification.trajectory import ExcitingTrajectory, fourier
 from kinodyn.model.robot import Robot, _generator
 
 Criterion = Literal["condition", "determinant"]
-DENSE = 40  # samples per period of the highest harmonic when limits are checked: between them q errs by 0.4 %
+CHECKED_SAMPLES = 40  # per period of the highest harmonic when limits are checked: q errs by 0.4 % between them
 EFFORT_PENALTY = 30.0  # in units of the logarithm of the condition number
-SLIP = 0.05  # [rad/s or m/s]: dry friction turns over smoothly, so that the criterion has a gradient
+SLIP = 0.05  # [rad/s or m/s] width over which dry friction changes sign smoothly, so that the criterion has a gradient
 SINGULAR = 1e-14  # ratio of eigenvalues that is rounding
-DIFFERENCE = 1e-5  # step of the gradient, of coefficients about 1
-PART = 1000  # over the number of variables: entries of the gradient at a time, so that parts are short for all robots
+DIFFERENCE = 1e-5  # step of finite differences, of coefficients about 1
+VARIABLES_PER_PART = 1000  # divided by their number: entries of the gradient between two calls of progress
 
 
 def exciting_trajectory(
@@ -41,44 +41,52 @@ def exciting_trajectory(
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> ExcitingTrajectory:
-    """Find a periodic motion, at rest at its start and end, whose regressor tells the base parameters well.
+    """Find a periodic motion, at rest at its start and end, with a well-conditioned base regressor.
 
-    Each joint moves along a finite Fourier series that is scaled and placed so that it always keeps its position and
-    velocity limits; torques above their limits are penalised. The best of some random series is improved by descent.
-    Joints without limits stay within the range of `Robot.random`, and within 2 rad/s or m/s.
-    Reference: J. Swevers, C. Ganseman, D. Tukel, J. De Schutter, H. Van Brussel, "Optimal robot excitation and
-    identification", 1997.
+    Each joint follows a finite Fourier series, scaled and shifted to satisfy its position and velocity limits; torques
+    above their limits are penalised. The best of several random series is improved by L-BFGS.
 
     Parameters
     ----------
-    period
+    robot : Robot
+        Joints without limits stay within the range of `Robot.random`, and within 2 rad/s or m/s.
+    period : float
         Of the motion [s].
-    harmonics
-        Terms of the series, 3 at least.
-    margin
+    harmonics : int
+        Terms of the series, at least 3.
+    margin : float
         Share of each limit that is used, above 0 and up to 1.
-    criterion
-        "condition": the condition number of the base regressor, its columns scaled to norm 1. "determinant": that
-        of its normal matrix (D-optimality), which also makes the motion large.
-    terms
-        What is to be fitted besides inertias, as in `fit`.
-    samples
-        States of one period that count in the criterion.
-    starts, iterations
-        How many random series are tried, and how many steps the descent takes.
-    progress
-        Called with (done, all) after each part of the work; when it returns False, the search ends with the best
-        motion so far.
+    criterion : "condition" or "determinant"
+        "condition": the condition number of the base regressor, columns scaled to norm 1. "determinant": of its normal
+        matrix (D-optimality), which also favours large motions.
+    terms : sequence of str
+        Terms that are fitted besides inertias, as in `fit`.
+    samples : int
+        States of one period in the criterion.
+    starts : int
+        Number of random series.
+    iterations : int
+        Number of L-BFGS steps.
+    seed : int
+        Of the random series; the same arguments give the same motion.
+    progress : callable, optional
+        Called with (done, total) after each part of the work; if it returns False, the search ends with the best motion
+        so far.
 
     Returns
     -------
     ExcitingTrajectory
-        With a status that says if torque limits could not be kept. The same arguments give the same motion.
+        Its status says whether torque limits are exceeded.
 
     Raises
     ------
     InputError
-        For joints with several coordinates or a floating base: `sub_robot` holds them.
+        For joints with several coordinates or a floating base: fix them with `sub_robot`.
+
+    Notes
+    -----
+    J. Swevers, C. Ganseman, D. Tukel, J. De Schutter, H. Van Brussel, "Optimal robot excitation and identification",
+    1997.
     """
     model = make_model(robot, terms)
     _check(robot, period, harmonics, margin, criterion, samples, starts, iterations)
@@ -90,33 +98,33 @@ def exciting_trajectory(
     with suppress(_Stopped):
         for k in range(starts):
             search.cost(generator.normal(size=task.size))
-            search.told(k + 1)
+            search.report(k + 1)
         if iterations:
             minimize(
                 search.cost_and_gradient,
                 search.best,
                 jac=True,
                 method="L-BFGS-B",
-                callback=lambda _: search.told(min(search.done + 1, total)),
+                callback=lambda _: search.report(min(search.done + 1, total)),
                 options={"maxiter": iterations, "maxls": 10},
             )
-        search.told(total)
+        search.report(total)
     return task.trajectory(search.best)
 
 
 class _Stopped(Exception):
-    """Whoever follows the search wants no more of it."""
+    """Raised when `progress` returns False."""
 
 
 class _Search:
-    """Remembers the best variables that were tried, and ends between two parts of the work when told to."""
+    """Keeps the best variables, and ends when `progress` returns False."""
 
     def __init__(self, task: _Task, stop: Callable[[int], bool]) -> None:
         self.task, self.stop, self.done = task, stop, 0
         self.best, self.least = np.zeros(task.size), np.inf
 
-    def told(self, done: int) -> None:
-        """Tell how much is done, and hear whether to go on."""
+    def report(self, done: int) -> None:
+        """Report progress; raise if the search is to stop."""
         self.done = done
         if self.stop(done):
             raise _Stopped
@@ -129,18 +137,18 @@ class _Search:
         return value
 
     def cost_and_gradient(self, x: Array) -> tuple[float, Array]:
-        """Compute the cost of variables (size,) and its gradient by differences, some entries at a time."""
+        """Compute the cost of variables (size,) and its gradient by finite differences, in parts."""
         value, steps = self.cost(x), DIFFERENCE * np.eye(self.task.size)
-        costs, together = [], max(1, PART // len(steps))
+        costs, together = [], max(1, VARIABLES_PER_PART // len(steps))
         for begin in range(0, len(steps), together):
-            self.told(self.done)
+            self.report(self.done)
             costs.append(self.task.cost(x + steps[begin : begin + together]))
         return value, (np.concatenate(costs) - value) / DIFFERENCE
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One search. Variables (size,): where each joint's centre is, then the coefficients of its series."""
+    """One search. Variables (size,): the centre of each joint, then the coefficients of its series."""
 
     model: Model
     base: BaseParameters
@@ -158,19 +166,19 @@ class _Task:
         return len(self.lower) * (1 + 2 * self.harmonics)
 
     def series(self, x: Array) -> tuple[Array, Array, Array]:
-        """Turn variables into centre and coefficients that keep position and velocity limits."""
+        """Map variables to centres and coefficients that satisfy position and velocity limits."""
         n = len(self.lower)
-        place, raw = 0.5 + 0.5 * np.tanh(x[..., :n]), x[..., n:].reshape(*x.shape[:-1], 2, self.harmonics, n)
+        centring, raw = 0.5 + 0.5 * np.tanh(x[..., :n]), x[..., n:].reshape(*x.shape[:-1], 2, self.harmonics, n)
         # At rest at the start: sum of cosines = 0 (velocity), sum of k * sines = 0 (acceleration).
         k = np.arange(1.0, self.harmonics + 1)
         cosines = raw[..., 0, :, :] - raw[..., 0, :, :].mean(axis=-2, keepdims=True)
         sines = raw[..., 1, :, :] - k[:, None] * (k @ raw[..., 1, :, :])[..., None, :] / (k @ k)
-        dense = np.arange(DENSE * self.harmonics) / (DENSE * self.harmonics) * self.period
+        dense = np.arange(CHECKED_SAMPLES * self.harmonics) / (CHECKED_SAMPLES * self.harmonics) * self.period
         q, v, _ = fourier(dense, self.period, np.zeros(n), cosines, sines)
         room, low, high = self.upper - self.lower, q.min(axis=-2), q.max(axis=-2)
         scale = np.minimum(room / (high - low), self.speed / np.abs(v).max(axis=-2))
         free = room - scale * (high - low)
-        centre = self.lower - scale * low + place * free
+        centre = self.lower - scale * low + centring * free
         return centre, scale[..., None, :] * cosines, scale[..., None, :] * sines
 
     def normal_matrix(self, x: Array, slip: float) -> tuple[Array, Array]:
@@ -181,13 +189,13 @@ class _Task:
         time = np.arange(self.samples) / self.samples * self.period
         centre, cosines, sines = self.series(x)
         q, v, a = fourier(time, self.period, centre[..., None, :], cosines, sines)
-        W = self.model.columns(q, v, a, slip=slip)[..., list(self.base.independent)]
+        W = self.model.regressor(q, v, a, slip=slip)[..., list(self.base.independent)]
         W = W.reshape(*x.shape[:-1], -1, self.base.rank)
         share = np.abs(torques(self.model.robot, q, v, a)) / self.model.robot.limits.effort
         return np.swapaxes(W, -1, -2) @ W / self.samples, np.asarray(share.max(axis=(-1, -2)))
 
     def cost(self, x: Array) -> Array:
-        """Compute what is minimised, (...) for variables (..., size)."""
+        """Compute the cost (...) of variables (..., size)."""
         N, effort = self.normal_matrix(x, SLIP)
         excess = EFFORT_PENALTY * np.maximum(effort - self.margin, 0.0)
         if self.criterion == "condition":
@@ -237,7 +245,7 @@ def _check(
     several = [joint.name for joint in robot.joints if joint.mimic is None and joint.q.stop - joint.q.start != 1]
     if several:
         raise InputError(
-            f"joints {', '.join(several)} have several coordinates; hold them with kd.identification.sub_robot"
+            f"joints {', '.join(several)} have several coordinates; fix them with kd.identification.sub_robot"
         )
     if not (np.isfinite(period) and period > 0.0 and 0.0 < margin <= 1.0):
         raise InputError(f"period is {period!r} and margin {margin!r}; give a time above 0 s and a share up to 1")
@@ -252,8 +260,8 @@ def _check(
     for name, (value, least) in counts.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise InputError(f"{name} is {value!r}; give a whole number of at least {least}")
-    held = np.flatnonzero(robot.limits.velocity <= 0.0)
+    still = np.flatnonzero(robot.limits.velocity <= 0.0)
     closed = np.flatnonzero(~(robot.sampling_range()[1] > robot.sampling_range()[0]))
-    if held.size or closed.size:
-        joint = robot.joint_names[int((held if held.size else closed)[0])]
-        raise InputError(f"the limits of joint {joint!r} leave it no motion; hold it with kd.identification.sub_robot")
+    if still.size or closed.size:
+        joint = robot.joint_names[int((still if still.size else closed)[0])]
+        raise InputError(f"the limits of joint {joint!r} leave it no motion; fix it with kd.identification.sub_robot")

@@ -18,24 +18,31 @@ from kinodyn.model.robot import Robot, require_robot
 
 
 def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, str] | None = None) -> Measurements:
-    """Read a recording of a robot from a .csv, .npz or .parquet file.
+    """Read measurements of a robot from a file.
 
     Columns are `time`, `q.<joint>`, `tau.<joint>` and, where recorded, `v.<joint>`, `a.<joint>` and
-    `wrench.<frame>.fx` to `nz`, in any order; or by number `q0`, `q1`, ..., `tau0`, ... in the robot's order. In an NPZ
-    file the arrays may also be whole: `time` (n,), `q` (n, nq), `tau` (n, nv), `wrench.<frame>` (n, 6); nothing in it
-    is unpickled. Parquet needs pyarrow (`pip install 'kinodyn[data]'`).
+    `wrench.<frame>.fx` to `nz`, in any order; or numbered `q0`, `q1`, ..., `tau0`, ... in the order of the robot. NPZ
+    files may contain whole arrays: `time` (n,), `q` (n, nq), `tau` (n, nv), `wrench.<frame>` (n, 6). Nothing is
+    unpickled.
 
     Parameters
     ----------
-    columns
-        Other names that the file uses: {"t": "time", "motor_1_torque": "tau.joint1"}.
+    path : str or path
+        A .csv, .npz or .parquet (`pip install 'kinodyn[data]'`) file.
+    robot : Robot
+    columns : mapping of str -> str, optional
+        Names in the file and those above: {"t": "time", "motor_1_torque": "tau.joint1"}.
+
+    Returns
+    -------
+    Measurements
 
     Raises
     ------
     InputError
-        For a file that is no table of numbers, with the line; for columns that are missing, with their names.
+        If the file is not a table of numbers, with the row; if columns are missing, with their names.
     UnknownNameError
-        For columns of joints or frames that the robot does not have.
+        If the robot does not have the joint or frame of a column.
     """
     require_robot(robot)
     file = Path(path)
@@ -127,7 +134,7 @@ def _add_wrench(robot: Robot, parts: dict[str, Any], label: str, array: Array) -
 
 def _assemble(robot: Robot, parts: dict[str, Any]) -> Measurements:
     if "time" not in parts:
-        raise InputError("there is no column 'time'; name it by columns={'...': 'time'} if it is called otherwise")
+        raise InputError("there is no column 'time'; pass columns={'...': 'time'} if it has another name")
     v, a = (_group(robot, parts, group) if _has(parts, group) else None for group in ("v", "a"))
     wrenches = {frame: _wrench(frame, given) for frame, given in parts.get("wrenches", {}).items()}
     q, tau = _group(robot, parts, "q"), _group(robot, parts, "tau")
@@ -144,7 +151,7 @@ def _group(robot: Robot, parts: dict[str, Any], group: str) -> Array:
     given: tables.Columns = parts.get(f"{group} columns", {})
     if group in parts:
         if given:
-            raise InputError(f"{group} is there as a whole and by columns {', '.join(given)}; keep one of them")
+            raise InputError(f"{group} is given as a whole and by columns {', '.join(given)}; keep one of them")
         whole: Array = parts[group]
         return whole
     names = groups(robot)[group]

@@ -1,4 +1,4 @@
-"""From measurements to a robot: the fit."""
+"""Fit of parameters to measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.base import BaseParameters, find_base
 from kinodyn.identification.consistent import Prior, fit_consistent
-from kinodyn.identification.inertias import within_reason
+from kinodyn.identification.inertias import regularised
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, make_model
 from kinodyn.identification.reduction import NULL, Reduced, noise, reduce, scales
@@ -18,10 +18,10 @@ from kinodyn.identification.report import Identification
 from kinodyn.model.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
-FIRST_GUESS = 0.1  # share of the torque that friction takes before anything is known of it
-UNSEEN = 1e-4  # part of a combination that no sample sees, above which it does not count as identified
-NOTHING = 1e-4  # what is left of that share where neither prior nor data speak of friction
-KNOWN = 0.5  # a combination counts as identified when the data leave less than this share of the prior's spread
+PRIOR_FRICTION = 0.1  # scale of friction without a prior value, as a share of the torque
+LEAST_FRICTION = 1e-4  # of this scale: friction where neither prior nor data determine it
+MAX_UNSEEN = 1e-4  # share of an identified combination that lies in the null space of the data
+MAX_SPREAD = 0.5  # of an identified combination: largest posterior standard deviation as a share of that of the prior
 
 
 def fit(
@@ -33,35 +33,36 @@ def fit(
     held_out: float | Measurements = 0.25,
     prior_spread: float = 1.0,
 ) -> Identification:
-    """Fit the parameters of a robot to a recording and judge the fit on samples that it has not seen.
+    """Fit the parameters of a robot to a recording, and evaluate the fit on held-out samples.
 
     Parameters
     ----------
-    robot
-        Its geometry is kept; its parameters are the prior, which stays where the data say nothing.
-    data
-        With v and a (see `prepare`). With a floating base, the wrenches of all contacts must be in it.
-    method
-        "consistent": parameters that real bodies have, by a convex problem (positive masses and pseudo-inertias,
-        friction not negative). "weighted", "ordinary": least squares on the base parameters, each torque weighted by
-        its noise or all alike; the result need not be possible.
-    terms
-        Of "viscous", "coulomb", "armature" and "offset", those to fit besides the inertias. Damping and armature that
-        are not fitted act as the robot has them; dry friction that is not fitted is left out, as in `kd.dynamics`.
-    held_out
-        The share of the samples, at the end, that is kept for the judgement; or another recording.
-    prior_spread
-        How far the prior may be off, as a share of itself.
+    robot : Robot
+        Its geometry is kept; its parameters are the prior, which stays where the data have no information.
+    data : Measurements
+        With v and a (see `prepare`); for a floating base with the wrenches of all contacts.
+    method : "consistent", "weighted" or "ordinary"
+        "consistent": physically consistent parameters by a convex problem (positive definite pseudo-inertias, friction
+        not negative). "weighted", "ordinary": least squares on the base parameters, each torque weighted by its noise
+        or all alike; the result may be physically inconsistent.
+    terms : tuple of str
+        Of "viscous", "coulomb", "armature" and "offset", those that are fitted besides the inertias. Damping and
+        armature that are not fitted keep the values of the robot; dry friction that is not fitted is zero, as in
+        `kd.dynamics`.
+    held_out : float or Measurements
+        Share of the samples, at the end, that is held out; or another recording.
+    prior_spread : float
+        Relative standard deviation of the prior.
 
     Returns
     -------
     Identification
-        Also when the motion tells little: it says which parameters could not be identified.
+        It says which parameters the data determine.
 
     Raises
     ------
     InputError
-        Where nothing can be done: fewer torques than unknowns, a recording of another robot, no v or a.
+        For fewer torques than unknowns, a recording of another robot, or no v or a.
     """
     model = make_model(robot, terms)
     _check(robot, data, method, prior_spread)
@@ -109,15 +110,13 @@ def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None
         raise InputError(f'method is {method!r}; give "consistent", "weighted" or "ordinary"')
     if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0.0 < spread < np.inf:
         raise InputError(f"prior_spread is {spread!r}; give a share above 0")
-    data.moving()
+    data.rates()
 
 
 def _require_samples(model: Model, train: Measurements, rank: int, unknowns: int) -> None:
     rows = len(train) * model.robot.nv
     if rank == 0:
-        raise InputError(
-            "no parameter has an effect on these torques: nothing moves and nothing weighs; nothing to fit"
-        )
+        raise InputError("no parameter has an effect on these torques: the robot neither moves nor carries weight")
     if rows <= unknowns:
         raise InputError(
             f"{len(train)} samples of {model.robot.nv} torques are too few for {unknowns} unknowns; record more"
@@ -125,21 +124,21 @@ def _require_samples(model: Model, train: Measurements, rank: int, unknowns: int
 
 
 def _prior(model: Model, train: Measurements, size: Array) -> Prior:
-    """Say what is believed before: the robot's parameters, and for friction that it has not, a part of the torque."""
-    v, a = train.moving()
+    """Return the prior: parameters of the robot, and for friction that it does not have a share of the torque."""
+    v, a = train.rates()
     own, scale, x = model.prior(), np.ones(len(model.names)), model.prior()
     first = [joint.v.start for joint in model.joints]
     ones = np.ones(model.robot.nv)
     per = {"viscous": _rms(v), "coulomb": ones, "armature": _rms(a), "offset": ones}
     for term in model.terms:
-        part = model.places(term)
-        guess = (FIRST_GUESS * size / per[term])[first]
+        part = model.indices(term)
+        guess = (PRIOR_FRICTION * size / per[term])[first]
         has = own[part] > 0.01 * guess
-        scale[part] = guess / FIRST_GUESS if term == "offset" else np.where(has, own[part], guess)
-        x[part] = own[part] if term == "offset" else np.where(has, own[part], NOTHING * guess)
+        scale[part] = guess / PRIOR_FRICTION if term == "offset" else np.where(has, own[part], guess)
+        x[part] = own[part] if term == "offset" else np.where(has, own[part], LEAST_FRICTION * guess)
     n = model.inertial
     positive = sum(term != "offset" for term in model.terms) * len(model.joints)
-    x[:n] = within_reason(own[:n])
+    x[:n] = regularised(own[:n])
     part = slice(n, n + positive)
     return Prior(x, n // 10, positive, scale, x[part] / scale[part])
 
@@ -150,7 +149,7 @@ def _rms(rates: Array) -> Array:
 
 
 def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> tuple[Array, Array, int]:
-    """Solve for the base parameters; in directions that the data do not see, the prior and its spread stay."""
+    """Solve for the base parameters; in the null space of the data the prior and its spread stay."""
     U, s, Vt = np.linalg.svd(problem.R @ S)
     rank = int((s > NULL * s[0]).sum()) if s[0] > 0.0 else 0
     seen, unseen = Vt[:rank], Vt[rank:]
@@ -160,11 +159,11 @@ def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> t
 
 
 def _identified(problem: Reduced, base: BaseParameters, S: Array, spread: float) -> tuple[bool, ...]:
-    """Tell of each combination whether the data know it clearly better than the prior does."""
+    """Return for each combination whether the data determine it clearly better than the prior does."""
     _, s, Vt = np.linalg.svd(problem.R @ S)
     s = np.where(s > NULL * s[0], s, 0.0)
     combination = Vt @ (S.T @ base.matrix.T)  # columns: each combination along the directions of the data
     left = np.sqrt((combination**2 / (s**2 + spread**-2)[:, None]).sum(axis=0))
     before = spread * np.linalg.norm(combination, axis=0)
-    unseen = np.linalg.norm(combination[s == 0.0], axis=0) > UNSEEN * np.linalg.norm(combination, axis=0)
-    return tuple(bool(known) for known in (left < KNOWN * before) & ~unseen)
+    unseen = np.linalg.norm(combination[s == 0.0], axis=0) > MAX_UNSEEN * np.linalg.norm(combination, axis=0)
+    return tuple(bool(known) for known in (left < MAX_SPREAD * before) & ~unseen)

@@ -1,7 +1,7 @@
-"""The ten inertial parameters of a link and the matrix that says whether a body can have them.
+"""The ten inertial parameters of a link, their pseudo-inertia and physical consistency.
 
-The pseudo-inertia P = [[S, h], [h^T, m]] holds the second moments S of the mass about the link's origin, the first
-moments h = m c and the mass m. Some distribution of positive mass has it exactly when P is positive semidefinite
+The pseudo-inertia P = [[S, h], [h^T, m]] contains the second moments S of the mass about the origin of the link, the
+first moments h = m c and the mass m. A distribution of positive mass has it if and only if P is positive semidefinite
 (P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically consistent inertial parameter
 identification", 2018).
 """
@@ -17,14 +17,14 @@ from kinodyn.description.types import Inertia
 from kinodyn.errors import InputError
 
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-SIX = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # where xx xy yy xz yz zz stand in a matrix
+SIX = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # indices of xx xy yy xz yz zz in a matrix
 
 SMALLEST_MASS = 1e-4  # of a link in a prior, as a share of the robot's mass
 SMALLEST_RADIUS = 5e-3  # radius of gyration of a link in a prior [m]
 
 
 def _basis() -> Array:
-    """Make the ten matrices (10, 4, 4) of which the pseudo-inertia is the sum, one for each parameter."""
+    """Return the ten matrices (10, 4, 4) that the parameters multiply in the pseudo-inertia."""
     E = np.zeros((10, 4, 4))
     E[0, 3, 3] = 1.0
     for k in range(3):
@@ -42,10 +42,19 @@ BASIS = _basis()
 
 
 def pseudo_inertia(parameters: ArrayLike) -> Array:
-    """Return the pseudo-inertias (..., n, 4, 4) of parameters (..., 10 n), ordered as `Robot.inertial_parameters`.
+    """Return the pseudo-inertias of links.
 
-    Example
+    Parameters
+    ----------
+    parameters : (..., 10 n)
+        In the order of `Robot.inertial_parameters`.
+
+    Returns
     -------
+    (..., n, 4, 4)
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> P = pseudo_inertia(kd.load("panda").inertial_parameters)
     >>> P.shape, bool((np.linalg.eigvalsh(P) > 0).all())
@@ -59,7 +68,16 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
 
 
 def parameters_of(P: ArrayLike) -> Array:
-    """Return the ten parameters (..., 10) of a pseudo-inertia (..., 4, 4), the inverse of `pseudo_inertia`."""
+    """Return the ten inertial parameters of a pseudo-inertia, the inverse of `pseudo_inertia`.
+
+    Parameters
+    ----------
+    P : (..., 4, 4)
+
+    Returns
+    -------
+    (..., 10)
+    """
     matrix = numbers("pseudo-inertia", P, 4, 4)
     second = matrix[..., :3, :3]
     inertia = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
@@ -67,9 +85,17 @@ def parameters_of(P: ArrayLike) -> Array:
 
 
 def is_physically_consistent(parameters: ArrayLike) -> NDArray[np.bool_]:
-    """Tell for each link (..., n) whether a body of positive mass can have its ten parameters (..., 10 n).
+    """Return whether a body of positive mass can have the parameters of each link.
 
-    Eigenvalues of the pseudo-inertia may be below 0 by rounding, 1e-12 of the largest.
+    Parameters
+    ----------
+    parameters : (..., 10 n)
+        In the order of `Robot.inertial_parameters`.
+
+    Returns
+    -------
+    (..., n) bool
+        Eigenvalues of the pseudo-inertia may be negative by rounding, 1e-12 of the largest.
     """
     P = pseudo_inertia(parameters)
     values = np.linalg.eigvalsh(P)
@@ -77,19 +103,18 @@ def is_physically_consistent(parameters: ArrayLike) -> NDArray[np.bool_]:
 
 
 def as_inertia(parameters: Array) -> Inertia:
-    """Turn ten numbers into mass, centre of mass and inertia about it."""
+    """Return mass, CoM and inertia about the CoM of ten parameters."""
     mass, com = float(parameters[0]), parameters[1:4] / parameters[0]
     matrix = np.zeros((3, 3))
     matrix[SIX] = matrix[SIX[::-1]] = parameters[4:]
     return Inertia(mass, com, matrix - mass * (com @ com * np.eye(3) - np.outer(com, com)))
 
 
-def within_reason(parameters: Array) -> Array:
-    """Move parameters (10 n,) that are hardly those of a body to the nearest that are.
+def regularised(parameters: Array) -> Array:
+    """Make the pseudo-inertias of parameters (10 n,) regular, because the distance from a prior uses their inverse.
 
-    A fit measures its distance from a prior by the inverse of the prior's pseudo-inertia, so that matrix must not be
-    singular: each link weighs at least `SMALLEST_MASS` of the robot, and has a radius of gyration of at least
-    `SMALLEST_RADIUS` along each principal axis. Links that are above stay as they are.
+    Each link has at least `SMALLEST_MASS` of the mass of the robot and a radius of gyration of at least
+    `SMALLEST_RADIUS` along each principal axis. Links above these stay unchanged.
     """
     P = pseudo_inertia(parameters)
     least = SMALLEST_MASS * max(float(np.abs(P[:, 3, 3]).sum()), 1.0)

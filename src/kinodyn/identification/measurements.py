@@ -1,4 +1,4 @@
-"""Measurements: what was recorded of a moving robot, checked on the way in."""
+"""Measurements: checked data of a moving robot."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
+from kinodyn.tables import WRENCH
 
-UNIT_TOLERANCE = 1e-3  # how far the norm of a recorded quaternion may be from 1; files hold few digits
+UNIT_TOLERANCE = 1e-3  # of the norm of a recorded quaternion: files have few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +25,15 @@ class Measurements:
     Attributes
     ----------
     robot : Robot
-        Whose joints these are.
     time : (n,) array
         Strictly increasing [s].
     q : (n, nq) array
     v, a : (n, nv) arrays or None
-        None where they were not recorded; `prepare` finds them.
+        None where they were not recorded; `prepare` computes them.
     tau : (n, nv) array
         Zero in the rows of a floating base.
     wrenches : dict of frame -> (n, 6)
-        External forces and moments at the frame's origin, along the world's axes.
+        External wrenches [N, N m] in world axes, about the origin of the frame.
     ignored : tuple of str
         Columns of the file that were not used.
     """
@@ -56,22 +56,32 @@ class Measurements:
         return f"Measurements({self.robot.name!r}, n={len(self)}, {span}" + "".join(f", no {m}" for m in missing) + ")"
 
     def __getitem__(self, part: slice) -> Measurements:
-        """Take some of the samples."""
+        """Return a range of samples."""
         if not isinstance(part, slice):
-            raise InputError(f"samples are taken by a slice such as data[100:200], got {part!r}")
+            raise InputError(f"index measurements by a slice such as data[100:200], got {part!r}")
         v, a = (None if rate is None else rate[part] for rate in (self.v, self.a))
         wrenches = {frame: wrench[part] for frame, wrench in self.wrenches.items()}
         return replace(self, time=self.time[part], q=self.q[part], v=v, a=a, tau=self.tau[part], wrenches=wrenches)
 
-    def moving(self) -> tuple[Array, Array]:
-        """Give v and a (n, nv); raise where one was not recorded."""
+    def rates(self) -> tuple[Array, Array]:
+        """Return v and a (n, nv); raise if one was not recorded."""
         if self.v is None or self.a is None:
             missing = " and ".join(name for name in ("v", "a") if getattr(self, name) is None)
-            raise InputError(f"the measurements have no {missing}; kd.identification.prepare finds it from q")
+            raise InputError(f"the measurements have no {missing}; kd.identification.prepare computes it from q")
         return self.v, self.a
 
     def split(self, share: float = 0.25) -> tuple[Measurements, Measurements]:
-        """Cut off the last share of the samples: those to fit, and those held out to judge the fit."""
+        """Split into samples to fit and held-out samples.
+
+        Parameters
+        ----------
+        share : float
+            Share of the samples, at the end, that is held out.
+
+        Returns
+        -------
+        train, test : Measurements
+        """
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
             raise InputError(f"share is {share!r}; give a number between 0 and 1")
         cut = len(self) - round(share * len(self))
@@ -80,7 +90,13 @@ class Measurements:
         return self[:cut], self[cut:]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that `read` reads: .csv, .npz or .parquet (needs pyarrow)."""
+        """Write a file that `read` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            A .csv, .npz or .parquet (`pip install 'kinodyn[data]'`) file.
+        """
         from kinodyn.identification.files import write
 
         write(self, path)
@@ -96,18 +112,25 @@ def measurements(
     a: ArrayLike | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
 ) -> Measurements:
-    """Check arrays of a recording and put them together.
+    """Check arrays and create measurements.
 
     Parameters
     ----------
-    time
-        (n,) [s], strictly increasing, evenly spaced or not.
-    q, v, a
-        Positions (n, nq); velocities and accelerations (n, nv) if they were recorded. Quaternions are normalised.
-    tau
-        Torques (n, nv), or of the joints only: (n, nv - 6) for a floating base, whose own rows are zero.
-    wrenches
-        External wrenches, frame -> (n, 6), force and moment at the frame's origin along the world's axes.
+    robot : Robot
+    time : (n,)
+        [s], strictly increasing, evenly spaced or not.
+    q : (n, nq)
+        Configurations; quaternions are normalised.
+    tau : (n, nv) or (n, nv - 6)
+        Torques; of a floating base those of the joints, or with zeros for the base.
+    v, a : (n, nv), optional
+        Velocities and accelerations, if they were recorded.
+    wrenches : mapping of frame -> (n, 6), optional
+        External wrenches [N, N m] in world axes, about the origin of the frame.
+
+    Returns
+    -------
+    Measurements
 
     Raises
     ------
@@ -116,8 +139,7 @@ def measurements(
     UnknownNameError
         For a wrench on a frame that the robot does not have.
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     t = _times(time)
     n = len(t)
     for frame in wrenches or {}:
@@ -131,16 +153,22 @@ def measurements(
         a=None if a is None else _table("a", a, n, names.v),
         tau=_torques(robot, tau, n, names.v),
         wrenches={
-            frame: _table(f"wrench of {frame!r}", wrench, n, ("fx", "fy", "fz", "nx", "ny", "nz"))
-            for frame, wrench in (wrenches or {}).items()
+            frame: _table(f"wrench of {frame!r}", wrench, n, WRENCH) for frame, wrench in (wrenches or {}).items()
         },
     )
 
 
 def join(*parts: Measurements) -> Measurements:
-    """Put recordings of one robot one behind the other: several runs, or what is left on both sides of a gap.
+    """Concatenate measurements of one robot: several runs, or the parts on both sides of a gap.
 
-    A part that does not begin after the one before is moved to begin a step after it.
+    Parameters
+    ----------
+    *parts : Measurements
+        A part that does not start after the one before is shifted to start one time step after it.
+
+    Returns
+    -------
+    Measurements
     """
     if not parts:
         raise InputError("join needs at least one recording")
@@ -198,7 +226,9 @@ def _torques(robot: Robot, tau: ArrayLike, n: int, names: tuple[str, ...]) -> Ar
         given = np.concatenate([np.zeros((n, 6)), given], axis=1)
     table = _table("tau", given, n, names)
     if robot.base == "floating" and np.abs(table[:, :6]).max() > 0.0:
-        raise InputError("tau pushes the floating base, which has no motor: give 0 there, and forces as wrenches")
+        raise InputError(
+            "tau is not zero at the floating base, which has no motor: give 0 there, and forces as wrenches"
+        )
     return table
 
 

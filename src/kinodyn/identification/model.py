@@ -1,4 +1,4 @@
-"""What a fit may change: the parameters that enter the torques linearly, their names, columns and prior values."""
+"""The linear model of a fit: names of the parameters, regressor and prior values."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot, require_robot
 
 TERMS = ("viscous", "coulomb", "armature", "offset")
-ROWS = 4_000  # rows of the regressor that are held in memory at a time
+MAX_ROWS = 4_000  # of the regressor in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Torques that are linear in parameters: Y(q, v, a) x + what the robot has and is not fitted.
+    """Torques as a linear function of parameters: Y(q, v, a) x + torques that are not fitted.
 
     Attributes
     ----------
     robot : Robot
-        Gives the geometry, and the values before the fit.
+        Geometry, and values before the fit.
     terms : tuple of str
         Of "viscous" (times v), "coulomb" (times the sign of v), "armature" (times a) and "offset" (constant), those
         that are fitted besides the inertias, one parameter of each for each joint.
     joints : tuple of JointInfo
-        The joints that have these: all with coordinates of their own, free bodies excepted.
+        The joints with these terms: all but mimic and floating joints.
     names : tuple of str
         Names of the parameters: "m(hand)", "viscous(elbow)".
     """
@@ -43,25 +43,43 @@ class Model:
 
     @property
     def inertial(self) -> int:
-        """Count the inertial parameters, which come first: ten for each moving link."""
+        """Number of inertial parameters, which come first: ten for each moving link."""
         return 10 * len(self.robot.parameter_links)
 
-    def places(self, term: str) -> slice:
-        """Find where the parameters of one term stand in x."""
+    def indices(self, term: str) -> slice:
+        """Return the indices of the parameters of one term in x.
+
+        Parameters
+        ----------
+        term : str
+
+        Returns
+        -------
+        slice
+        """
         start = self.inertial + self.terms.index(term) * len(self.joints)
         return slice(start, start + len(self.joints))
 
     def prior(self) -> Array:
-        """List the values (p,) that the robot has before the fit; offsets are 0."""
+        """Return the values (p,) of the robot before the fit; offsets are 0."""
         own = {"viscous": self.robot.damping, "coulomb": self.robot.friction, "armature": self.robot.armature}
         first = [joint.v.start for joint in self.joints]
         parts = [own[term][first] if term in own else np.zeros(len(first)) for term in self.terms]
         return np.concatenate([self.robot.inertial_parameters, *parts])
 
-    def columns(self, q: Array, v: Array, a: Array, *, slip: float = 0.0) -> Array:
-        """Compute Y (..., nv, p) at states (..., nq), (..., nv), (..., nv).
+    def regressor(self, q: Array, v: Array, a: Array, *, slip: float = 0.0) -> Array:
+        """Compute the regressor Y.
 
-        With `slip` [rad/s or m/s] above 0 dry friction turns smoothly, as tanh(v / slip): for derivatives.
+        Parameters
+        ----------
+        q : (..., nq)
+        v, a : (..., nv)
+        slip : float
+            If above 0 [rad/s or m/s], dry friction is tanh(v / slip), which can be differentiated, else sign(v).
+
+        Returns
+        -------
+        (..., nv, p)
         """
         inertial = dynamics.regressor(self.robot, q, v, a)
         sign = np.tanh(v / slip) if slip > 0.0 else np.sign(v)
@@ -69,13 +87,22 @@ class Model:
         Y = np.zeros((*inertial.shape[:-1], len(self.names)))
         Y[..., : self.inertial] = inertial
         for term in self.terms:
-            for column, joint in enumerate(self.joints, start=self.places(term).start):
+            for column, joint in enumerate(self.joints, start=self.indices(term).start):
                 Y[..., joint.v, column] = signals[term][..., joint.v]
         return Y
 
-    def known(self, data: Measurements) -> Array:
-        """Compute the torques (n, nv) that the fit leaves alone: armature and damping that are not fitted, wrenches."""
-        v, a = data.moving()
+    def known_torques(self, data: Measurements) -> Array:
+        """Compute the torques that are not fitted: of armature and damping outside `terms`, and of wrenches.
+
+        Parameters
+        ----------
+        data : Measurements
+
+        Returns
+        -------
+        (n, nv)
+        """
+        v, a = data.rates()
         fitted = np.zeros(self.robot.nv, dtype=bool)
         for joint in self.joints:
             fitted[joint.v] = True
@@ -88,25 +115,36 @@ class Model:
         return known
 
     def predict(self, data: Measurements, x: Array) -> Array:
-        """Compute the torques (n, nv) that parameters x (p,) give along the data."""
-        tau = self.known(data)
+        """Compute the torques along a recording.
+
+        Parameters
+        ----------
+        data : Measurements
+        x : (p,)
+            Parameters.
+
+        Returns
+        -------
+        (n, nv)
+        """
+        tau = self.known_torques(data)
         for part in chunks(len(data), self.robot.nv):
             some = data[part]
-            tau[part] += self.columns(some.q, *some.moving()) @ x
+            tau[part] += self.regressor(some.q, *some.rates()) @ x
         return tau
 
 
 def chunks(samples: int, rows: int) -> list[slice]:
-    """Cut samples into parts whose regressors fit into memory."""
-    size = max(ROWS // max(rows, 1), 1)
+    """Divide samples into parts whose regressors fit into memory."""
+    size = max(MAX_ROWS // max(rows, 1), 1)
     return [slice(start, min(start + size, samples)) for start in range(0, samples, size)]
 
 
 def make_model(robot: Robot, terms: Sequence[str]) -> Model:
-    """Check what is to be fitted and name it."""
+    """Check the terms and create the model."""
     require_robot(robot)
     if robot.nv == 0:
-        raise InputError(f"{robot.name} has no joint that moves; nothing of it can be identified")
+        raise InputError(f"{robot.name} has no moving joint; nothing can be identified")
     if isinstance(terms, str) or not set(terms) <= set(TERMS):
         raise InputError(f"terms is {terms!r}; give some of {', '.join(map(repr, TERMS))}, in a tuple")
     kept = tuple(term for term in TERMS if term in terms)

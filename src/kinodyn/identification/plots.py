@@ -1,4 +1,4 @@
-"""Pictures of an identification. Matplotlib takes long to import: it is, when one is drawn."""
+"""Plots of an identification. Matplotlib is imported on first use, because this takes long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def plot_torques(result: Identification, path: str | None) -> Figure:
-    """Draw a panel for each torque; see `Identification.plot`."""
+    """Plot a panel for each torque; see `Identification.plot`."""
     from matplotlib.figure import Figure as NewFigure
 
     names = result.labels()

@@ -1,4 +1,4 @@
-"""From a raw recording to one that can be fitted: evenly sampled, low-pass filtered without delay, differentiated."""
+"""Preprocessing of recordings: even sampling, zero-phase low-pass filter, differentiation."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements
 from kinodyn.model.robot import Robot
 
-EVEN = 1e-3  # steps that differ by less than this share count as even
-GAP = 50.0  # a step this many times the usual one is a gap
-DEGREE = 5  # of the splines that are fitted
-ORDER = 4  # of the Butterworth filter; run both ways it falls off like one of twice the order
+EVEN = 1e-3  # relative difference up to which time steps are even
+GAP = 50.0  # multiple of the median time step from which on there is a gap
+DEGREE = 5  # of the fitted splines
+ORDER = 4  # of the Butterworth filter; applied in both directions it has twice the order
 # Central differences of sixth order: f'(t) = sum of weight * f(t + offset * step) / step.
 OFFSETS = (-3, -2, -1, 1, 2, 3)
 WEIGHTS = (-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60)
-REACH = 3
+HALF_WIDTH = 3  # of the differences
 
 
 def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | None = None) -> Measurements:
-    """Make a recording fit for identification: even samples, noise filtered out with zero phase, v and a found.
+    """Resample, filter and differentiate a recording.
 
-    Samples at uneven times are put on even ones by splines: through the samples, or with a cutoff by least squares with
-    knots four times as dense as it, so that noise on samples close to each other is not blown up. Then a Butterworth
-    filter of fourth order runs forwards and backwards over q, v, tau and wrenches alike, so that nothing is delayed
-    against anything else. Velocities that were not recorded are the derivative of q (on the manifold, for quaternions),
-    accelerations that of v. At both ends the samples that the filter or the differences spoil are cut off. The
-    recording itself is not changed.
+    Uneven samples are resampled at even times by splines: interpolating or, with a cutoff, fitted by least squares with
+    knots four times as dense, which does not amplify the noise of close samples. A fourth-order Butterworth filter then
+    runs forwards and backwards over q, v, tau and wrenches, without delay. Velocities that were not recorded are the
+    derivative of q (on the manifold, for quaternions), accelerations that of v. Samples at both ends that the filter or
+    the differences falsify are removed.
 
     Parameters
     ----------
-    cutoff
-        Frequency of the filter [Hz], well above that of the motion; no filter if none is given.
-    rate
-        Samples per second of the result; those of the recording, on average, unless given.
+    data : Measurements
+    cutoff : float, optional
+        Cutoff frequency of the filter [Hz], well above that of the motion; by default there is no filter.
+    rate : float, optional
+        Sampling rate of the result [Hz]; by default the average of the recording.
+
+    Returns
+    -------
+    Measurements
 
     Raises
     ------
@@ -57,10 +61,10 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
         raise InputError(f"cutoff is {cutoff!r} Hz; half the sampling rate is {half:.6g} Hz, give less")
     _refuse_gaps(data, cutoff)
     trimmed = 0 if cutoff is None else math.ceil(average / cutoff)
-    margin = trimmed + REACH * ((data.v is None) + (data.a is None))
+    margin = trimmed + HALF_WIDTH * ((data.v is None) + (data.a is None))
     if n - 2 * margin < 2:
         raise InputError(
-            f"{n} samples over {span:.6g} s are too few: filter and differences spoil {margin} at each end;"
+            f"{n} samples over {span:.6g} s are too few: filter and differences remove {margin} at each end;"
             " record longer"
         )
     even = _evenly(data, average, cutoff)
@@ -70,19 +74,19 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
 
 
 def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:
-    """Find where samples are missing: what was in between cannot be made up."""
+    """Raise if samples are missing."""
     steps = np.diff(data.time)
     longest = max(GAP * float(np.median(steps)), 0.0 if cutoff is None else 0.5 / cutoff)
     k = int(np.argmax(steps))
     if steps[k] > longest:
         raise InputError(
             f"{steps[k]:.6g} s pass without a sample after row {k}, with {np.median(steps):.3g} s between others;"
-            f" prepare data[:{k + 1}] and data[{k + 1}:] each and put them together with kd.identification.join"
+            f" prepare data[:{k + 1}] and data[{k + 1}:] each and concatenate them with kd.identification.join"
         )
 
 
 def _continuous(robot: Robot, q: Array) -> Array:
-    """Take out the jumps of angles by whole turns and of quaternions by sign."""
+    """Remove jumps of angles by whole turns and sign changes of quaternions."""
     q = q.copy()
     for joint in robot.joints:
         if joint.mimic is not None:
@@ -106,7 +110,7 @@ def _on_manifold(robot: Robot, q: Array) -> Array:
 
 
 def _evenly(data: Measurements, rate: float, cutoff: float | None) -> Measurements:
-    """Put the samples at even times; leave them as they are where they are so already."""
+    """Resample at even times, unless the samples are even already."""
     q = _continuous(data.robot, data.q)
     if np.abs(np.diff(data.time) * rate - 1.0).max() <= EVEN:
         return replace(data, q=q)
@@ -124,7 +128,7 @@ def _through(time: Array, values: Array) -> CubicSpline:
 
 
 def _knots(time: Array, spacing: float) -> Array:
-    """Place knots at samples, `spacing` and two samples apart or more, so that least squares has one answer."""
+    """Place knots at samples, at least `spacing` and two samples apart, so that least squares is well posed."""
     inner, last = [], 0
     for k in range(DEGREE, len(time) - DEGREE):
         if time[k] - time[last] >= spacing and k - last >= 2:
@@ -140,7 +144,7 @@ def _times(time: Array, rate: float) -> Array:
 
 
 def _at(data: Measurements, time: Array, q: Array, curve: Callable[[Array, Array], Any]) -> Measurements:
-    """Take everything at other times, along curves through or near the samples."""
+    """Evaluate all signals at other times, on curves through or near the samples."""
 
     def moved(values: Array) -> Array:
         result: Array = curve(data.time, values)(time)
@@ -158,10 +162,10 @@ def _at(data: Measurements, time: Array, q: Array, curve: Callable[[Array, Array
 
 
 def _filtered(data: Measurements, cutoff: float, rate: float) -> Measurements:
-    from scipy.signal import butter, sosfiltfilt  # takes long to import, and not everybody filters
+    from scipy.signal import butter, sosfiltfilt  # slow to import
 
     sections = butter(ORDER, cutoff, fs=rate, output="sos")
-    # The filter starts from mirrored samples at each end: as many as its memory is long, as far as there are any.
+    # mirrored samples at each end, as many as the impulse response is long, if there are so many
     padding = min(len(data) - 1, 3 * math.ceil(rate / cutoff))
 
     def smooth(values: Array) -> Array:
@@ -181,31 +185,32 @@ def _filtered(data: Measurements, cutoff: float, rate: float) -> Measurements:
 
 
 def _differentiated(data: Measurements, step: float) -> Measurements:
-    """Find what was not recorded by central differences."""
+    """Compute the rates that were not recorded by central differences."""
     v = _padded(_position_rates(data.robot, data.q, step)) if data.v is None else data.v
     a = _padded(_rates(v, step)) if data.a is None else data.a
     return replace(data, v=v, a=a)
 
 
 def _position_rates(robot: Robot, q: Array, step: float) -> Array:
-    """Differentiate positions: in the tangent space of each sample the way to its neighbours is an ordinary vector."""
-    n = len(q) - 2 * REACH
-    here = q[REACH : REACH + n]
+    """Differentiate configurations by differences to the neighbours in the tangent space of each sample."""
+    n = len(q) - 2 * HALF_WIDTH
+    here = q[HALF_WIDTH : HALF_WIDTH + n]
     rates = np.zeros((n, robot.nv))
     for offset, weight in zip(OFFSETS, WEIGHTS, strict=True):
-        rates += weight / step * robot.difference(here, q[REACH + offset : REACH + offset + n])
+        rates += weight / step * robot.difference(here, q[HALF_WIDTH + offset : HALF_WIDTH + offset + n])
     return rates
 
 
 def _rates(v: Array, step: float) -> Array:
-    n = len(v) - 2 * REACH
+    n = len(v) - 2 * HALF_WIDTH
     parts = [
-        weight / step * v[REACH + offset : REACH + offset + n] for offset, weight in zip(OFFSETS, WEIGHTS, strict=True)
+        weight / step * v[HALF_WIDTH + offset : HALF_WIDTH + offset + n]
+        for offset, weight in zip(OFFSETS, WEIGHTS, strict=True)
     ]
     total: Array = np.sum(parts, axis=0)
     return total
 
 
 def _padded(rates: Array) -> Array:
-    """Give derivatives the length of what they are of; the ends, which are cut off later, are zero."""
-    return np.pad(rates, ((REACH, REACH), (0, 0)))
+    """Pad derivatives with zeros to the length of the samples; the ends are removed later."""
+    return np.pad(rates, ((HALF_WIDTH, HALF_WIDTH), (0, 0)))

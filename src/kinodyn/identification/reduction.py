@@ -1,4 +1,4 @@
-"""All samples in one triangular matrix, and the noise of each torque."""
+"""Reduction of all samples to one triangular matrix, and estimate of the noise of each torque."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from kinodyn.arrays import Array
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, chunks
 
-QUIET = 1e-6  # least noise that is believed, as a share of the torque: a simulation has none
-SMALL = 1e-3  # least size of a row, as a share of the largest
-SMALLEST = 1e-3  # and if all are nearly zero [N m or N]
+MIN_NOISE = 1e-6  # as a share of the torque: a simulation may have none
+MIN_RELATIVE_SCALE = 1e-3  # of a row, as a share of the largest
+MIN_SCALE = 1e-3  # of a row [N m or N]
 NULL = 1e-10  # singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """The least-squares problem of all samples, each row divided by its noise: |R x - z|^2 + what is left over.
+    """The least-squares problem of all samples, each row divided by its noise: |R x - z|^2 + constant.
 
-    `R` (p, p) is upper triangular, `z` (p,), `rows` the number of torques it stands for.
+    `R` (p, p) is upper triangular, `z` (p,), `rows` the number of torques.
     """
 
     R: Array
@@ -30,12 +30,12 @@ class Reduced:
 
 
 def reduce(model: Model, data: Measurements, sigma: Array) -> Reduced:
-    """Put all samples into one triangle, a part at a time, so that the length of a recording costs no memory."""
-    p, known = len(model.names), model.known(data)
+    """Reduce all samples to one triangle, a part at a time: memory does not grow with the length of a recording."""
+    p, known = len(model.names), model.known_torques(data)
     triangle = np.zeros((0, p + 1))
     for part in chunks(len(data), model.robot.nv):
         some = data[part]
-        Y = model.columns(some.q, *some.moving())
+        Y = model.regressor(some.q, *some.rates())
         y = some.tau - known[part]
         rows = np.concatenate([Y, y[..., None]], axis=-1) / sigma[:, None]
         stacked = np.concatenate([triangle, rows.reshape(-1, p + 1)])
@@ -46,15 +46,15 @@ def reduce(model: Model, data: Measurements, sigma: Array) -> Reduced:
 
 
 def scales(model: Model, data: Measurements) -> Array:
-    """Compute the size (nv,) of each row of the equation: that of its torque and of what the prior explains."""
-    explained = model.predict(data, model.prior()) - model.known(data)
+    """Compute the scale (nv,) of each row: of its torque and of what the prior predicts."""
+    explained = model.predict(data, model.prior()) - model.known_torques(data)
     sizes = np.sqrt(np.mean(explained**2, axis=0)), np.sqrt(np.mean(data.tau**2, axis=0))
     size: Array = np.maximum(*sizes)
-    return np.maximum(size, max(SMALL * float(size.max()), SMALLEST))
+    return np.maximum(size, max(MIN_RELATIVE_SCALE * float(size.max()), MIN_SCALE))
 
 
 def noise(model: Model, data: Measurements, x: Array, size: Array, free: int) -> Array:
-    """Estimate the standard deviation (nv,) of each torque's noise from what parameters x leave unexplained."""
+    """Estimate the standard deviation (nv,) of the noise of each torque from the residuals of parameters x."""
     left = model.predict(data, x) - data.tau
-    share = max(1.0 - free / (len(data) * model.robot.nv), 0.1)  # parameters explain some of the noise as well
-    return np.asarray(np.maximum(np.sqrt(np.mean(left**2, axis=0) / share), QUIET * size))
+    share = max(1.0 - free / (len(data) * model.robot.nv), 0.1)  # parameters fit some of the noise
+    return np.asarray(np.maximum(np.sqrt(np.mean(left**2, axis=0) / share), MIN_NOISE * size))

@@ -1,4 +1,4 @@
-"""Robots made from robots: with other parameters, or with only some joints that move."""
+"""Robots derived from others: with other parameters, or with some joints fixed."""
 
 from __future__ import annotations
 
@@ -27,20 +27,34 @@ def with_parameters(
     friction: ArrayLike | None = None,
     armature: ArrayLike | None = None,
 ) -> Robot:
-    """Make a robot with other inertial parameters (10 n,), ordered as `Robot.inertial_parameters`.
+    """Return a robot with other inertial parameters.
 
-    A moving link takes the whole inertia of the body it stands for; links on fixed joints behind it, whose mass is in
-    it, become massless. `damping`, `friction` and `armature` (nv,) replace those of the robot if given. The result is
-    an ordinary robot: `kd.write_urdf(result.description, path)` writes it (URDF has no place for armature).
+    The first link of a body gets the inertia of the whole body; links fixed to it become massless. The result can be
+    written by `kd.write_urdf(result.description, path)`, but URDF has no armature.
 
-    Raises InputError for parameters that no body can have, with the links.
+    Parameters
+    ----------
+    robot : Robot
+    parameters : (10 n,)
+        In the order of `Robot.inertial_parameters`.
+    damping, friction, armature : (nv,), optional
+        By default those of the robot.
+
+    Returns
+    -------
+    Robot
+
+    Raises
+    ------
+    InputError
+        If parameters are not physically consistent, with the links.
     """
     values = numbers("parameters", parameters, len(robot.inertial_parameters)).reshape(-1, 10)
     consistent = is_physically_consistent(values.ravel())
     impossible = [link for link, ok in zip(robot.parameter_links, consistent, strict=True) if not ok]
     if impossible:
         raise InputError(
-            f"no body can have the parameters of {', '.join(impossible)};"
+            f"the parameters of {', '.join(impossible)} are not physically consistent;"
             " see kd.identification.is_physically_consistent"
         )
     inertias = {link: as_inertia(ten) for link, ten in zip(robot.parameter_links, values, strict=True)}
@@ -63,12 +77,24 @@ def with_parameters(
 
 
 def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -> Robot:
-    """Make a robot in which only the named joints move; all others, a floating base too, are held at q (nq,).
+    """Return a robot in which only the named joints move, and all others are fixed.
 
-    Joints that follow a moving one keep following it. What is carried by no moving joint is part of the ground.
+    Mimic joints of a moving joint move too. Links that no moving joint carries become part of the ground.
 
-    Example
+    Parameters
+    ----------
+    robot : Robot
+    joints : sequence of str
+        The joints that move.
+    q : (nq,), optional
+        Configuration at which the others, also a floating base, are fixed; by default the neutral one.
+
+    Returns
     -------
+    Robot
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> human = kd.load("humanoid")
     >>> arm = sub_robot(human, human.description.chains["left_arm"])
@@ -99,21 +125,21 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
 
 
 def _chosen(robot: Robot, joints: Sequence[str]) -> dict[str, Array]:
-    """Keep constants that were put in place of the description's, for the joints that move."""
+    """Return the constants that replace those of the description, for the joints that move."""
     rows = np.concatenate([np.arange(j.v.start, j.v.stop) for j in robot.joints if j.name in joints])
     chosen: dict[str, Array] = robot.__dict__["_chosen"]
     return {name: value if name == "gravity" else value[rows] for name, value in chosen.items()}
 
 
 def _held(joint: Joint, T: dict[str, Array]) -> Joint:
-    """Weld a joint where its two links stand."""
+    """Fix a joint at the current poses of its two links."""
     T_parent_child = np.asarray(np.linalg.solve(T[joint.parent], T[joint.child]), dtype=np.float64)
     T_parent_child[3] = 0.0, 0.0, 0.0, 1.0
     return Joint(joint.name, "fixed", joint.parent, joint.child, T_parent_child)
 
 
 def _carried(robot: Robot) -> set[str]:
-    """Name the links that a moving body carries on fixed joints."""
+    """Return the links that are fixed to a moving body."""
     above = {joint.child: joint for joint in robot.description.joints}
     moved: dict[str, bool] = {}
     for link in link_order(robot.description):  # parents come first
@@ -129,7 +155,7 @@ def _source(robot: Robot, joint: JointInfo) -> JointInfo:
 
 
 def _with_constants(robot: Robot, joint: Joint, constants: dict[str, Array]) -> Joint:
-    """Write what acts on a coordinate into the joint that has it; joints that follow it then add nothing."""
+    """Return a joint with the constants of its coordinate; mimic joints then add nothing."""
     if joint.kind == "fixed":
         return joint
     info = robot.joint(joint.name)

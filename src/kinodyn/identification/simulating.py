@@ -1,4 +1,4 @@
-"""Recordings of a robot whose parameters are known, to try an identification before the real one."""
+"""Simulated measurements of a robot with known parameters, to test an identification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,20 @@ from kinodyn.model.robot import Robot, _generator
 def torques(
     robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Mapping[str, ArrayLike] | None = None
 ) -> Array:
-    """Compute the torques (..., nv) of a motion with dry friction: `dynamics.inverse` + friction * sign(v)."""
+    """Compute the torques of a motion with dry friction: `dynamics.inverse` + friction * sign(v).
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v, a : (..., nv)
+    wrenches : mapping of frame -> (..., 6), optional
+        External wrenches [N, N m] in world axes, about the origin of the frame.
+
+    Returns
+    -------
+    (..., nv)
+    """
     tau = dynamics.inverse(robot, q, v, a, wrenches)
     return np.asarray(tau + robot.friction * np.sign(np.asarray(v, dtype=float)))
 
@@ -34,18 +47,25 @@ def simulate(
     noise: float = 0.01,
     seed: int | np.random.Generator = 0,
 ) -> Measurements:
-    """Make the recording of a motion, with noise on the torques.
+    """Simulate the measurements of a motion, with noise on the torques.
 
     Parameters
     ----------
-    time, q, v, a
-        The motion: (n,), (n, nq), (n, nv), (n, nv).
-    wrenches
-        External wrenches, frame -> (n, 6). With a floating base they must carry it: its rows of the result are zero.
-    noise
-        Standard deviation of each torque's noise, as a share of its own root mean square.
-    seed
-        For the noise.
+    robot : Robot
+    time : (n,)
+        [s].
+    q, v, a : (n, nq), (n, nv), (n, nv)
+        The motion.
+    wrenches : mapping of frame -> (n, 6), optional
+        External wrenches [N, N m]; they must balance a floating base.
+    noise : float
+        Standard deviation of the noise of each torque, as a share of its root mean square.
+    seed : int or numpy.random.Generator
+        Of the noise.
+
+    Returns
+    -------
+    Measurements
     """
     if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0.0 <= noise < np.inf:
         raise InputError(f"noise is {noise!r}; give a share of the torque, 0 or more")
@@ -53,7 +73,7 @@ def simulate(
     base = base_rows(robot)
     loose = np.abs(tau[:, :base]).max(initial=0.0)
     if loose > 1e-6 * max(robot.mass * 9.81, 1.0):
-        raise InputError(f"the wrenches do not carry the floating base: {loose:.3g} N or N m are missing")
+        raise InputError(f"the wrenches do not balance the floating base: {loose:.3g} N or N m are missing")
     scale = np.sqrt(np.mean(tau**2, axis=0))
     noisy = tau + noise * scale * _generator(seed).normal(size=tau.shape)
     return measurements(robot, time, q, noisy[:, base:], v=v, a=a, wrenches=wrenches)

@@ -36,7 +36,7 @@ class ExcitingTrajectory:
     condition : float
         Condition number of the base regressor along one period, columns scaled to norm 1.
     effort : float
-        The largest torque of the robot as it is described, as a share of its limit; 0 where there are no limits.
+        The largest torque of the prior robot as a share of its limit; 0 where there are no limits.
     status : str
         "within limits", or what is exceeded.
     """
@@ -53,7 +53,7 @@ class ExcitingTrajectory:
 
     @property
     def success(self) -> bool:
-        """Tell whether the motion keeps all limits."""
+        """Whether the motion satisfies all limits."""
         return self.status == "within limits"
 
     def __call__(self, time: ArrayLike) -> tuple[Array, Array, Array]:
@@ -61,7 +61,19 @@ class ExcitingTrajectory:
         return fourier(numbers("time", time), self.period, self.centre, self.cosines, self.sines)
 
     def times(self, rate: float = 100.0, *, periods: int = 1) -> Array:
-        """List evenly spaced times (n,) [s] over some periods, `rate` of them in a second, the end left out."""
+        """Return evenly spaced times over some periods, without the end.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+        periods : int
+
+        Returns
+        -------
+        (n,)
+            [s].
+        """
         if (
             not (rate > 0.0 and np.isfinite(rate))
             or isinstance(periods, bool)
@@ -72,14 +84,34 @@ class ExcitingTrajectory:
         return np.arange(round(periods * self.period * rate)) / rate
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an NPZ file at exactly this path, plain arrays only."""
+        """Write an NPZ file of plain arrays.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, whatever its suffix.
+        """
         content = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
         with open(path, "wb") as file:
             np.savez_compressed(file, format=FORMAT, **content)  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ExcitingTrajectory:
-        """Read what `save` wrote, without pickle, and check that it holds together."""
+        """Read a trajectory that `save` wrote; nothing in it is unpickled.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        ExcitingTrajectory
+
+        Raises
+        ------
+        InputError
+            If the file is broken or is not a trajectory.
+        """
         name = os.fspath(path)
         try:
             with np.load(path, allow_pickle=False) as file:

@@ -24,7 +24,7 @@ class QPResult:
         "solved", "infeasible", "unbounded" or "failed".
     reason : str
         One sentence for a status other than "solved"; else empty.
-    multipliers : (m,), bound_multipliers : (n,)
+    multipliers, bound_multipliers : (m,), (n,)
         With H x + g + A' multipliers + bound_multipliers = 0: above 0 at an upper side, below 0 at a lower one. If
         "infeasible", Farkas' certificate.
     primal, dual, gap : float
@@ -32,6 +32,8 @@ class QPResult:
         row or bound; the worst of the gradient of the Lagrangian and of complementarity; the duality gap.
     iterations : int
         Of the active-set method.
+    program : Program
+        The program that was solved.
     ray : (n,) or None
         The direction in which the cost falls without end.
     """

@@ -3,3 +3,7 @@
 from kinodyn.recording.recording import Recording
 
 __all__ = ["Recording"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""Pictures of a recording. Matplotlib takes long to import: it is, when one is drawn."""
+"""Plots of a recording. Matplotlib is imported on first use, because this takes long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinodyn.tables import WRENCH
 if TYPE_CHECKING:
     from kinodyn.recording.recording import Figure, Recording
 
-MOST_PANELS = 96
+MAX_PANELS = 96
 UNITS = {"q": "[rad or m]", "v": "[rad/s or m/s]", "tau": "[N m or N]"}
 
 
@@ -25,7 +25,7 @@ def plot(
     columns: Sequence[str] | None,
     path: str | os.PathLike[str] | None,
 ) -> Figure:
-    """Draw a recording; see `Recording.plot`."""
+    """Plot a recording; see `Recording.plot`."""
     from matplotlib.figure import Figure as NewFigure
 
     groups = [_panels(recording, signal, columns) for signal in signals]
@@ -33,8 +33,8 @@ def plot(
         known = [name for signal in signals for name in _names(recording, signal)]
         raise unknown_name("column", ", ".join(columns), known)
     count = sum(len(group) for group in groups)
-    if count > MOST_PANELS:
-        raise InputError(f"{count} panels are too many for one picture, {MOST_PANELS} are the most: choose columns=")
+    if count > MAX_PANELS:
+        raise InputError(f"{count} panels are too many for one figure, at most {MAX_PANELS} are drawn: choose columns=")
     # several signals of the same joints: a column of panels for each signal, a row for each joint
     side_by_side = len({len(group) for group in groups}) == 1 and len(groups) > 1 and len(groups[0]) > 1
     across = len(groups) if side_by_side else 1 if count < 2 else 2 if count < 7 else 3
@@ -90,7 +90,7 @@ def _draw(axis: Any, time: Array, title: str, lines: Array, limits: list[float])
     axis.plot(time, lines, linewidth=1, alpha=1.0 if lines.shape[1] == 1 else 0.5)
     low, high = axis.get_ylim()
     for limit in limits:
-        # limits far from the motion would flatten it: they are told in the title instead
+        # limits far from the motion would flatten the curves: the title names them instead
         if low - 2 * (high - low) <= limit <= high + 2 * (high - low):
             axis.axhline(limit, color="C3", linestyle="--", linewidth=1)
     outside = [f"{x:.3g}" for x in limits if not low - 2 * (high - low) <= x <= high + 2 * (high - low)]

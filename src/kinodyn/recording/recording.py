@@ -1,4 +1,4 @@
-"""Recording: what happened in a run, whoever made it: a simulation, a controller, a planner, a real robot."""
+"""Recording: the data of one run, from a simulation, a controller, a planner or a real robot."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ GROUPS = ("contacts", "forces", "signals", "limits", "terrain")
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A motion over time, with torques, contacts and whatever else was measured.
+    """A motion over time, with torques, contact forces and any other signals.
 
-    Of many simulations at once the batch axes stand between time and the last axis: q is (n, ..., nq).
+    A batch of simulations has its batch axes between time and the last axis: q is (n, ..., nq).
 
     Attributes
     ----------
@@ -38,25 +38,26 @@ class Recording:
     time : (n,)
         Increasing [s].
     q, v, tau : (n, ..., nq), (n, ..., nv), (n, ..., nv)
-        Configurations, velocities, and the generalised forces that acted from this row on.
+        Configurations, velocities, and the generalised forces that act from this row to the next.
     contacts : dict of frame -> (n, ...)
-        Whether the frame touches something.
+        Whether the frame is in contact.
     forces : dict of frame -> (n, ..., 6)
-        Wrench of the contacts on the frame, aligned reference, over the step of time that ends with this row.
+        Contact wrench on the frame [N, N m] in world axes, about the origin of the frame, over the time step that ends
+        with this row.
     signals : dict of name -> (n, ...)
-        Anything else.
+        Other signals.
     q_names, v_names : tuple of str
         Names of the columns of q, and of v and tau.
     limits : dict
-        "lower", "upper" (nq,), "velocity", "effort" (nv,), for those that draw them; may be empty.
+        "lower", "upper" (nq,), "velocity", "effort" (nv,), for plots; may be empty.
     terrain : dict
-        What stood out of the level ground z = 0, as triangles: "vertices" (k, 3) [m] and "faces" (m, 3), or empty.
+        The ground where it is not the plane z = 0, as triangles: "vertices" (k, 3) [m] and "faces" (m, 3); or empty.
     status : "complete", "diverged" or "interrupted"
     reason : str
         Why the run ended early: the time, the joint, what was wrong.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("planar2r")
     >>> recording = kd.sim.simulate(robot, None, 0.1)
@@ -96,8 +97,25 @@ class Recording:
         _check(self)
 
     @classmethod
-    def of(cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **more: Any) -> Recording:
-        """Make a recording of a robot: names and limits are taken from it; `more` are other attributes."""
+    def from_robot(
+        cls, robot: Robot, time: ArrayLike, q: ArrayLike, v: ArrayLike, tau: ArrayLike, **more: Any
+    ) -> Recording:
+        """Create a recording with the names and limits of a robot.
+
+        Parameters
+        ----------
+        robot : Robot
+        time : (n,)
+            Increasing [s].
+        q, v, tau : (n, ..., nq), (n, ..., nv), (n, ..., nv)
+            Configurations, velocities, generalised forces.
+        **more
+            Other attributes, such as `forces` and `signals`.
+
+        Returns
+        -------
+        Recording
+        """
         names = labels(robot)
         limits = {name: getattr(robot.limits, name) for name in LIMITS}
         given = {"time": time, "q": q, "v": v, "tau": tau}
@@ -118,20 +136,40 @@ class Recording:
         return len(self.time)
 
     def __getitem__(self, rows: slice) -> Recording:
-        """Take a range of rows, as in `recording[100:200]`."""
+        """Return a range of rows, as in `recording[100:200]`."""
         if not isinstance(rows, slice):
-            raise InputError(f"a recording is cut by slices such as [10:20], got {rows!r}; at(t) gives one instant")
+            raise InputError(f"index a recording by slices such as [10:20], got {rows!r}; at(t) returns one instant")
         if len(range(len(self))[rows]) == 0:
             raise InputError(f"the slice {rows} of a recording of {len(self)} rows is empty")
         return self._mapped(lambda array: array[rows])
 
     def between(self, start: float, stop: float) -> Recording:
-        """Take the rows from `start` to `stop` [s], both included."""
+        """Return the rows of a time interval.
+
+        Parameters
+        ----------
+        start, stop : float
+            The interval [s], both ends included.
+
+        Returns
+        -------
+        Recording
+        """
         first, last = np.searchsorted(self.time, start, "left"), np.searchsorted(self.time, stop, "right")
         return self[int(first) : int(last)]
 
     def member(self, *index: int) -> Recording:
-        """Take one simulation out of a batch."""
+        """Return one simulation of a batch.
+
+        Parameters
+        ----------
+        *index : int
+            Its index, one number for each batch axis.
+
+        Returns
+        -------
+        Recording
+        """
         if len(index) != len(self.batch) or any(not -n <= i < n for i, n in zip(index, self.batch, strict=True)):
             raise InputError(f"the batch has shape {self.batch}; there is no member {index}")
         axes = (slice(None), *index)
@@ -139,7 +177,18 @@ class Recording:
         return self._mapped(lambda array: array[axes] if array.shape[1 : 1 + depth] == self.batch else array)
 
     def at(self, t: ArrayLike) -> dict[str, Array]:
-        """Look up every array at times t (...), by name; between rows the row before holds, as torques do."""
+        """Look up every array at given times; between two rows the earlier one holds.
+
+        Parameters
+        ----------
+        t : (...)
+            Times [s] within the recording.
+
+        Returns
+        -------
+        dict of str -> (..., ...)
+            Arrays by the names that `arrays` gives them.
+        """
         times = np.asarray(t, dtype=float)
         slack = 1e-9 * max(1.0, abs(float(self.time[-1])))
         if not ((times >= self.time[0] - slack) & (times <= self.time[-1] + slack)).all():
@@ -148,7 +197,7 @@ class Recording:
         return {name: array[row] for name, array in self.arrays()}
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
-        """Go through everything that has a row for each time: "q", "forces.left_foot", a signal's own name, ..."""
+        """Iterate over all arrays with a row for each time: "q", "forces.left_foot", a signal's own name, ..."""
         for name in ("time", "q", "v", "tau"):
             yield name, getattr(self, name)
         for group in ("contacts", "forces"):
@@ -157,22 +206,45 @@ class Recording:
         yield from self.signals.items()
 
     def array(self, name: str) -> Array:
-        """Find an array by the name that `arrays` gives it."""
+        """Return an array by the name that `arrays` gives it.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        (n, ...)
+        """
         found = dict(self.arrays())
         if name not in found:
             raise unknown_name("signal", name, found)
         return found[name]
 
     def with_signals(self, **signals: ArrayLike) -> Recording:
-        """Make a recording that has more signals, each (n, ...)."""
+        """Return a copy with more signals.
+
+        Parameters
+        ----------
+        **signals : (n, ...)
+            The signals by name.
+
+        Returns
+        -------
+        Recording
+        """
         arrays = {name: np.asarray(array) for name, array in signals.items()}
         return replace(self, signals={**self.signals, **arrays})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a .npz, .parquet or .csv file; the file appears whole or not at all.
+        """Write the recording to a file, which is replaced only once all has been written.
 
-        CSV holds the columns only; `load` reads the other two. Parquet needs `pip install 'kinodyn[data]'`.
-        `kinodyn.identification.read` reads all three.
+        CSV has the columns only; `load` reads the other two formats. `kinodyn.identification.read` reads all three.
+
+        Parameters
+        ----------
+        path : str or path
+            A .npz, .parquet (`pip install 'kinodyn[data]'`) or .csv file.
         """
         from kinodyn.recording.files import save
 
@@ -180,9 +252,21 @@ class Recording:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Recording:
-        """Read what `save` wrote as .npz or .parquet; nothing in it is unpickled or run.
+        """Read a recording from a file that `save` wrote; nothing in it is unpickled.
 
-        Raises InputError for a file that is broken or something else.
+        Parameters
+        ----------
+        path : str or path
+            A .npz or .parquet file.
+
+        Returns
+        -------
+        Recording
+
+        Raises
+        ------
+        InputError
+            If the file is broken or is not a recording.
         """
         from kinodyn.recording.files import load
 
@@ -191,16 +275,20 @@ class Recording:
     def plot(
         self, *signals: str, columns: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
     ) -> Figure:
-        """Draw signals over time, a panel for each column, with the limits where there are any.
+        """Plot signals over time, a panel for each column, with limits where there are any.
 
         Parameters
         ----------
-        signals
-            Names as `arrays` gives them; q, v and tau if none is given.
-        columns
-            Which columns, such as joints' names; all if not given.
-        path
-            Where to write the picture; it is returned in any case.
+        *signals : str
+            Names as `arrays` gives them; by default q, v and tau.
+        columns : sequence of str, optional
+            Which columns, such as joint names; by default all.
+        path : str or path, optional
+            An image file to write.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
         """
         from kinodyn.recording.plots import plot
 
@@ -252,7 +340,7 @@ def _check(recording: Recording) -> None:
     for name, array in recording.limits.items():
         size = q.shape[-1] if name in ("lower", "upper") else v.shape[-1]
         if name not in LIMITS or array.shape != (size,):
-            raise InputError(f"limits[{name!r}] has shape {array.shape}; allowed are {', '.join(LIMITS)} of q's or v's")
+            raise InputError(f"limits[{name!r}] has shape {array.shape}; give {', '.join(LIMITS)} as long as q or v")
     _check_terrain(recording.terrain)
     reserved = {"time", "q", "v", "tau"} & set(recording.signals)
     if reserved or any(name.startswith(("contacts.", "forces.")) for name in recording.signals):
@@ -271,4 +359,4 @@ def _check_terrain(terrain: Mapping[str, Array]) -> None:
             raise InputError(f"terrain[{name!r}] must be (k, 3) and finite, got shape {array.shape}")
     faces = terrain["faces"]
     if (faces != np.round(faces)).any() or (faces < 0).any() or (faces >= len(terrain["vertices"])).any():
-        raise InputError(f"faces of the terrain must be numbers of its {len(terrain['vertices'])} vertices")
+        raise InputError(f"faces of the terrain must be indices of its {len(terrain['vertices'])} vertices")

@@ -40,7 +40,7 @@ class Recorder:
         """Assemble the recording."""
         time, q, v, tau = (np.stack(part) for part in zip(*self._rows, strict=True))
         forces = {frame: self._column(rows, 0.0) for frame, rows in self._forces.items()}
-        return Recording.of(
+        return Recording.from_robot(
             self._robot,
             time,
             q,

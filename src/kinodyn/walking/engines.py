@@ -71,5 +71,5 @@ def _native(body: Biped, options: dict[str, Any]) -> NativeSimulator:
         contacts = HardContacts([foot.contact(friction) for foot in body.feet.values()], ground=ground or Plane())
     else:
         frames = [foot.frame for foot in body.feet.values()]
-        contacts = SoftContacts.of(body.robot, frames, ground, friction=friction, dt=dt, q=body.q)
+        contacts = SoftContacts.from_robot(body.robot, frames, ground, friction=friction, dt=dt, q=body.q)
     return NativeSimulator(body.robot, contacts=contacts, **given)

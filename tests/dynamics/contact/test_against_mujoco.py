@@ -123,7 +123,7 @@ def judge(walker: Any) -> Judge:
     """Feet on the ground, and two links that hold each other where they are: hands, or opposite feet in the air."""
     feet = walker.contacts() if walker.flat else walker.contacts()[1:3]
     loop = kd.contact.Loop(*walker.pair, T_frame=kd.spatial.pose([0.05, 0.1, -0.02]))
-    loop = loop.held(walker.robot, walker.q)
+    loop = loop.satisfied_at(walker.robot, walker.q)
     v = kd.contact.project_velocity(walker.robot, walker.q, walker.v, [*feet, loop])
     return Judge(walker, feet, loop, v)
 

@@ -138,7 +138,7 @@ def test_a_loop_between_two_links_holds_as_in_pinocchio(judge: Judge, kind: pin.
     walker, robot = judge.walker, judge.walker.robot
     T_frame = kd.spatial.pose([0.05, 0.1, -0.02], kd.spatial.rot_x(0.4))
     open_loop = kd.contact.Loop(*walker.pair, T_frame=T_frame, directions=directions)
-    loop = open_loop.held(robot, walker.q)
+    loop = open_loop.satisfied_at(robot, walker.q)
     foot = kd.contact.Contact(walker.feet[1], kind="point", point=walker.point)
     v = kd.contact.project_velocity(robot, walker.q, walker.v, [loop, foot])
     a, forces = kd.contact.dynamics(robot, walker.q, v, walker.tau, [loop, foot])

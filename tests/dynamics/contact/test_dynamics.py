@@ -173,7 +173,10 @@ def test_joints_of_every_kind_move_under_constraints(every_kind: Robot, instruct
     q, v, tau = states(robot, 13)
     push = {"l4": np.random.default_rng(5).normal(size=(13, 6))}
     T = kd.spatial.pose([0.1, -0.2, 0.3], kd.spatial.rot_y(0.7))
-    ties = [kd.contact.Contact("l9"), kd.contact.Loop("l7", "l2", T_frame=T, directions="x z ry").held(robot, q)]
+    ties = [
+        kd.contact.Contact("l9"),
+        kd.contact.Loop("l7", "l2", T_frame=T, directions="x z ry").satisfied_at(robot, q),
+    ]
     a, forces = kd.contact.dynamics(robot, q, v, tau, ties, push)
     after, impulses = kd.contact.impact(robot, q, v, ties, restitution=0.5)
     J = kd.contact.jacobian(robot, q, ties)
@@ -186,7 +189,7 @@ def test_joints_of_every_kind_move_under_constraints(every_kind: Robot, instruct
     np.testing.assert_allclose(J @ after[..., None], -0.5 * J @ v[..., None], atol=1e-9 * np.abs(v).max())
     momentum = kd.dynamics.mass_matrix(robot, q) @ (after - v)[..., None]
     np.testing.assert_allclose(momentum, Jt @ impulses.vector[..., None], atol=1e-9 * np.abs(momentum).max())
-    one = [ties[0], ties[1].held(robot, q[3])]
+    one = [ties[0], ties[1].satisfied_at(robot, q[3])]
     alone, _ = kd.contact.dynamics(robot, q[3], v[3], tau[3], one, {"l4": push["l4"][3]})
     np.testing.assert_allclose(alone, a[3], rtol=0, atol=1e-9 * np.abs(a[3]).max())
 

@@ -153,7 +153,7 @@ def test_no_other_split_of_the_load_costs_less(humanoid: Stance) -> None:
     weights = np.random.default_rng(2).uniform(0.5, 2.0, 12)
     effort = kd.contact.inverse(
         robot, q[0], v[0], a[0], humanoid.contacts, force_weights=weights, torque_weights=0.5,
-        wished={"left_sole": [5.0, 0, 300.0, 0, 0, 0]},
+        desired_forces={"left_sole": [5.0, 0, 300.0, 0, 0, 0]},
     )  # fmt: skip
     J = kd.contact.jacobian(robot, q[0], humanoid.contacts)
     wish = np.r_[5.0, 0, 300.0, np.zeros(9)]
@@ -234,12 +234,14 @@ def test_an_arm_pushes_on_a_wall_as_wished() -> None:
     wall = Contact("panda_hand_tcp", kind="point", normal=[-1.0, 0.0, 0.0], friction=0.4, name="tip")
     wish = {"tip": np.array([-30.0, 5.0, 0.0])}
     for method in ("least-norm", "qp"):
-        effort = kd.contact.inverse(robot, q, v, v, [wall], method=method, wished=wish)
+        effort = kd.contact.inverse(robot, q, v, v, [wall], method=method, desired_forces=wish)
         assert_moves(robot, q, v, v, [wall], effort)
         np.testing.assert_allclose(effort.forces["tip"], wish["tip"], atol=1e-9)
-    pulling = kd.contact.inverse(robot, q, v, v, [wall], method="qp", wished={"tip": [30.0, 0.0, 0.0]})
+    pulling = kd.contact.inverse(robot, q, v, v, [wall], method="qp", desired_forces={"tip": [30.0, 0.0, 0.0]})
     np.testing.assert_allclose(pulling.forces["tip"], 0.0, atol=1e-9)
-    sliding = kd.contact.inverse(robot, q, v, v, [wall], method="qp", sides=128, wished={"tip": [-30.0, 25.0, 0.0]})
+    sliding = kd.contact.inverse(
+        robot, q, v, v, [wall], method="qp", sides=128, desired_forces={"tip": [-30.0, 25.0, 0.0]}
+    )
     nearest = friction.project([-30.0, 25.0, 0.0], 0.4, [-1.0, 0.0, 0.0])
     np.testing.assert_allclose(sliding.forces["tip"], nearest, atol=0.02)
 
@@ -248,7 +250,7 @@ def test_contacts_that_say_the_same_twice_share_a_force() -> None:
     robot = kd.load("panda")
     q, v = robot.random(10, seed=1), np.zeros(7)
     twice = [Contact("panda_hand_tcp", kind="point", name=name) for name in ("one", "two")]
-    effort = kd.contact.inverse(robot, q, v, v, twice, wished={"one": [0.0, 0.0, 10.0]}, torque_weights=1.0)
+    effort = kd.contact.inverse(robot, q, v, v, twice, desired_forces={"one": [0.0, 0.0, 10.0]}, torque_weights=1.0)
     assert (effort.forces.rank == 3).all() and effort.forces.rows == 6
     assert_moves(robot, q, np.zeros((10, 7)), np.zeros((10, 7)), twice, effort)
 
@@ -297,14 +299,14 @@ def test_wrong_input_is_named(humanoid: Stance) -> None:
     wrong = [
         (InputError, "method", {"method": "magic"}),
         (InputError, "soles=", {"method": "qp"}),
-        (InputError, "least norm knows no limits", {"torque_limits": True}),
+        (InputError, "least-norm has no limits", {"torque_limits": True}),
         (InputError, "force_weights", {"force_weights": 0.0}),
         (InputError, "torque_weights", {"torque_weights": [1.0, 2.0]}),
         (InputError, "torque_limits", {**humanoid.qp, "torque_limits": [1.0]}),
         (InputError, "put it in a list", {"actuated": "left_knee"}),
-        (InputError, "wished force of 'left_sole'", {"wished": {"left_sole": [1.0, 2.0]}}),
+        (InputError, "desired force of 'left_sole'", {"desired_forces": {"left_sole": [1.0, 2.0]}}),
         (UnknownNameError, "left_knee", {"actuated": ["left_kneee"]}),
-        (UnknownNameError, "left_sole", {"wished": {"left_soul": np.zeros(6)}}),
+        (UnknownNameError, "left_sole", {"desired_forces": {"left_soul": np.zeros(6)}}),
         (UnknownNameError, "left_sole", {"method": "qp", "soles": {"left_soul": HALF}}),
     ]
     for error, words, arguments in wrong:

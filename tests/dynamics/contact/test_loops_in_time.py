@@ -104,7 +104,10 @@ def test_projection_takes_the_shortest_way_by_mass() -> None:
     """Onto two constraints from nearby: the step is M-orthogonal to every motion that keeps them."""
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
-    ties = [kd.contact.Contact("left_sole").held(robot, q), kd.contact.Loop("left_palm", "right_palm").held(robot, q)]
+    ties = [
+        kd.contact.Contact("left_sole").satisfied_at(robot, q),
+        kd.contact.Loop("left_palm", "right_palm").satisfied_at(robot, q),
+    ]
     off = robot.integrate(q, 1e-5 * np.random.default_rng(0).normal(size=(20, robot.nv)))
     found = kd.contact.project(robot, off, ties)
     assert found.success.all() and (found.iterations <= 3).all()

@@ -64,7 +64,7 @@ def test_wrong_numbers_are_refused(standing: tuple[Robot, Array, Array]) -> None
         with pytest.raises(InputError, match=rf"{name}\[0\] is not finite"):
             kd.contact.dynamics(robot, **state, contacts=[foot])
     with pytest.raises(InputError, match="tolerance"):
-        kd.contact.project(robot, q, [foot.held(robot, q)], tolerance=0.0)
+        kd.contact.project(robot, q, [foot.satisfied_at(robot, q)], tolerance=0.0)
 
 
 def test_a_contact_without_a_target_has_no_place_to_go_to(standing: tuple[Robot, Array, Array]) -> None:
@@ -134,7 +134,7 @@ def test_a_joint_that_moves_nothing_is_named() -> None:
     for call in (
         lambda: kd.contact.dynamics(robot, q, still, still, [tip]),
         lambda: kd.contact.impact(robot, q, still, [tip]),
-        lambda: kd.contact.project(robot, q + 0.1, [tip.held(robot, q[0])]),
+        lambda: kd.contact.project(robot, q + 0.1, [tip.satisfied_at(robot, q[0])]),
     ):
         with pytest.raises(SingularError, match="nothing"):
             call()

@@ -66,7 +66,7 @@ def states(robot: Robot, n: int) -> tuple[Array, Array, Array, SoftContacts]:
     rng = np.random.default_rng(0)
     q = robot.random(n, seed=1)
     v, anchors = rng.normal(size=(n, robot.nv)), None
-    soft = SoftContacts.of(robot, ["left_sole", "right_sole"])
+    soft = SoftContacts.from_robot(robot, ["left_sole", "right_sole"])
     q[:, 2] -= soft.positions(robot, q)[..., 2].min(axis=-1) + rng.uniform(-0.01, 0.05, size=n)
     anchors = soft.positions(robot, q) + 0.01 * rng.normal(size=(n, 8, 3))
     return q, v, anchors, soft
@@ -310,7 +310,7 @@ def test_beyond_its_edge_a_height_field_goes_on_level() -> None:
 
 def test_the_humanoid_stands_on_its_soles_under_joint_control() -> None:
     robot = kd.load("humanoid")
-    soft = SoftContacts.of(robot, ["left_sole", "right_sole"])
+    soft = SoftContacts.from_robot(robot, ["left_sole", "right_sole"])
     for name in ("stiffness", "damping"):  # the defaults without a robot are made for it
         default = getattr(SoftContacts({"left_sole": np.zeros((1, 3))}), name)[0]
         np.testing.assert_allclose(getattr(soft, name)[0], default, rtol=0.1)
@@ -426,6 +426,6 @@ def test_what_is_wrong_with_ground_and_soles_is_said() -> None:
     with pytest.raises(InputError, match="down"):
         sole_points(kd.load("humanoid"), "left_sole", down=(0.0, 0.0, 0.0))
     with pytest.raises(InputError, match="cannot move"):
-        SoftContacts.of(kd.load("humanoid", base="fixed"), ["pelvis"])
+        SoftContacts.from_robot(kd.load("humanoid", base="fixed"), ["pelvis"])
     with pytest.raises(InputError, match="dt"):
-        SoftContacts.of(kd.load("humanoid"), ["left_sole"], dt=0.0)
+        SoftContacts.from_robot(kd.load("humanoid"), ["left_sole"], dt=0.0)

@@ -137,7 +137,7 @@ def _fit(robot: Robot, file: Path, cutoff: float | None, urdf: Path | None, **se
         f"{robot.name}: {result.method} fit {result.status}, rank {result.rank} of {result.base.rank}",
         {
             "status": result.status,
-            "possible": result.possible,
+            "physically_consistent": result.is_physically_consistent,
             "rank": result.rank,
             "names": result.names,
             "before": result.before,

@@ -1,4 +1,4 @@
-"""Dynamics in touch with the world: contacts, loops, impacts, and the forces that they need."""
+"""Dynamics under contacts and loops: accelerations, constraint forces, impacts, friction, soft ground."""
 
 from kinodyn.dynamics.contact import friction
 from kinodyn.dynamics.contact.constraints import Constraint, Contact, Loop
@@ -33,3 +33,7 @@ __all__ = [
     "projected",
     "sole_points",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,4 +1,4 @@
-"""The friction cones of several contacts as rows for the stack of their forces, and words for what they forbid."""
+"""Friction cones of several contacts as rows for the stacked contact forces, and which of them limit a motion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Cones:
                 raise unknown_name("surface contact in soles", name, surfaces)
         total = sum(int(np.prod(contact.shape())) for contact in contacts)
         blocks: list[Array] = []
-        self.kinds: list[tuple[str, str, slice, Array]] = []  # name, what a row forbids, its force, the normal
+        self.kinds: list[tuple[str, str, slice, Array]] = []  # name, what a row prevents, its force, the normal
         start = 0
         for contact in contacts:
             size = int(np.prod(contact.shape()))
@@ -47,10 +47,10 @@ class Cones:
         stretched = [np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in blocks]
         self.rows: Array = np.concatenate(stretched, axis=-2) if blocks else np.zeros((0, total))
 
-    def words(self, held: NDArray[np.bool_], f: Array, load: float) -> list[str]:
-        """Say what contacts would do that stand at the limit in the rows `held` (m,), with forces f under a load."""
+    def describe(self, active: NDArray[np.bool_], f: Array, load: float) -> list[str]:
+        """Describe what the active rows (m,) prevent at forces f: contacts that would slide, tip, turn or lift."""
         found: list[str] = []
-        for i in np.flatnonzero(held):
+        for i in np.flatnonzero(active):
             name, what, place, normal = self.kinds[i]
             lifts = float(normal @ f[place]) <= 1e-6 * load
             word = f"{name} {'lifts' if lifts else what}"
@@ -79,9 +79,8 @@ class Cones:
         if contact.kind == "surface":
             if contact.name not in soles:
                 raise InputError(
-                    f"contact {contact.name!r} is a surface of unknown size, so that nothing says which moments it can "
-                    f'give; pass soles={{"{contact.name}": (half_x, half_y)}}, or a Contact with corners, or '
-                    "friction=False"
+                    f"contact {contact.name!r} is a surface of unknown size, which limits its moments; "
+                    f'pass soles={{"{contact.name}": (half_x, half_y)}}, a Contact with corners, or friction=False'
                 )
             half_x, half_y = soles[contact.name]
             return friction.wrench_cone(contact.friction, half_x, half_y, T=sole_pose(robot, q, contact))
@@ -91,7 +90,7 @@ class Cones:
 
 
 def sole_pose(robot: Robot, q: ArrayLike, contact: Contact) -> Array:
-    """Compute the turn (..., 4, 4) of a sole in the world: z along the contact's normal, x as its frame's."""
+    """Compute the orientation (..., 4, 4) of a sole in the world: z along the normal, x as that of its frame."""
     x = kinematics.pose(robot, q, contact.frame)[..., :3, 0]
     n = contact.normal
     x = x - (x @ n)[..., None] * n

@@ -45,65 +45,94 @@ class Rows(NamedTuple):
 
 
 class Constraint(ABC):
-    """What contacts and loops have in common: a name, and how the core is told of them."""
+    """The interface of contacts and loops: a name, and rows for the core."""
 
     name: str
-    _laid_out: tuple[Robot, Rows] | None = None
+    _cached: tuple[Robot, Rows] | None = None
 
     @abstractmethod
     def constraints(self, robot: Robot) -> list[Row]:
-        """Return what the core needs to know, one entry for each place that is kept."""
+        """Return the rows for the core, one for each constrained point.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        list of Row
+        """
 
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """Return the shape of its force for one state."""
+        """Return the shape of the constraint force of one state."""
 
     @property
     @abstractmethod
-    def has_place(self) -> bool:
-        """Tell whether it says where things belong, not only that they stay."""
+    def has_target(self) -> bool:
+        """Whether it defines a target pose, not only that nothing moves."""
 
     @abstractmethod
-    def held(self: Self, robot: Robot, q: ArrayLike) -> Self:
-        """Return the same constraint, satisfied at the configuration q (..., nq)."""
+    def satisfied_at(self: Self, robot: Robot, q: ArrayLike) -> Self:
+        """Return a copy whose target is such that q satisfies it.
+
+        Parameters
+        ----------
+        robot : Robot
+        q : (..., nq)
+
+        Returns
+        -------
+        Constraint
+        """
 
     def layout(self, robot: Robot) -> Rows:
-        """Lay the rows out for the core; kept until something of the constraint is assigned anew."""
-        known = self._laid_out
+        """Return the rows as records of the core; cached until an attribute is assigned.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        Rows
+        """
+        known = self._cached
         if known is None or known[0] is not robot:
             rows = self.constraints(robot)
             records = np.array([row[:4] for row in rows], dtype=layout("constraint"))
             kept = sum(bin(row.directions).count("1") for row in rows)
             known = robot, Rows(records, tuple(row.poses for row in rows), kept)
-            object.__setattr__(self, "_laid_out", known)
+            object.__setattr__(self, "_cached", known)
         return known[1]
 
     def __setattr__(self, name: str, value: object) -> None:
-        object.__setattr__(self, "_laid_out", None)
+        object.__setattr__(self, "_cached", None)
         object.__setattr__(self, name, value)
 
 
 class Contact(Constraint):
-    """A place of the robot that touches the world and does not move.
-
-    Without corners, `kind="surface"` keeps the frame in all six directions, as a flat foot on the ground, and
-    `kind="point"` its position alone, as a ball or a finger tip. With corners, every corner is a point contact: the
-    forces then say how the load is spread.
+    """A contact of a frame with the world that does not move.
 
     Parameters
     ----------
-    frame
-        The frame that touches.
-    point
-        Where (3,) it touches, in the frame; for a surface the point about which its moment is given.
-    corners
-        Corners (n, 3) of a patch, in the frame.
-    friction
+    frame : str
+        The frame in contact.
+    kind : "surface" or "point"
+        "surface" constrains all six directions of the frame, as a flat foot on the ground; "point" its position only,
+        as a ball or a fingertip.
+    point : (3,)
+        The contact point in the frame [m]; of a surface the point about which its moment is given.
+    corners : (n, 3), optional
+        Corners of a contact patch in the frame [m]. Each is a point contact: the forces show how the load is shared.
+    friction : float
         Coefficient of friction, above 0.
-    normal
-        Direction (3,) of the world from which the ground pushes.
-    target
-        Pose (..., 4, 4) in the world where the frame is to stay, for stabilisation; None: no matter where.
+    normal : (3,)
+        Direction in the world in which the ground pushes.
+    target : (..., 4, 4), optional
+        Pose of the frame in the world for stabilisation and projection; by default the frame stays where it is.
+    name : str, optional
+        Key of its force; by default the name of the frame.
     """
 
     def __init__(
@@ -142,25 +171,44 @@ class Contact(Constraint):
         self.target = None if target is None else _frozen(as_pose(target, f"target of contact {self.name!r}"))
 
     @property
-    def has_place(self) -> bool:
-        """Tell whether it has a target."""
+    def has_target(self) -> bool:
+        """Whether it has a target."""
         return self.target is not None
 
-    def held(self, robot: Robot, q: ArrayLike) -> Contact:
-        """Return the same contact with the place where the frame is at q (..., nq) as its target."""
+    def satisfied_at(self, robot: Robot, q: ArrayLike) -> Contact:
+        """Return a copy whose target is the pose of the frame at q.
+
+        Parameters
+        ----------
+        robot : Robot
+        q : (..., nq)
+
+        Returns
+        -------
+        Contact
+        """
         result = copy.copy(self)
         result.target = _frozen(kinematics.pose(robot, q, self.frame))
         return result
 
     def constraints(self, robot: Robot) -> list[Row]:
-        """Return what the core needs to know, one entry for each point that touches."""
+        """Return the rows for the core, one for each contact point.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        list of Row
+        """
         frame = robot.frame_index(self.frame)
         directions = SURFACE if self.kind == "surface" else POINT
         points = self.point[None] if self.corners is None else self.corners
-        return [Row(frame, -1, directions, self.has_place, self._poses(point)) for point in points]
+        return [Row(frame, -1, directions, self.has_target, self._poses(point)) for point in points]
 
     def shape(self) -> tuple[int, ...]:
-        """Return the shape of its force: (6,), (3,) or (corners, 3)."""
+        """Return the shape of the contact force: (6,), (3,) or (corners, 3)."""
         if self.corners is not None:
             return (len(self.corners), 3)
         return (6,) if self.kind == "surface" else (3,)
@@ -178,17 +226,19 @@ class Contact(Constraint):
 
 
 class Loop(Constraint):
-    """Two frames of the robot that are tied together: a four-bar linkage, a parallel ankle, two hands on one bar.
+    """A kinematic loop: two frames of the robot that coincide, as in a four-bar linkage or with two hands on a bar.
 
     Parameters
     ----------
-    frame, other
-        The frames.
-    T_frame, T_other
-        The place (..., 4, 4) in each that coincides with the other's; by default the frames' own origins.
-    directions
-        Which directions are kept, names out of x y z rx ry rz in the axes of `other`'s place: "x y z" is a ball joint,
-        "x y z rx ry" a hinge about z.
+    frame, other : str
+        The two frames.
+    T_frame, T_other : (..., 4, 4), optional
+        The poses in the two frames that coincide; by default the frames themselves.
+    directions : str
+        Constrained directions out of x y z rx ry rz, in the axes of `T_other`: "x y z" is a ball joint, "x y z rx ry" a
+        hinge about z.
+    name : str, optional
+        Key of its force; by default "frame to other".
     """
 
     def __init__(
@@ -216,19 +266,38 @@ class Loop(Constraint):
         self.directions = tuple(word for word in DIRECTIONS if word in words)
 
     @property
-    def has_place(self) -> bool:
-        """Tell that the places of a loop are known always."""
+    def has_target(self) -> bool:
+        """Whether it has a target; always, because the frames have to coincide."""
         return True
 
-    def held(self, robot: Robot, q: ArrayLike) -> Loop:
-        """Return the same loop with the place in `other` moved to where the place in `frame` is at q (..., nq)."""
+    def satisfied_at(self, robot: Robot, q: ArrayLike) -> Loop:
+        """Return a copy whose `T_other` is where `T_frame` is at q.
+
+        Parameters
+        ----------
+        robot : Robot
+        q : (..., nq)
+
+        Returns
+        -------
+        Loop
+        """
         T_world_frame, T_world_other = (kinematics.pose(robot, q, frame) for frame in (self.frame, self.other))
         result = copy.copy(self)
         result.T_other = _frozen(inverse(T_world_other) @ T_world_frame @ self.T_frame)
         return result
 
     def constraints(self, robot: Robot) -> list[Row]:
-        """Return what the core needs to know."""
+        """Return the row for the core.
+
+        Parameters
+        ----------
+        robot : Robot
+
+        Returns
+        -------
+        list of Row
+        """
         directions = sum(1 << DIRECTIONS.index(word) for word in self.directions)
         frame, other = robot.frame_index(self.frame), robot.frame_index(self.other)
         poses = constraint_poses(
@@ -240,7 +309,7 @@ class Loop(Constraint):
         return [Row(frame, other, directions, True, poses)]
 
     def shape(self) -> tuple[int, ...]:
-        """Return the shape of its force: one number for each direction, on `frame`, in the axes of `other`'s place."""
+        """Return the shape of its force: one number for each direction, on `frame`, in the axes of `T_other`."""
         return (len(self.directions),)
 
     def __repr__(self) -> str:
@@ -257,7 +326,7 @@ class Plan(NamedTuple):
 
 
 def plan(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
-    """Check the constraints and lay them out for the core, or raise an error that says what is wrong with them."""
+    """Check the constraints and collect their rows for the core."""
     given = checked(contacts)
     parts = [contact.layout(robot) for contact in given]
     poses = [pose for part in parts for pose in part.poses]
@@ -277,7 +346,7 @@ def constraint_poses(
 
 
 def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """Return the constraints, or raise an error that says what is wrong with them."""
+    """Return the constraints, or raise if they are not a list of contacts and loops with different names."""
     if isinstance(contacts, Constraint):
         raise InputError("contacts must be a list of contacts and loops, got a single one; put it in a list")
     result = tuple(contacts)
@@ -294,7 +363,7 @@ def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
 
 
 def _frozen(array: Array) -> Array:
-    """Copy an array and forbid changes: what the core was told must stay true."""
+    """Return a read-only copy: rows are cached."""
     own = np.array(array)
     own.flags.writeable = False
     return own

@@ -1,7 +1,7 @@
-"""Accelerations under constraints, the forces that keep them, and impacts.
+"""Constrained forward dynamics, constraint forces and impacts.
 
-The core does the work (`cpp/kernels/contact.cpp`): J M^-1 J^T f = wanted - J a_free, with the shortest f where
-constraints say the same thing twice.
+The core (`cpp/kernels/contact.cpp`) solves J M^-1 J^T f = wanted - J a_free, with the shortest f where constraints are
+redundant.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
-# made once: most calls are about one state, and short
-_LEFT_ALONE, _STOPS = np.zeros(2), np.zeros(())
+# created once: most calls are for one state, and short
+_NOT_STABILISED, _STOPS = np.zeros(2), np.zeros(())
 
 
 def dynamics(
@@ -34,14 +34,41 @@ def dynamics(
     *,
     stabilise: float | tuple[float, float] = 0.0,
 ) -> tuple[Array, Forces]:
-    """Compute accelerations (..., nv) under which contacts and loops hold, and the forces that see to it.
+    """Compute accelerations under contacts and loops, and the constraint forces.
 
-    Forces are those of an ideal joint: they may pull. `stabilise` brings places that have drifted back to where they
-    belong, critically damped at that rate [1/s] (J. Baumgarte 1972), or by (stiffness, damping) [1/s^2, 1/s];
-    0 leaves them.
+    Constraints are bilateral: a contact may pull.
 
-    R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, section 8.6.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v, tau : (..., nv)
+        Velocities and generalised forces.
+    contacts : sequence of Constraint
+        Contacts and loops.
+    wrenches : dict of frame -> (..., 6), optional
+        External wrenches [N, N m], in world axes about the origin of the frame.
+    stabilise : float or (float, float)
+        Baumgarte stabilisation of drift: a rate [1/s], critically damped, or stiffness and damping [1/s^2, 1/s];
+        0: none.
 
+    Returns
+    -------
+    a : (..., nv)
+    forces : Forces
+
+    Raises
+    ------
+    SingularError
+        If a body without inertia is held neither by inertia nor by a constraint.
+
+    Notes
+    -----
+    R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, section 8.6; J. Baumgarte, "Stabilization of constraints
+    and integrals of motion in dynamical systems", 1972.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> q, still = robot.configuration("standing"), np.zeros(robot.nv)
@@ -51,7 +78,7 @@ def dynamics(
     (12, (6,))
     """
     planned = plan(robot, contacts)
-    gains = _LEFT_ALONE if isinstance(stabilise, float) and stabilise == 0 else gains_of(stabilise)
+    gains = _NOT_STABILISED if isinstance(stabilise, float) and stabilise == 0 else gains_of(stabilise)
     found = _core.constrained(robot, q, v, tau, gains, planned.records, planned.poses, wrenches)
     return found.a, Forces(planned.contacts, found.force, found.rank, found.residual, found.residual_share)
 
@@ -59,11 +86,30 @@ def dynamics(
 def impact(
     robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint], *, restitution: ArrayLike = 0.0
 ) -> tuple[Array, Forces]:
-    """Compute the velocities (..., nv) after places hit the world, and the impulses [N s] that they take.
+    """Compute the velocities after an impact, and the impulses.
 
-    All kept directions stop, or with `restitution` (...), from 0 to 1, turn back at that share of their velocity.
-    Energy is never created: it falls by (1 - restitution^2) times that of the velocities that are stopped.
+    The kinetic energy falls by (1 - restitution^2) times that of the velocities that are stopped.
 
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v : (..., nv)
+        Velocities before the impact.
+    contacts : sequence of Constraint
+        Contacts that hit, and contacts and loops that hold.
+    restitution : (...)
+        Share of the velocity with which constrained directions rebound, from 0 (they stop) to 1.
+
+    Returns
+    -------
+    v : (..., nv)
+        Velocities after the impact.
+    impulses : Forces
+        [N s, N m s].
+
+    Notes
+    -----
     Featherstone 2008, section 11.7.
     """
     planned = plan(robot, contacts)
@@ -75,26 +121,33 @@ def impact(
 
 
 def jacobian(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
-    """Compute how joint velocities move what must not move (..., rows, nv).
+    """Compute the constraint Jacobian: J v are the velocities of the constrained directions, J^T f the joint forces.
 
-    Forces f act on the joints as J^T f.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    contacts : sequence of Constraint
+
+    Returns
+    -------
+    (..., rows, nv)
     """
     planned = plan(robot, contacts)
     return _core.constraint_jacobian(robot, q, np.zeros(robot.nv), planned.records, planned.poses).J
 
 
 def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
-    """Compute Jdot v (..., rows), the acceleration of the constrained directions at constant joint velocities.
+    """Compute Jdot v, the acceleration of the constrained directions at constant joint velocities.
 
     Constraints keep J a + Jdot v = 0.
 
     Parameters
     ----------
-    robot
+    robot : Robot
     q : (..., nq)
     v : (..., nv)
-    contacts
-        Contacts and loops.
+    contacts : sequence of Constraint
 
     Returns
     -------
@@ -106,7 +159,19 @@ def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constrain
 
 
 class Projected(NamedTuple):
-    """The motion that constraints leave: M y' + h = S tau, with v = N y."""
+    """The dynamics in the directions that constraints leave free: M y' + h = S tau, with v = N y.
+
+    Attributes
+    ----------
+    M : (..., k, k)
+        Mass matrix.
+    h : (..., k)
+        Bias forces.
+    S : (..., k, nv)
+        Map of generalised forces.
+    N : (..., nv, k)
+        Orthonormal basis of the free directions.
+    """
 
     M: Array
     h: Array
@@ -115,11 +180,25 @@ class Projected(NamedTuple):
 
 
 def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Projected:
-    """Project the dynamics on the directions (..., nv, k) in which constraints leave the robot free.
+    """Project the dynamics onto the null space of the constraints, where constraint forces vanish.
 
-    M-bar = N^T M N, h-bar = N^T (h + M c) and S-bar = N^T, with N an orthonormal basis of what J leaves, and c the
-    acceleration that keeps the constraints at y' = 0: contact forces are gone from these equations
-    (F. Aghili 2005). One rank for the whole batch.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v : (..., nv)
+    contacts : sequence of Constraint
+        The rank of their Jacobian must be the same in the whole batch.
+
+    Returns
+    -------
+    Projected
+        N^T M N, N^T (h + M c), N^T and N, with c the acceleration that keeps the constraints at y' = 0.
+
+    Notes
+    -----
+    F. Aghili, "A unified approach for inverse and direct dynamics of constrained multibody systems based on linear
+    projection operator", 2005.
     """
     planned = plan(robot, contacts)
     J, drift = _core.constraint_jacobian(robot, q, v, planned.records, planned.poses)
@@ -141,7 +220,7 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
 
 
 def gains_of(stabilise: float | tuple[float, float]) -> Array:
-    """Return stiffness [1/s^2] and damping [1/s] (2,) of a rate, or of the two given."""
+    """Return stiffness [1/s^2] and damping [1/s] (2,) of a rate, or those given."""
     pair = stabilise if isinstance(stabilise, tuple) else None
     values = np.asarray(pair if pair else (stabilise, stabilise), dtype=float)
     if values.shape != (2,) or not (np.isfinite(values) & (values >= 0)).all():

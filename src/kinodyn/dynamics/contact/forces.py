@@ -1,4 +1,4 @@
-"""What contacts and loops bear: forces by name, and whether they could do what was asked of them."""
+"""Constraint forces by name, with rank and consistency of the constraints."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.dynamics.contact.constraints import Constraint
 
-_CONSISTENT = 1e-8  # what rounding may leave, as a share of what the accelerations could come to
+_CONSISTENT = 1e-8  # largest share of the accelerations that rounding can leave
 
 
 class Forces(Mapping[str, Array]):
-    """Forces by the name of the contact, on the robot.
+    """Constraint forces on the robot by the name of the constraint.
 
-    A point: (..., 3); a surface: (..., 6), force and moment about its point; corners: (..., n, 3); all in world axes.
-    A loop: (..., k), one number for each kept direction, on its `frame`, in the axes of the place in `other`.
+    Of a point (..., 3); of a surface (..., 6), force and moment about its point; of corners (..., n, 3); all in world
+    axes. Of a loop (..., k), one number for each constrained direction, on `frame`, in the axes of `T_other`.
 
-    Attributes
+    Parameters
     ----------
+    contacts : sequence of Constraint
     vector : (..., rows)
         All forces in one array, in the order of `contact.jacobian`.
-    residual : (..., rows)
-        By how much the wanted accelerations [m/s^2, rad/s^2] are missed, of an impact velocities: rounding, unless
+    rank : (...)
+        Rank of the constraint Jacobian.
+    residual : (..., rows), optional
+        Errors of the constrained accelerations [m/s^2, rad/s^2], after an impact of velocities: rounding, unless
         constraints contradict each other.
+    missed : (...), optional
+        The largest of them as a share of the accelerations.
     """
 
     __slots__ = ("_contacts", "_missed", "_rank", "residual", "vector")
@@ -44,20 +49,20 @@ class Forces(Mapping[str, Array]):
 
     @property
     def rows(self) -> int:
-        """Count the rows of all constraints."""
+        """Number of rows of all constraints."""
         return int(self.vector.shape[-1])
 
     @property
     def rank(self) -> NDArray[np.int_]:
-        """Count the rows (...) that say something of their own.
+        """Rank (...) of the constraints.
 
-        Below `rows` the forces are not unique, and the shortest are given. The accelerations are unique always.
+        Below `rows` the forces are not unique, and the shortest are given; the accelerations are always unique.
         """
         return np.asarray(self._rank).astype(int)
 
     @property
     def consistent(self) -> NDArray[np.bool_]:
-        """Tell (...) whether all constraints can hold at once: False where they contradict each other."""
+        """Whether (...) all constraints can hold at once: False where they contradict each other."""
         told: NDArray[np.bool_] = np.logical_or(self.rank == self.rows, self._missed <= _CONSISTENT)
         return told
 

@@ -16,13 +16,27 @@ from kinodyn.checks import broadcast, numbers
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_pose
 
+__all__ = ["axes", "edges", "margin", "patch_cone", "project", "project_rows", "pyramid", "span", "wrench_cone"]
+
 UP = (0.0, 0.0, 1.0)
 
 
-def axes(normal: ArrayLike = UP) -> Array:
-    """Compute axes (..., 3, 3), as columns two tangents and the normal, that turn least from the world's.
+def __dir__() -> list[str]:
+    return list(__all__)
 
-    For a normal along z these are the world's own axes.
+
+def axes(normal: ArrayLike = UP) -> Array:
+    """Compute contact axes for a normal: the rotation that turns the world axes least.
+
+    Parameters
+    ----------
+    normal : (..., 3)
+        Of any length.
+
+    Returns
+    -------
+    (..., 3, 3)
+        Two tangents and the normal as columns; for a normal along z the identity.
     """
     n = _unit(normal)
     x, y, z = n[..., 0], n[..., 1], n[..., 2]
@@ -35,21 +49,24 @@ def axes(normal: ArrayLike = UP) -> Array:
 
 
 def margin(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Array:
-    """Compute how far (...) [N] forces are inside the friction cone, negative outside.
-
-    The distance to the surface of the cone in which `|f_tangential| <= friction * f_normal`, exact.
+    """Compute the distance of forces to the surface of the friction cone |f_tangential| <= friction * f_normal.
 
     Parameters
     ----------
-    force
-        Forces (..., 3) on the robot, in the axes of `normal`.
-    friction
-        Coefficient of friction (...), above 0.
-    normal
-        Direction (..., 3) from which the ground pushes.
+    force : (..., 3)
+        Forces on the robot, in the axes of `normal`.
+    friction : (...)
+        Coefficient of friction, above 0.
+    normal : (..., 3)
+        Direction in which the ground pushes.
 
-    Example
+    Returns
     -------
+    (...)
+        [N], negative outside the cone.
+
+    Examples
+    --------
     >>> from kinodyn.dynamics.contact import friction
     >>> friction.margin([[0.0, 0.0, 100.0], [30.0, 40.0, 100.0], [0.0, 0.0, -5.0]], 0.5).round(6)
     array([44.72136,  0.     , -5.     ])
@@ -63,10 +80,20 @@ def margin(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Arr
 
 
 def project(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Array:
-    """Compute the forces (..., 3) within the friction cone that are nearest to given ones.
+    """Compute the nearest forces within the friction cone.
 
-    S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, exercise 8.3(c), for a cone of any slope. The arguments are
-    those of `margin`.
+    Parameters
+    ----------
+    force, friction, normal
+        As for `margin`.
+
+    Returns
+    -------
+    (..., 3)
+
+    Notes
+    -----
+    S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, exercise 8.3(c), for a cone of any slope.
     """
     f, mu, n = _broadcast(force, friction, normal)
     along, across = _split(f, n)
@@ -79,10 +106,24 @@ def project(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Ar
 
 
 def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner") -> Array:
-    """Compute rows C (..., sides, 3) of a pyramid that approximates the friction cone: C f <= 0 inside.
+    """Compute the rows of a pyramid that approximates the friction cone: C f <= 0 inside.
 
-    An "inner" pyramid has its edges on the cone, so that what it allows can be had; an "outer" one has its faces on
-    the cone, so that what it forbids cannot. The first face looks along the first tangent of `axes`.
+    Parameters
+    ----------
+    friction : (...)
+        Coefficient of friction, above 0.
+    normal : (..., 3)
+        Direction in which the ground pushes.
+    sides : int
+        Number of faces; the first one is along the first tangent of `axes`.
+    kind : "inner" or "outer"
+        "inner": the edges are on the cone, all forces inside are possible. "outer": the faces touch the cone, all
+        forces outside are impossible.
+
+    Returns
+    -------
+    (..., sides, 3)
+        Rows C of length 1.
     """
     mu, n = _friction(friction), _unit(normal)
     mu, n = broadcast((mu, 0), (n, 1))
@@ -93,7 +134,18 @@ def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind
 
 
 def edges(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner") -> Array:
-    """Compute the edges (..., 3, sides) of `pyramid`, of length 1: every force inside is a sum of them."""
+    """Compute the edges of `pyramid`: every force inside is a sum of non-negative multiples of them.
+
+    Parameters
+    ----------
+    friction, normal, sides, kind
+        As for `pyramid`.
+
+    Returns
+    -------
+    (..., 3, sides)
+        Vectors of length 1 as columns.
+    """
     mu, n = broadcast((_friction(friction), 0), (_unit(normal), 1))
     angles = 2.0 * np.pi * (np.arange(_sides(sides)) + 0.5) / sides
     slope = (mu * (1.0 if _inner(kind) else 1.0 / np.cos(np.pi / sides)))[..., None]
@@ -105,26 +157,32 @@ def edges(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: 
 def wrench_cone(
     friction: ArrayLike, half_x: ArrayLike, half_y: ArrayLike, *, T: MatrixLike | None = None, kind: str = "inner"
 ) -> Array:
-    """Compute the 16 rows C (..., 16, 6) of the contact wrench cone of a rectangular sole: C w <= 0 inside.
+    """Compute the rows of the contact wrench cone of a rectangular sole: C w <= 0 inside.
 
-    Exactly the wrenches that four forces at the corners add up to, each within a pyramid of four sides. In order: four
-    rows against sliding, four against tipping over an edge, eight against turning about the normal.
-
-    S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots: closed-form formulae of the
-    contact wrench cone for rectangular support areas", 2015, with friction that "inner" pyramids lower to
-    friction / sqrt(2) in each of the two directions.
+    Exactly the wrenches of four corner forces, each within a pyramid of four sides. In order: four rows against
+    sliding, four against tipping over an edge, eight against turning about the normal.
 
     Parameters
     ----------
-    friction
-        Coefficient of friction (...), above 0.
-    half_x, half_y
-        Half of the lengths (...) [m] of the sole along x and y.
-    T
-        Pose (..., 4, 4) of the middle of the sole, z along the normal, in the frame in whose axes and about whose
-        origin wrenches w (force, moment) are given; None: in the sole's own frame.
-    kind
-        "inner" or "outer" pyramid, as for `pyramid`.
+    friction : (...)
+        Coefficient of friction, above 0.
+    half_x, half_y : (...)
+        Half lengths of the sole along x and y [m].
+    T : (..., 4, 4), optional
+        Pose of the middle of the sole, z along the normal, in the frame in whose axes and about whose origin wrenches w
+        (force, moment) are given; by default the frame of the sole.
+    kind : "inner" or "outer"
+        As for `pyramid`.
+
+    Returns
+    -------
+    (..., 16, 6)
+
+    Notes
+    -----
+    S. Caron, Q.-C. Pham, Y. Nakamura, "Stability of surface contacts for humanoid robots: closed-form formulae of the
+    contact wrench cone for rectangular support areas", 2015; "inner" pyramids lower friction to friction / sqrt(2) in
+    each of the two directions.
     """
     mu, X, Y = broadcast((_friction(friction), 0), (_length("half_x", half_x), 0), (_length("half_y", half_y), 0))
     mu = mu * (np.sqrt(0.5) if _inner(kind) else 1.0)
@@ -145,9 +203,21 @@ def wrench_cone(
 def span(
     friction: ArrayLike, corners: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner"
 ) -> Array:
-    """Compute wrenches (..., 6, n sides) about the origin whose sums are all that forces at n corners can give.
+    """Compute the generators of the wrenches that forces at any corners can exert: their non-negative combinations.
 
-    Any number of corners (..., n, 3), in any place; each column is a force of 1 N along an edge of a corner's pyramid.
+    Parameters
+    ----------
+    friction : (...)
+        Coefficient of friction, above 0.
+    corners : (..., n, 3)
+        Positions [m].
+    normal, sides, kind
+        As for `pyramid`.
+
+    Returns
+    -------
+    (..., 6, n sides)
+        Wrenches about the origin, of forces of 1 N along the edges of the pyramid of each corner.
     """
     p = _corners(corners)
     E = edges(friction, normal, sides=sides, kind=kind)
@@ -161,12 +231,26 @@ def span(
 def patch_cone(
     friction: float, corners: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind: str = "inner"
 ) -> Array:
-    """Compute the rows C (m, 6) of the contact wrench cone of a flat patch of any shape: C w <= 0 inside.
+    """Compute the rows of the contact wrench cone of a flat patch of any shape: C w <= 0 inside.
 
-    There is no closed form for a general polygon: the faces of `span` are found by Qhull (C. B. Barber, D. P. Dobkin,
-    H. Huhdanpaa 1996), in the slice of wrenches whose normal force is 1 N. Their number grows quickly with corners and
-    sides; a QP may rather take forces at the corners as unknowns. For a rectangle and four sides these are the 16 rows
-    of `wrench_cone`.
+    Parameters
+    ----------
+    friction : float
+        Coefficient of friction, above 0.
+    corners : (n, 3)
+        Corners of the patch [m].
+    normal, sides, kind
+        As for `pyramid`.
+
+    Returns
+    -------
+    (m, 6)
+        For a rectangle and four sides the 16 rows of `wrench_cone`.
+
+    Notes
+    -----
+    The facets of `span` by Qhull (C. B. Barber, D. P. Dobkin, H. Huhdanpaa 1996) among wrenches of normal force 1 N.
+    Their number grows quickly with corners and sides; forces at the corners as variables of a QP scale better.
     """
     p = _corners(corners)
     if p.ndim != 2:
@@ -193,10 +277,20 @@ def patch_cone(
 
 
 def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | None = None) -> Array:
-    """Compute the forces or wrenches (..., k) within rows C (..., m, k) that are nearest to given ones, by QP.
+    """Compute the nearest forces or wrenches within a pyramid or wrench cone, by a QP each.
 
-    For pyramids and wrench cones. `weights` (k,) of the squares of differences; for wrenches 1 / length^2 of moments
-    makes a metre count as that length.
+    Parameters
+    ----------
+    rows : (..., m, k)
+        Rows C of the cone, C w <= 0 inside.
+    wrench : (..., k)
+        Forces or wrenches.
+    weights : (k,), optional
+        Weights of squared differences; for moments 1 / length^2 with a length that compares them to forces.
+
+    Returns
+    -------
+    (..., k)
     """
     given = np.asarray(wrench, dtype=float)
     size = given.shape[-1] if given.ndim else 0
@@ -218,13 +312,13 @@ def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | Non
 
 
 def _unit_rows(rows: Array) -> Array:
-    """Give the force part of each row length 1."""
+    """Scale the force part of each row to length 1."""
     length: Array = np.linalg.norm(rows[..., :3], axis=-1, keepdims=True)
     return rows / length
 
 
 def _moved(rows: Array, T: Array) -> Array:
-    """Take rows for wrenches in a patch's frame to wrenches in the frame in which its pose is T."""
+    """Transform rows for wrenches in the frame of a patch to the frame in which its pose is T."""
     R, p = T[..., :3, :3], T[..., :3, 3]
     force, moment = rows[..., :3], rows[..., 3:] @ np.swapaxes(R, -1, -2)
     # the moment about the patch is m - p x f, and row . (p x f) = (row x p) . f
@@ -232,7 +326,7 @@ def _moved(rows: Array, T: Array) -> Array:
 
 
 def _distinct(rows: Array) -> Array:
-    """Keep one of rows that are the same: Qhull cuts a face with many corners into several."""
+    """Remove duplicate rows: Qhull divides a facet with many corners into several."""
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     kept: list[int] = []
     for i in range(len(unit)):

@@ -1,4 +1,4 @@
-"""What a robot stands on: a plane, or heights on a grid. Anything with a `height_and_normal` may stand in for them."""
+"""Ground for soft contacts: planes and height fields; any object with `height_and_normal` will do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinodyn.errors import InputError
 
 Interpolation = Literal["cubic", "linear"]
 
-# Weights of four neighbours in a row at the share t of the way from the second to the third: powers of t times this.
+# Weights of four neighbours in a row at t in [0, 1] between the second and the third: powers of t times this.
 # Cubic: E. Catmull and R. Rom 1974, the cubic through two nodes with the slope of their neighbours.
 _WEIGHTS = {
     "cubic": 0.5 * np.array([[0, 2, 0, 0], [-1, 0, 1, 0], [2, -5, 4, -1], [-1, 3, -3, 1]], dtype=float),
@@ -23,22 +23,22 @@ _NEIGHBOURS = np.arange(4)
 
 
 class Ground(Protocol):
-    """What soft contacts ask of the ground."""
+    """The interface of ground for soft contacts."""
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Tell how far points (..., 3) are above the ground, and its unit normals (..., 3) below them."""
+        """Return the heights (...) of points (..., 3) above the ground, and its unit normals (..., 3) below them."""
         ...
 
 
 class Plane:
-    """Endless flat ground, level or tilted, or a wall.
+    """An infinite plane: level or inclined ground, or a wall.
 
     Parameters
     ----------
-    point
-        Any point (3,) of the plane [m].
-    normal
-        Direction (3,) out of the ground, of any length.
+    point : (3,)
+        Any point of the plane [m].
+    normal : (3,)
+        Direction out of the ground, of any length.
     """
 
     def __init__(self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
@@ -51,12 +51,33 @@ class Plane:
         self._offset = float(self.normal @ self.point)
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Compute how far points (..., 3) are above the plane [m], below 0 inside, and its normals (..., 3)."""
+        """Compute heights above the plane and its normals.
+
+        Parameters
+        ----------
+        p : (..., 3)
+            Points in the world [m].
+
+        Returns
+        -------
+        heights : (...)
+            [m], negative below the surface.
+        normals : (..., 3)
+        """
         places = _places(p)
         return self.heights(places), np.broadcast_to(self.normal, places.shape)
 
     def heights(self, p: Array) -> Array:
-        """Compute the distance (...) of points above the plane without any check."""
+        """Compute heights above the plane, without checks.
+
+        Parameters
+        ----------
+        p : (..., 3)
+
+        Returns
+        -------
+        (...)
+        """
         result: Array = p @ self.normal - self._offset
         return result
 
@@ -67,19 +88,19 @@ class Plane:
 class HeightField:
     """Ground given by heights on a grid.
 
-    Between the nodes the surface is "cubic": through all heights, with a normal that changes continuously (it may
-    swing beyond a step by some 7 % of it); or "linear": between the heights of the four nodes around, with edges along
-    the grid. Both give planes exactly. Beyond the grid the ground goes on level, at the height of its nearest edge.
+    Beyond the grid the ground is level, at the height of the nearest edge.
 
     Parameters
     ----------
-    heights
-        (nx, ny), at least 2 by 2: heights[i, j] [m] is the height at x = origin x + i * spacing, y = origin y + j *
-        spacing.
-    spacing
-        Between the nodes [m], one number or (along x, along y).
-    origin
-        x, y [m] of heights[0, 0], and z [m] that is added to all heights, 0 when left out.
+    heights : (nx, ny)
+        At least 2 by 2: heights[i, j] [m] is the height at x = origin x + i * spacing, y = origin y + j * spacing.
+    spacing : float or (float, float)
+        Distance of the nodes [m], along x and along y.
+    origin : (2,) or (3,)
+        x, y [m] of heights[0, 0], and z [m], by default 0, that is added to all heights.
+    interpolation : "cubic" or "linear"
+        "cubic": continuous normals; overshoots a step by about 7 % of its height. "linear": bilinear, with edges along
+        the grid. Both reproduce planes exactly.
     """
 
     def __init__(
@@ -112,10 +133,20 @@ class HeightField:
         self._flat, self._width = np.ascontiguousarray(padded).ravel(), padded.shape[1]
 
     def height_and_normal(self, p: ArrayLike) -> tuple[Array, Array]:
-        """Compute how far points (..., 3) are above the ground along its normal [m], and the normals (..., 3).
+        """Compute heights above the ground along its normal, and the normals.
 
-        The height is the vertical distance times the cosine of the slope: exact on a plane, and elsewhere to first
-        order in the distance.
+        The height is the vertical distance times the cosine of the slope: exact for a plane, else to first order.
+
+        Parameters
+        ----------
+        p : (..., 3)
+            Points in the world [m].
+
+        Returns
+        -------
+        heights : (...)
+            [m], negative below the surface.
+        normals : (..., 3)
         """
         places = _places(p)
         height, slope = self._surface(places[..., :2])
@@ -148,12 +179,12 @@ class HeightField:
 
 
 def _with_ring(rows: Array) -> Array:
-    """Add a row at either end that goes on as the last two do, so that every cell has four neighbours."""
+    """Extrapolate by one row at either end, so that every cell has four neighbours."""
     return np.vstack([2.0 * rows[0] - rows[1], rows, 2.0 * rows[-1] - rows[-2]])
 
 
 def _places(p: ArrayLike) -> Array:
-    """Check points (..., 3); lighter than `numbers`, because simulations ask at every step."""
+    """Check points (..., 3); faster than `numbers`, because simulations call it at every step."""
     places = np.asarray(p, dtype=float)
     if places.shape[-1:] != (3,):
         raise InputError(f"p has shape {places.shape}; give (..., 3)")

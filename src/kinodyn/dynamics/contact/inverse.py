@@ -1,8 +1,7 @@
-"""Torques and contact forces for a wanted motion: M a + h = S^T tau + J^T f.
+"""Inverse dynamics under contacts: torques and contact forces for a desired motion, M a + h = S^T tau + J^T f.
 
-A free base has no motor: its six rows must be balanced by contact forces alone. What is left open, forces that press
-contacts against each other, is settled by least squares, in closed form or, within friction cones and torque limits,
-by a quadratic programme.
+A floating base has no motor: contact forces alone balance its six rows. Internal forces are chosen by least squares, in
+closed form or, within friction cones and torque limits, by a quadratic program (QP).
 """
 
 from __future__ import annotations
@@ -24,26 +23,26 @@ from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 
-BALANCED = 1e-8  # share of the forces that meet in a row by which it may be off
-FIRST = 1e6  # how much more a missing force counts than the forces that are there, where not all can be had
+BALANCED = 1e-8  # largest residual of a balanced row, as a share of the forces in it
+PRIORITY = 1e6  # weight of a residual compared to that of forces, where the motion is infeasible
 
 
 class Effort(NamedTuple):
-    """What moves the robot as wanted, or as nearly as it can be.
+    """Torques and contact forces for a desired motion.
 
     Attributes
     ----------
     tau : (..., nv)
-        Torques, zero where there is no motor; within the limits, if there are any.
+        Torques, zero where there is no motor; within torque limits, if any.
     forces : Forces
-        Contact forces by name; within their friction cones, if those count.
+        Contact forces by name; within friction cones, if any.
     status : (...) str
-        "solved"; "infeasible": motors and contacts cannot give what the motion needs; "failed": the solver did not
-        find an answer that stands the test.
+        "solved"; "infeasible": motors and contacts cannot produce the motion, and the residual is as small as possible;
+        "failed": the QP was not solved.
     residual : (..., nv)
-        M a + h - S^T tau - J^T f: the generalised force that is missing. Zero but for rounding where "solved".
+        M a + h - S^T tau - J^T f: the missing generalised force; rounding where "solved".
     limiting : (...) str
-        What stands in the way where "infeasible", such as "left_sole slides; torque of left_knee"; else empty.
+        What limits an infeasible motion, such as "left_sole slides; torque of left_knee"; else empty.
     """
 
     tau: Array
@@ -67,40 +66,55 @@ def inverse(
     friction: bool = True,
     sides: int = 8,
     torque_limits: bool | ArrayLike = False,
-    wished: Mapping[str, ArrayLike] | None = None,
+    desired_forces: Mapping[str, ArrayLike] | None = None,
     force_weights: ArrayLike = 1.0,
     torque_weights: ArrayLike = 0.0,
 ) -> Effort:
-    """Compute torques (..., nv) and contact forces that give the acceleration a (..., nv).
+    """Compute torques and contact forces for an acceleration.
 
-    Of all that do, those with the least sum of force_weights (f - wished)^2 + torque_weights tau^2.
+    They minimise force_weights (f - desired_forces)^2 + torque_weights tau^2.
 
     Parameters
     ----------
-    method
-        "least-norm": in closed form; contacts may pull and slide. "qp": contacts push within their friction, and
-        motors within their limits.
-    actuated
-        Joints with a motor; None: all but a floating base.
-    soles
-        Half lengths (x, y) [m] of rectangular surface contacts by name, in the x-y plane of their frame about their
-        point. A QP with friction needs them to know which moments a surface can give.
-    friction
-        Whether friction limits forces in a QP. Pyramids with `sides` edges on the friction cone stand for the cone, so
-        that forces are in the cone itself; surfaces have the 16 rows of `friction.wrench_cone`. Loops are free.
-    torque_limits
-        For a QP: True for those of the robot, or largest torques (nv,), inf for none; False: none.
-    wished
-        Forces by name of the contact, in the shapes of `Forces`, such as the push of a hand on a wall; others are 0.
-    force_weights, torque_weights
-        One number, or (rows,) in the order of `contact.jacobian`, above 0; one number, or (nv,), from 0 on.
+    robot : Robot
+    q : (..., nq)
+    v, a : (..., nv)
+    contacts : sequence of Constraint
+    wrenches : dict of frame -> (..., 6), optional
+        External wrenches [N, N m], in world axes about the origin of the frame.
+    method : "least-norm" or "qp"
+        "least-norm": closed form; contacts may pull and slide. "qp": within friction and torque limits.
+    actuated : sequence of str, optional
+        Joints with a motor; by default all but the floating base.
+    soles : mapping of name -> (float, float), optional
+        Half lengths (x, y) [m] of rectangular surface contacts, in the x-y plane of their frame about their point. A QP
+        with friction needs them for the moments of a surface.
+    friction : bool
+        Whether friction limits forces in a QP: inner pyramids for points and corners, `friction.wrench_cone` for
+        surfaces. Loops are not limited.
+    sides : int
+        Number of sides of the pyramids.
+    torque_limits : bool or (nv,)
+        For a QP: True for those of the robot, or largest torques, inf for none.
+    desired_forces : mapping of name -> array, optional
+        Desired contact forces in the shapes of `Forces`, such as the push of a hand on a wall; by default 0.
+    force_weights : float or (rows,)
+        Above 0, in the order of `contact.jacobian`.
+    torque_weights : float or (nv,)
+        0 or more.
 
+    Returns
+    -------
+    Effort
+
+    Notes
+    -----
     L. Sentis, "Synthesis and Control of Whole-Body Behaviors in Humanoid Systems", 2007, for internal forces;
     A. Herzog et al., "Momentum control with hierarchical inverse dynamics on a torque-controlled humanoid", 2016, for
     torques as a function of forces.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import numpy as np, kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> q, still = robot.configuration("standing"), np.zeros(robot.nv)
@@ -113,13 +127,13 @@ def inverse(
     if method not in ("least-norm", "qp"):
         raise InputError(f'method must be "least-norm" or "qp", got {method!r}')
     if method == "least-norm" and not (torque_limits is False and soles is None):
-        raise InputError('torque_limits and soles are for method="qp"; least norm knows no limits')
+        raise InputError('torque_limits and soles are for method="qp"; least-norm has no limits')
     needed = plain.inverse(robot, q, v, a, wrenches)
     J = jacobian(robot, q, given)
     motors = _motors(robot, actuated)
-    wish = _wish(given, wished or {})
-    J, needed, wish = broadcast((J, 2), (needed, 1), (wish, 1))
-    cost = _Cost(J, needed, motors, wish, *_weights(force_weights, torque_weights, J.shape[-2], robot.nv))
+    desired = _desired(given, desired_forces or {})
+    J, needed, desired = broadcast((J, 2), (needed, 1), (desired, 1))
+    cost = _Cost(J, needed, motors, desired, *_weights(force_weights, torque_weights, J.shape[-2], robot.nv))
     values = np.linalg.svd(J, compute_uv=False)
     rank = (values > 1e-9 * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
     if method == "least-norm":
@@ -127,7 +141,7 @@ def inverse(
         return _effort(robot, Forces(given, f, rank), J, needed, motors, np.full(robot.nv, np.inf))
     limits = _limits(robot, torque_limits)
     cones = Cones(robot, q, given, soles or {}, sides) if friction else None
-    found = _Programmes(cost, J, needed, motors, limits, cones).solve(robot)
+    found = _Programs(cost, J, needed, motors, limits, cones).solve(robot)
     effort = _effort(robot, Forces(given, found.f, rank), J, needed, motors, limits)
     status = np.where(found.status == "solved", effort.status, found.status)
     limiting = np.where(found.limiting == "", effort.limiting, found.limiting)
@@ -135,25 +149,25 @@ def inverse(
 
 
 class _Cost:
-    """1/2 f'Pf - c'f: what forces cost, with the torques that they leave to motors."""
+    """The cost 1/2 f'Pf - c'f of contact forces and of the torques that follow from them."""
 
     def __init__(
-        self, J: Array, needed: Array, motors: NDArray[np.bool_], wish: Array, forces: Array, torques: Array
+        self, J: Array, needed: Array, motors: NDArray[np.bool_], desired: Array, forces: Array, torques: Array
     ) -> None:
         weighted = np.where(motors, torques, 0.0)
         Jt = np.swapaxes(J, -1, -2)
         self.P = np.eye(len(forces)) * forces + (J * weighted) @ Jt
-        self.c = forces * wish + (J @ (weighted * needed)[..., None])[..., 0]
+        self.c = forces * desired + (J @ (weighted * needed)[..., None])[..., 0]
 
     def least(self, J: Array, needed: Array, motors: NDArray[np.bool_]) -> Array:
-        """Minimise it under the rows that have no motor; least squares where these cannot be kept."""
+        """Minimise it subject to the balance of rows without a motor; least squares where this is infeasible."""
         L = np.linalg.cholesky(self.P)
         B = np.swapaxes(J, -1, -2)[..., ~motors, :]
         f = np.linalg.solve(self.P, self.c[..., None])
         if B.shape[-2]:
             whitened = np.swapaxes(np.linalg.solve(L, np.swapaxes(B, -1, -2)), -1, -2)
             back = np.linalg.solve(np.swapaxes(L, -1, -2), np.linalg.pinv(whitened, rcond=1e-10))
-            for _ in range(2):  # the second time for what rounding left
+            for _ in range(2):  # the second pass removes rounding errors
                 f = f + back @ (needed[..., ~motors, None] - B @ f)
         return np.asarray(f[..., 0], dtype=np.float64)
 
@@ -164,12 +178,12 @@ class _Found(NamedTuple):
     limiting: NDArray[np.str_]
 
 
-class _Programmes:
-    """One quadratic programme for each state.
+class _Programs:
+    """One QP for each state.
 
     Variables: contact forces f; torques follow from them.
     Objective: 1/2 f'Pf - c'f.
-    Constraints: rows without a motor are balanced; forces in their cones; torques within limits.
+    Constraints: balance of the rows without a motor; friction cones; torque limits.
     """
 
     def __init__(
@@ -194,7 +208,7 @@ class _Programmes:
             if answer.status == "infeasible":
                 answer = qp.solve(*problem, soft=self._softness(index, problem[2], len(cone)))
                 status[index] = "infeasible" if answer.solved else "failed"
-                limiting[index] = self._words(robot, answer, len(cone), float(np.abs(self.needed[index]).max()))
+                limiting[index] = self._limiting(robot, answer, len(cone), float(np.abs(self.needed[index]).max()))
             f[index] = answer.x
         return _Found(f, status.astype(np.str_), limiting.astype(np.str_))
 
@@ -208,21 +222,21 @@ class _Programmes:
         return self.cost.P[index], -self.cost.c[index], rows, lower, upper
 
     def _softness(self, index: tuple[int, ...], rows: Array, cone: int) -> Array:
-        """Let balance and torques give way, and cones not: what is missing then is the least that can be missing."""
-        weight = FIRST * float(np.diag(self.cost.P[index]).max()) / float(np.square(rows[: len(rows) - cone]).max())
+        """Return weights that relax balance and torque limits, but not cones: the residual is the least possible."""
+        weight = PRIORITY * float(np.diag(self.cost.P[index]).max()) / float(np.square(rows[: len(rows) - cone]).max())
         return np.concatenate([np.full(len(rows) - cone, weight), np.full(cone, np.inf)])
 
-    def _words(self, robot: Robot, answer: qp.QPResult, cone: int, load: float) -> str:
+    def _limiting(self, robot: Robot, answer: qp.QPResult, cone: int, load: float) -> str:
         start = len(answer.multipliers) - cone
         pushed = np.abs(answer.multipliers)
-        held = pushed > 1e-3 * pushed.max(initial=0.0)
-        words = [] if self.cones is None else self.cones.words(held[start:], answer.x, load)
+        active = pushed > 1e-3 * pushed.max(initial=0.0)
+        found = [] if self.cones is None else self.cones.describe(active[start:], answer.x, load)
         over = self.limited[np.abs(answer.outside[len(self.free) : start]) > BALANCED * self.limits]
-        return "; ".join([*words, *(f"torque of {_row_names(robot)[i]}" for i in over)])
+        return "; ".join([*found, *(f"torque of {_row_names(robot)[i]}" for i in over)])
 
 
 def _effort(robot: Robot, forces: Forces, J: Array, needed: Array, motors: NDArray[np.bool_], limits: Array) -> Effort:
-    """Give motors what contact forces leave, and say what is missing."""
+    """Compute torques from contact forces, and the residual."""
     pushed = J * forces.vector[..., None]
     left = needed - pushed.sum(axis=-2)
     tau = np.where(motors, np.clip(left, -limits, limits), 0.0)
@@ -233,13 +247,13 @@ def _effort(robot: Robot, forces: Forces, J: Array, needed: Array, motors: NDArr
     limiting = np.empty(missing.shape[:-1], dtype=object)
     for index in np.ndindex(limiting.shape):
         rows = np.flatnonzero(missing[index])
-        limiting[index] = f"nothing gives the force in {', '.join(names[i] for i in rows)}" if len(rows) else ""
+        limiting[index] = f"no motor or contact acts on {', '.join(names[i] for i in rows)}" if len(rows) else ""
     status = np.where(missing.any(axis=-1), "infeasible", "solved")
     return Effort(tau, forces, status, residual, limiting.astype(np.str_))
 
 
 def _row_names(robot: Robot) -> list[str]:
-    """Name each entry of v by its joint; those of a floating base by their directions."""
+    """Return a name for each entry of v: of its joint, or the direction of a floating base."""
     names = [joint.name for joint in robot.joints for _ in range(joint.v.stop - joint.v.start)]
     return [f"base {d}" for d in ("x", "y", "z", "rx", "ry", "rz")] + names[6:] if robot.base == "floating" else names
 
@@ -259,16 +273,16 @@ def _motors(robot: Robot, actuated: Sequence[str] | None) -> NDArray[np.bool_]:
     return mask
 
 
-def _wish(contacts: Sequence[Constraint], wished: Mapping[str, ArrayLike]) -> Array:
-    """Put wished forces in the order of the rows (..., rows)."""
+def _desired(contacts: Sequence[Constraint], desired: Mapping[str, ArrayLike]) -> Array:
+    """Return the desired forces in the order of the rows (..., rows)."""
     names = [contact.name for contact in contacts]
-    for name in wished:
+    for name in desired:
         if name not in names:
-            raise unknown_name("contact in wished", name, names)
+            raise unknown_name("contact in desired_forces", name, names)
     parts: list[Array] = []
     for contact in contacts:
         shape = contact.shape()
-        value = numbers(f"wished force of {contact.name!r}", wished.get(contact.name, np.zeros(shape)), *shape)
+        value = numbers(f"desired force of {contact.name!r}", desired.get(contact.name, np.zeros(shape)), *shape)
         parts.append(value.reshape(*value.shape[: value.ndim - len(shape)], -1))
     return np.concatenate(broadcast(*((part, 1) for part in parts)), axis=-1)
 

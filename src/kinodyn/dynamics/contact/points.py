@@ -1,4 +1,4 @@
-"""Where a robot may touch: points on the undersides of its collision shapes, and the mass that a push there feels."""
+"""Contact points on the undersides of collision shapes, and the effective mass there."""
 
 from __future__ import annotations
 
@@ -16,26 +16,40 @@ from kinodyn.errors import InputError
 from kinodyn.model.chain import chain, frame_name
 from kinodyn.model.robot import Robot
 
-LEVEL = 5e-3  # points no more than this above the lowest [m] belong to the sole
-AROUND = 8  # points on the rim of a cylinder that stands upright
+SOLE_TOLERANCE = 5e-3  # [m] height above the lowest point up to which points belong to the sole
+RIM_POINTS = 8  # on the rim of an upright cylinder
 
 
-def sole_points(robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0), tolerance: float = LEVEL) -> Array:
-    """Find the places (n, 3) in a frame [m] at which the collision shapes of its body stand on flat ground.
+def sole_points(
+    robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0), tolerance: float = SOLE_TOLERANCE
+) -> Array:
+    """Find the points at which the collision shapes of a frame's body stand on flat ground.
 
-    Of each shape the places that are lowest: corners of a box, the lowest point of a sphere or an ellipsoid and of
-    both ends of a capsule, points on the rims of a cylinder; then of all places those no more than `tolerance` [m]
-    above the lowest. They are fixed to the body: a ball that stands on one does not roll on the next. Shapes on links
-    that are fixed to the frame's link count. Meshes have no such places: a body with nothing but meshes is an error,
-    and its points must be given by hand.
+    The lowest points of each shape: corners of a box, the lowest point of a sphere, an ellipsoid and of both ends of a
+    capsule, points on the rims of a cylinder. Shapes of all links fixed to the frame are included. The points are fixed
+    to the body: a sphere does not roll.
 
     Parameters
     ----------
-    down
-        Direction (3,) in the frame, of any length, that points to the ground.
+    robot : Robot
+    frame : str
+    down : (3,)
+        Direction to the ground in the frame, of any length.
+    tolerance : float
+        Height [m] above the lowest point up to which points are included.
 
-    Example
+    Returns
     -------
+    (n, 3)
+        Positions in the frame [m].
+
+    Raises
+    ------
+    InputError
+        If the body has no collision shapes but meshes; define its points by hand.
+
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> kd.contact.sole_points(kd.load("humanoid"), "left_sole").shape
     (4, 3)
@@ -50,10 +64,10 @@ def sole_points(robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0),
     found, meshes = [], 0
     for T_frame_shape, shape in _shapes(robot, frame):
         R, p = T_frame_shape[:3, :3], T_frame_shape[:3, 3]
-        places = _lowest(shape, direction @ R)
-        meshes += places is None
-        if places is not None:
-            found.append(p + places @ R.T)
+        corners = _lowest(shape, direction @ R)
+        meshes += corners is None
+        if corners is not None:
+            found.append(p + corners @ R.T)
     if not found:
         has = f"only shapes without corners ({meshes} meshes or planes)" if meshes else "no collision shapes"
         raise InputError(f"the body of frame {frame!r} has {has}; give the points that touch to SoftContacts yourself")
@@ -64,8 +78,8 @@ def sole_points(robot: Robot, frame: str, *, down: ArrayLike = (0.0, 0.0, -1.0),
     return np.asarray(chosen[np.sort(first)])
 
 
-def lightest(robot: Robot, frame: str, points: ArrayLike, q: ArrayLike) -> float:
-    """Compute the least mass [kg] that pushes on points (n, 3) of a frame can feel, over a batch of q (..., nq)."""
+def least_effective_mass(robot: Robot, frame: str, points: ArrayLike, q: ArrayLike) -> float:
+    """Compute the least effective mass [kg] at points (n, 3) of a frame over a batch of q (..., nq)."""
     contacts = [Contact(frame, corners=points)]
     rows = jacobian(robot, q, contacts)
     factor = factorize(robot, np.asarray(q, dtype=float)[..., None, :])  # one more batch axis, that of the rows
@@ -89,13 +103,13 @@ def _shapes(robot: Robot, frame: str) -> list[tuple[Array, Shape]]:
 
 
 def _carrier(robot: Robot, frame: str) -> str | None:
-    """Name the last moving joint on the way to a frame; frames with the same one are rigidly joined."""
+    """Return the last moving joint before a frame; frames with the same one are rigidly connected."""
     moving = [joint.name for joint in chain(robot, frame_name(robot, frame))[0] if joint.kind != "fixed"]
     return moving[-1] if moving else None
 
 
 def _lowest(shape: Shape, down: Array) -> Array | None:
-    """Find the places (n, 3) of a shape, in its own axes, that may be lowest along a direction; None if it has none."""
+    """Return the points (n, 3) of a shape, in its own axes, that may be lowest along a direction; None for meshes."""
     size: Array = np.array(shape.size)
     if shape.kind == "box":
         return np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
@@ -111,6 +125,6 @@ def _lowest(shape: Shape, down: Array) -> Array | None:
     across = float(np.hypot(down[0], down[1]))
     if across > 1e-6:  # it lies or leans: one point of each rim is the lowest
         return np.asarray(ends + size[0] * np.array([down[0] / across, down[1] / across, 0.0]))
-    angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
+    angles = 2.0 * np.pi * np.arange(RIM_POINTS) / RIM_POINTS
     rim = size[0] * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
     return np.asarray(ends[:, None] + rim).reshape(-1, 3)

@@ -1,7 +1,7 @@
-"""Back onto what constraints allow: configurations in which loops close, velocities that keep them so.
+"""Projection onto the constraints: configurations in which loops close, velocities that keep them closed.
 
-Simulation drifts off the constraints by a little at every step. Each Newton step solves J dq = -error with the dq that
-is shortest in the metric of the mass matrix, so that light parts give way to heavy ones.
+Simulations drift off the constraints. Each Newton step solves J dq = -error with the dq that is shortest in the metric
+of the mass matrix, so that light bodies move more than heavy ones.
 
 E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II", 1996, section VII.2.
 """
@@ -24,16 +24,18 @@ from kinodyn.model.robot import Robot
 
 
 class Projection(NamedTuple):
-    """A configuration that was moved onto the constraints, as far as that could be done.
+    """A configuration projected onto the constraints.
 
+    Attributes
+    ----------
     q : (..., nq)
-        Where the constraints hold if `success`, else the best that was found.
+        Configuration that satisfies the constraints if `success`, else the best found.
     success : (...) bool
-        Is the error within the tolerance?
+        Whether the error is within the tolerance.
     error : (...)
-        The greatest error that is left [m or rad], of `constraint_error`.
+        Largest remaining entry of `constraint_error` [m or rad].
     iterations : (...) int
-        Newton steps that were taken.
+        Newton steps.
     """
 
     q: Array
@@ -43,12 +45,21 @@ class Projection(NamedTuple):
 
 
 def constraint_error(robot: Robot, q: ArrayLike, contacts: Sequence[Constraint]) -> Array:
-    """Compute how far every kept direction is from where it belongs (..., rows), in the order of `contact.jacobian`.
+    """Compute the errors of the constrained directions.
 
-    Lengths [m] along x, y and z; for the rotation 2 sin(angle / 2) about each axis, which is the angle [rad] for small
-    ones. A contact needs a target: `contact.held(robot, q)` gives it the place where it is.
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    contacts : sequence of Constraint
+        Loops, and contacts with a target; `contact.satisfied_at(robot, q)` returns one.
+
+    Returns
+    -------
+    (..., rows)
+        In the order of `contact.jacobian`: lengths [m], and 2 sin(angle / 2) about each axis, the angle [rad] if small.
     """
-    planned = _with_places(robot, contacts)
+    planned = _with_targets(robot, contacts)
     return _core.constraint_error(robot, q, planned.records, planned.poses)
 
 
@@ -68,16 +79,16 @@ def project(
 
     Parameters
     ----------
-    robot
+    robot : Robot
     q : (..., nq)
         Configurations to start from.
-    contacts
+    contacts : sequence of Constraint
         Loops, and contacts with a target.
-    fixed
+    fixed : sequence of int
         Indices in v of the coordinates that stay as they are, such as the crank of a linkage.
-    tolerance
+    tolerance : float
         Largest error [m or rad] of a success.
-    iterations
+    iterations : int
         Largest number of Newton steps.
 
     Returns
@@ -93,7 +104,7 @@ def project(
     >>> bool(found.success), bool(found.error < 1e-12)
     (True, True)
     """
-    planned = _with_places(robot, contacts)
+    planned = _with_targets(robot, contacts)
     settings = _settings(tolerance, iterations, robot.nv, tuple(fixed))
     found = _core.project(robot, q, *settings, planned.records, planned.poses)
     return Projection(
@@ -102,9 +113,20 @@ def project(
 
 
 def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
-    """Take from velocities (..., nv) what moves the constraints, the least in the metric of the mass matrix.
+    """Project velocities onto those that satisfy the constraints, in the metric of the mass matrix.
 
-    The same as after an impact without restitution: it takes kinetic energy, and never adds any.
+    The same as after an impact without restitution: kinetic energy never grows.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v : (..., nv)
+    contacts : sequence of Constraint
+
+    Returns
+    -------
+    (..., nv)
     """
     return impact(robot, q, v, contacts)[0]
 
@@ -120,12 +142,12 @@ def _settings(tolerance: float, iterations: int, nv: int, fixed: tuple[int, ...]
     return np.array(tolerance, dtype=float), np.array(iterations, dtype=float), is_fixed
 
 
-def _with_places(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
+def _with_targets(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
     planned = plan(robot, contacts)
     for contact in planned.contacts:
-        if not contact.has_place:
+        if not contact.has_target:
             raise InputError(
-                f"contact {contact.name!r} has no target, so that there is no place to bring it to; give target=, or "
-                "take contact.held(robot, q), which has the place where it is at q"
+                f"contact {contact.name!r} has no target to bring it to; give target=, or use "
+                "contact.satisfied_at(robot, q), whose target is its pose at q"
             )
     return planned

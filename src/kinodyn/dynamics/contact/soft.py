@@ -1,14 +1,14 @@
-"""Soft contacts: points of a robot that press into the ground like springs and stick to it by bristles.
+"""Compliant contact: points of a robot on springs and dampers, with bristle friction.
 
-Normal force: a spring and a damper that never pull, f = max(0, k d + c d'). The force ends when damper and spring
-balance, before the point is out of the ground, so that nothing sticks (T. Schwager and T. Poeschel, "Coefficient of
-restitution and linear-dashpot model revisited", 2007). Its damping does not grow with the load, as it does where it is
-multiplied by the depth (Hunt and Crossley 1975), so that one bound on the time step holds for a stance and a landing.
+Normal force: a spring and a damper that never pull, f = max(0, k d + c d'). The force vanishes where damper and spring
+cancel, before the point leaves the ground (T. Schwager and T. Poeschel, "Coefficient of restitution and linear-dashpot
+model revisited", 2007). The damping does not grow with the load, as in the model of Hunt and Crossley (1975), so that
+one bound on the time step holds for stance and touchdown.
 
-Friction: each point has an anchor in the ground to which a bristle of the same spring and damper ties it. The stretch
-of the bristle is mapped back onto the disc of Coulomb's law when it would leave it, and the anchor follows. Below the
-limit this is a spring: nothing creeps, and there is no sign of a velocity to chatter (P. Dupont, V. Hayward,
-B. Armstrong and F. Altpeter, "Single state elastoplastic friction models", 2002).
+Friction: a bristle with the same spring and damper connects each point to an anchor in the ground. Its stretch is
+projected onto the disc of Coulomb's law, and the anchor follows. Below the limit this is a spring: there is no creep,
+and no sign of a velocity that could chatter (P. Dupont, V. Hayward, B. Armstrong and F. Altpeter, "Single state
+elastoplastic friction models", 2002).
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.dynamics.contact.ground import Ground, Plane
-from kinodyn.dynamics.contact.points import lightest, sole_points
+from kinodyn.dynamics.contact.points import least_effective_mass, sole_points
 from kinodyn.errors import InputError
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
 STIFFNESS, DAMPING = 3e4, 200.0  # of each point, for a humanoid of 70 kg on eight points at steps of 1 ms
-# Shares of m / dt^2 and m / dt, with m the least mass that a push on the points can feel. A step of the semi-implicit
-# Euler method is stable while stiffness share + 2 damping share < 4; this leaves room for lighter postures.
-_SHARE_OF_STIFFNESS, _SHARE_OF_DAMPING = 0.1, 0.65
+# Stiffness dt^2 / m and damping dt / m, with m the least effective mass at the points. Semi-implicit Euler is stable
+# while the first + 2 times the second < 4; this leaves room for configurations with a smaller effective mass.
+_RELATIVE_STIFFNESS, _RELATIVE_DAMPING = 0.1, 0.65
 
 
 class SoftContacts:
-    """Points of the robot that may touch the ground, and how springy, damped and rough it is.
+    """Compliant contacts of points of the robot with the ground.
+
+    The defaults suit a humanoid of 70 kg at time steps of 1 ms; `from_robot` derives them for a robot and a time step.
 
     Parameters
     ----------
-    points
-        For each frame the places (n, 3) in it that may touch [m].
-    ground
-        `Plane()`, a `HeightField`, or anything with their `height_and_normal`.
-    stiffness
-        Of the ground at each point [N/m], above 0; along the ground as much as across it.
-    damping
-        Of the ground at each point [N s/m], 0 or more.
-    friction
-        Coefficient of friction, 0 or more. All three are numbers, or arrays (..., points).
+    points : mapping of frame -> (n, 3)
+        Contact points in each frame [m].
+    ground : Ground, optional
+        A `Plane`, a `HeightField`, or any object with `height_and_normal`; by default the plane z = 0.
+    stiffness : float or (..., points)
+        Stiffness at each point [N/m], above 0, normal and tangential.
+    damping : float or (..., points)
+        Damping at each point [N s/m], 0 or more.
+    friction : float or (..., points)
+        Coefficient of friction, 0 or more.
 
-    The defaults suit a humanoid of 70 kg at steps of 1 ms; `of` derives them for a robot and a time step.
-
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
-    >>> feet = kd.contact.SoftContacts.of(robot, ["left_sole", "right_sole"])
+    >>> feet = kd.contact.SoftContacts.from_robot(robot, ["left_sole", "right_sole"])
     >>> q, v = robot.configuration("standing"), np.zeros(robot.nv)
     >>> q[2] -= 0.002
     >>> wrenches, anchors = feet.wrenches(robot, q, v)
@@ -72,7 +72,7 @@ class SoftContacts:
         friction: ArrayLike = 0.7,
     ) -> None:
         if not isinstance(points, Mapping) or not points:
-            raise InputError(f"points must map frames to places (n, 3), at least one, got {points!r}")
+            raise InputError(f"points must map frames to positions (n, 3), at least one, got {points!r}")
         places = {frame: numbers(f"points of {frame!r}", where, 3) for frame, where in points.items()}
         for frame, where in places.items():
             if where.ndim != 2 or len(where) == 0:
@@ -94,7 +94,7 @@ class SoftContacts:
         self._local = np.vstack(list(places.values())).ravel()
 
     @classmethod
-    def of(
+    def from_robot(
         cls,
         robot: Robot,
         frames: Sequence[str],
@@ -104,70 +104,112 @@ class SoftContacts:
         dt: float = 1e-3,
         q: ArrayLike | None = None,
     ) -> SoftContacts:
-        """Make contacts of the undersides of frames' collision shapes, as stiff as steps of dt [s] allow.
+        """Create contacts at the `sole_points` of frames, as stiff as a time step allows.
 
-        The undersides are `sole_points`. Stiffness and damping follow, for each frame, from the least mass that a push
-        on its points feels, the inverse of the greatest eigenvalue of J M^-1 J^T, at q (..., nq): by default the
-        neutral configuration, of a batch the lightest. A light hand so gets softer ground than a foot.
+        Stiffness and damping of each frame follow from the least effective mass at its points, the inverse of the
+        largest eigenvalue of J M^-1 J^T.
+
+        Parameters
+        ----------
+        robot : Robot
+        frames : sequence of str
+        ground : Ground, optional
+            By default the plane z = 0.
+        friction : float or (..., points)
+            Coefficient of friction.
+        dt : float
+            Time step of the simulation [s].
+        q : (..., nq), optional
+            Configurations at which the effective mass is computed, of a batch the least; by default the neutral one.
+
+        Returns
+        -------
+        SoftContacts
         """
         if isinstance(frames, str) or not frames:
             raise InputError(f"frames must be a list of names, at least one, got {frames!r}")
         if not isinstance(dt, int | float) or not 0 < dt < np.inf:
-            raise InputError(f"dt must be a time above 0, got {dt!r}")
+            raise InputError(f"dt must be a time step above 0 s, got {dt!r}")
         points = {frame: sole_points(robot, frame) for frame in frames}
         at = robot.neutral() if q is None else q
-        mass = np.concatenate([np.full(len(p), lightest(robot, frame, p, at)) for frame, p in points.items()])
-        stiffness, damping = _SHARE_OF_STIFFNESS * mass / dt**2, _SHARE_OF_DAMPING * mass / dt
+        mass = np.concatenate(
+            [np.full(len(p), least_effective_mass(robot, frame, p, at)) for frame, p in points.items()]
+        )
+        stiffness, damping = _RELATIVE_STIFFNESS * mass / dt**2, _RELATIVE_DAMPING * mass / dt
         return cls(points, ground, stiffness=stiffness, damping=damping, friction=friction)
 
     def wrenches(
         self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None = None
     ) -> tuple[dict[str, Array], Array]:
-        """Compute the wrenches on the frames, ready for `dynamics.forward`, and the anchors for the next call.
+        """Compute the wrenches on the frames for `dynamics.forward`, and the anchors for the next call.
 
         Parameters
         ----------
-        q, v
-            (..., nq), (..., nv)
-        anchors
-            (..., points, 3) as the last call gave them [m]; None: nothing is stretched yet.
+        robot : Robot
+        q, v : (..., nq), (..., nv)
+        anchors : (..., points, 3), optional
+            Those of the last call [m]; by default no bristle is stretched.
 
         Returns
         -------
         wrenches : dict of frame -> (..., 6)
-            In the aligned reference.
+            [N, N m] in world axes, about the origin of the frame.
         anchors : (..., points, 3)
         """
         _, moved, total = self._run(robot, q, v, anchors)
         return {frame: total[..., k, :] for k, frame in enumerate(self.frames)}, moved
 
     def forces(self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None = None) -> Array:
-        """Compute the force (..., points, 3) of the ground on each point [N], in world axes."""
+        """Compute the ground reaction force at each point.
+
+        Parameters
+        ----------
+        robot : Robot
+        q, v : (..., nq), (..., nv)
+        anchors : (..., points, 3), optional
+            As for `wrenches`.
+
+        Returns
+        -------
+        (..., points, 3)
+            [N], in world axes.
+        """
         return self._run(robot, q, v, anchors)[0]
 
     def positions(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute where the points are in the world: (..., points, 3) [m], in the order of `points`."""
+        """Compute the positions of the points in the world.
+
+        Parameters
+        ----------
+        robot : Robot
+        q : (..., nq)
+
+        Returns
+        -------
+        (..., points, 3)
+            [m], in the order of `points`.
+        """
         p = _core.point_motion(robot, q, np.zeros(robot.nv), self._local, self._carriers).position
         return p.reshape(*p.shape[:-1], self.size, 3)
 
     def _run(self, robot: Robot, q: ArrayLike, v: ArrayLike, anchors: ArrayLike | None) -> tuple[Array, Array, Array]:
-        """Forces, anchors and wrenches (..., frames, 6); the core places the points and applies the law."""
+        """Return forces, anchors and wrenches (..., frames, 6), computed by the core."""
         motion = _core.point_motion(robot, q, v, self._local, self._carriers)
         flat = motion.position.shape
-        places = motion.position.reshape(*flat[:-1], self.size, 3)
-        plane = type(self.ground) is Plane  # and no child of it, that may say otherwise where the ground is
+        positions = motion.position.reshape(*flat[:-1], self.size, 3)
+        plane = type(self.ground) is Plane  # a subclass may define another surface
         if isinstance(self.ground, Plane) and plane:
-            height, normal = self.ground.heights(places), self.ground.normal  # one for all
+            height, normal = self.ground.heights(positions), self.ground.normal  # one for all
         else:
-            height, normal = self.ground.height_and_normal(places)
+            height, normal = self.ground.height_and_normal(positions)
             normal = normal.reshape(flat)
-        held = motion.position if anchors is None else self._anchors(anchors)
+        attached = motion.position if anchors is None else self._anchors(anchors)
         return _core.soft_forces(
             robot,
             *motion,
             height,
             normal,
-            held,
+            attached,
             self.stiffness,
             self.damping,
             self.friction,

@@ -9,11 +9,11 @@ import numpy as np
 if TYPE_CHECKING:
     from kinodyn.identification.report import Identification
 
-WIDTH = 60  # of a name
+WIDTH = 60  # of the column of names
 
 
 def report_text(result: Identification) -> str:
-    """Write a report; see `Identification.text`."""
+    """Return the report; see `Identification.text`."""
     lines = [*_summary(result), "", *_torques(result), "", *_links(result), *_constants(result), "", *_base(result)]
     return "\n".join([*lines, "", *_unknown(result)])
 
@@ -25,7 +25,9 @@ def _summary(result: Identification) -> list[str]:
         head,
         f"{len(result.train)} samples fitted, {len(result.test)} held out",
         f"{result.base.rank} combinations can be identified, {known} of them with these data",
-        f"every inertia is {'possible' if result.possible else 'NOT possible: some are those of no body'}",
+        "all parameters are physically consistent"
+        if result.is_physically_consistent
+        else "some parameters are NOT physically consistent",
     ]
     unused = result.train.ignored
     return lines + ([f"columns of the file that were not used: {', '.join(unused)}"] if unused else [])
