@@ -180,7 +180,8 @@ void Args::wrenches(nb::handle value) {
     if (!PyDict_Check(value.ptr()) && !nb::hasattr(value, "items"))
         raise_input_error(std::string("wrenches must be a mapping of frame -> (..., 6), got ") +
                           Py_TYPE(value.ptr())->tp_name);
-    const nb::object dict = nb::borrow(reinterpret_cast<PyObject*>(&PyDict_Type))(value);  // nobody else changes it
+    const nb::object dict =
+        nb::borrow(reinterpret_cast<PyObject*>(&PyDict_Type))(value);  // a copy that no other thread changes
     wrench_names_.reserve(static_cast<std::size_t>(PyDict_Size(dict.ptr())));
     PyObject *frame, *wrench;
     Py_ssize_t position = 0;

@@ -82,7 +82,7 @@ class Args {
     // A dict of frame -> wrench, or None: the last inputs.
     void wrenches(nanobind::handle value);
 
-    // A result of shape (..., tail); kernels with several of them name each.
+    // A result of shape (..., tail); where there are several, either all have names or none has.
     void output(std::initializer_list<long> tail) { output(nullptr, tail); }
     void output(const char* name, std::initializer_list<long> tail);
 
@@ -99,8 +99,8 @@ class Args {
     // What does not change from state to state: a structure that only the kernel understands.
     template <class Settings>
     void settings(const Settings& value) {
-        static_assert(std::is_trivially_copyable_v<Settings>);
-        call_.settings = std::memcpy(allocate<Settings>(1), &value, sizeof value);
+        static_assert(std::is_trivially_copyable_v<Settings> && sizeof(Settings) <= sizeof settings_);
+        call_.settings = std::memcpy(settings_, &value, sizeof value);
     }
     // Memory that lives as long as the call.
     template <class Record>
@@ -109,7 +109,8 @@ class Args {
         return reinterpret_cast<Record*>(memory_.back().get());
     }
 
-    // Runs and returns the result, or a named tuple of results if there are several. `out` is None or the like of it.
+    // Runs and returns the result, or a tuple of results if there are several, with their names if they have any. `out`
+    // is None or the like of it.
     nanobind::object run(Kernel kernel, nanobind::handle out, ResultType& type);
 
   private:
@@ -138,6 +139,7 @@ class Args {
     const char* output_names_[Call::max_outputs];
     Shape batch_;
     IndexBuffer bodies_, frames_, dofs_, wrench_frames_;
+    alignas(8) char settings_[64];
     std::vector<std::unique_ptr<double[]>> memory_;
 };
 

@@ -69,14 +69,14 @@ void define_matrices(nb::module_& m) {
         args.configuration("q", q);
         args.tangent("v", v);
         args.tangent("a", a);
-        for (const char* name : {"dtau_dq", "dtau_dv", "dtau_da"}) args.output(name, {nv, nv});
+        for (int k = 0; k < 3; ++k) args.output({nv, nv});  // by q, v, a
     });
     define(m, "aba_derivatives", [](Args& args, Any q, Any v, Any tau) {
         const int nv = args.model().nv;
         args.configuration("q", q);
         args.tangent("v", v);
         args.tangent("tau", tau);
-        for (const char* name : {"da_dq", "da_dv", "da_dtau"}) args.output(name, {nv, nv});
+        for (int k = 0; k < 3; ++k) args.output({nv, nv});  // by q, v, tau
     });
     define(m, "energy", [](Args& args, Any q, Any v) {
         args.configuration("q", q);

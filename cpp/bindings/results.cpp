@@ -20,6 +20,12 @@ PyTypeObject* ResultType::type(const char* const* names, int count) {
 }
 
 nb::object ResultType::make(const char* const* names, PyObject** items, int count) {
+    if (!names[0]) {  // a plain tuple is made twice as fast
+        PyObject* plain = PyTuple_New(count);
+        if (!plain) throw nb::python_error();
+        for (int k = 0; k < count; ++k) PyTuple_SET_ITEM(plain, k, items[k]);
+        return nb::steal(plain);
+    }
     PyObject* tuple = PyStructSequence_New(type(names, count));
     if (!tuple) throw nb::python_error();
     for (int k = 0; k < count; ++k) PyStructSequence_SetItem(tuple, k, items[k]);

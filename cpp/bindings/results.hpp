@@ -13,7 +13,7 @@ namespace kinodyn {
 class ResultType {
   public:
     explicit ResultType(const char* name) : name_(std::string("kinodyn._core.") + name) {}
-    // A new tuple; `items` are new references, which it takes over.
+    // A new tuple, a plain one if the first name is null; `items` are new references, which it takes over.
     nanobind::object make(const char* const* names, PyObject** items, int count);
 
   private:

@@ -24,7 +24,7 @@ bool is_identity(const double* R) {
     return true;
 }
 
-// Columns in body order, and for each degree of freedom the one before it on the way to the root.
+// Columns in body order, and for each degree of freedom its parent towards the root.
 void index_columns(Model& m) {
     m.dof_parent.assign(m.nv, -1);
     for (std::size_t i = 0; i < m.bodies.size(); ++i) {
@@ -58,8 +58,8 @@ void index_columns(Model& m) {
     }
 }
 
-// For each degree of freedom the mass of its subtree, or its moment of inertia with every arm stretched out (slides at
-// zero): what the pivots of M are measured against.
+// For each degree of freedom an upper bound of the mass of its subtree, or of its moment of inertia with every arm
+// stretched out and prismatic joints at zero: the scale of the pivots of M.
 void bound_inertia(Model& m) {
     struct Sums {
         double mass = 0, arm = 0, square = 0, own = 0;  // of m, m d, m d^2 and traces of inertia, d the distance

@@ -1,4 +1,4 @@
-// The compiled robot as Python holds it: the model, and the names that errors and frame look-ups need.
+// The compiled robot as a Python object: the model, and the names for error messages and frame lookup.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -17,9 +17,9 @@ namespace kinodyn {
 
 namespace {
 
-// Pieces shrink as the work runs out, so that all threads finish together, yet each is worth the hand-over.
-constexpr long smallest_piece = 32;
-constexpr long worth_sharing = 4096;  // states times bodies
+// Chunks shrink as the work runs out, so that all threads finish together, but not below a size worth the hand-over.
+constexpr long min_chunk = 32;            // states
+constexpr long min_parallel_work = 4096;  // states times bodies
 
 struct Job {
     Kernel kernel;
@@ -47,8 +47,8 @@ struct Job {
         begin = next.load();
         do {
             if (begin >= call->count) return false;
-            const long share = (call->count - begin) / (3 * threads) / smallest_piece * smallest_piece;
-            end = std::min(call->count, begin + std::max(share, smallest_piece));
+            const long share = (call->count - begin) / (3 * threads) / min_chunk * min_chunk;
+            end = std::min(call->count, begin + std::max(share, min_chunk));
         } while (!next.compare_exchange_weak(begin, end));
         return true;
     }
@@ -59,7 +59,7 @@ struct Job {
             Fault found;
             kernel(*call, begin, end, found);
             if (found.kind == FaultKind::None) continue;
-            next.store(call->count);  // no use in going on; pieces before this one are under way already
+            next.store(call->count);  // stop; chunks before this one are being worked on already
             std::lock_guard<std::mutex> lock(mutex);
             if (fault.kind == FaultKind::None || found.state < fault.state) fault = found;
         }
@@ -99,7 +99,7 @@ class Pool {
     }
 
   private:
-    // Going to sleep and being woken takes longer than many a batch: look around for a moment first.
+    // Sleeping and waking takes longer than many batches: spin for a moment first.
     template <class Condition>
     static void spin_while(Condition&& condition) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
@@ -149,11 +149,12 @@ int default_threads() {
     return n ? static_cast<int>(n) : 1;
 }
 
-std::atomic<int> wanted{0};
-std::mutex* in_use = nullptr;  // held while the pool works; a second caller then works alone
+std::atomic<int> thread_count{0};  // 0: not chosen yet
+std::mutex* in_use = nullptr;      // held while the pool works; a second caller then works alone
 Pool* pool = nullptr;
 
-// Threads do not survive a fork: the child forgets the pool (without joining what is not there) and makes its own.
+// Threads do not survive a fork: the child abandons the pool, without joining threads that do not exist, and makes its
+// own.
 void forget_in_child() {
     in_use = new std::mutex;
     pool = nullptr;
@@ -170,17 +171,17 @@ void prepare() {
 }  // namespace
 
 int threads() {
-    int n = wanted.load();
-    if (n == 0) wanted.store(n = default_threads());
+    int n = thread_count.load();
+    if (n == 0) thread_count.store(n = default_threads());
     return n;
 }
 
-void set_threads(int count) { wanted.store(count); }
+void set_threads(int count) { thread_count.store(count); }
 
 Fault run_batch(Kernel kernel, const Call& call) {
     const int n = threads();
     const long bodies = static_cast<long>(call.model->bodies.size());
-    const bool share = n > 1 && call.count >= 2 * smallest_piece && call.count * bodies >= worth_sharing;
+    const bool share = n > 1 && call.count >= 2 * min_chunk && call.count * bodies >= min_parallel_work;
     if (share) {
         prepare();
         std::unique_lock<std::mutex> lock(*in_use, std::try_to_lock);

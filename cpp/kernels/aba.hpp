@@ -170,7 +170,7 @@ struct ArticulatedBodies {
     static void run(Work<T>& w, const T* q, const T* qd, const Joints& acting, T* qdd) {
         const Model& model = w.model;
         const int n = static_cast<int>(model.bodies.size());
-        auto* turns = w.template take_as<SinCos<T>>(n);
+        auto* angles = w.template take_as<SinCos<T>>(n);
         T* joints = w.take(joint_words * n);
         auto* v = w.template take_as<Spatial<T>>(n);
         auto* a = w.template take_as<Spatial<T>>(n);
@@ -178,12 +178,12 @@ struct ArticulatedBodies {
         auto* I = w.template take_as<Articulated<T>>(n);
         T* reduced = w.take(per_column * model.ncolumns);
 
-        turn_all(model, q, turns);
+        joint_angles(model, q, angles);
         for (int i = 0; i < n; ++i) {
             const Body& body = model.bodies[i];
             visit(body.kind, [&](auto kind) {
                 using J = Joint<decltype(kind)::value, T>;
-                const J joint = J::at(body, q, turns[i], joints + joint_words * i);
+                const J joint = J::at(body, q, angles[i], joints + joint_words * i);
                 const Vec3<T> zero = {0.0, 0.0, 0.0};
                 v[i] = body.parent < 0 ? Spatial<T>{zero, zero} : motion_down(joint, v[body.parent]);
                 joint.add_rate(v[i], qd);
@@ -285,7 +285,7 @@ struct FactoredMass {
         const int nv = w.model.nv;
         T* H = w.take(static_cast<long>(nv) * nv);
         T* h = w.take(nv);
-        newton_euler<false, T>(w, q, qd, nullptr, h);
+        rnea<false, T>(w, q, qd, nullptr, h);
         auto world = World<T>::take(w);
         world.place_all(w.model, q);
         world.mass_matrix(w.model, H);

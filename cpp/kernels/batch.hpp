@@ -1,7 +1,7 @@
 // Runs an algorithm over a range of states: one state at a time in place, or `lanes` states at once.
 //
-// For lanes, the rows of each input are turned into columns of packs, the algorithm works on those, and its outputs
-// are turned back into rows. Inputs are checked on the way in and results on the way out, where it costs nothing.
+// For lanes, the rows of each input are transposed into columns of packs, the algorithm works on those, and its outputs
+// are transposed back into rows. Inputs and results are checked meanwhile, where it costs nothing.
 #pragma once
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// What an algorithm sees of one state or one pack of states.
+// Inputs, outputs and memory of an algorithm for one state or one pack of states.
 template <class T>
 struct Work {
     const Call& call;
@@ -35,8 +35,7 @@ struct Work {
         static_assert(sizeof(S) % sizeof(T) == 0, "structures of T only");
         return reinterpret_cast<S*>(take(n * static_cast<long>(sizeof(S) / sizeof(T))));
     }
-    // Notes that a pivot of M vanished but for rounding, measured against the inertia it was reduced from. NaN counts
-    // as vanished.
+    // Records a pivot of M that is zero up to rounding, relative to the inertia it was reduced from, or NaN.
     void check_pivot(T pivot, int dof) {
         const T margin = pivot - 1e-13 * model.dof_scale[static_cast<std::size_t>(dof)];
         if (Lanes<T>::all_positive(margin) || singular_dof >= 0) return;
@@ -45,9 +44,9 @@ struct Work {
     }
 };
 
-constexpr double unit_tolerance = 1e-6;  // of the norm: single precision passes, a wrong quaternion does not
+constexpr double unit_tolerance = 1e-6;  // of the norm: passes single precision, not an invalid quaternion
 
-// Finds the element of one row that is wrong, once a quick test has said that there is one.
+// Locates the invalid element of a row, after a quick test has found that there is one.
 inline bool find_fault(const Call& call, long state, Fault& fault) {
     for (int k = 0; k < call.n_in; ++k) {
         const Input& input = call.in[k];
@@ -162,7 +161,7 @@ inline bool for_blocks(int size, F&& f) {
     return true;
 }
 
-// Turns rows into columns; false if a number is not finite.
+// Transposes rows into columns; false if a number is not finite.
 inline bool load_rows(const Input& input, long state, long last, Pack* columns) {
     const double* row[lanes];
     for (int i = 0; i < lanes; ++i) row[i] = input.data + (state + i < last ? state + i : last) * input.stride;
@@ -181,7 +180,7 @@ inline bool load_rows(const Input& input, long state, long last, Pack* columns) 
     return Lanes<Pack>::all_zero(sum[0] + sum[1]);
 }
 
-// Results that do not fit in the cache are written past it: reading the old contents first would double the traffic.
+// Results that do not fit in the cache bypass it: reading the old contents first would double the traffic.
 constexpr long streaming_bytes = 4L << 20;
 
 inline bool streams(const Call& call, const Output& output) {
@@ -231,8 +230,8 @@ inline bool store_rows(const Output& output, long state, int rows, const Pack* c
 }
 
 // Sparse algorithms write the same elements every time and leave the others alone. Outputs are filled with a mark
-// before the first pack; what still shows it afterwards is a zero of the structure, and whole blocks of zeros need no
-// turning into rows.
+// before the first pack; elements that still have it afterwards are structural zeros, and whole blocks of zeros need no
+// transposition.
 inline Pack untouched() { return Pack::Vector{} - __builtin_nan("0x6b6e"); }
 inline void find_structure(Pack* columns, int size, char* zero) {
     const Pack::Mask mark = (Pack::Mask)untouched().v;
@@ -297,7 +296,7 @@ struct Packs {
     }
 };
 
-// The first state from `state` on whose results are not finite, once one of them is known to be.
+// The first state from `state` on whose results are not finite; there must be one.
 inline long first_overflow(const Call& call, long state) {
     for (;; ++state)
         for (int k = 0; k < call.n_out; ++k)
@@ -329,19 +328,19 @@ inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
 }
 
 // One state at a time: for algorithms that branch on their numbers, such as logarithms, and for results so large that
-// a pack of them would strain the memory.
+// a pack of them would take too much memory.
 template <class Algorithm>
 void run_each(const Call& call, long begin, long end, Fault& fault) {
     for (long state = begin; state < end && fault.kind == FaultKind::None; ++state)
         run_one<Algorithm>(call, state, fault);
 }
 
-constexpr long most_words = 256L << 20 >> 5;  // 256 MB of packs of four
+constexpr long max_pack_words = 256L << 20 >> 5;  // 256 MB of packs of four
 
 template <class Algorithm>
 void run(const Call& call, long begin, long end, Fault& fault) {
-    // by the size of the call, not of this range: how a batch is shared out must not change a single bit of it
-    if (call.count == 1 || Packs<Algorithm>::words(call) > most_words)
+    // by the size of the call, not of this range: how a batch is divided among threads must not change the results
+    if (call.count == 1 || Packs<Algorithm>::words(call) > max_pack_words)
         run_each<Algorithm>(call, begin, end, fault);
     else
         run_packs<Algorithm>(call, begin, end, fault);

@@ -1,4 +1,5 @@
-// The centre of mass and the momentum of the whole robot.
+// CoM, CoM Jacobian, centroidal momentum matrix, momentum and its rate (D. E. Orin, A. Goswami, S.-H. Lee, "Centroidal
+// dynamics of a humanoid robot", 2013).
 #include "kernels/momentum.hpp"
 #include "kernels/rnea.hpp"
 

@@ -138,7 +138,7 @@ struct Project {
     static bool line_search(Work<double>& w, World<double>& world, const double* x, double* trial, double* e, double* q,
                             double* error) {
         for (double share = 1; share > 1e-4; share /= 2) {
-            for (const Body& b : w.model.bodies) step(b, q, x, -share, trial);
+            for (const Body& b : w.model.bodies) integrate_joint(b, q, x, -share, trial);
             const double found = errors(w, world, trial, e);
             if (!(found < *error)) continue;
             *error = found;

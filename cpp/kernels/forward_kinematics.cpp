@@ -30,7 +30,7 @@ struct Velocity {
 
     template <class T>
     static void run(Work<T>& w) {
-        const Motion<T> m = follow<T>(w, w.in[0], w.in[1], nullptr, nullptr);
+        const Motion<T> m = propagate<T>(w, w.in[0], w.in[1], nullptr, nullptr);
         const Placement<T> f = frame_on(w, m);
         Spatial<T> v = velocity_at(m, f.p - m.at.p);
         const Reference reference = w.call.template as<Reference>();
@@ -47,7 +47,7 @@ struct Acceleration {
     template <class T>
     static void run(Work<T>& w) {
         const auto& settings = w.call.template as<AccelerationSettings>();
-        const Motion<T> m = follow(w, w.in[0], w.in[1], w.in[2], static_cast<Motion<T>*>(nullptr));
+        const Motion<T> m = propagate(w, w.in[0], w.in[1], w.in[2], static_cast<Motion<T>*>(nullptr));
         const Placement<T> f = frame_on(w, m);
         Spatial<T> v = velocity_at(m, f.p - m.at.p);
         Spatial<T> a = acceleration_at(m, f.p - m.at.p);

@@ -75,17 +75,17 @@ struct FrameControl {
         // Errors of pose and rate, the desired acceleration that they give, the drift; rows of the Jacobian.
         void frame_errors() {
             auto* motions = w.take_as<Motion<double>>(w.call.bodies.size);
-            const Motion<double> m = follow<double>(w, w.in[in::q], w.in[in::v], nullptr, motions);
+            const Motion<double> m = propagate<double>(w, w.in[in::q], w.in[in::v], nullptr, motions);
             const Placement<double> f = frame_on(w, m);
             const V r = f.p - m.at.p;
             const Spatial<double> rate = velocity_at(m, r), a = acceleration_at(m, r);
             const double* T = w.in[in::target];
             const Mat3<double> R = {vec(T), vec(T + 4), vec(T + 8)};
             const V offset = V{T[3], T[7], T[11]} - f.p;
-            const bool turns = settings.directions & 0b111000;
+            const bool rotates = settings.directions & 0b111000;
             const V angle =
-                turns ? logarithm(quaternion_of(R * Mat3<double>{f.R.column(0), f.R.column(1), f.R.column(2)}))
-                      : V{0, 0, 0};
+                rotates ? logarithm(quaternion_of(R * Mat3<double>{f.R.column(0), f.R.column(1), f.R.column(2)}))
+                        : V{0, 0, 0};
             const double error[6] = {offset.x, offset.y, offset.z, angle.x, angle.y, angle.z};
             const double now[6] = {rate.lin.x, rate.lin.y, rate.lin.z, rate.ang.x, rate.ang.y, rate.ang.z};
             const double own[6] = {a.lin.x, a.lin.y, a.lin.z, a.ang.x, a.ang.y, a.ang.z};
@@ -133,7 +133,7 @@ struct FrameControl {
 
         // Desired accelerations of the joints towards the posture.
         void posture_accelerations() {
-            for (const Body& body : model.bodies) between(body, w.in[in::q], w.in[in::posture], z);
+            for (const Body& body : model.bodies) joint_difference(body, w.in[in::q], w.in[in::posture], z);
             const double* v = w.in[in::v] + base;
             for (long i = 0; i < n; ++i) a0[i] = joints.stiffness[i] * z[base + i] - joints.damping[i] * v[i];
         }

@@ -49,19 +49,19 @@ struct Energy {
     template <class T>
     static void run(Work<T>& w) {
         const int n = static_cast<int>(w.model.bodies.size());
-        auto* turns = w.template take_as<SinCos<T>>(n);
+        auto* angles = w.template take_as<SinCos<T>>(n);
         auto* at = w.template take_as<Placement<T>>(n);
         auto* v = w.template take_as<Spatial<T>>(n);
         const T *q = w.in[0], *qd = w.in[1];
         T kinetic = 0.0;
         Vec3<T> moment = {0.0, 0.0, 0.0};
-        turn_all(w.model, q, turns);
+        joint_angles(w.model, q, angles);
         for (int i = 0; i < n; ++i) {
             const Body& body = w.model.bodies[i];
             visit(body.kind, [&](auto kind) {
                 using J = Joint<decltype(kind)::value, T>;
                 T store[joint_words];
-                const J joint = J::at(body, q, turns[i], store);
+                const J joint = J::at(body, q, angles[i], store);
                 const Vec3<T> zero = {0.0, 0.0, 0.0};
                 place<T>(joint, parent_of(at, body), at[i]);
                 v[i] = body.parent < 0 ? Spatial<T>{zero, zero} : motion_down(joint, v[body.parent]);

@@ -50,7 +50,7 @@ struct InverseKinematics {
         const long n, frames, rows;
         T* q;
         Placement<T>* at;
-        SinCos<T>* turns;
+        SinCos<T>* angles;
         T *J, *N, *g, *step, *free, *error, *size, *best_q;
         T* dof_index;  // v index -> index in call.dofs, as numbers for want of integer memory
 
@@ -63,7 +63,7 @@ struct InverseKinematics {
               rows(6 * frames) {
             q = w.out[ik_output::q];
             at = w.template take_as<Placement<T>>(model.bodies.size());
-            turns = w.template take_as<SinCos<T>>(model.bodies.size());
+            angles = w.template take_as<SinCos<T>>(model.bodies.size());
             J = w.take(rows * n);
             N = w.take(n * n);
             g = w.take(n);
@@ -136,10 +136,10 @@ struct InverseKinematics {
         // Weighted errors of all frames; returns half their square, and the largest errors without weights.
         T residuals(T& lin, T& ang) {
             for (int k = 0; k < w.call.bodies.size; ++k)
-                turn(model.bodies[w.call.bodies[k]], q, turns[w.call.bodies[k]]);
+                joint_angle(model.bodies[w.call.bodies[k]], q, angles[w.call.bodies[k]]);
             for (int k = 0; k < w.call.bodies.size; ++k) {
                 const int i = w.call.bodies[k];
-                place(model.bodies[i], parent_of(at, model.bodies[i]), q, turns[i], at[i]);
+                place(model.bodies[i], parent_of(at, model.bodies[i]), q, angles[i], at[i]);
             }
             T cost = 0.0;
             lin = 0.0, ang = 0.0;
@@ -263,21 +263,21 @@ struct InverseKinematics {
         }
 
         // The step by singular values s of J: sum of e_i / (s_i^2 + damping) along the right singular vectors, without
-        // those below `cut` of the greatest. The damping grows to (`most_damping` times the greatest)^2 as the product
+        // those below `cut` of the largest. The damping grows to (`max_damping` times the largest)^2 as the product
         // of s_i / s_0, the manipulability without its unit, falls from 0.01 to zero.
-        void by_singular_values(double cut, double most_damping) {
+        void by_singular_values(double cut, double max_damping) {
             orthogonalise(J, error, size, rows, n);
-            const T greatest = L::larger(size[0], T(1e-300));
+            const T largest = L::larger(size[0], T(1e-300));
             T damping = 0.0;
-            if (most_damping > 0) {
+            if (max_damping > 0) {
                 T product = 1.0;
-                for (long r = 0; r < rank(); ++r) product *= size[r] / greatest;
+                for (long r = 0; r < rank(); ++r) product *= size[r] / largest;
                 const T lack = L::larger(T(0.0), 1.0 - 100.0 * L::root(product));
-                damping = most_damping * most_damping * greatest * lack * lack;
+                damping = max_damping * max_damping * largest * lack * lack;
             }
             for (long i = 0; i < n; ++i) step[i] = 0.0;
             for (long r = 0; r < rows; ++r) {
-                const T counts = L::one_if_less(cut * cut * greatest, size[r]);
+                const T counts = L::one_if_less(cut * cut * largest, size[r]);
                 const T factor = counts * error[r] / L::larger(size[r] + damping, T(1e-300));
                 for (long i = 0; i < n; ++i) step[i] += factor * J[r * n + i];
             }

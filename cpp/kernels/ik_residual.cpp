@@ -19,7 +19,7 @@ struct IkResidual {
         for (int k = 0; k < w.call.bodies.size; ++k) {
             const Body& body = w.model.bodies[w.call.bodies[k]];
             SinCos<double> angle;
-            turn(body, q, angle);
+            joint_angle(body, q, angle);
             place(body, parent_of(at, body), q, angle, at[w.call.bodies[k]]);
         }
         const IkTolerances& tolerance = w.call.as<IkTolerances>();

@@ -83,9 +83,9 @@ class JointForces {
 
 // Moves a body's coordinates along its part of the tangent u; rotations one lane at a time, as they branch.
 template <class T>
-inline void step_lanes(const Body& b, const T* q, const T* u, T* out) {
+inline void integrate_lanes(const Body& b, const T* q, const T* u, T* out) {
     if constexpr (Lanes<T>::count == 1) {
-        step(b, q, u, 1.0, out);
+        integrate_joint(b, q, u, 1.0, out);
     } else if (coordinates(b.kind) == 1) {
         out[b.iq] = q[b.iq] + u[b.iv];
     } else {
@@ -95,7 +95,7 @@ inline void step_lanes(const Body& b, const T* q, const T* u, T* out) {
             double x[7] = {}, y[7] = {}, w[6] = {};
             for (int k = 0; k < coordinates(b.kind); ++k) x[k] = Lanes<T>::lane(q[b.iq + k], lane);
             for (int k = 0; k < dofs(b.kind); ++k) w[k] = Lanes<T>::lane(u[b.iv + k], lane);
-            step(own, x, w, 1.0, y);
+            integrate_joint(own, x, w, 1.0, y);
             for (int k = 0; k < coordinates(b.kind); ++k) Lanes<T>::set(out[b.iq + k], lane, y[k]);
         }
     }
@@ -181,7 +181,7 @@ struct Integrator {
         for (int k = 0; k < model.nv; ++k) next_v[k] = v[k] + dt * a[k];
         for (int k = 0; k < model.nv; ++k) a[k] = dt * next_v[k];
         for (const Body& b : model.bodies) {
-            step_lanes(b, q, a, next_q);
+            integrate_lanes(b, q, a, next_q);
             if (b.kind == Kind::Free) turn_along(b, q, next_q, dt, next_v);
         }
     }
@@ -212,7 +212,7 @@ struct Integrator {
             const T part = node[stage] * dt;
             for (int k = 0; k < nv; ++k) u[k] = part * rate[k], stage_v[k] = v[k] + part * a[k];
             for (const Body& b : model.bodies) {
-                step_lanes(b, q, u, stage_q);
+                integrate_lanes(b, q, u, stage_q);
                 tangent_rate(b, u, stage_v, rate);
             }
             joint_forces.explicit_forces(stage_q, stage_v, w.in[integration_input::tau], force);
@@ -220,7 +220,7 @@ struct Integrator {
             for (int k = 0; k < nv; ++k) sum_u[k] += weight[stage] * rate[k], sum_a[k] += weight[stage] * a[k];
         }
         for (int k = 0; k < nv; ++k) u[k] = dt * (1.0 / 6) * sum_u[k], next_v[k] = v[k] + dt * (1.0 / 6) * sum_a[k];
-        for (const Body& b : model.bodies) step_lanes(b, q, u, next_q);
+        for (const Body& b : model.bodies) integrate_lanes(b, q, u, next_q);
     }
 
     template <class T>

@@ -34,7 +34,7 @@ struct JacobianDot {
     template <class T>
     static void run(Work<T>& w) {
         auto* motions = w.template take_as<Motion<T>>(w.call.bodies.size);
-        const Motion<T> m = follow<T>(w, w.in[0], w.in[1], nullptr, motions);
+        const Motion<T> m = propagate<T>(w, w.in[0], w.in[1], nullptr, motions);
         const Placement<T> f = frame_on(w, m);
         const Spatial<T> v_frame = velocity_at(m, f.p - m.at.p);
         const bool at_world = w.call.template as<Reference>() == Reference::World;

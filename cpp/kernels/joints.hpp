@@ -1,6 +1,6 @@
-// The joint kinds: each knows its transform, what its motion adds and which part of a wrench it carries.
+// The joint kinds: transform, motion subspace S and products with it.
 //
-// A Joint<K, T> stands between a parent and a body. `up` takes coordinates of the body to the parent, `down` back.
+// A Joint<K, T> connects a parent and a body. `up` transforms coordinates from the body to the parent, `down` back.
 #pragma once
 
 #include "kernels/algebra.hpp"
@@ -29,26 +29,26 @@ struct AxisRotation {
     }
     // R S R^T: with double angles the block of the two mixed axes needs four products.
     Sym3<T> up(const Sym3<T>& S) const {
-        const auto turn = [&](T a, T b, T& x, T& y) { x = c * a - s * b, y = s * a + c * b; };
+        const auto rotate = [&](T a, T b, T& x, T& y) { x = c * a - s * b, y = s * a + c * b; };
         Sym3<T> R;
         const T cs = c * s, cc = c * c, ss = s * s;
         if constexpr (axis == 0) {
             R.xx = S.xx;
-            turn(S.xy, S.xz, R.xy, R.xz);
+            rotate(S.xy, S.xz, R.xy, R.xz);
             const T m = 2.0 * cs * S.yz;
             R.yy = cc * S.yy + ss * S.zz - m;
             R.zz = ss * S.yy + cc * S.zz + m;
             R.yz = cs * (S.yy - S.zz) + (cc - ss) * S.yz;
         } else if constexpr (axis == 1) {
             R.yy = S.yy;
-            turn(S.yz, S.xy, R.yz, R.xy);
+            rotate(S.yz, S.xy, R.yz, R.xy);
             const T m = 2.0 * cs * S.xz;
             R.zz = cc * S.zz + ss * S.xx - m;
             R.xx = ss * S.zz + cc * S.xx + m;
             R.xz = cs * (S.zz - S.xx) + (cc - ss) * S.xz;
         } else {
             R.zz = S.zz;
-            turn(S.xz, S.yz, R.xz, R.yz);
+            rotate(S.xz, S.yz, R.xz, R.yz);
             const T m = 2.0 * cs * S.xy;
             R.xx = cc * S.xx + ss * S.yy - m;
             R.yy = ss * S.xx + cc * S.yy + m;
@@ -56,7 +56,7 @@ struct AxisRotation {
         }
         return R;
     }
-    // R M R^T: rows turned, then mixed.
+    // R M R^T: rows rotated, then combined.
     Mat3<T> up(const Mat3<T>& M) const {
         const Vec3<T> x = up(M.x), y = up(M.y), z = up(M.z);
         if constexpr (axis == 0) return {x, c * y - s * z, s * y + c * z};
@@ -88,7 +88,7 @@ struct FullRotation {
     Mat3<T> up(const Mat3<T>& M) const { return R * Mat3<T>{up(M.x), up(M.y), up(M.z)}; }
 };
 
-// Rotation matrix of a quaternion [x y z w]; right for any norm, so that rounding in q does not distort space.
+// Rotation matrix of a quaternion [x y z w], orthogonal for any norm of it, so that rounding in q does no harm.
 template <class T>
 inline Mat3<T> rotation(const T* q) {
     const T x = q[0], y = q[1], z = q[2], w = q[3];
@@ -98,19 +98,18 @@ inline Mat3<T> rotation(const T* q) {
             {s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)}};
 }
 
-// Sine and cosine of every turning joint, by body. All of them in one go: one after the other, each would wait for the
-// one before.
+// Sine and cosine of a revolute joint; of all joints at once, because each would otherwise wait for the one before.
 template <class T>
-inline void turn(const Body& b, const T* q, SinCos<T>& result) {
+inline void joint_angle(const Body& b, const T* q, SinCos<T>& result) {
     if (b.kind <= Kind::RevoluteAny) result = sincos(b.scale * q[b.iq] + b.offset);
 }
 template <class T>
-inline void turn_all(const Model& model, const T* q, SinCos<T>* turns) {
+inline void joint_angles(const Model& model, const T* q, SinCos<T>* angles) {
     const int n = static_cast<int>(model.bodies.size());
-    for (int i = 0; i < n; ++i) turn(model.bodies[i], q, turns[i]);
+    for (int i = 0; i < n; ++i) joint_angle(model.bodies[i], q, angles[i]);
 }
 
-// What a joint's transform needs between passes: c, s for aligned revolute joints; R (9) and p (3) otherwise.
+// Words that store a joint's transform between passes: c, s for aligned revolute joints; R (9) and p (3) otherwise.
 constexpr int joint_words = 12;
 
 template <Kind K, class T>
@@ -154,9 +153,9 @@ struct RevoluteBase {
 template <int axis, class T>
 struct Revolute : RevoluteBase<axis, AxisRotation<axis, T>, T> {
     using Base = RevoluteBase<axis, AxisRotation<axis, T>, T>;
-    static Revolute at(const Body& b, const T*, const SinCos<T>& turn, T* store) {
-        store[0] = turn.cos, store[1] = turn.sin;
-        return {Base{b, {turn.cos, turn.sin}}};
+    static Revolute at(const Body& b, const T*, const SinCos<T>& angle, T* store) {
+        store[0] = angle.cos, store[1] = angle.sin;
+        return {Base{b, {angle.cos, angle.sin}}};
     }
     static Revolute stored(const Body& b, const T* store) { return {Base{b, {store[0], store[1]}}}; }
 };
@@ -188,8 +187,8 @@ template <class T>
 struct Joint<Kind::RevoluteAny, T> : RevoluteBase<2, FullRotation<T, T>, T> {
     using Base = RevoluteBase<2, FullRotation<T, T>, T>;
     Joint(const Base& base) : Base(base) {}
-    static Joint at(const Body& b, const T*, const SinCos<T>& turn, T* store) {
-        const Mat3<T> R = AxisRotation<2, T>{turn.cos, turn.sin}.after(mat(b.R));
+    static Joint at(const Body& b, const T*, const SinCos<T>& angle, T* store) {
+        const Mat3<T> R = AxisRotation<2, T>{angle.cos, angle.sin}.after(mat(b.R));
         save_rotation(store, R);
         return Base{b, {R}};
     }
@@ -309,7 +308,7 @@ inline void visit(Kind kind, F&& f) {
     }
 }
 
-// Twist of the parent seen from the body, and a wrench on the body seen from the parent.
+// Twist of the parent in the coordinates of the body, and a wrench on the body in those of the parent.
 template <class J, class T>
 inline Spatial<T> motion_down(const J& joint, const Spatial<T>& v) {
     return {joint.R.down(v.lin + cross(v.ang, joint.p())), joint.R.down(v.ang)};

@@ -1,5 +1,5 @@
-// Steps on the configuration manifold, one state at a time: logarithms branch on their numbers. Joints that follow
-// others have no coordinates of their own and repeat the result of the joint they follow.
+// Integration, difference and interpolation on the configuration manifold, one state at a time: logarithms branch on
+// their numbers. Mimic joints have no coordinates of their own and repeat the result of their leader.
 #include "kernels/manifold.hpp"
 
 #include "kernels/batch.hpp"
@@ -10,7 +10,7 @@ struct Integrate {
     static constexpr bool sparse = false;
     static long words(const Call&) { return 0; }
     static void run(Work<double>& w) {
-        for (const Body& b : w.model.bodies) step(b, w.in[0], w.in[1], 1, w.out[0]);
+        for (const Body& b : w.model.bodies) integrate_joint(b, w.in[0], w.in[1], 1, w.out[0]);
     }
 };
 
@@ -18,18 +18,18 @@ struct Difference {
     static constexpr bool sparse = false;
     static long words(const Call&) { return 0; }
     static void run(Work<double>& w) {
-        for (const Body& b : w.model.bodies) between(b, w.in[0], w.in[1], w.out[0]);
+        for (const Body& b : w.model.bodies) joint_difference(b, w.in[0], w.in[1], w.out[0]);
     }
 };
 
-// in[2]: how far, 0 at in[0] and 1 at in[1].
+// in[2]: 0 at in[0], 1 at in[1].
 struct Interpolate {
     static constexpr bool sparse = false;
     static long words(const Call& c) { return c.model->nv; }
     static void run(Work<double>& w) {
         double* v = w.take(w.model.nv);
-        for (const Body& b : w.model.bodies) between(b, w.in[0], w.in[1], v);
-        for (const Body& b : w.model.bodies) step(b, w.in[0], v, w.in[2][0], w.out[0]);
+        for (const Body& b : w.model.bodies) joint_difference(b, w.in[0], w.in[1], v);
+        for (const Body& b : w.model.bodies) integrate_joint(b, w.in[0], v, w.in[2][0], w.out[0]);
     }
 };
 

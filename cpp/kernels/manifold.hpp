@@ -1,4 +1,4 @@
-// Steps on the configuration manifold: unit quaternions for rotations, rigid motions for free joints.
+// Integration and difference on the configuration manifold: unit quaternions for rotations, SE(3) for free joints.
 #pragma once
 
 #include "kernels/joints.hpp"
@@ -19,7 +19,7 @@ inline Quaternion product(const Quaternion& a, const Quaternion& b) {
 }
 inline Quaternion conjugate(const Quaternion& a) { return {-a.u, a.s}; }
 
-// Writes the quaternion at unit length, so that steps do not drift off the sphere.
+// Writes the quaternion normalised, so that integration does not drift off the unit sphere.
 inline void store_unit(double* q, const Quaternion& a) {
     const double k = 1 / __builtin_sqrt(dot(a.u, a.u) + a.s * a.s);
     q[0] = k * a.u.x, q[1] = k * a.u.y, q[2] = k * a.u.z, q[3] = k * a.s;
@@ -32,7 +32,7 @@ inline Quaternion exponential(const V& w) {
     return {k * w, cos(angle / 2)};
 }
 
-// The shortest rotation vector.
+// The shortest rotation vector of a quaternion.
 inline V logarithm(Quaternion a) {
     if (a.s < 0) a = {-a.u, -a.s};
     const double length = __builtin_sqrt(dot(a.u, a.u));
@@ -40,8 +40,9 @@ inline V logarithm(Quaternion a) {
     return k * a.u;
 }
 
-// Displacement of a body that moves with constant twist (v, w) for unit time, in its starting frame.
-inline V sweep(const V& v, const V& w) {
+// J_l(w) v with the left Jacobian of SO(3): the displacement of a body that moves with constant twist (v, w) for unit
+// time, in its starting frame (T. D. Barfoot, State Estimation for Robotics, 2017, section 7.1.5).
+inline V left_jacobian_times(const V& v, const V& w) {
     const double t2 = dot(w, w), t = __builtin_sqrt(t2);
     const bool small = t < 1e-2;
     const double a = small ? 0.5 - t2 / 24 + t2 * t2 / 720 : (1 - cos(t)) / t2;
@@ -50,20 +51,20 @@ inline V sweep(const V& v, const V& w) {
     return v + a * wv + b * cross(w, wv);
 }
 
-// The v of sweep(v, w) = d.
-inline V unsweep(const V& d, const V& w) {
+// J_l(w)^-1 d.
+inline V inverse_left_jacobian_times(const V& d, const V& w) {
     const double t2 = dot(w, w), t = __builtin_sqrt(t2);
     const double c = t < 1e-2 ? 1.0 / 12 + t2 / 720 + t2 * t2 / 30240 : (1 - 0.5 * t / tan(0.5 * t)) / t2;
     const V wd = cross(w, d);
     return d - 0.5 * wd + c * cross(w, wd);
 }
 
-inline void step(const Body& b, const double* q, const double* v, double scale, double* out) {
+inline void integrate_joint(const Body& b, const double* q, const double* v, double scale, double* out) {
     const double* x = q + b.iq;
     const double* u = v + b.iv;
     if (b.kind == Kind::Free) {
         const V lin = scale * vec(u), ang = scale * vec(u + 3);
-        const V p = vec(x) + rotation(x + 3) * sweep(lin, ang);
+        const V p = vec(x) + rotation(x + 3) * left_jacobian_times(lin, ang);
         const Quaternion r = product(load_quaternion(x + 3), exponential(ang));
         out[b.iq] = p.x, out[b.iq + 1] = p.y, out[b.iq + 2] = p.z;
         store_unit(out + b.iq + 3, r);
@@ -74,12 +75,12 @@ inline void step(const Body& b, const double* q, const double* v, double scale, 
     }
 }
 
-inline void between(const Body& b, const double* q0, const double* q1, double* out) {
+inline void joint_difference(const Body& b, const double* q0, const double* q1, double* out) {
     const double *x = q0 + b.iq, *y = q1 + b.iq;
     double* v = out + b.iv;
     if (b.kind == Kind::Free) {
         const V w = logarithm(product(conjugate(load_quaternion(x + 3)), load_quaternion(y + 3)));
-        const V u = unsweep(tmul(rotation(x + 3), vec(y) - vec(x)), w);
+        const V u = inverse_left_jacobian_times(tmul(rotation(x + 3), vec(y) - vec(x)), w);
         v[0] = u.x, v[1] = u.y, v[2] = u.z, v[3] = w.x, v[4] = w.y, v[5] = w.z;
     } else if (b.kind == Kind::Ball) {
         const V w = logarithm(product(conjugate(load_quaternion(x)), load_quaternion(y)));

@@ -1,16 +1,16 @@
-// How frames move with the joints on the way to them: along call.bodies, parents first, to the frames in call.frames.
+// Propagation of motion along the path to a frame: over call.bodies, parents first, to the frames in call.frames.
 #pragma once
 
 #include "kernels/placement.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Takes 2 words of memory for each body on the list.
+// Sine and cosine of the joints of the bodies to visit. Takes 2 words of memory for each.
 template <class T>
-inline SinCos<T>* turn_list(Work<T>& w, const T* q) {
-    auto* turns = w.template take_as<SinCos<T>>(w.call.bodies.size);
-    for (int k = 0; k < w.call.bodies.size; ++k) turn(w.model.bodies[w.call.bodies[k]], q, turns[k]);
-    return turns;
+inline SinCos<T>* path_angles(Work<T>& w, const T* q) {
+    auto* angles = w.template take_as<SinCos<T>>(w.call.bodies.size);
+    for (int k = 0; k < w.call.bodies.size; ++k) joint_angle(w.model.bodies[w.call.bodies[k]], q, angles[k]);
+    return angles;
 }
 
 // Motion of a body: velocity of its origin, angular velocity, and their true time derivatives, in world axes.
@@ -21,7 +21,7 @@ struct Motion {
 };
 
 template <class T>
-inline Motion<T> still() {
+inline Motion<T> at_rest() {
     const Spatial<T> zero = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     return {world<T>(), zero, zero};
 }
@@ -36,17 +36,17 @@ inline Spatial<T> acceleration_at(const Motion<T>& m, const Vec3<T>& r) {
     return {m.a.lin + cross(m.a.ang, r) + cross(m.v.ang, cross(m.v.ang, r)), m.a.ang};
 }
 
-// Follows the motion along call.bodies; qdd may be null. Returns the motion of the last body.
+// Propagates the motion along call.bodies; qdd may be null. Returns the motion of the last body.
 template <class T>
-inline Motion<T> follow(Work<T>& w, const T* q, const T* qd, const T* qdd, Motion<T>* motions) {
-    const SinCos<T>* turns = turn_list(w, q);
-    Motion<T> last = still<T>();
+inline Motion<T> propagate(Work<T>& w, const T* q, const T* qd, const T* qdd, Motion<T>* motions) {
+    const SinCos<T>* angles = path_angles(w, q);
+    Motion<T> last = at_rest<T>();
     for (int k = 0; k < w.call.bodies.size; ++k) {
         const Body& body = w.model.bodies[w.call.bodies[k]];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             T store[joint_words];
-            const J joint = J::at(body, q, turns[k], store);
+            const J joint = J::at(body, q, angles[k], store);
             Motion<T> m;
             place<T>(joint, body.parent < 0 ? nullptr : &last.at, m.at);
             const Vec3<T> r = m.at.p - last.at.p;
@@ -57,7 +57,7 @@ inline Motion<T> follow(Work<T>& w, const T* q, const T* qd, const T* qdd, Motio
             const Vec3<T> u = m.at.R * rate.lin, turn = m.at.R * rate.ang;
             m.v = velocity_at(last, r);
             m.a = acceleration_at(last, r);
-            // a sliding point feels Coriolis terms; a body that also turns carries its own velocity round
+            // prismatic motion has a Coriolis term; a body that also rotates carries its own velocity along
             m.a.lin += m.at.R * gain.lin + 2.0 * cross(last.v.ang, u) + cross(turn, u);
             m.a.ang += m.at.R * gain.ang + cross(last.v.ang, turn);
             m.v.lin += u;
@@ -69,7 +69,7 @@ inline Motion<T> follow(Work<T>& w, const T* q, const T* qd, const T* qdd, Motio
     return last;
 }
 
-// Pose of the one frame in call.frames, which hangs on the last body of the list.
+// Pose of the one frame in call.frames, which is fixed in the last body of the path.
 template <class T>
 inline Placement<T> frame_on(const Work<T>& w, const Motion<T>& m) {
     const FixedFrame& frame = w.model.frames[w.call.frames[0]];
@@ -87,7 +87,7 @@ inline void for_columns(const Body& body, const Mat3<T>& R, const Vec3<T>& p, F&
     });
 }
 
-// Writes one column of a 6 x nv matrix; joints that share a coordinate add up.
+// Writes one column of a 6 x nv matrix; those of mimic joints add to the column of their leader.
 template <class T>
 inline void put_column(const Work<T>& w, T* J, int iv, const Spatial<T>& s) {
     const int nv = w.model.nv;
@@ -110,10 +110,10 @@ inline void clear_if_shared(const Work<T>& w, T* J) {
 // Poses of the bodies to visit, by body index.
 template <class T>
 inline void place_list(Work<T>& w, const T* q, Placement<T>* placements) {
-    const SinCos<T>* turns = turn_list(w, q);
+    const SinCos<T>* angles = path_angles(w, q);
     for (int k = 0; k < w.call.bodies.size; ++k) {
         const Body& body = w.model.bodies[w.call.bodies[k]];
-        place(body, parent_of(placements, body), q, turns[k], placements[w.call.bodies[k]]);
+        place(body, parent_of(placements, body), q, angles[k], placements[w.call.bodies[k]]);
     }
 }
 

@@ -1,4 +1,4 @@
-// Where the bodies are in the world.
+// Poses of the bodies in the world.
 #pragma once
 
 #include "kernels/batch.hpp"
@@ -17,8 +17,8 @@ inline Placement<T> world() {
     return {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, {0.0, 0.0, 0.0}};
 }
 
-// Pose of a body in the world from that of its parent (null: the world). Written to where it belongs: copies of
-// twelve packs would cost as much as the products.
+// Pose of a body in the world from that of its parent (null: the world). Written in place: copies of twelve packs would
+// cost as much as the products.
 template <class T, class J>
 inline void place(const J& joint, const Placement<T>* parent, Placement<T>& result) {
     if (parent) {
@@ -33,11 +33,11 @@ inline void place(const J& joint, const Placement<T>* parent, Placement<T>& resu
 }
 
 template <class T>
-inline void place(const Body& body, const Placement<T>* parent, const T* q, const SinCos<T>& turn,
+inline void place(const Body& body, const Placement<T>* parent, const T* q, const SinCos<T>& angle,
                   Placement<T>& result) {
     visit(body.kind, [&](auto kind) {
         T store[joint_words];
-        place<T>(Joint<decltype(kind)::value, T>::at(body, q, turn, store), parent, result);
+        place<T>(Joint<decltype(kind)::value, T>::at(body, q, angle, store), parent, result);
     });
 }
 
@@ -72,11 +72,11 @@ inline void store_pose(T* out, const Placement<T>& f) {
 template <class T>
 inline void place_all(Work<T>& w, const T* q, Placement<T>* placements) {
     const int n = static_cast<int>(w.model.bodies.size());
-    auto* turns = w.template take_as<SinCos<T>>(n);
-    turn_all(w.model, q, turns);
+    auto* angles = w.template take_as<SinCos<T>>(n);
+    joint_angles(w.model, q, angles);
     for (int i = 0; i < n; ++i) {
         const Body& body = w.model.bodies[i];
-        place(body, parent_of(placements, body), q, turns[i], placements[i]);
+        place(body, parent_of(placements, body), q, angles[i], placements[i]);
     }
 }
 

@@ -31,7 +31,7 @@ inline long wrench_words(const Call& c) { return 14 * static_cast<long>(c.model-
 
 template <class T>
 struct Recursion {
-    SinCos<T>* turns;
+    SinCos<T>* angles;
     T* joints;  // joint_words each
     Spatial<T>*v, *a, *f;
 
@@ -45,15 +45,15 @@ struct Recursion {
 
 // Forward pass: velocities, accelerations with gravity as an upward acceleration of the world, wrenches.
 template <bool with_a, class T>
-inline void newton_euler_out(const Model& model, Recursion<T>& r, const T* q, const T* qd, const T* qdd) {
+inline void rnea_forward_pass(const Model& model, Recursion<T>& r, const T* q, const T* qd, const T* qdd) {
     const Vec3<T> up = minus_gravity<T>(model);
     const int n = static_cast<int>(model.bodies.size());
-    turn_all(model, q, r.turns);
+    joint_angles(model, q, r.angles);
     for (int i = 0; i < n; ++i) {
         const Body& body = model.bodies[i];
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
-            const J joint = J::at(body, q, r.turns[i], r.joints + joint_words * i);
+            const J joint = J::at(body, q, r.angles[i], r.joints + joint_words * i);
             Spatial<T> v, a;
             if (body.parent < 0) {
                 const Vec3<T> zero = {0.0, 0.0, 0.0};
@@ -77,7 +77,7 @@ inline void newton_euler_out(const Model& model, Recursion<T>& r, const T* q, co
 
 // Backward pass: the torque of each joint, and the wrench that it passes on to the parent.
 template <class T>
-inline void newton_euler_back(const Model& model, Recursion<T>& r, T* tau) {
+inline void rnea_backward_pass(const Model& model, Recursion<T>& r, T* tau) {
     for (int k = 0; k < model.nv; ++k) tau[k] = 0.0;
     for (int i = static_cast<int>(model.bodies.size()) - 1; i >= 0; --i) {
         const Body& body = model.bodies[i];
@@ -92,17 +92,17 @@ inline void newton_euler_back(const Model& model, Recursion<T>& r, T* tau) {
 
 // Torques for the acceleration qdd (zero where with_a is false) and external wrenches, without armature and damping.
 template <bool with_a, class T>
-inline void newton_euler(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
+inline void rnea(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
     auto r = Recursion<T>::take(w);
-    newton_euler_out<with_a>(w.model, r, q, qd, qdd);
+    rnea_forward_pass<with_a>(w.model, r, q, qd, qdd);
     for_wrenches(w, q, [&](int body, const Spatial<T>& wrench) { r.f[body] -= wrench; });
-    newton_euler_back(w.model, r, tau);
+    rnea_backward_pass(w.model, r, tau);
 }
 
 // The same with armature and damping.
 template <bool with_a, class T>
 inline void inverse_dynamics(Work<T>& w, const T* q, const T* qd, const T* qdd, T* tau) {
-    newton_euler<with_a>(w, q, qd, qdd, tau);
+    rnea<with_a>(w, q, qd, qdd, tau);
     for (int k = 0; k < w.model.nv; ++k) {
         tau[k] += w.model.damping[k] * qd[k];
         if constexpr (with_a) tau[k] += w.model.armature[k] * qdd[k];

@@ -17,8 +17,8 @@ struct PointBody {
 // Motion of the bodies to visit, parents before children.
 template <class T>
 inline void move_list(Work<T>& w, const T* q, const T* qd, PointBody<T>* moving) {
-    auto* turns = w.template take_as<SinCos<T>>(w.call.bodies.size);
-    for (int k = 0; k < w.call.bodies.size; ++k) turn(w.model.bodies[w.call.bodies[k]], q, turns[k]);
+    auto* angles = w.template take_as<SinCos<T>>(w.call.bodies.size);
+    for (int k = 0; k < w.call.bodies.size; ++k) joint_angle(w.model.bodies[w.call.bodies[k]], q, angles[k]);
     for (int k = 0; k < w.call.bodies.size; ++k) {
         const Body& body = w.model.bodies[w.call.bodies[k]];
         const PointBody<T>* parent = body.parent < 0 ? nullptr : moving + body.parent;
@@ -26,7 +26,7 @@ inline void move_list(Work<T>& w, const T* q, const T* qd, PointBody<T>* moving)
         visit(body.kind, [&](auto kind) {
             using J = Joint<decltype(kind)::value, T>;
             T store[joint_words];
-            const J joint = J::at(body, q, turns[k], store);
+            const J joint = J::at(body, q, angles[k], store);
             place<T>(joint, parent ? &parent->at : nullptr, m.at);
             Spatial<T> rate = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
             joint.add_rate(rate, qd);

@@ -189,7 +189,7 @@ struct WholeBody {
                 levels[k].before = levels[k].now, levels[k].predicted_before = levels[k].predicted;
             for (int k = 0; k < model.nq; ++k) accepted[k] = q[k];
             // from `accepted`, not in place: mimic joints share a coordinate with the joint that they follow
-            for (const Body& body : model.bodies) step(body, accepted, hierarchy.x(), 1, q);
+            for (const Body& body : model.bodies) integrate_joint(body, accepted, hierarchy.x(), 1, q);
         }
 
         // Would no level gain by a tiny step from here? This tells rest, short of what is asked for, from motion.

@@ -1,4 +1,4 @@
-// Bodies, axes and inertias in world axes about one common point: sums over subtrees are then plain sums.
+// Poses, joint columns and inertias in world axes about one common point: sums over subtrees are then plain sums.
 //
 // The common point is the origin of the first body, not of the world, so that a robot far from the world's origin
 // loses no digits.
@@ -13,7 +13,7 @@ struct World {
     Placement<T>* at;    // p is measured from `origin`
     RigidInertia<T>* I;  // of each body; after gather() of its whole subtree
     Spatial<T>* S;       // columns: unit twist of each degree of freedom
-    SinCos<T>* turns;
+    SinCos<T>* angles;
     Vec3<T> origin;
 
     static long words(const Model& m) {
@@ -30,13 +30,13 @@ struct World {
 
     void place_all(const Model& model, const T* q) {
         const int n = static_cast<int>(model.bodies.size());
-        turn_all(model, q, turns);
+        joint_angles(model, q, angles);
         for (int i = 0; i < n; ++i) {
             const Body& body = model.bodies[i];
             visit(body.kind, [&](auto kind) {
                 using J = Joint<decltype(kind)::value, T>;
                 T store[joint_words];
-                const J joint = J::at(body, q, turns[i], store);
+                const J joint = J::at(body, q, angles[i], store);
                 place<T>(joint, parent_of(at, body), at[i]);
                 if (i == 0) origin = at[0].p;
                 if (body.parent < 0) at[i].p -= origin;

@@ -80,7 +80,7 @@ class PoseTask {
         const Mat3<double> R = reference_.R * Mat3<double>{vec(t), vec(t + 4), vec(t + 8)};
         const Mat3<double> back = {frame_.R.column(0), frame_.R.column(1), frame_.R.column(2)};
         const V turn = logarithm(quaternion_of(back * R));
-        return {unsweep(back * (target_p_ - frame_.p), turn), turn};
+        return {inverse_left_jacobian_times(back * (target_p_ - frame_.p), turn), turn};
     }
     Spatial<double> own(const Spatial<double>& s) const { return {tmul(frame_.R, s.lin), tmul(frame_.R, s.ang)}; }
     Spatial<double> given(const double* x) const { return {reference_.R * vec(x), reference_.R * vec(x + 3)}; }

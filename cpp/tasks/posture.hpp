@@ -34,7 +34,7 @@ class PostureTask {
         : state_(state), fields_(fields) {}
 
     void error(double* e) const {
-        for (const Body& b : state_.model.bodies) between(b, state_.q, fields_.target, e);
+        for (const Body& b : state_.model.bodies) joint_difference(b, state_.q, fields_.target, e);
     }
 
     // Calls single(k) for each v index that is a joint of its own, and block(k, n) for ball and free joints of n
@@ -106,7 +106,7 @@ class PostureTask {
             const Quaternion r = exponential(e_.ang);
             const auto turned = [&](const V& a) { return a + 2 * cross(r.u, cross(r.u, a) + r.s * a); };
             const V ang = turned(s.ang);
-            return {turned(s.lin) + cross(sweep(e_.lin, e_.ang), ang), ang};
+            return {turned(s.lin) + cross(left_jacobian_times(e_.lin, e_.ang), ang), ang};
         }
 
         Spatial<double> e_;

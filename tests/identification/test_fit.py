@@ -24,7 +24,7 @@ from kinodyn.identification import (
     with_parameters,
 )
 from kinodyn.identification.consistent import Prior
-from kinodyn.identification.inertias import within_reason
+from kinodyn.identification.inertias import regularised
 from kinodyn.model.robot import Robot
 
 HUMAN = kd.load("humanoid")
@@ -214,7 +214,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
 
 def test_the_derivatives_of_the_distance_are_its_slopes() -> None:
     rng = np.random.default_rng(0)
-    x0 = np.concatenate([within_reason(ARM.inertial_parameters), [0.3, 0.2, 0.1]])
+    x0 = np.concatenate([regularised(ARM.inertial_parameters), [0.3, 0.2, 0.1]])
     prior = Prior(x0, 7, 2, np.abs(x0), np.array([1.0, 0.01]))
     x = x0 * (1.0 + 0.01 * rng.uniform(-1, 1, size=len(x0)))
     step = 1e-6 * np.abs(prior.whitening()).sum(axis=1)
@@ -229,7 +229,7 @@ def test_the_derivatives_of_the_distance_are_its_slopes() -> None:
 
 
 def test_the_distance_of_impossible_parameters_is_infinite() -> None:
-    x0 = np.concatenate([within_reason(ARM.inertial_parameters), [0.3]])
+    x0 = np.concatenate([regularised(ARM.inertial_parameters), [0.3]])
     prior = Prior(x0, 7, 1, np.ones(71), np.ones(1))
     heavy, rubbing = x0.copy(), x0.copy()
     heavy[0], rubbing[-1] = -1.0, -0.1

@@ -70,7 +70,7 @@ def test_wrong_numbers_are_refused(standing: tuple[Robot, Array, Array]) -> None
 def test_a_contact_without_a_target_has_no_place_to_go_to(standing: tuple[Robot, Array, Array]) -> None:
     robot, q, _ = standing
     for function in (kd.contact.constraint_error, kd.contact.project):
-        with pytest.raises(InputError, match=r"'left_sole' has no target.*held"):
+        with pytest.raises(InputError, match=r"'left_sole' has no target.*satisfied_at"):
             function(robot, q, [Contact("left_sole")])
 
 
