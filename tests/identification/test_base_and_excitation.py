@@ -96,14 +96,14 @@ def test_a_part_of_a_robot_moves_as_it_does_in_the_whole() -> None:
         sub_robot(HUMAN, ["tail"])
 
 
-def test_bad_wishes_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(InputError, match="root_joint have several coordinates; fix them with"):
         exciting_trajectory(HUMAN)
     with pytest.raises(InputError, match="harmonics is 2"):
         exciting_trajectory(PANDA, harmonics=2)
     with pytest.raises(InputError, match="margin 1.5"):
         exciting_trajectory(PANDA, margin=1.5)
-    with pytest.raises(InputError, match="parameters of panda_link1 are not physically consistent"):
+    with pytest.raises(InputError, match="parameters of panda_link1, .* are not physically consistent"):
         with_parameters(PANDA, -PANDA.inertial_parameters)
 
 

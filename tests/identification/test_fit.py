@@ -141,9 +141,9 @@ def test_an_offset_and_an_armature_are_found() -> None:
     assert result.base.rank == 9  # six of the links, the armature of the second joint, two offsets
 
 
-def test_least_squares_may_find_what_no_body_has_and_says_so() -> None:
+def test_least_squares_may_find_inconsistent_parameters_and_says_so() -> None:
     result = fit(PANDA, RUNS["panda"][0], method="ordinary")
-    assert not result.is_physically_consistent and "NOT possible" in result.text()
+    assert not result.is_physically_consistent and "NOT physically consistent" in result.text()
     with pytest.raises(KinodynError, match='not physically consistent.*method="consistent"'):
         _ = result.robot
 
