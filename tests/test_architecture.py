@@ -39,9 +39,6 @@ ORDER = (
     "viewer",
     "cli",
 )
-# Packages in which a result's method still delegates to a module that names the result's type. Each such import must be
-# removed, or marked with the reason (`MARKER`); packages without cycles are taken out of this list.
-OPEN = ("identification", "ik", "recording", "trajectory", "walking")
 UNITS = sorted(
     {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
     | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
@@ -65,8 +62,7 @@ def test_imports_only_go_left(name: str) -> None:
 
 def test_no_modules_import_each_other() -> None:
     """Imports in functions and under TYPE_CHECKING count, unless the line says why: `# import cycle: reason`."""
-    groups = cycles(edge for edge in IMPORTS if not edge.excused)
-    assert [group for group in groups if len(set(map(unit, group))) > 1 or unit(group[0]) not in OPEN] == []
+    assert cycles(edge for edge in IMPORTS if not edge.excused) == []
 
 
 def test_a_marked_import_closes_a_cycle() -> None:

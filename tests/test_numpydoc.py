@@ -1,7 +1,4 @@
-"""Public names are what tab completion shows, and their docstrings follow numpydoc: parameters and what is returned.
-
-`PENDING` lists the public modules that do not comply yet. A module of it that passes makes its test fail: take it out.
-"""
+"""Public names are what tab completion shows, and their docstrings follow numpydoc: parameters and what is returned."""
 
 from __future__ import annotations
 
@@ -17,13 +14,6 @@ from typing import Any
 import pytest
 
 import kinodyn
-
-PENDING = frozenset(
-    {
-        "kinodyn",
-        "kinodyn.viewer",
-    }
-)
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
@@ -117,17 +107,7 @@ def faults(module: ModuleType) -> Iterator[str]:
             yield from callable_faults(label, member)
 
 
-def marked(name: str) -> Any:
-    """Mark the modules that are expected to fail."""
-    marks = [pytest.mark.xfail(reason="does not comply yet")] if name in PENDING else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [marked(name) for name in public_modules()])
+@pytest.mark.parametrize("name", public_modules())
 def test_public_names_are_listed_and_documented(name: str) -> None:
     found = list(faults(import_module(name)))
     assert not found, "\n".join(found)
-
-
-def test_what_is_pending_exists() -> None:
-    assert set(public_modules()) >= PENDING

@@ -1,4 +1,4 @@
-"""Measurements in files: CSV, NPZ and Parquet with the same columns."""
+"""Read measurements from CSV, NPZ and Parquet files with the same columns."""
 
 from __future__ import annotations
 
@@ -54,31 +54,6 @@ def read(path: str | os.PathLike[str], robot: Robot, *, columns: Mapping[str, st
         return _assemble(robot, _split(robot, table))
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
-
-
-def write(data: Measurements, path: str | os.PathLike[str]) -> None:
-    """Write measurements so that `read` returns the same numbers.
-
-    Parameters
-    ----------
-    data
-        The measurements.
-    path
-        A .csv, .npz or .parquet file.
-    """
-    tables.write(path, _table(data))
-
-
-def _table(data: Measurements) -> tables.Columns:
-    table: tables.Columns = {"time": data.time}
-    for group, names in groups(data.robot).items():
-        array = getattr(data, group)
-        skipped = base_rows(data.robot) if group == "tau" else 0
-        if array is not None:
-            table.update({f"{group}.{name}": array[:, k] for k, name in enumerate(names) if k >= skipped})
-    for frame, wrench in data.wrenches.items():
-        table.update({f"wrench.{frame}.{axis}": wrench[:, k] for k, axis in enumerate(tables.WRENCH)})
-    return table
 
 
 def _renamed(file: Path, table: tables.Columns, columns: Mapping[str, str]) -> tables.Columns:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import tables
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.identification.columns import labels
+from kinodyn.identification.columns import base_rows, groups, labels
 from kinodyn.model.robot import Robot, require_robot
-from kinodyn.tables import WRENCH
 
 UNIT_TOLERANCE = 1e-3  # of the norm of a recorded quaternion: files have few digits
 
@@ -97,9 +97,15 @@ class Measurements:
         path : str or path
             A .csv, .npz or .parquet (`pip install 'kinodyn[data]'`) file.
         """
-        from kinodyn.identification.files import write
-
-        write(self, path)
+        columns: tables.Columns = {"time": self.time}
+        for group, names in groups(self.robot).items():
+            array = getattr(self, group)
+            skipped = base_rows(self.robot) if group == "tau" else 0
+            if array is not None:
+                columns.update({f"{group}.{name}": array[:, k] for k, name in enumerate(names) if k >= skipped})
+        for frame, wrench in self.wrenches.items():
+            columns.update({f"wrench.{frame}.{axis}": wrench[:, k] for k, axis in enumerate(tables.WRENCH)})
+        tables.write(path, columns)
 
 
 def measurements(
@@ -145,6 +151,9 @@ def measurements(
     for frame in wrenches or {}:
         robot.frame_index(frame)
     names = labels(robot)
+    external = {
+        frame: _table(f"wrench of {frame!r}", wrench, n, tables.WRENCH) for frame, wrench in (wrenches or {}).items()
+    }
     return Measurements(
         robot=robot,
         time=t,
@@ -152,9 +161,7 @@ def measurements(
         v=None if v is None else _table("v", v, n, names.v),
         a=None if a is None else _table("a", a, n, names.v),
         tau=_torques(robot, tau, n, names.v),
-        wrenches={
-            frame: _table(f"wrench of {frame!r}", wrench, n, WRENCH) for frame, wrench in (wrenches or {}).items()
-        },
+        wrenches=external,
     )
 
 

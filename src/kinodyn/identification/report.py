@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,10 +14,10 @@ from kinodyn.identification.columns import labels
 from kinodyn.identification.inertias import is_physically_consistent
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model
+from kinodyn.identification.plots import Figure, plot_torques
+from kinodyn.identification.report_text import heading, rows
 from kinodyn.identification.robots import with_parameters
 from kinodyn.model.robot import Robot
-
-Figure: TypeAlias = Any  # of matplotlib, imported for plots only
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +183,30 @@ class Identification:
 
     def text(self) -> str:
         """Return a report as text: torques, masses, friction, combinations, and what is not identified."""
-        from kinodyn.identification.report_text import report_text
-
-        return report_text(self)
+        n = self.model.inertial
+        values = (self.before, self.after, self.standard_errors)
+        errors = (self.prior_residuals(), self.residuals(self.train), self.residuals(), self.noise)
+        combinations = (self.base_before, self.base_after, self.base_standard_errors)
+        notes = ["" if known else "  not identified" for known in self.identified]
+        sections = (
+            self._summary(),
+            [heading("rms torque error", "before", "fitted", "held out", "noise"), *rows(self.labels(), errors)],
+            [
+                heading("mass [kg]", "before", "after", "std error"),
+                *rows(self.prior.parameter_links, [column[:n:10] for column in values]),
+                *rows(self.names[n:], [column[n:] for column in values]),
+            ],
+            [
+                heading("combination", "before", "after", "std error"),
+                *(row + note for row, note in zip(rows(self.base.names, combinations), notes, strict=True)),
+            ],
+            [
+                "not identified with these data: " + ("; ".join(self.unidentified) or "none"),
+                "without effect on any torque: " + (", ".join(self.without_effect) or "none"),
+                f"known only in combination with others: {self.base.status.count('combined')} parameters",
+            ],
+        )
+        return "\n\n".join("\n".join(section) for section in sections)
 
     def plot(self, path: str | None = None) -> Figure:
         """Plot measured and predicted torques over time, held-out samples shaded.
@@ -200,13 +220,23 @@ class Identification:
         -------
         matplotlib.figure.Figure
         """
-        from kinodyn.identification.plots import plot_torques
-
-        return plot_torques(self, path)
+        runs = [(data, self.predict(data)) for data in (self.train, self.test)]
+        return plot_torques(self.labels(), *runs, errors=self.residuals(), path=path)
 
     def labels(self) -> tuple[str, ...]:
         """Return the names of the entries of a torque vector."""
         return labels(self.prior).v
+
+    def _summary(self) -> list[str]:
+        consistent = "all parameters are" if self.is_physically_consistent else "some parameters are NOT"
+        unused = self.train.ignored
+        return [
+            f"{self.prior.name}: {self.method} fit of {len(self.names)} parameters, {self.status}",
+            f"{len(self.train)} samples fitted, {len(self.test)} held out",
+            f"{self.base.rank} combinations can be identified, {sum(self.identified)} of them with these data",
+            f"{consistent} physically consistent",
+            *([f"columns of the file that were not used: {', '.join(unused)}"] if unused else []),
+        ]
 
     def _by_row(self, term: str, own: Array) -> Array:
         rows: Array = own.copy()

@@ -15,8 +15,8 @@ from kinodyn.ik.conflicts import Conflict, find_conflicts
 from kinodyn.layouts import layout, named_view
 from kinodyn.limits.limit import LimitedMotion
 
-if TYPE_CHECKING:  # the solver makes the results, and results ask it for its tasks
-    from kinodyn.ik.whole_body import WholeBody
+if TYPE_CHECKING:
+    from kinodyn.ik.whole_body import WholeBody  # import cycle: results ask the solver that made them for its tasks
 
 
 class Step:

@@ -131,7 +131,7 @@ class Robot(_core.CompiledRobot):
                 value.flags.writeable = False
 
     def _compile(self, tree: Tree, constants: dict[str, Array]) -> None:
-        """Hand the robot to the core."""
+        """Create the robot of the core."""
         super().__init__(
             nq=tree.nq,
             nv=tree.nv,
@@ -171,8 +171,21 @@ class Robot(_core.CompiledRobot):
         armature: ArrayLike | None = None,
         damping: ArrayLike | None = None,
     ) -> Robot:
-        """Make a robot that differs in gravity (3,), armature or damping (nv,) or one number for all; 0 switches off.
+        """Return a copy with other constants; those that are not given are kept.
 
+        Parameters
+        ----------
+        gravity : (3,), optional
+            [m/s^2]
+        armature, damping : (nv,) or float, optional
+            [kg m^2 or kg], [N m s/rad or N s/m]; 0 switches them off.
+
+        Returns
+        -------
+        Robot
+
+        Examples
+        --------
         >>> import kinodyn as kd
         >>> frictionless = kd.load("puma560").replace(damping=0.0)
         """
@@ -181,11 +194,29 @@ class Robot(_core.CompiledRobot):
         return _rebuild(self.description, {**self.__dict__["_chosen"], **changes})
 
     def frame_index(self, frame: str) -> int:
-        """Find the place of a frame in `frame_names`."""
+        """Return the index of a frame in `frame_names`.
+
+        Parameters
+        ----------
+        frame : str
+
+        Returns
+        -------
+        int
+        """
         return _core.frame_index(self, frame)
 
     def joint(self, name: str) -> JointInfo:
-        """Find a moving joint by name."""
+        """Return a moving joint.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        JointInfo
+        """
         for joint in self.joints:
             if joint.name == name:
                 return joint
@@ -193,25 +224,45 @@ class Robot(_core.CompiledRobot):
 
     @property
     def configurations(self) -> tuple[str, ...]:
-        """Names of the configurations that the description gives."""
+        """Names of the configurations that the description defines."""
         return tuple(self.description.configurations)
 
     def configuration(self, name: str) -> Array:
-        """Look up a named configuration; joints that it does not mention are neutral."""
+        """Return a named configuration of the description; joints that it does not mention are neutral.
+
+        Parameters
+        ----------
+        name : str
+            One of `configurations`.
+
+        Returns
+        -------
+        (nq,)
+        """
         if not isinstance(name, str) or name not in self.description.configurations:
             raise unknown_name("configuration", name, self.description.configurations)
         return self._fill(self.description.configurations[name])
 
     def neutral(self) -> Array:
-        """Make the configuration of zeros and unit quaternions."""
+        """Return the configuration (nq,) of zeros, or the joints' reference positions, and unit quaternions."""
         q: Array = self.__dict__["_neutral"].copy()
         return q
 
     def random(self, n: int | tuple[int, ...] | None = None, *, seed: int | np.random.Generator = 0) -> Array:
-        """Draw configurations uniformly within limits: (n, nq), or (nq,) if n is not given.
+        """Sample configurations uniformly within limits.
 
-        Unlimited joints turn within [-pi, pi] or slide within [-1, 1] m, free bodies stand within 1 m of the origin
-        on each axis, rotations are uniform.
+        Unlimited rotary joints are sampled within [-pi, pi], sliding ones and positions of free bodies within
+        [-1, 1] m, quaternions uniformly.
+
+        Parameters
+        ----------
+        n : int or tuple of int, optional
+            Shape of the batch; by default one configuration.
+        seed : int or numpy.random.Generator
+
+        Returns
+        -------
+        (nq,), (n, nq) or (*n, nq)
         """
         shape, generator = _batch_shape(n), _generator(seed)
         lower, upper = self.sampling_range()
@@ -231,15 +282,52 @@ class Robot(_core.CompiledRobot):
         return lower.copy(), upper.copy()
 
     def integrate(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """Move from q along the tangent v (velocity times time): (..., nq)."""
+        """Integrate a velocity over unit time.
+
+        Parameters
+        ----------
+        q : (..., nq)
+        v : (..., nv)
+            Velocity times time [rad or m].
+        out : (..., nq), optional
+            Where to write the result.
+
+        Returns
+        -------
+        (..., nq)
+        """
         return _core.integrate(self, q, v, out)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
-        """Find the shortest tangent v (..., nv) with integrate(q0, v) = q1."""
+        """Compute the shortest tangent vector v with integrate(q0, v) = q1.
+
+        Parameters
+        ----------
+        q0, q1 : (..., nq)
+        out : (..., nv), optional
+            Where to write the result.
+
+        Returns
+        -------
+        (..., nv)
+        """
         return _core.difference(self, q0, q1, out)
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, s: ArrayLike, *, out: Array | None = None) -> Array:
-        """Interpolate from q0 (s = 0) to q1 (s = 1); s broadcasts with the batch axes of q0 and q1."""
+        """Interpolate along the geodesic between two configurations.
+
+        Parameters
+        ----------
+        q0, q1 : (..., nq)
+        s : (...)
+            0 gives q0, 1 gives q1.
+        out : (..., nq), optional
+            Where to write the result.
+
+        Returns
+        -------
+        (..., nq)
+        """
         return _core.interpolate(self, q0, q1, s, out)
 
     def _fill(self, positions: Mapping[str, tuple[float, ...]]) -> Array:

@@ -1,4 +1,4 @@
-"""State: a robot at (q, v), everything about it computed in one pass. Made for control loops."""
+"""State: all quantities of a robot at (q, v), computed in one pass, for control loops."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ _NEED_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentu
 
 
 class State:
-    """A robot at (q, v), or at a batch of them.
+    """A robot at (q, v), or at a batch of states.
 
-    The attributes are read-only views of memory that `update` fills again in place: copy what must outlive it.
+    The attributes are read-only views of memory that `update` overwrites: copy what must outlive it.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : (..., nq)
+    v : (..., nv), optional
+        By default zero.
 
     Attributes
     ----------
-    q, v : (..., nq), (..., nv)
     poses : (..., n_frames, 4, 4)
         In the order of `robot.frame_names`.
     mass_matrix : (..., nv, nv)
@@ -34,8 +40,8 @@ class State:
     momentum_bias : (..., 6)
         Rate of momentum at zero acceleration, so that the rate is momentum_matrix @ a + momentum_bias.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import kinodyn as kd
     >>> robot = kd.load("humanoid")
     >>> state = kd.State(robot, robot.neutral())
@@ -71,23 +77,59 @@ class State:
         self._frames = self.poses.reshape(*batch, len(robot.frame_names), 16)
 
     def update(self, q: ArrayLike, v: ArrayLike) -> State:
-        """Move to another (q, v) of the same shape, in place and without allocation; returns itself.
+        """Recompute everything at another (q, v), in place and without allocation.
 
-        On bad input an error is raised; a single state stays as it was, of a batch a part may have moved on.
+        Parameters
+        ----------
+        q, v : (..., nq), (..., nv)
+            Of the same shape as before.
+
+        Returns
+        -------
+        State
+            Itself.
+
+        Raises
+        ------
+        InputError
+            For invalid numbers or shapes. A single state is unchanged then; of a batch, part may have been updated.
         """
         _core.state(self.robot, q, v, self._arrays)
         self._keep(q, v)
         return self
 
     def pose(self, frame: str | int) -> Array:
-        """Look up T_world_frame (..., 4, 4), a view."""
+        """Return the pose of a frame, a view.
+
+        Parameters
+        ----------
+        frame : str or int
+            Name or index.
+
+        Returns
+        -------
+        T_world_frame : (..., 4, 4)
+        """
         view: Array = self.poses[..., _core.frame_index(self.robot, frame), :, :]
         return view
 
     def jacobian(
         self, frame: str | int, *, reference: Reference = "local_world_aligned", out: Array | None = None
     ) -> Array:
-        """Assemble the Jacobian (..., 6, nv) of a frame; see `kinodyn.kinematics.jacobian`."""
+        """Return the Jacobian of a frame, as `kinodyn.kinematics.jacobian` does.
+
+        Parameters
+        ----------
+        frame : str or int
+            Name or index.
+        reference : "local_world_aligned", "local" or "world"
+        out : (..., 6, nv), optional
+            Where to write the result.
+
+        Returns
+        -------
+        (..., 6, nv)
+        """
         index = _core.frame_index(self.robot, frame)
         return _core.state_jacobian(
             self.robot, self._arrays.columns, self._frames[..., index, :], index, reference, out

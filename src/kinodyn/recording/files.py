@@ -1,15 +1,17 @@
-"""Recordings in files: read from NPZ and Parquet, written to these and to CSV."""
+"""The fields of recordings in files: read from NPZ and Parquet, written to these and to CSV."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kinodyn import tables
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
-from kinodyn.recording.recording import Recording
+
+T = TypeVar("T")
 
 KIND = "kinodyn recording"
 VERSION = 2
@@ -18,39 +20,35 @@ SAMPLED = {"contacts": "contact", "forces": "wrench", "signals": "signal"}  # at
 CONSTANT = {"limits": "limit", "terrain": "terrain"}
 
 
-def save(recording: Recording, path: str | os.PathLike[str]) -> None:
-    """Write a recording; see `Recording.save`."""
-    labels = {"q": recording.q_names, "v": recording.v_names, "tau": recording.v_names}
-    labels |= {f"wrench.{frame}": tables.WRENCH for frame in recording.forces}
+def save(fields: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write the fields of a recording; see `Recording.save`."""
+    labels = {"q": fields["q_names"], "v": fields["v_names"], "tau": fields["v_names"]}
+    labels |= {f"wrench.{frame}": tables.WRENCH for frame in fields["forces"]}
     names = ("robot", "q_names", "v_names", "status", "reason")
     tables.write(
         path,
-        {**{name: getattr(recording, name) for name in COMMON}, **_prefixed(recording, SAMPLED)},
+        {**{name: fields[name] for name in COMMON}, **_prefixed(fields, SAMPLED)},
         labels=labels,
-        about={"kind": KIND, "version": VERSION, **{name: getattr(recording, name) for name in names}},
-        constants=_prefixed(recording, CONSTANT),
+        about={"kind": KIND, "version": VERSION, **{name: fields[name] for name in names}},
+        constants=_prefixed(fields, CONSTANT),
     )
 
 
-def load(path: str | os.PathLike[str]) -> Recording:
-    """Read a recording; see `Recording.load`."""
+def load(path: str | os.PathLike[str], build: Callable[..., T]) -> T:
+    """Read the fields of a recording and pass them to `build`; see `Recording.load`."""
     file = Path(path)
     columns, about = tables.read(file, suffixes=(".npz", ".parquet"))
     try:
-        return _assemble(about, columns)
+        return build(**_fields(about, columns))
     except (InputError, KeyError, TypeError, AttributeError, ValueError) as cause:
         raise InputError(f"{file} is not a recording: {cause}") from cause
 
 
-def _prefixed(recording: Recording, groups: dict[str, str]) -> dict[str, Array]:
-    return {
-        f"{prefix}.{name}": array
-        for group, prefix in groups.items()
-        for name, array in getattr(recording, group).items()
-    }
+def _prefixed(fields: Mapping[str, Any], groups: dict[str, str]) -> dict[str, Array]:
+    return {f"{prefix}.{name}": array for group, prefix in groups.items() for name, array in fields[group].items()}
 
 
-def _assemble(about: Any, arrays: tables.Columns) -> Recording:
+def _fields(about: Any, arrays: tables.Columns) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("kind") != KIND:
         raise InputError("it does not say that it is one")
     if about.get("version") != VERSION:
@@ -67,4 +65,4 @@ def _assemble(about: Any, arrays: tables.Columns) -> Recording:
     described: dict[str, Any] = {name: about[name] for name in ("robot", "status", "reason")}
     described |= {name: tuple(about[name]) for name in ("q_names", "v_names")}
     common: dict[str, Any] = {name: arrays[name] for name in COMMON}
-    return Recording(**described, **common, **groups)
+    return {**described, **common, **groups}

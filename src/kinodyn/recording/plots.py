@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
+from kinodyn.recording.recording import Figure, Recording
 from kinodyn.tables import WRENCH
-
-if TYPE_CHECKING:
-    from kinodyn.recording.recording import Figure, Recording
 
 MAX_PANELS = 96
 UNITS = {"q": "[rad or m]", "v": "[rad/s or m/s]", "tau": "[N m or N]"}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +15,9 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.identification.columns import labels
 from kinodyn.model.robot import Robot
+from kinodyn.recording import files
 
-if TYPE_CHECKING:
-    Figure: TypeAlias = Any  # of matplotlib, which is not needed to run
+Figure: TypeAlias = Any  # of matplotlib, which only plotting imports
 
 Status = Literal["complete", "diverged", "interrupted"]
 STATUSES = ("complete", "diverged", "interrupted")
@@ -246,9 +246,7 @@ class Recording:
         path : str or path
             A .npz, .parquet (`pip install 'kinodyn[data]'`) or .csv file.
         """
-        from kinodyn.recording.files import save
-
-        save(self, path)
+        files.save(vars(self), path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Recording:
@@ -268,9 +266,7 @@ class Recording:
         InputError
             If the file is broken or is not a recording.
         """
-        from kinodyn.recording.files import load
-
-        return load(path)
+        return files.load(path, Recording)
 
     def plot(
         self, *signals: str, columns: Sequence[str] | None = None, path: str | os.PathLike[str] | None = None
@@ -290,7 +286,7 @@ class Recording:
         -------
         matplotlib.figure.Figure
         """
-        from kinodyn.recording.plots import plot
+        from kinodyn.recording.plots import plot  # import cycle: plots are built on recordings
 
         return plot(self, signals or ("q", "v", "tau"), columns, path)
 

@@ -107,9 +107,17 @@ class Walker:
         return self._thread is not None and self._thread.is_alive()
 
     def command(self, velocity: ArrayLike | None) -> None:
-        """Walk at a velocity (3,): forward, lateral [m/s], turn [rad/s]; None or zeros stop.
+        """Set the walking velocity.
 
-        A velocity beyond the robot's limits raises InputError, and the previous command stays.
+        Parameters
+        ----------
+        velocity : (3,) or None
+            Forward, lateral [m/s], turn [rad/s]; None or zeros stop.
+
+        Raises
+        ------
+        InputError
+            For a velocity beyond the robot's limits; the previous command stays.
         """
         target = None if velocity is None else numbers("velocity", velocity, 3)
         if target is not None and not target.any():
@@ -150,7 +158,13 @@ class Walker:
         self._thread = None
 
     def advance(self, duration: float) -> None:
-        """Simulate `duration` seconds at once, as fast as possible."""
+        """Simulate as fast as possible.
+
+        Parameters
+        ----------
+        duration : float
+            [s]
+        """
         for _ in range(round(duration / self._controller.dt)):
             with self._lock:
                 self._tick()
