@@ -23,6 +23,7 @@ ORDER = (
     "model",
     "kinematics",
     "dynamics",
+    "collision",
     "derivation",
     "identification",
     "tasks",

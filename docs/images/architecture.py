@@ -9,7 +9,7 @@ from matplotlib.patches import FancyBboxPatch
 COLUMNS: tuple[tuple[str, ...], ...] = (
     ("spatial", "description", "qp"),
     ("model",),
-    ("kinematics", "dynamics"),
+    ("kinematics", "dynamics", "collision"),
     ("derivation", "identification", "tasks", "limits"),
     ("ik", "trajectory"),
     ("control", "balance"),

@@ -17,6 +17,7 @@ from kinodyn import _core
 if _TYPE_CHECKING:
     from kinodyn import (
         balance,
+        collision,
         control,
         derivation,
         description,
@@ -106,6 +107,7 @@ __all__ = [
     "actuation",
     "balance",
     "centroidal",
+    "collision",
     "contact",
     "control",
     "convert",

@@ -10,8 +10,8 @@ import trimesh
 import viser
 
 import kinodyn as kd
+from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Description, Joint, Link, Shape
-from kinodyn.viewer.collada import read_collada
 from kinodyn.viewer.meshes import mesh_of
 from kinodyn.viewer.overlays import Layers, Overlays
 from kinodyn.viewer.robot_visual import RobotVisual
@@ -71,7 +71,8 @@ def test_a_mesh_is_scaled_and_a_mirrored_one_still_faces_outwards(tmp_path: Path
 def test_a_collada_file_is_read_in_metres_with_its_node_transforms(tmp_path: Path) -> None:
     path = tmp_path / "pyramid.dae"
     path.write_text(DAE)
-    mesh = trimesh.Trimesh(*read_collada(path))
+    read = read_mesh(path)
+    mesh = trimesh.Trimesh(read.vertices, read.faces)
     # a base of 0.1 m and a height of 0.2 m, doubled, turned by 90 degrees about z, and lifted by 1 m
     assert mesh.is_watertight and mesh.volume == pytest.approx(0.2**2 * 0.4 / 3, rel=1e-9)
     np.testing.assert_allclose(mesh.bounds, [[-0.2, 0.0, 1.0], [0.0, 0.2, 1.4]], atol=1e-12)
@@ -87,7 +88,7 @@ def test_an_unsafe_or_invalid_collada_file_is_rejected(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         with pytest.raises(kd.DescriptionError, match=message):
-            read_collada(path)
+            read_mesh(path)
 
 
 def test_links_are_drawn_at_the_poses_of_forward_kinematics(scene: viser.SceneApi) -> None:

@@ -11,24 +11,24 @@ import trimesh
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError
-from kinodyn.viewer.collada import read_collada
 
 PLANE_HALF_SIZE = 4.0  # an infinite plane is drawn up to this distance [m]
 CREASE_ANGLE = np.deg2rad(30.0)  # edges sharper than this are shaded flat
 
 
 @dataclass(frozen=True, eq=False)
-class TriangleMesh:
-    """Triangles of a shape in its link frame: vertices (n, 3) [m], faces (m, 3), and whether shading is flat."""
+class DrawnMesh:
+    """Triangles as drawn, in the link frame: vertices (n, 3) [m], faces (m, 3), and whether shading is flat."""
 
     vertices: NDArray[np.float32]
     faces: NDArray[np.uint32]
     flat: bool = False
 
 
-def mesh_of(shape: Shape) -> TriangleMesh:
+def mesh_of(shape: Shape) -> DrawnMesh:
     """Return the mesh of a shape in its link frame.
 
     Raises DescriptionError for a mesh file that is missing or cannot be read.
@@ -38,19 +38,19 @@ def mesh_of(shape: Shape) -> TriangleMesh:
     placed = vertices @ R.T + p
     if not np.isfinite(placed).all():
         raise DescriptionError(f"the shape {shape.name or shape.uri!r} has non-finite vertices")
-    return TriangleMesh(placed.astype(np.float32), faces.astype(np.uint32), flat)
+    return DrawnMesh(placed.astype(np.float32), faces.astype(np.uint32), flat)
 
 
-def cylinder_between(start: Array, end: Array, radius: float) -> TriangleMesh:
+def cylinder_between(start: Array, end: Array, radius: float) -> DrawnMesh:
     """Return a cylinder between two points (3,) [m], for links without shapes."""
     made = trimesh.creation.cylinder(radius=radius, segment=[start, end], sections=16)
-    return TriangleMesh(np.asarray(made.vertices, np.float32), np.asarray(made.faces, np.uint32))
+    return DrawnMesh(np.asarray(made.vertices, np.float32), np.asarray(made.faces, np.uint32))
 
 
-def sphere_at(centre: Array, radius: float) -> TriangleMesh:
+def sphere_at(centre: Array, radius: float) -> DrawnMesh:
     """Return a sphere at a point (3,) [m]."""
     made = trimesh.creation.icosphere(subdivisions=2, radius=radius)
-    return TriangleMesh(np.asarray(made.vertices + centre, np.float32), np.asarray(made.faces, np.uint32))
+    return DrawnMesh(np.asarray(made.vertices + centre, np.float32), np.asarray(made.faces, np.uint32))
 
 
 def _local(shape: Shape) -> tuple[Array, Array, bool]:
@@ -85,19 +85,7 @@ def _mesh(shape: Shape) -> tuple[Array, Array]:
 @lru_cache(maxsize=256)
 def _read(path: Path) -> tuple[Array, Array]:
     """Read a mesh file; vertices are duplicated at sharp edges, so that these are drawn sharp."""
-    try:
-        if path.suffix.lower() == ".dae":
-            vertices, faces = read_collada(path)
-            made = trimesh.Trimesh(vertices, faces)
-        else:
-            made = trimesh.load_mesh(path)
-            if isinstance(made, trimesh.Scene):
-                made = made.to_geometry()
-    except DescriptionError:
-        raise
-    except Exception as cause:  # trimesh's readers raise exceptions of many types
-        raise DescriptionError(f"the mesh cannot be read: {cause}", file=path) from cause
-    if not isinstance(made, trimesh.Trimesh) or len(made.faces) == 0:
-        raise DescriptionError("the mesh has no triangles", file=path)
+    mesh = read_mesh(path)
+    made = trimesh.Trimesh(mesh.vertices, mesh.faces)
     smooth = trimesh.graph.smooth_shade(made, angle=CREASE_ANGLE)
     return np.asarray(smooth.vertices, dtype=float), np.asarray(smooth.faces)

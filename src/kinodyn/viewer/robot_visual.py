@@ -15,7 +15,7 @@ from kinodyn.errors import DescriptionError, DescriptionWarning
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 from kinodyn.viewer.colours import Colour, colourful, link_colour, shape_colour, shape_opacity
-from kinodyn.viewer.meshes import TriangleMesh, cylinder_between, mesh_of, sphere_at
+from kinodyn.viewer.meshes import DrawnMesh, cylinder_between, mesh_of, sphere_at
 from kinodyn.viewer.snapshot import wxyz_from_matrix
 
 
@@ -96,7 +96,7 @@ class RobotVisual:
             for k, (body, mesh) in enumerate(_sticks(self.robot, self.bodies_of_links)):
                 self._add(f"{names[body]}/stick {k}", body, np.eye(4), mesh, link_colour(order[body]), None)
 
-    def _add(self, name: str, body: str, T: Array, mesh: TriangleMesh, colour: Colour, shape: Shape | None) -> None:
+    def _add(self, name: str, body: str, T: Array, mesh: DrawnMesh, colour: Colour, shape: Shape | None) -> None:
         is_mesh = shape is not None and shape.kind == "mesh"
         self.scene.add_mesh_simple(
             name,
@@ -118,13 +118,13 @@ class RobotVisual:
         self._points[body].append(corners.astype(float) @ T[:3, :3].T + T[:3, 3])
 
 
-def _visible(link: Link) -> list[tuple[Shape, TriangleMesh]]:
+def _visible(link: Link) -> list[tuple[Shape, DrawnMesh]]:
     """Return the visual shapes of a link, or its collision shapes if no visual shape can be read."""
     shapes = _readable(link.name, link.visuals)
     return shapes or _readable(link.name, link.collisions)
 
 
-def _readable(link: str, shapes: tuple[Shape, ...]) -> list[tuple[Shape, TriangleMesh]]:
+def _readable(link: str, shapes: tuple[Shape, ...]) -> list[tuple[Shape, DrawnMesh]]:
     found = []
     for shape in shapes:
         try:
@@ -152,7 +152,7 @@ def _fixed(robot: Robot, bodies_of_links: dict[str, str]) -> dict[str, Array]:
     return {link: inverse_pose(pose[body]) @ pose[link] for link, body in bodies_of_links.items()}
 
 
-def _sticks(robot: Robot, bodies_of_links: dict[str, str]) -> Iterator[tuple[str, TriangleMesh]]:
+def _sticks(robot: Robot, bodies_of_links: dict[str, str]) -> Iterator[tuple[str, DrawnMesh]]:
     """Generate cylinders between joints and spheres at joints, for a robot without any shape."""
     pose = dict(zip(robot.frame_names, kinematics.poses(robot, robot.neutral()), strict=True))
     places = np.array([T[:3, 3] for T in pose.values()])

@@ -21,14 +21,25 @@ Faces = NDArray[np.int64]
 Piece = tuple[Array, Faces]
 
 
-def read_collada(path: Path) -> Piece:
-    """Return vertices (n, 3) [m] and faces (m, 3) of everything in the file's visual scenes."""
-    root = _parse(path)
+def parse_collada(data: bytes, path: Path, max_triangles: int) -> Piece:
+    """Return vertices (n, 3) [m] and faces (m, 3) of everything in the visual scenes of a COLLADA document.
+
+    Parameters
+    ----------
+    data
+        The document.
+    path
+        Its file, for messages.
+    max_triangles
+        Instances of instances can multiply a few lines without bound: more triangles or nodes are an error.
+    """
+    root = _parse(data, path)
     try:
         meshes = {f"#{node.get('id')}": _geometry(node) for node in _below(root, "library_geometries", "geometry")}
         library = {f"#{node.get('id')}": node for node in root.iter(_tag(root, "node")) if node.get("id")}
         scenes = _below(root, "library_visual_scenes", "visual_scene")
-        pieces = [piece for scene in scenes for piece in _shown(scene, np.eye(4), meshes, library, 0)]
+        tree = _Nodes(meshes, library, max_triangles)
+        pieces = [piece for scene in scenes for piece in tree.pieces(scene, np.eye(4), 0)]
     except (KeyError, ValueError, IndexError, TypeError) as cause:
         raise DescriptionError(f"the COLLADA file is invalid: {cause}", file=path) from cause
     if not pieces:
@@ -38,8 +49,7 @@ def read_collada(path: Path) -> Piece:
     return _unit(root) * np.concatenate([vertices for vertices, _ in pieces]), faces
 
 
-def _parse(path: Path) -> ElementTree.Element:
-    data = path.read_bytes()
+def _parse(data: bytes, path: Path) -> ElementTree.Element:
     if b"<!DOCTYPE" in data or b"\0" in data:  # no entities are expanded or fetched
         raise DescriptionError("a COLLADA file with a document type declaration is not read", file=path)
     try:
@@ -100,42 +110,54 @@ def _polygons(group: ElementTree.Element, positions: dict[str, Array]) -> Piece:
         sizes = np.array([len(run) for run in runs])
     else:
         sizes = np.full(len(index) // 3, 3)
-    return positions[str(inputs["VERTEX"].get("source"))], index[_fans(sizes)]
+    return positions[str(inputs["VERTEX"].get("source"))], index[_fans(sizes, len(index))]
 
 
-def _fans(sizes: Faces) -> Faces:
+def _fans(sizes: Faces, corners: int) -> Faces:
     """Triangulate polygons as fans about their first corner: indices (m, 3) into the list of corners."""
-    if (sizes == 3).all():
-        return np.arange(3 * len(sizes)).reshape(-1, 3)
-    starts = np.cumsum([0, *sizes[:-1]])
-    fans = [
-        (start, start + k, start + k + 1) for start, size in zip(starts, sizes, strict=True) for k in range(1, size - 1)
-    ]
-    return np.array(fans, dtype=int).reshape(-1, 3)
+    if (sizes < 0).any() or sizes.sum() > corners:
+        raise ValueError(f"polygons of {sizes.sum()} corners with a list of {corners}")
+    starts = np.cumsum(sizes) - sizes
+    counts = np.maximum(sizes - 2, 0)
+    first = np.repeat(starts, counts)
+    step = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.stack([first, first + step + 1, first + step + 2], axis=1)
 
 
-def _shown(
-    node: ElementTree.Element,
-    T: Array,
-    meshes: dict[str, list[Piece]],
-    library: dict[str, ElementTree.Element],
-    depth: int,
-) -> Iterator[Piece]:
-    """Walk the node tree and yield its geometry in the scene's frame."""
-    if depth > 64:
-        raise ValueError("nodes are nested more than 64 deep")
-    for child in node:
-        name = child.tag.rpartition("}")[2]
-        if name in ("matrix", "translate", "rotate", "scale"):
-            T = T @ _transform(name, np.asarray(_numbers(child), dtype=float))
-        elif name == "instance_geometry":
-            for vertices, faces in meshes[str(child.get("url"))]:
-                turned = faces[:, ::-1] if np.linalg.det(T[:3, :3]) < 0 else faces
-                yield vertices @ T[:3, :3].T + T[:3, 3], turned
-        elif name == "node":
-            yield from _shown(child, T, meshes, library, depth + 1)
-        elif name == "instance_node":
-            yield from _shown(library[str(child.get("url"))], T, meshes, library, depth + 1)
+class _Nodes:
+    """The node tree, with the number of nodes and triangles that may still be visited."""
+
+    def __init__(
+        self, meshes: dict[str, list[Piece]], library: dict[str, ElementTree.Element], max_triangles: int
+    ) -> None:
+        self._meshes, self._library, self._left = meshes, library, max_triangles
+
+    def pieces(self, node: ElementTree.Element, T: Array, depth: int) -> Iterator[Piece]:
+        """Walk the tree below a node and yield its geometry in the scene's frame."""
+        if depth > 64:
+            raise ValueError("nodes are nested more than 64 deep")
+        for child in node:
+            self._count(1)
+            name = child.tag.rpartition("}")[2]
+            if name in ("matrix", "translate", "rotate", "scale"):
+                T = T @ _transform(name, np.asarray(_numbers(child), dtype=float))
+            elif name == "instance_geometry":
+                yield from self._instance(self._meshes[str(child.get("url"))], T)
+            elif name == "node":
+                yield from self.pieces(child, T, depth + 1)
+            elif name == "instance_node":
+                yield from self.pieces(self._library[str(child.get("url"))], T, depth + 1)
+
+    def _instance(self, parts: list[Piece], T: Array) -> Iterator[Piece]:
+        for vertices, faces in parts:
+            self._count(len(faces))
+            turned = faces[:, ::-1] if np.linalg.det(T[:3, :3]) < 0 else faces
+            yield vertices @ T[:3, :3].T + T[:3, 3], turned
+
+    def _count(self, number: int) -> None:
+        self._left -= number
+        if self._left < 0:
+            raise ValueError("it is too large, with all its instances")
 
 
 def _transform(kind: str, values: Array) -> Array:

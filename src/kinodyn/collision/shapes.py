@@ -1,0 +1,306 @@
+"""Shapes that collide, each in its own frame: value types, checked when they are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, positive
+from kinodyn.collision.tessellation import box_mesh, field_mesh, revolved_mesh, rings
+from kinodyn.description.meshes import TriangleMesh
+from kinodyn.errors import InputError
+
+TOLERANCE = 1e-3  # [m] of triangles
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box centred at the origin.
+
+    Parameters
+    ----------
+    size : (3,)
+        Full lengths along x, y and z [m].
+    """
+
+    size: Array
+
+    def __post_init__(self) -> None:
+        _set(self, size=_lengths("size", self.size))
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return the box as 12 triangles.
+
+        Parameters
+        ----------
+        tolerance
+            Not needed: a box is exact.
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        return box_mesh(self.size)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A sphere centred at the origin.
+
+    Parameters
+    ----------
+    radius
+        [m]
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        _set(self, radius=positive("radius", self.radius))
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return a polyhedron that encloses the sphere.
+
+        Parameters
+        ----------
+        tolerance
+            How far it may exceed the sphere [m].
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        return revolved_mesh(self.radius, 0.0, rings(self.radius, tolerance))
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z, centred at the origin.
+
+    Parameters
+    ----------
+    radius, length
+        [m]
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        _set(self, radius=positive("radius", self.radius), length=positive("length", self.length))
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return a prism that encloses the cylinder.
+
+        Parameters
+        ----------
+        tolerance
+            How far it may exceed the cylinder [m].
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance), caps=False)
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with half a sphere at each end, centred at the origin.
+
+    Parameters
+    ----------
+    radius
+        [m]
+    length
+        Of the cylinder, without the caps [m].
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        _set(self, radius=positive("radius", self.radius), length=positive("length", self.length))
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return a polyhedron that encloses the capsule.
+
+        Parameters
+        ----------
+        tolerance
+            How far it may exceed the capsule [m].
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance))
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """An ellipsoid centred at the origin.
+
+    Parameters
+    ----------
+    radii : (3,)
+        Along x, y and z [m].
+    """
+
+    radii: Array
+
+    def __post_init__(self) -> None:
+        _set(self, radii=_lengths("radii", self.radii))
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return a polyhedron that encloses the ellipsoid.
+
+        Parameters
+        ----------
+        tolerance
+            How far it may exceed the ellipsoid [m].
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        unit = revolved_mesh(1.0, 0.0, rings(float(self.radii.max()), tolerance))
+        return TriangleMesh(unit.vertices * self.radii, unit.faces)
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles; the solid inside them if they are closed.
+
+    Parameters
+    ----------
+    vertices : (n, 3)
+        [m]
+    faces : (m, 3)
+        Indices of the vertices of each triangle, counter-clockwise seen from outside.
+    convex
+        Whether the triangles are the whole surface of a convex solid.
+    """
+
+    vertices: Array
+    faces: NDArray[np.int64]
+    convex: bool = False
+
+    def __post_init__(self) -> None:
+        vertices = _points("vertices", self.vertices)
+        faces = np.asarray(self.faces)
+        if faces.ndim != 2 or faces.shape[1:] != (3,) or len(faces) == 0 or faces.dtype.kind not in "iu":
+            raise InputError(f"faces has shape {faces.shape} of {faces.dtype}; give integers (m, 3), at least one row")
+        if faces.min() < 0 or faces.max() >= len(vertices):
+            raise InputError(f"faces are from {faces.min()} to {faces.max()}; give indices of {len(vertices)} vertices")
+        _set(self, vertices=vertices, faces=_frozen(faces.astype(np.int64)), convex=bool(self.convex))
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return the triangles.
+
+        Parameters
+        ----------
+        tolerance
+            Not needed: a mesh is exact.
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        return TriangleMesh(self.vertices, self.faces)
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Solid ground below heights on a grid, which is centred at the origin.
+
+    Parameters
+    ----------
+    heights : (nx, ny)
+        At least 2 by 2: heights[i, j] [m] is the height at the i-th x and the j-th y.
+    size : (2,)
+        Extent of the grid along x and y [m].
+    thickness
+        How far the solid reaches below the lowest height [m].
+    """
+
+    heights: Array
+    size: Array
+    thickness: float = 0.1
+
+    def __post_init__(self) -> None:
+        heights = numbers("heights", self.heights)
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise InputError(f"heights has shape {heights.shape}; give (nx, ny), at least 2 by 2")
+        size, thickness = _lengths("size", self.size, 2), positive("thickness", self.thickness)
+        _set(self, heights=_frozen(heights.copy()), size=size, thickness=thickness)
+
+    @property
+    def base(self) -> float:
+        """Height of the lower side of the solid [m]."""
+        return float(self.heights.min()) - self.thickness
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return the closed surface of the solid; each cell of the grid is two triangles.
+
+        Parameters
+        ----------
+        tolerance
+            Not needed: the triangles define the ground.
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        return field_mesh(self.heights, self.size, self.base)
+
+
+@dataclass(frozen=True, eq=False)
+class PointCloud:
+    """Points with a common radius, such as those of a depth camera.
+
+    Parameters
+    ----------
+    points : (n, 3)
+        [m]
+    radius
+        Of the sphere around each point [m].
+    """
+
+    points: Array
+    radius: float
+
+    def __post_init__(self) -> None:
+        _set(self, points=_points("points", self.points), radius=positive("radius", self.radius))
+
+
+Shape: TypeAlias = Box | Sphere | Cylinder | Capsule | Ellipsoid | Mesh | HeightField | PointCloud
+
+
+def _set(shape: object, **values: object) -> None:
+    """Set the checked fields of a frozen dataclass."""
+    for name, value in values.items():
+        object.__setattr__(shape, name, value)
+
+
+def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    array.flags.writeable = False
+    return array
+
+
+def _lengths(what: str, value: ArrayLike, count: int = 3) -> Array:
+    lengths = numbers(what, value, count)
+    if lengths.shape != (count,) or not (lengths > 0.0).all():
+        raise InputError(f"{what} is {value!r}; give {count} lengths above 0 [m]")
+    return np.asarray(_frozen(lengths.copy()), dtype=float)
+
+
+def _points(what: str, value: ArrayLike) -> Array:
+    points = numbers(what, value, 3)
+    if points.ndim != 2 or len(points) == 0:
+        raise InputError(f"{what} has shape {points.shape}; give (n, 3), at least one row")
+    return np.asarray(_frozen(points.copy()), dtype=float)

@@ -1,0 +1,204 @@
+"""The mesh reader: STL, OBJ, DAE, PLY and GLB files as triangles, with limits on the size of what is read."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.description.collada import parse_collada
+from kinodyn.errors import DescriptionError
+
+SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".glb")
+MAX_BYTES = 200_000_000
+MAX_XML_BYTES = 80_000_000  # a parsed element takes twenty times its size in the file
+MAX_TRIANGLES = 2_000_000
+LARGEST, SMALLEST = 20.0, 1e-4  # [m] extents beyond these are probably in another unit
+
+Faces = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """Triangles, counter-clockwise seen from outside.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array
+        [m]
+    faces : (m, 3) array of int
+        Indices of the vertices of each triangle.
+    """
+
+    vertices: Array
+    faces: Faces
+
+    def __len__(self) -> int:
+        return len(self.faces)
+
+
+def read_mesh(path: str | os.PathLike[str], scale: Sequence[float] = (1.0, 1.0, 1.0)) -> TriangleMesh:
+    """Read the triangles of a mesh file.
+
+    Parameters
+    ----------
+    path
+        An STL, OBJ, DAE, PLY or GLB file.
+    scale
+        Factors along x, y and z; a mirrored mesh still faces outwards.
+
+    Returns
+    -------
+    mesh : TriangleMesh
+        In metres, as the file has it: `repaired` removes what is broken.
+
+    Raises
+    ------
+    DescriptionError
+        If the file cannot be read, has no triangles or is too large: more than 200 MB or 2 million triangles.
+    """
+    path = Path(path)
+    factors = np.array(scale, dtype=float)
+    vertices, faces = _parse(path, _content(path))
+    if len(faces) == 0:
+        raise DescriptionError("the mesh has no triangles", file=path)
+    if len(faces) > MAX_TRIANGLES:
+        raise _too_large(path, f"{len(faces)} triangles")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise DescriptionError("a triangle of the mesh names a vertex that does not exist", file=path)
+    if not np.isfinite(vertices * factors).all():
+        raise DescriptionError("the mesh has vertices that are not finite", file=path)
+    return TriangleMesh(vertices * factors, faces[:, ::-1] if np.prod(factors) < 0 else faces)
+
+
+def repaired(mesh: TriangleMesh) -> tuple[TriangleMesh, tuple[str, ...]]:
+    """Merge equal vertices, remove degenerate and duplicate triangles, and list the faults of a mesh.
+
+    Parameters
+    ----------
+    mesh
+        As `read_mesh` returns it.
+
+    Returns
+    -------
+    mesh : TriangleMesh
+        It may be empty, if every triangle was degenerate.
+    faults : tuple of str
+        What was removed, and what remains: open edges, an implausible size. Empty for a sound mesh.
+    """
+    vertices, faces = _merged(mesh.vertices, mesh.faces)
+    proper = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
+    sound = _areas(vertices, faces) > 1e-12 * float(np.ptp(vertices, axis=0).max()) ** 2
+    _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+    single = np.zeros(len(faces), dtype=bool)
+    single[first] = True
+    faults = {
+        "{} degenerate triangles": int((~sound).sum()),
+        "{} duplicate triangles": int((sound & ~single).sum()),
+        "not closed: {} open edges": len(open_edges(faces[proper & single])),
+    }
+    found = [text.format(count) for text, count in faults.items() if count]
+    return TriangleMesh(vertices, faces[sound & single]), (*found, *_implausible_size(vertices))
+
+
+def open_edges(faces: Faces) -> Faces:
+    """Return the directed edges (k, 2) that belong to one triangle only."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    _, first, counts = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
+    return np.asarray(edges[first[counts == 1]])
+
+
+def _content(path: Path) -> bytes:
+    """Read the whole file, but never more than the limit: a device or a pipe may be endless."""
+    limit = MAX_XML_BYTES if path.suffix.lower() == ".dae" else MAX_BYTES
+    if path.suffix.lower() not in SUFFIXES:
+        raise DescriptionError(f"meshes are read from {', '.join(SUFFIXES)} files", file=path)
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise DescriptionError("the mesh is not a regular file", file=path)
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    except OSError as cause:
+        raise DescriptionError(f"the mesh cannot be read: {cause.strerror}", file=path) from cause
+    if len(data) > limit:
+        raise _too_large(path, f"more than {limit / 1e6:.0f} MB")
+    return data
+
+
+def _parse(path: Path, data: bytes) -> tuple[Array, Faces]:
+    kind = path.suffix.lower()[1:]
+    if kind == "dae":
+        return parse_collada(data, path, MAX_TRIANGLES)
+    if kind == "obj" and data.count(b"\nf") > MAX_TRIANGLES:
+        raise _too_large(path, f"{data.count(b'f')} faces")
+    try:
+        if kind == "glb":
+            _check_accessors(path, data)
+        return _load(path, data, kind)
+    except DescriptionError:
+        raise
+    except Exception as cause:  # trimesh's readers raise exceptions of many types
+        raise DescriptionError(f"the mesh cannot be read: {cause}", file=path) from cause
+
+
+def _load(path: Path, data: bytes, kind: str) -> tuple[Array, Faces]:
+    import trimesh  # slow to import
+
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=kind, process=False)
+    placed = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+    size = sum(len(part.faces) for part in placed if isinstance(part, trimesh.Trimesh))
+    if size > MAX_TRIANGLES:
+        raise _too_large(path, f"{size} triangles")
+    if size == 0:
+        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+    made = scene.to_mesh()
+    return np.asarray(made.vertices, dtype=float), np.asarray(made.faces, dtype=np.int64)
+
+
+def _check_accessors(path: Path, data: bytes) -> None:
+    """Refuse a GLB file whose header asks for more numbers than the file can contain."""
+    length = int.from_bytes(data[12:16], "little")
+    header = json.loads(data[20 : 20 + length])
+    counts = [int(accessor["count"]) for accessor in header.get("accessors", ())]
+    if sum(counts) > len(data) or min(counts, default=0) < 0:
+        raise _too_large(path, f"{sum(counts)} vertices and indices in {len(data)} bytes")
+
+
+def _too_large(path: Path, found: str) -> DescriptionError:
+    return DescriptionError(
+        f"the mesh is too large: {found}; at most {MAX_BYTES / 1e6:.0f} MB ({MAX_XML_BYTES / 1e6:.0f} MB for .dae) and "
+        f"{MAX_TRIANGLES} triangles are read, so simplify it",
+        file=path,
+    )
+
+
+def _merged(vertices: Array, faces: Faces) -> tuple[Array, Faces]:
+    """Give vertices at one place one index."""
+    order = np.lexsort(vertices.T)
+    ordered = vertices[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    index = np.empty(len(order), dtype=np.int64)
+    index[order] = np.cumsum(new) - 1
+    return ordered[new], index[faces]
+
+
+def _areas(vertices: Array, faces: Faces) -> Array:
+    """Return twice the area of each triangle."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    return np.asarray(np.linalg.norm(np.cross(b - a, c - a), axis=1))
+
+
+def _implausible_size(vertices: Array) -> tuple[str, ...]:
+    extent = float(np.ptp(vertices, axis=0).max())
+    if SMALLEST <= extent <= LARGEST:
+        return ()
+    return (f"an extent of {extent:.3g} m: is the unit of the file the metre? scale= converts it",)
