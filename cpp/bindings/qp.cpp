@@ -4,7 +4,7 @@
 #include <numpy/arrayobject.h>
 
 #include <algorithm>
-#include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -38,20 +38,18 @@ const double* numbers(nb::handle value, npy_intp size) {
     return static_cast<const double*>(PyArray_DATA(array));
 }
 
-bool all_finite(const double* values, npy_intp size) {
-    constexpr double largest = 1e60;
-    return std::all_of(values, values + size, [](double value) { return std::fabs(value) <= largest; });
-}
-
-bool is_symmetric(const double* H, int n) {
-    constexpr double tolerance = 1e-6;
-    double largest = 0, skewness = 0;
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k <= i; ++k) {
-            largest = std::max({largest, std::fabs(H[i * n + k]), std::fabs(H[k * n + i])});
-            skewness = std::max(skewness, std::fabs(H[i * n + k] - H[k * n + i]));
-        }
-    return skewness <= tolerance * largest;
+// Bounds of variables and sides of rows in one array; `free` where they are None.
+nb::object stack(nb::handle bounds, nb::handle sides, int n, int m, double free) {
+    const nb::object both = make({n + m});
+    const auto put = [&](nb::handle part, double* to, int size) {
+        if (part.is_none())
+            std::fill(to, to + size, free);
+        else
+            std::copy_n(numbers(part, size), size, to);
+    };
+    put(bounds, data(both), n);
+    put(sides, data(both) + n, m);
+    return both;
 }
 
 // A scaled program as arrays that DAQP takes, and the way back to the units of the program that was given.
@@ -68,17 +66,28 @@ class Qp {
                            numbers(A, npy_intp{m_} * n_),
                            numbers(given_lower_, n_ + m_),
                            numbers(given_upper_, n_ + m_)};
-        check(given);
+        if (const char* fault = find_fault(given)) raise_input_error(fault);
         this->H = make({n_, n_}), this->g = make({n_}), this->A = make({m_, n_});
         this->lower = make({n_ + m_}), this->upper = make({n_ + m_}), sense = make({n_ + m_}, NPY_INT);
         x_unit = make({n_}), row_unit = make({m_});
-        ScaledQp scaled{data(this->H),     data(this->g), data(this->A),  data(this->lower),
-                        data(this->upper), data(x_unit),  data(row_unit), 0};
+        ScaledQp scaled{data(this->H),
+                        data(this->g),
+                        data(this->A),
+                        data(this->lower),
+                        data(this->upper),
+                        data(x_unit),
+                        data(row_unit),
+                        0,
+                        true};
         scale(given, scaled);
         cost_unit = scaled.cost_unit;
+        has_cost = scaled.has_cost;
         int* kinds = static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(sense.ptr())));
         for (int k = 0; k < n_ + m_; ++k) kinds[k] = given.lower[k] == given.upper[k] ? equality : 0;
     }
+
+    // In the order of the arguments of DAQP.
+    nb::object arrays() const { return nb::make_tuple(H, g, A, upper, lower, sense); }
 
     bool convex() const {
         std::vector<double> scratch(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_));
@@ -109,6 +118,7 @@ class Qp {
 
     nb::object H, g, A, lower, upper, sense, x_unit, row_unit;
     double cost_unit = 1;
+    bool has_cost = true;
 
   private:
     static constexpr int equality = 5;  // as DAQP calls it
@@ -116,17 +126,6 @@ class Qp {
     static int size(nb::handle array) {
         if (!PyArray_Check(array.ptr())) raise_input_error("a quadratic program takes arrays");
         return static_cast<int>(PyArray_SIZE(reinterpret_cast<PyArrayObject*>(array.ptr())));
-    }
-
-    static void check(const QpView& qp) {
-        const npy_intp n = qp.n, m = qp.m;
-        if (n < 1 || !all_finite(qp.H, n * n) || !all_finite(qp.g, n) || !all_finite(qp.A, m * n))
-            raise_input_error("a quadratic program takes finite numbers");
-        if (!is_symmetric(qp.H, qp.n)) raise_input_error("H is not symmetric");
-        constexpr double infinite = std::numeric_limits<double>::infinity();
-        for (npy_intp k = 0; k < n + m; ++k)
-            if (!(qp.lower[k] <= qp.upper[k]) || qp.lower[k] == infinite || qp.upper[k] == -infinite)
-                raise_input_error("a lower side is above its upper side");
     }
 
     QpView view() const { return {n_, m_, data(H), data(g), data(A), data(lower), data(upper)}; }
@@ -139,8 +138,17 @@ class Qp {
 
 void bind_qp(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
+    m.def(
+        "stack_sides",
+        [](nb::handle x_lower, nb::handle x_upper, nb::handle lower, nb::handle upper, int n, int m) {
+            constexpr double infinite = std::numeric_limits<double>::infinity();
+            return nb::make_tuple(stack(x_lower, lower, n, m, -infinite), stack(x_upper, upper, n, m, infinite));
+        },
+        nb::arg("x_lower").none(), nb::arg("x_upper").none(), nb::arg("lower").none(), nb::arg("upper").none(),
+        nb::arg("n"), nb::arg("m"));
     nb::class_<Qp>(m, "ScaledQp")
         .def(nb::init<nb::handle, nb::handle, nb::handle, nb::object, nb::object>())
+        .def("arrays", &Qp::arrays)
         .def("is_convex", &Qp::convex)
         .def("residuals", &Qp::measure)
         .def("unscale", &Qp::unscale)
@@ -152,7 +160,8 @@ void bind_qp(nb::module_& m) {
         .def_ro("sense", &Qp::sense)
         .def_ro("x_unit", &Qp::x_unit)
         .def_ro("row_unit", &Qp::row_unit)
-        .def_ro("cost_unit", &Qp::cost_unit);
+        .def_ro("cost_unit", &Qp::cost_unit)
+        .def_ro("has_cost", &Qp::has_cost);
 }
 
 }  // namespace kinodyn

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace kinodyn {
@@ -16,8 +18,24 @@ constexpr double least = 1e-300;  // 0 / least = 0
 
 double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
 
+// a'y and |a|'|y|; the pragma permits sums in another order, as SIMD needs.
+struct Product {
+    double value = 0, size = 0;
+    Product(const double* a, const double* y, int n) {
+        double sum = 0, sizes = 0;
+#pragma omp simd reduction(+ : sum, sizes)
+        for (int i = 0; i < n; ++i) {
+            sum += a[i] * y[i];
+            sizes += std::fabs(a[i] * y[i]);
+        }
+        value = sum;
+        size = sizes;
+    }
+};
+
 // A variable without curvature has the unit in which its largest coefficient equals that of the others in its row.
 void unit_of_flat_variables(const QpView& qp, double* unit) {
+    if (std::all_of(unit, unit + qp.n, [](double value) { return value > 0; })) return;
     std::vector<double> row(static_cast<std::size_t>(qp.m));
     for (int j = 0; j < qp.m; ++j) {
         const double* a = qp.A + j * qp.n;
@@ -51,7 +69,39 @@ double median_side(const QpView& qp, const double* lower, const double* upper) {
     return *middle;
 }
 
+bool all_finite(const double* values, std::ptrdiff_t size) {
+    constexpr double largest = 1e60;
+    double wrong = 0;
+#pragma omp simd reduction(+ : wrong)
+    for (std::ptrdiff_t k = 0; k < size; ++k) wrong += std::fabs(values[k]) <= largest ? 0.0 : 1.0;
+    return wrong == 0;
+}
+
+bool is_symmetric(const double* H, int n) {
+    constexpr double tolerance = 1e-6;
+    double largest = 0, skewness = 0;
+#pragma omp simd reduction(max : largest)
+    for (int k = 0; k < n * n; ++k) largest = std::max(largest, std::fabs(H[k]));
+    for (int i = 0; i < n; ++i) {
+#pragma omp simd reduction(max : skewness)
+        for (int k = 0; k < i; ++k) skewness = std::max(skewness, std::fabs(H[i * n + k] - H[k * n + i]));
+    }
+    return skewness <= tolerance * largest;
+}
+
 }  // namespace
+
+const char* find_fault(const QpView& qp) {
+    const std::ptrdiff_t n = qp.n, m = qp.m;
+    if (n < 1 || !all_finite(qp.H, n * n) || !all_finite(qp.g, n) || !all_finite(qp.A, m * n))
+        return "a quadratic program takes finite numbers";
+    if (!is_symmetric(qp.H, qp.n)) return "H is not symmetric";
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    for (std::ptrdiff_t k = 0; k < n + m; ++k)
+        if (!(qp.lower[k] <= qp.upper[k]) || qp.lower[k] == infinite || qp.upper[k] == -infinite)
+            return "a lower side is above its upper side";
+    return nullptr;
+}
 
 void scale(const QpView& qp, ScaledQp& out) {
     const int n = qp.n, m = qp.m;
@@ -66,13 +116,11 @@ void scale(const QpView& qp, ScaledQp& out) {
         for (int k = 0; k < n; ++k)
             out.H[i * n + k] = 0.5 * (qp.H[i * n + k] + qp.H[k * n + i]) * out.x_unit[i] * out.x_unit[k];
     for (int j = 0; j < m; ++j) {
-        double square = 0;
-        for (int i = 0; i < n; ++i) {
-            out.A[j * n + i] = qp.A[j * n + i] * out.x_unit[i];
-            square += out.A[j * n + i] * out.A[j * n + i];
-        }
-        out.row_unit[j] = square > 0 ? std::sqrt(square) : 1.0;
-        for (int i = 0; i < n; ++i) out.A[j * n + i] /= out.row_unit[j];
+        double* row = out.A + j * n;
+        for (int i = 0; i < n; ++i) row[i] = qp.A[j * n + i] * out.x_unit[i];
+        const double length = std::sqrt(Product(row, row, n).value), inverse = length > 0 ? 1.0 / length : 1.0;
+        out.row_unit[j] = length > 0 ? length : 1.0;
+        for (int i = 0; i < n; ++i) row[i] *= inverse;
     }
     double slope = 0, distance = 0;
     for (int i = 0; i < n; ++i) {
@@ -88,6 +136,7 @@ void scale(const QpView& qp, ScaledQp& out) {
     double unit = curved ? std::max(slope, distance) : distance;
     if (unit == 0) unit = curved ? 1.0 : median_side(qp, out.lower, out.upper);
     out.cost_unit = curved ? unit * unit : (slope > 0 ? slope * unit : 1.0);
+    out.has_cost = curved || slope > 0;
     for (int i = 0; i < n; ++i) {
         out.g[i] *= unit / out.cost_unit;
         out.x_unit[i] *= unit;
@@ -99,21 +148,18 @@ void scale(const QpView& qp, ScaledQp& out) {
     }
 }
 
-bool is_convex(const QpView& scaled, double* L) {
+bool is_convex(const QpView& scaled, double* U) {
     const int n = scaled.n;
-    for (int i = 0; i < n; ++i) {  // Cholesky, row by row
-        double* row = L + i * n;
-        for (int k = 0; k <= i; ++k) {
-            const double* above = L + k * n;
-            double rest = scaled.H[i * n + k];
-            for (int j = 0; j < k; ++j) rest -= row[j] * above[j];
-            if (k < i) {
-                row[k] = rest / above[k];
-                continue;
-            }
-            rest += negative_curvature * n;
-            if (!(rest > 0)) return false;
-            row[i] = std::sqrt(rest);
+    std::copy(scaled.H, scaled.H + n * n, U);
+    for (int k = 0; k < n; ++k) {  // H = U'D U, row by row; D stays on the diagonal
+        double* row = U + k * n;
+        const double pivot = row[k] + negative_curvature * n;
+        if (!(pivot > 0)) return false;
+        for (int i = k + 1; i < n; ++i) {
+            if (row[i] == 0) continue;
+            const double factor = row[i] / pivot;
+            double* below = U + i * n;
+            for (int j = i; j < n; ++j) below[j] -= factor * row[j];
         }
     }
     return true;
@@ -126,37 +172,33 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
     for (int i = 0; i < n; ++i) largest_y = std::max(largest_y, std::fabs(y[i]));
     for (int k = 0; k < n + m; ++k) largest_multiplier = std::max(largest_multiplier, std::fabs(multipliers[k]));
     for (int i = 0; i < n; ++i) {
-        double sum = 0, size = 0;
-        for (int k = 0; k < n; ++k) {
-            const double term = qp.H[i * n + k] * y[k];
-            sum += term;
-            size += std::fabs(term);
-        }
-        curvature_cost += y[i] * sum;
+        const Product bent(qp.H + i * n, y, n);
+        curvature_cost += y[i] * bent.value;
         linear_cost += qp.g[i] * y[i];
-        slope[i] = sum + qp.g[i] + multipliers[i];
-        forces[i] = size + std::fabs(qp.g[i]) + std::fabs(multipliers[i]);
+        slope[i] = bent.value + qp.g[i] + multipliers[i];
+        forces[i] = bent.size + std::fabs(qp.g[i]) + std::fabs(multipliers[i]);
     }
     const double unit = with_floor ? 1 : 0;
     QpResiduals worst{0, 0, 0, 0};
     double gap = 0, pushed = 0;
     for (int k = 0; k < n + m; ++k) {
         double at = k < n ? y[k] : 0, size = k < n ? std::fabs(y[k]) : 0;
-        bool any = k < n;
-        if (k >= n) {
-            const double* a = qp.A + (k - n) * n;
+        const double* a = k < n ? nullptr : qp.A + (k - n) * n;
+        bool rounded = true;
+        if (a) {
+            const Product row(a, y, n);
+            at = row.value;
+            size = row.size;
+            rounded = size > 0 || std::any_of(a, a + n, [](double value) { return value != 0; });
+        }
+        size += rounded ? share_of_unit * (largest_y + unit) + least : least;  // nothing is rounded in a row of zeros
+        worst.primal = std::max(worst.primal, std::max({at - qp.upper[k], qp.lower[k] - at, 0.0}) / size);
+        if (multipliers[k] == 0) continue;
+        if (a)
             for (int i = 0; i < n; ++i) {
-                const double term = a[i] * y[i];
-                at += term;
-                size += std::fabs(term);
-                any = any || a[i] != 0;
                 slope[i] += a[i] * multipliers[k];
                 forces[i] += std::fabs(a[i] * multipliers[k]);
             }
-        }
-        size += any ? share_of_unit * (largest_y + unit) + least : least;  // nothing is rounded in a row of zeros
-        worst.primal = std::max(worst.primal, std::max({at - qp.upper[k], qp.lower[k] - at, 0.0}) / size);
-        if (multipliers[k] == 0) continue;
         const double side = multipliers[k] > 0 ? qp.upper[k] : qp.lower[k];
         const double away = std::fabs(side - at), share = std::fabs(multipliers[k]) / largest_multiplier;
         worst.complementarity = std::max(worst.complementarity, std::min(away / size, share));
@@ -164,7 +206,7 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         pushed += std::fabs(multipliers[k]) * magnitude(side);
     }
     const double largest_force = *std::max_element(forces, forces + n);
-    const double floor = share_of_largest * largest_force + share_of_unit * (largest_y + unit) + least;
+    const double floor = share_of_largest * largest_force + share_of_unit * unit + least;
     for (int i = 0; i < n; ++i) worst.dual = std::max(worst.dual, std::fabs(slope[i]) / (forces[i] + floor));
     worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + share_of_unit * unit + least);
     return worst;

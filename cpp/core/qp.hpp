@@ -17,6 +17,7 @@ struct ScaledQp {
     double *lower, *upper;      // (n + m)
     double *x_unit, *row_unit;  // (n), (m)
     double cost_unit;
+    bool has_cost;  // false: H and g are 0, and any feasible point is a minimum
 };
 
 // Each condition of optimality (Karush, Kuhn, Tucker) as a share of the numbers that meet in it.
@@ -26,6 +27,9 @@ struct QpResiduals {
     double complementarity;  // multipliers of sides that are not reached
     double gap;              // primal cost minus dual cost
 };
+
+// Returns what is wrong with the numbers of a program, or nullptr: not finite, not symmetric, sides in the wrong order.
+const char* find_fault(const QpView& qp);
 
 // Scales a program such that each variable with curvature has curvature 1, each row has length 1, and the larger of the
 // gradient at 0 and the distance of 0 to the farthest violated side is 1.

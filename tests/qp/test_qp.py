@@ -232,6 +232,21 @@ def test_a_cost_that_falls_without_end_is_unbounded_with_a_proof() -> None:
     assert (A @ answer.x <= 2.0 + 1e-9).all()
 
 
+def test_a_slope_is_no_rounding_however_far_x_goes() -> None:
+    """The gradient must not be judged by the size of x, which grows without end while the cost falls."""
+    columns = np.array([1e4, 1e-5])
+    answer = qp.solve(np.zeros((2, 2)), [0.4, 0.5] * columns, [[0.8, -1.0] * columns], upper=1.4)
+    assert answer.status == "unbounded"
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_without_a_cost_a_feasible_point_needs_no_multipliers(unit: float) -> None:
+    rng = np.random.default_rng(5)
+    A, inside = rng.normal(size=(8, 5)) * unit ** rng.uniform(-0.5, 0.5, 5), rng.normal(size=5)
+    answer = qp.solve(np.zeros((5, 5)), np.zeros(5), A, A @ inside, A @ inside + rng.uniform(0.0, 1.0, 8))
+    assert answer.solved and not answer.multipliers.any() and not answer.bound_multipliers.any()
+
+
 def test_unbounded_is_said_exactly_when_highs_says_so() -> None:
     rng = np.random.default_rng(11)
     seen = set()

@@ -42,10 +42,12 @@ class Point(NamedTuple):
 
 def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None = None) -> Point:
     """Run DAQP once; `start` are multipliers of a similar program, whose active set is tried first."""
-    y, _, flag, info = daqp.solve(qp.H, qp.g, qp.A, qp.upper, qp.lower, qp.sense, dual_start=start, **settings)
-    if flag > 0:
+    y, _, flag, info = daqp.solve(*qp.arrays(), dual_start=start, **settings)
+    if flag > 0 and qp.has_cost:
         return Point(y, info["lam"], info["iterations"], "")
     none = np.zeros(len(qp.lower))
+    if flag > 0:  # without a cost all multipliers are 0; DAQP gives rounding
+        return Point(y, none, info["iterations"], "")
     return Point(np.zeros(len(qp.g)), none, info["iterations"], TROUBLE.get(flag, f"DAQP stopped with flag {flag}"))
 
 

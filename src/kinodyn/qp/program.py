@@ -68,14 +68,15 @@ def program(
     n = len(H)
     g = _vector("g", g, n)
     A = np.zeros((0, n)) if A is None else _matrix("A", A, n)
-    lower, upper = np.full(n + len(A), -np.inf), np.full(n + len(A), np.inf)
-    for names, part, limits in (
-        (("x_lower", "x_upper"), slice(0, n), bounds),
-        (("lower", "upper"), slice(n, None), sides),
-    ):
-        for name, side, limit in zip(names, (lower, upper), limits, strict=True):
-            if limit is not None:
-                side[part] = _side(name, limit, len(side[part]))
+    m = len(A)
+    lower, upper = _core.stack_sides(
+        _side("x_lower", bounds[0], n),
+        _side("x_upper", bounds[1], n),
+        _side("lower", sides[0], m),
+        _side("upper", sides[1], m),
+        n,
+        m,
+    )
     return Program(H, g, A, lower, upper, None if soft is None else _weights(soft, len(A)))
 
 
@@ -114,8 +115,10 @@ def _matrix(what: str, value: ArrayLike, columns: int) -> Array:
     return array
 
 
-def _side(what: str, value: ArrayLike, size: int) -> ArrayLike:
-    if type(value) is np.ndarray and value.shape == (size,) and value.dtype == np.float64:
+def _side(what: str, value: ArrayLike | None, size: int) -> Array | None:
+    if value is None or (
+        type(value) is np.ndarray and value.shape == (size,) and value.dtype == np.float64 and value.flags.c_contiguous
+    ):
         return value
     try:
         given = np.asarray(value, dtype=float)
@@ -123,7 +126,7 @@ def _side(what: str, value: ArrayLike, size: int) -> ArrayLike:
         raise InputError(f"{what} is {value!r}; give numbers of shape ({size},)") from cause
     if given.shape not in ((), (size,)):
         raise InputError(f"{what} has shape {given.shape}; give one number or ({size},)")
-    return given
+    return np.full(size, given)
 
 
 def _check_sides(names: tuple[str, str], lower: Array, upper: Array) -> None:
