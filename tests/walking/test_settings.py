@@ -16,7 +16,16 @@ def test_times_scale_with_the_pendulum_and_lengths_with_the_leg(body: Biped) -> 
     small = Biped.from_robot(kd.load("humanoid", height=1.2, mass=30))
     tall, short = GaitSettings.from_robot(body), GaitSettings.from_robot(small)
     slower, longer = small.omega / body.omega, body.leg / small.leg
-    assert tall.step_time / short.step_time == pytest.approx(slower) and slower > 1.1
+    assert slower > 1.1
+    for name in (
+        "step_time",
+        "plan_interval",
+        "descent_interval",
+        "loading_time",
+        "slope_delay",
+        "slope_time_constant",
+    ):
+        assert getattr(tall, name) / getattr(short, name) == pytest.approx(slower)
     assert tall.swing_height / short.swing_height == pytest.approx(longer) and longer > 1.3
     assert tall.hip_offset / short.hip_offset == pytest.approx(longer)
     assert short.tracking.swing_frequency / tall.tracking.swing_frequency == pytest.approx(slower)

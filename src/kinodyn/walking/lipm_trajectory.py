@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import exp, expm1
 from typing import NamedTuple
 
@@ -184,6 +184,7 @@ def _solve(times: list[float], zmp: list[Pair], omega: float, com: Pair, end: Pa
     return rows
 
 
+@lru_cache(maxsize=1024)  # the MPC and the trajectory of its solution ask for the same intervals
 def dcm_fractions(x: float) -> tuple[float, float, float]:
     """Compute `balance.lipm.dcm_fractions` of one number x = omega * time, in plain floats."""
     rest = exp(-x)

@@ -16,9 +16,9 @@ from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains
 class GaitSettings:
     """Settings of a gait; `from_robot` derives defaults from the size of a robot.
 
-    Times scale with 1 / omega = sqrt(CoM height / g), lengths with the leg or the sole, forces with the weight.
-    *Fraction* below means a fraction of the planned single support. `dataclasses.replace` changes single fields;
-    a value outside its range raises InputError.
+    Times scale with the time constant of the pendulum, 1 / omega = sqrt(CoM height / g), lengths with the leg or the
+    sole, forces with the weight. *Fraction* below means a fraction of the planned single support.
+    `dataclasses.replace` changes single fields; a value outside its range raises InputError.
 
     Attributes
     ----------
@@ -105,6 +105,13 @@ class GaitSettings:
     adaptation_margin: float = setting(0.0, 1.0)
     hip_offset: float = setting(0.0, 5.0)
     descent_speed: float = setting(0.0, 10.0)
+    plan_interval: float = setting(1e-4, 1.0)
+    urgent_plan_interval: float = setting(1e-4, 1.0)
+    descent_interval: float = setting(1e-4, 0.5)
+    loading_time: float = setting(1e-4, 1.0)
+    urgent_loading_time: float = setting(1e-4, 1.0)
+    slope_delay: float = setting(0.0, 5.0)
+    slope_time_constant: float = setting(1e-2, 10.0)
     tracking: TrackingGains
     mpc: MPCWeights = MPCWeights()
     adaptation: AdaptationWeights = AdaptationWeights()
@@ -117,8 +124,6 @@ class GaitSettings:
     goal_tolerance: float = setting(1e-6, 1.0, 0.01)
     closing_tolerance: float = setting(1e-6, 1.0, 0.02)
     mpc_samples: int = setting(2, 200, 16)
-    plan_interval: float = setting(1e-4, 1.0, 0.04)
-    urgent_plan_interval: float = setting(1e-4, 1.0, 0.004)
     min_swing_fraction: float = setting(0.05, 1.0, 0.26)
     max_swing_fraction: float = setting(1.0, 5.0, 1.4)
     locked_swing_fraction: float = setting(0.01, 1.0, 0.06)
@@ -128,12 +133,7 @@ class GaitSettings:
     touchdown_load: float = setting(1e-3, 0.5, 0.05)
     early_touchdown_fraction: float = setting(0.0, 1.0, 0.4)
     late_touchdown_fraction: float = setting(0.0, 2.0, 0.4)
-    descent_interval: float = setting(1e-4, 0.5, 0.02)
-    loading_time: float = setting(1e-4, 1.0, 0.06)
-    urgent_loading_time: float = setting(1e-4, 1.0, 0.01)
     max_load: float = setting(1.0, 10.0, 2.0)
-    slope_delay: float = setting(0.0, 5.0, 0.1)
-    slope_time_constant: float = setting(1e-2, 10.0, 0.3)
     max_slope: float = setting(0.0, 1.0, 0.2)
     friction: float = setting(0.01, 5.0, 0.5)
     fall_height: float = setting(0.1, 0.99, 0.6)
@@ -143,7 +143,7 @@ class GaitSettings:
 
     @classmethod
     def from_robot(cls, robot: Robot | Biped, **changes: Any) -> GaitSettings:
-        """R GaitSettings |
+        """Derive the settings from the size of a robot.
 
         Parameters
         ----------
@@ -164,18 +164,25 @@ class GaitSettings:
             For an unknown field or a value outside its range.
         """
         body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
-        omega, leg = body.omega, body.leg
+        tau, leg = 1.0 / body.omega, body.leg  # time constant of the pendulum [s], length of a leg [m]
         derived = cls(
-            single_support=1.6 / omega,
-            double_support=0.4 / omega,
-            first_double_support=2.0 / omega,
-            last_double_support=1.6 / omega,
+            single_support=1.6 * tau,
+            double_support=0.4 * tau,
+            first_double_support=2.0 * tau,
+            last_double_support=1.6 * tau,
+            plan_interval=0.13 * tau,
+            urgent_plan_interval=0.013 * tau,
+            descent_interval=0.065 * tau,
+            loading_time=0.2 * tau,
+            urgent_loading_time=0.033 * tau,
+            slope_delay=0.33 * tau,
+            slope_time_constant=tau,
             swing_height=0.05 * leg,
             zmp_margin=float(min(body.left.size.min(), body.right.size.min())) / 6.0,
             adaptation_margin=float(min(body.left.size)) / 16.0,
             hip_offset=0.2 * leg,
             descent_speed=0.6 * leg,
-            tracking=TrackingGains.from_frequency(omega),
+            tracking=TrackingGains.from_frequency(body.omega),
         )
         return derived.replace(**changes) if changes else derived
 
@@ -185,7 +192,7 @@ class GaitSettings:
         return self.single_support + self.double_support
 
     def replace(self, **changes: Any) -> GaitSettings:
-        """R GaitSettings |
+        """Return a copy with other values of some fields.
 
         Parameters
         ----------
