@@ -55,8 +55,9 @@ def parameters(function: Callable[..., Any]) -> list[str]:
 def callable_faults(label: str, function: Callable[..., Any]) -> Iterator[str]:
     """Compare the docstring of a function or method with its signature."""
     expected, found = parameters(function), sections(function)
-    if not inspect.getdoc(function):
-        yield f"{label} has no docstring"
+    summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    if not summary.endswith("."):
+        yield f"{label} has no sentence that says what it does, got {summary!r}"
     elif expected and documented(found.get("Parameters", "")) != expected:
         yield f"{label} describes the parameters {documented(found.get('Parameters', ''))}, not {expected}"
     elif expected and not {"Returns", "Yields"} & set(found) and _returns(function):

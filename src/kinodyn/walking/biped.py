@@ -59,7 +59,7 @@ class Biped:
 
     @classmethod
     def from_robot(cls, robot: Robot, *, leg_extension: float = 0.95, width: float | None = None) -> Biped:
-        """R Biped |
+        """Measure a robot with two feet, and find its walking stance.
 
         Parameters
         ----------

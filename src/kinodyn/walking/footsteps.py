@@ -109,7 +109,7 @@ def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, F
 
 
 def next_step(stance: Footstep, move: ArrayLike, limits: StepLimits) -> Footstep:
-    """R Footstep |
+    """Plan the footstep of the other foot for a motion of the body, shortened to the step limits.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class Pattern:
         return np.asarray(own + self.schedule.settings.zmp_margin)
 
     def check(self, every: float = 0.05, tolerance: float = 1e-3) -> Feasibility:
-        """R Feasibility |
+        """Check by inverse kinematics that the legs reach the whole pattern.
 
         Parameters
         ----------

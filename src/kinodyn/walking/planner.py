@@ -178,7 +178,7 @@ class Planner:
     def update(
         self, t: float, com: ArrayLike | None = None, velocity: ArrayLike | None = None, zmp: ArrayLike | None = None
     ) -> MPCPlan:
-        """R MPCPlan |
+        """Take measurements, change steps if they cannot capture the robot, and plan the pendulum.
 
         Parameters
         ----------

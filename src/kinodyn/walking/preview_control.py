@@ -72,7 +72,7 @@ class PreviewControl:
     def design(
         cls, omega: float, dt: float, *, horizon: float = 1.6, error: float = 1.0, jerk: float = 1e-6
     ) -> PreviewControl:
-        """R PreviewControl |
+        """Compute the gains from the Riccati equation.
 
         Parameters
         ----------

@@ -345,7 +345,7 @@ def survives_push(
 
 
 def impulse_push(body: Biped, angle: float, impulse: float, *, start: float, frame: str | None = None) -> Push:
-    """R Push |
+    """Return a horizontal push with a given impulse, 50 ms long.
 
     Parameters
     ----------

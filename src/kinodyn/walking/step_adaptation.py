@@ -62,7 +62,7 @@ def adapt_step(
     travel: float = np.inf,
     weights: AdaptationWeights | None = None,
 ) -> AdaptedStep:
-    """R AdaptedStep |
+    """Adapt position and time of a touchdown such that the step captures the DCM.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class StepLimits:
     def from_robot(
         cls, robot: Biped | Robot, *, max_leg_extension: float = 0.985, max_turn: float = 0.5, check: bool = True
     ) -> StepLimits:
-        """R StepLimits |
+        """Derive the limits from the legs and the feet of a robot.
 
         Parameters
         ----------
