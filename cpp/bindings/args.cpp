@@ -51,7 +51,7 @@ bool overlap(PyObject* a, PyObject* b) {
     return start_a < start_b + PyArray_NBYTES(array(b)) && start_b < start_a + PyArray_NBYTES(array(a));
 }
 
-// A C-contiguous float64 array of whatever came; a new reference.
+// Converts an object to a C-contiguous float64 array; a new reference.
 PyObject* as_doubles(const char* name, PyObject* value) {
     if (plain(value)) {
         Py_INCREF(value);

@@ -110,7 +110,7 @@ class Args {
     }
 
     // Runs and returns the result, or a tuple of results if there are several, with their names if they have any. `out`
-    // is None or the like of it.
+    // is None or an array, or a tuple of arrays.
     nanobind::object run(Kernel kernel, nanobind::handle out, ResultType& type);
 
   private:

@@ -10,9 +10,9 @@ namespace kinodyn {
 
 namespace {
 
-constexpr double negative_curvature = 1e-9;  // less than minus this share of the diagonal is no rounding
-// Where a sum is small because large numbers cancel, or because all its terms are rounding, it is judged by these
-// shares of the largest number of its kind and of the unit of the program.
+constexpr double negative_curvature = 1e-9;  // below minus this share of the diagonal it is not rounding
+// Residuals of sums in which large numbers cancel, or whose terms are all rounding, are measured relative to these
+// shares of the largest number of their kind and of the unit of the program.
 constexpr double share_of_largest = 1e-4, share_of_unit = 1e-6;
 constexpr double least = 1e-300;  // 0 / least = 0
 

@@ -23,7 +23,9 @@ struct Com {
     }
 };
 
-struct ComJacobian {
+// The centroidal momentum matrix, or the CoM Jacobian alone, from the inertias of subtrees.
+template <bool momentum>
+struct CentroidalMatrix {
     static constexpr bool sparse = false;
     static long words(const Call& c) { return World<double>::words(*c.model); }
     template <class T>
@@ -31,19 +33,10 @@ struct ComJacobian {
         auto world = World<T>::take(w);
         world.place_all(w.model, w.in[0]);
         world.gather(w.model);
-        com_jacobian_of(w.model, world, w.out[0]);
-    }
-};
-
-struct MomentumMatrix {
-    static constexpr bool sparse = false;
-    static long words(const Call& c) { return World<double>::words(*c.model); }
-    template <class T>
-    static void run(Work<T>& w) {
-        auto world = World<T>::take(w);
-        world.place_all(w.model, w.in[0]);
-        world.gather(w.model);
-        momentum_matrix_of(w.model, world, centre(w.model, world), w.out[0]);
+        if constexpr (momentum)
+            momentum_matrix_of(w.model, world, centre(w.model, world), w.out[0]);
+        else
+            com_jacobian_of(w.model, world, w.out[0]);
     }
 };
 
@@ -83,8 +76,8 @@ struct Momentum {
 
 constexpr KernelEntry entries[] = {
     {"com", run<Com>},
-    {"com_jacobian", run<ComJacobian>},
-    {"momentum_matrix", run<MomentumMatrix>},
+    {"com_jacobian", run<CentroidalMatrix<false>>},
+    {"momentum_matrix", run<CentroidalMatrix<true>>},
     {"momentum", run<Momentum<false>>},
     {"momentum_rate", run<Momentum<true>>},
 };

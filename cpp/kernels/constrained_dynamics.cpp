@@ -1,4 +1,4 @@
-// Dynamics with constraints: accelerations under which they hold, and the forces that maintain them; impacts.
+// Constrained dynamics: accelerations that satisfy constraints, and the constraint forces; impacts.
 //
 // M a = tau - h + J^T f with J a as desired: f from (J M^-1 J^T) f = desired - J a_free, the shortest f where
 // constraints are redundant (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, sections 8.6 and 11.7). M^-1 is
@@ -115,8 +115,8 @@ struct Constrained {
             for (long k = 0; k < nv; ++k) a[k] += w.in[1][k];
     }
 
-    // The same where M is singular: a takes tau - h in and accelerations out. Returns a M a. Notes a body that no
-    // constraint holds.
+    // The same where M is singular: a contains tau - h on entry and accelerations on return. Returns a M a. Records an
+    // unconstrained body without inertia as the fault.
     template <class T>
     static T solve_massless(Work<T>& w, World<T>& world, Reduction<T>& reduction, T* M, T* A, const T* desired, T* b,
                             T* memory, T* f, T* a) {

@@ -99,7 +99,7 @@ struct Project {
         }
     }
 
-    // Factors M with a small inertia where bodies have none. Notes a body that no constraint holds. E: 2 nv + m
+    // Factors M with a small inertia where bodies have none. Records an unconstrained one as the fault. E: 2 nv + m
     // numbers.
     static void fill(Work<double>& w, World<double>& world, const double* q, Reduction<double>& reduction, double* M,
                      double* A, double* f, double* memory, double* E) {

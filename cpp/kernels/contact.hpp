@@ -17,7 +17,7 @@ struct ConstraintRecord {
     int rows() const { return __builtin_popcount(static_cast<unsigned>(directions)); }
 };
 
-// The poses that a constraint lets coincide, one in each frame.
+// The poses that a constraint makes coincide, one in each frame.
 template <class T>
 struct ConstraintPoses {
     T p_frame[3], R_frame[9];

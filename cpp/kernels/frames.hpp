@@ -1,4 +1,4 @@
-// Frames of a robot where it is: their places, and the columns that move them.
+// Frames of a robot at one configuration: their poses, and the Jacobian columns that move them.
 #pragma once
 
 #include "kernels/momentum.hpp"
@@ -44,7 +44,7 @@ class Frames {
     int body_of(int frame) const { return frame < 0 ? -1 : model_.frames[frame].body; }
 
   private:
-    // The last body on the way from the root to both; parents come before children.
+    // The last common ancestor of both; parents come before children.
     int common_ancestor(int a, int b) const {
         while (a != b) {
             int& later = a > b ? a : b;

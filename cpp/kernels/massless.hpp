@@ -1,4 +1,4 @@
-// Bodies without inertia that constraints hold: M is singular, the KKT matrix [M J^T; J 0] is not.
+// Constrained bodies without inertia: M is singular, the KKT matrix [M J^T; J 0] is not.
 //
 // A small inertia E takes the place of each pivot of M that vanishes. The proximal-point method takes its effect away
 // again (R. T. Rockafellar 1976): (M + E) a - J^T f = tau + E a_before, repeated until a = a_before.
@@ -36,15 +36,16 @@ inline T filled_energy(const T* E, const T* x, long nv) {
     return total;
 }
 
-// Tells whether constraints hold all that E moves. solve(x): takes tau in x to accelerations that keep J x = 0. What
-// constraints do not hold stays as it was, pass by pass; the rest fades. Notes what does not. x: nv numbers.
+// Whether all motions with inertia E alone are constrained. solve(x) maps tau in x to accelerations with J x = 0; its
+// repetition leaves unconstrained motions as they are and lets the others decay. Records an unconstrained joint as the
+// fault. x: nv numbers.
 template <class T, class Solve>
 inline void check_held(Work<T>& w, const T* E, T* x, Solve&& solve) {
     using L = Lanes<T>;
     constexpr int passes = 8;
     const long nv = w.model.nv;
     for (long k = 0; k < nv; ++k)
-        x[k] = 1.0 + 0.618 * double(k % 7);  // not at right angles to any motion, but by chance
+        x[k] = 1.0 + 0.618 * double(k % 7);  // an arbitrary vector, not orthogonal to the motions except by chance
     const T whole = filled_energy(E, x, nv);
     T before = whole, now = whole;
     for (int pass = 0; pass < passes; ++pass) {
@@ -52,7 +53,7 @@ inline void check_held(Work<T>& w, const T* E, T* x, Solve&& solve) {
         solve(x);
         before = now, now = filled_energy(E, x, nv);
     }
-    // not held: it is there, and the last pass took nothing of it
+    // unconstrained: the component is not zero, and the last pass did not reduce it
     const T margin = L::larger(0.9 * before - now, 1e-12 * whole - now) + 1e-300;
     if (L::all_positive(margin)) return;
     while (L::lane(margin, w.singular_lane) > 0) ++w.singular_lane;

@@ -131,7 +131,7 @@ struct AbaDerivatives {
         solve_factored(model, H, inverse, nv, 1, true);
     }
 
-    // Torques that hold the accelerations in m; sums f over subtrees.
+    // Torques for the accelerations in m; sums f over subtrees.
     template <class T>
     static void bias_from(const Model& model, BodyMotion<T>& m, const T* qd, T* tau) {
         for (int k = 0; k < model.nv; ++k) tau[k] = model.damping[k] * qd[k];

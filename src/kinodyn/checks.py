@@ -1,4 +1,4 @@
-"""The doors of the spatial functions: what comes in is a finite array of the right shape, or an error says why not."""
+"""Checks of arguments: finite arrays of the right shape, rotations, poses, numbers. Errors say what is wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
         raise InputError(f"{what} is {value!r}; give real numbers of shape {_shape_text(core)}")
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         raise InputError(f"{what} has shape {array.shape}; give {_shape_text(core)}")
-    # the sum of squares is quickly made, and small only if all is well
+    # the sum of squares is fast to compute, and finite and small only if all numbers are
     if not np.vdot(array, array) <= LARGEST and not (np.abs(array) <= LARGEST).all():
         raise InputError(f"{what} has a value that is NaN, infinite or above {LARGEST:.0e}; give finite numbers")
     return array
@@ -37,7 +37,7 @@ def _shape_text(core: tuple[int, ...]) -> str:
 
 
 def shape_of(value: ArrayLike) -> tuple[int, ...]:
-    """Return the shape of an array to be, () where its rows do not fit together."""
+    """Return the shape that a value has as an array, () if its rows have different lengths."""
     try:
         return np.shape(value)
     except ValueError:
@@ -58,6 +58,17 @@ def nonnegative(what: str, value: ArrayLike) -> float:
     if number.shape != () or number < 0.0:
         raise InputError(f"{what} is {value!r}; give one number, 0 or more")
     return float(number)
+
+
+def nonnegative_vector(what: str, value: ArrayLike, n: int, each: str) -> Array:
+    """Return one number or n numbers, none negative, as (n,), or raise an error that names what `each` belongs to."""
+    try:
+        given = np.array(np.broadcast_to(np.asarray(value, dtype=float), (n,)))
+    except (TypeError, ValueError) as cause:
+        raise InputError(f"{what} must be one number or ({n},), one for each {each}") from cause
+    if not (given >= 0).all():
+        raise InputError(f"{what} must not be negative, got {given.tolist()}")
+    return given
 
 
 def unit_vectors(what: str, value: ArrayLike, length: int) -> Array:
@@ -139,7 +150,7 @@ def as_pose(value: MatrixLike, what: str = "pose") -> Array:
     array([5., 6., 7.])
     """
     if type(value) is np.ndarray and _is_pose(value):
-        return value  # else what is wrong is found below
+        return value  # otherwise the checks below find the reason
     T = numbers(what, _matrix(value), 4, 4)
     if (np.abs(T[..., 3, :] - (0.0, 0.0, 0.0, 1.0)) > UNIT_TOLERANCE).any():
         raise InputError(f"{what}: the last row is not 0 0 0 1; give poses (..., 4, 4) that take column vectors")
@@ -167,7 +178,7 @@ def check_reference(reference: str) -> None:
 
 
 def _matrix(value: MatrixLike) -> ArrayLike:
-    # A question by name: `isinstance` with a protocol takes longer than all the rest of the check.
+    # Looked up by name: `isinstance` with a protocol takes longer than the rest of the check.
     return value.as_matrix() if hasattr(value, "as_matrix") else value
 
 

@@ -12,18 +12,11 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 
+from .humanoid import FRAME, NQ, NV, ROBOT, states
+
 K, D = kd.kinematics, kd.dynamics
-ROBOT = kd.load("humanoid")
-FRAME = "left_hand"
-NQ, NV = ROBOT.nq, ROBOT.nv
 
 Ask = Any  # a public function with arguments for it, see conftest.py
-
-
-def states(n: int | None) -> tuple[Array, Array, Array]:
-    """Draw q, v, a."""
-    v, a = np.random.default_rng(0).normal(size=(2, NV) if n is None else (2, n, NV))
-    return ROBOT.random(n), v, a
 
 
 def assert_same(found: Any, expected: Any, tolerance: float = 0.0) -> None:

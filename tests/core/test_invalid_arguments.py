@@ -10,22 +10,14 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.arrays import Array
 from kinodyn.errors import InputError, KinodynError, UnknownNameError
 from kinodyn.model.robot import Robot
 
+from .humanoid import FRAME, NV, ROBOT, states
+
 K, D = kd.kinematics, kd.dynamics
-ROBOT = kd.load("humanoid")
-FRAME = "left_hand"
-NQ, NV = ROBOT.nq, ROBOT.nv
 
 Ask = Any  # a public function with arguments for it, see conftest.py
-
-
-def states(n: int | None) -> tuple[Array, Array, Array]:
-    """Draw q, v, a."""
-    v, a = np.random.default_rng(0).normal(size=(2, NV) if n is None else (2, n, NV))
-    return ROBOT.random(n), v, a
 
 
 def test_a_robot_that_is_none_is_refused(ask: Ask) -> None:

@@ -17,6 +17,8 @@ from kinodyn.description.types import Description
 from kinodyn.description.urdf_writer import write_urdf
 from kinodyn.description.validation import validate
 
+from ..puma560 import PUMA560_INERTIA
+
 LinkPoses = Callable[[Description, Mapping[str, tuple[float, ...]]], dict[str, Array]]
 
 ARMS: dict[str, tuple[Callable[[], Description], int]] = {
@@ -111,18 +113,8 @@ def test_puma560_has_the_inertia_that_the_robotics_toolbox_prints() -> None:
     arm = bundled.puma560()
     model, data = pinocchio_model(arm)
     q = np.array([value for (value,) in arm.configurations["nominal"].values()])
-    printed = np.array(
-        [
-            [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, 0.0000],
-            [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
-            [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
-            [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
-            [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
-            [0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
-        ]
-    )
     M = np.triu(pin.crba(model, data, q))
-    np.testing.assert_allclose(M, np.triu(printed), atol=6e-5)
+    np.testing.assert_allclose(M, np.triu(PUMA560_INERTIA), atol=6e-5)
 
 
 def test_puma560_moves_as_with_the_moments_that_were_published() -> None:

@@ -13,6 +13,8 @@ from kinodyn.description.base import with_base
 from kinodyn.description.types import Description, Inertia, Joint, Link, Mimic
 from kinodyn.model.robot import Robot
 
+from ..puma560 import PUMA560_INERTIA
+
 D, K = kd.dynamics, kd.kinematics
 G = 9.81
 
@@ -70,18 +72,8 @@ def test_puma560_accelerates_as_the_toolbox_prints() -> None:
 
 
 def test_puma560_has_the_inertia_that_the_toolbox_prints() -> None:
-    printed = np.array(
-        [
-            [3.6594, -0.4044, 0.1006, -0.0025, 0.0000, 0.0000],
-            [-0.4044, 4.4137, 0.3509, 0.0000, 0.0024, 0.0000],
-            [0.1006, 0.3509, 0.9378, 0.0000, 0.0015, 0.0000],
-            [-0.0025, 0.0000, 0.0000, 0.1925, 0.0000, 0.0000],
-            [0.0000, 0.0024, 0.0015, 0.0000, 0.1713, 0.0000],
-            [0.0000, 0.0000, 0.0000, 0.0000, 0.0000, 0.1941],
-        ]
-    )
     M = D.mass_matrix(PUMA, QN)
-    np.testing.assert_allclose(M, printed, atol=6e-5)
+    np.testing.assert_allclose(M, PUMA560_INERTIA, atol=6e-5)
     np.testing.assert_allclose(M @ [1, 2, 3, 1, 2, 3], (3.15, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823), atol=6e-5)
 
 

@@ -15,26 +15,9 @@ import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.model.robot import Robot
 
+from ..laws import Close, Draw, N, Rate, frames, times, transposed
+
 K, D, C = kd.kinematics, kd.dynamics, kd.centroidal
-N = 9
-
-Close = Callable[..., None]
-Draw = Callable[..., tuple[Array, Array, Array, Array]]
-Rate = Callable[..., Array]
-
-
-def frames(robot: Robot) -> list[str]:
-    """The last frame, one in the middle, and the root, which does not move."""
-    names = robot.frame_names
-    return [names[-1], names[len(names) // 2], names[0]]
-
-
-def times(A: Array, x: Array) -> Array:
-    return np.einsum("...ij,...j->...i", A, x)
-
-
-def transposed(A: Array) -> Array:
-    return np.swapaxes(A, -1, -2)
 
 
 def test_forward_after_inverse_returns_the_acceleration(robot: Robot, states: Draw, assert_close: Close) -> None:

@@ -8,37 +8,14 @@ import pytest
 import kinodyn as kd
 from kinodyn.ik import AnalyticSolutions, analytic
 
+from .branches import assert_among, assert_every_branch_reaches
+
 N = 10_000
 BUNDLED = ["planar2r", "planar3r", "puma560", "ur5", "ur5_robot", "ur10_robot"]
 
 
 def tool(robot: kd.Robot) -> str:
     return "tool0" if "tool0" in robot.frame_names else robot.frame_names[-1]
-
-
-def assert_every_branch_reaches(robot: kd.Robot, found: AnalyticSolutions, T: np.ndarray, frame: str) -> None:
-    q = found.q[found.valid]
-    gap = (
-        kd.kinematics.pose(robot, q, frame)
-        - np.broadcast_to(T[..., None, :, :], (*found.valid.shape, 4, 4))[found.valid]
-    )
-    gap = gap[..., :3, 3] if found.family == "planar 2R" else gap
-    assert np.abs(gap).max() < 1e-9
-    assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all()
-
-
-def assert_among(
-    robot: kd.Robot, frame: str, found: AnalyticSolutions, q: np.ndarray, given: str | None = None
-) -> None:
-    """Check that q is a branch, as well as its pose tells it: the pose's rounding over the least singular value."""
-    gap = found.q - q[..., None, :]
-    gap -= 2 * np.pi * np.rint(gap / (2 * np.pi))
-    nearest = np.where(found.valid, np.abs(gap).max(axis=-1), np.inf).min(axis=-1)
-    columns = [robot.joint(name).v.start for name in found.joints if name != given]
-    J = kd.kinematics.jacobian(robot, q, frame)[..., : 3 if found.family == "planar 2R" else 6, columns]
-    least = np.linalg.svd(J, compute_uv=False)[..., -1]
-    assert (nearest * least).max() < 1e-13
-    assert np.median(nearest) < 1e-12
 
 
 def assert_distinct(found: AnalyticSolutions) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinodyn as kd
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning, InputError, UnknownNameError
 from kinodyn.model.robot import Robot
@@ -79,14 +77,6 @@ def step_of_the_book(method: str, J: Array, e: Array) -> Array:
         damped = np.concatenate([J, np.sqrt(damping) * np.eye(J.shape[1])])
         return np.asarray(np.linalg.pinv(damped) @ np.concatenate([e, np.zeros(J.shape[1])]))
     return np.asarray(np.linalg.pinv(J, rcond=1e-3 if method == "pinv" else 1e-15) @ e)
-
-
-@pytest.fixture(params=_core.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = _core.instruction_set()
-    assert _core.use_instruction_set(request.param)
-    yield request.param
-    _core.use_instruction_set(before)
 
 
 @pytest.mark.usefixtures("instruction_set")

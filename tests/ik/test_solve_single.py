@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning
 from kinodyn.ik.starts import MAX_PARALLEL_STARTS, QuasiRandomStarts, bounds_of
@@ -23,14 +21,6 @@ def load(name: str) -> Robot:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptionWarning)
         return kd.load(name, base="fixed")
-
-
-@pytest.fixture(params=_core.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = _core.instruction_set()
-    assert _core.use_instruction_set(request.param)
-    yield request.param
-    _core.use_instruction_set(before)
 
 
 def one_by_one(robot: Robot, frame: str, T: Array, starts: Array) -> list[kd.ik.IKResult]:

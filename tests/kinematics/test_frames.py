@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.arrays import Array
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import adjoint
 
+from ..laws import Close, Draw, N, Rate, frames, times, transposed
+
 K = kd.kinematics
-N = 9
-
-Close = Callable[..., None]
-Draw = Callable[..., tuple[Array, Array, Array, Array]]
-Rate = Callable[..., Array]
-
-
-def frames(robot: Robot) -> list[str]:
-    """The last frame, one in the middle, and the root, which does not move."""
-    names = robot.frame_names
-    return [names[-1], names[len(names) // 2], names[0]]
-
-
-def times(A: Array, x: Array) -> Array:
-    return np.einsum("...ij,...j->...i", A, x)
-
-
-def transposed(A: Array) -> Array:
-    return np.swapaxes(A, -1, -2)
 
 
 def test_the_local_velocity_is_how_the_pose_changes(

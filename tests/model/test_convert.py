@@ -196,14 +196,21 @@ def test_pinocchio_and_mujoco_see_the_same_motion(two_engines, seed):
         np.testing.assert_allclose(twist, np.concatenate([theirs.angular, theirs.linear]), atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_pinocchio_and_mujoco_ask_for_the_same_efforts(two_engines, seed):
+def inverse_in_mujoco(two_engines, seed):
+    """Compute inverse dynamics at a random state: both converters, q, v, a and MuJoCo's data."""
     robot, pin_model, mj_model = two_engines
     to_pin, to_mj = convert.pinocchio(robot, pin_model), convert.mujoco(robot, mj_model)
     q, v, a, _ = random_state(robot, seed)
     data = mujoco.MjData(mj_model)
     data.qpos, data.qvel, data.qacc = to_mj.q_to(q), to_mj.v_to(q, v), to_mj.a_to(q, v, a)
     mujoco.mj_inverse(mj_model, data)
+    return to_pin, to_mj, q, v, a, data
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pinocchio_and_mujoco_ask_for_the_same_efforts(two_engines, seed):
+    robot, pin_model, mj_model = two_engines
+    to_pin, to_mj, q, v, a, data = inverse_in_mujoco(two_engines, seed)
     theirs = pinocchio.rnea(pin_model, pin_model.createData(), to_pin.q_to(q), to_pin.v_to(q, v), to_pin.a_to(q, v, a))
     np.testing.assert_allclose(to_mj.tau_from(q, data.qfrc_inverse), to_pin.tau_from(q, theirs), atol=1e-10)
 
@@ -211,11 +218,7 @@ def test_pinocchio_and_mujoco_ask_for_the_same_efforts(two_engines, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_kinodyn_agrees_with_both_engines(two_engines, seed):
     robot, pin_model, mj_model = two_engines
-    to_pin, to_mj = convert.pinocchio(robot, pin_model), convert.mujoco(robot, mj_model)
-    q, v, a, _ = random_state(robot, seed)
-    data = mujoco.MjData(mj_model)
-    data.qpos, data.qvel, data.qacc = to_mj.q_to(q), to_mj.v_to(q, v), to_mj.a_to(q, v, a)
-    mujoco.mj_inverse(mj_model, data)
+    to_pin, to_mj, q, v, a, data = inverse_in_mujoco(two_engines, seed)
     for body in range(1, mj_model.nbody):
         T_world_body = kinematics.pose(robot, q, mj_model.body(body).name)
         np.testing.assert_allclose(T_world_body[:3, 3], data.xpos[body], atol=1e-12)

@@ -1,4 +1,4 @@
-"""The forces that a contact can take, as linear inequalities."""
+"""Friction cones of contacts as linear inequalities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinodyn.dynamics.contact import Contact
 from kinodyn.dynamics.contact.constraints import POINT, SURFACE
 
 LINE = 0b110111  # all directions but rotation about x
-REACH = 0.1  # m; relates moments to forces where nothing says how large a contact is
+REACH = 0.1  # [m] relates moments to forces of a contact without a size
 
 
 class Patch(NamedTuple):
@@ -21,16 +21,16 @@ class Patch(NamedTuple):
 
     mask: int  # directions that it keeps, bits of x y z rx ry rz
     p: Array  # (3,) its middle
-    R: Array  # (3, 3) z is the normal, x as near as can be to the frame's x, or along a line
+    R: Array  # (3, 3) z is the normal, x nearest to the frame's x, or along a line of corners
     length: float  # [m] from its middle to its farthest corner
     cone: Array  # (rows, kept directions): cone @ (forces, moments / length) <= 0, rows of unit length
 
 
 def patch(contact: Contact, normal: Array) -> Patch:
-    """Find the forces that a contact can take, for its normal (3,) in its frame.
+    """Find the feasible forces of a contact, for its normal (3,) in its frame.
 
     Friction is a pyramid within the cone. Corners make a polygon in which the centre of pressure stays; a line of them
-    leaves the rotation about it free. A surface without corners takes any moment, like a hand that grips.
+    leaves the rotation about it free. A surface without corners transmits any moment, like a gripping hand.
     """
     mu = contact.friction / np.sqrt(2.0)
     if contact.corners is None:
@@ -57,7 +57,7 @@ def patch(contact: Contact, normal: Array) -> Patch:
 
 
 def _axes(z: Array, x: Array | None) -> Array:
-    """Make a rotation (3, 3) with this z, and with an x as near as can be to the one given or to the frame's."""
+    """Return the rotation (3, 3) with this z whose x is nearest to the one given or to the frame's."""
     own = np.array([1.0, 0.0, 0.0]) if x is None else x
     if abs(own @ z) > 0.9:
         own = np.array([0.0, 1.0, 0.0]) if abs(z[1]) < 0.9 else np.array([0.0, 0.0, 1.0])

@@ -1,4 +1,4 @@
-"""How a controller uses the contacts of a robot."""
+"""Setpoints of the contacts of a controller: active or not, bounds and desired force."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinodyn.spatial import as_pose
 
 
 class ContactSetpoint:
-    """What a controller may do with one contact or loop. Assign to change it between ticks.
+    """The setpoint of one contact or loop. Assign to its attributes to change it between solves.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ContactSetpoint:
     ----------
     contact : Contact or Loop
     active : bool
-        Whether it holds the robot at all; switching costs next to nothing.
+        Whether it constrains the robot; switching takes microseconds.
     minimum, maximum : float
         Bounds [N] of the normal force; `maximum` is ramped down before lift-off and up after touchdown.
     force : (6,) or (3,)
@@ -42,9 +42,9 @@ class ContactSetpoint:
     normal : (3,)
         Of the ground, in the world: of a slope as soon as it is known.
     target : (4, 4) or None
-        Where the frame is to stay, for `stabilise`; None: no matter where.
+        Where the frame is to stay, for `stabilise`; None: wherever it is.
     stabilise : float or (stiffness, damping)
-        Rate [1/s] at which a place that moves is stopped, and brought back to its target if it has one.
+        Rate [1/s] of the feedback that stops a moving contact, and returns it to its target if it has one.
     """
 
     def __init__(self, robot: Robot, contact: Constraint, stabilise: float | tuple[float, float]) -> None:
@@ -54,7 +54,7 @@ class ContactSetpoint:
         self.version = 0
         self.frame = robot.frame_index(contact.frame)
         self.other = -1 if isinstance(contact, Contact) else robot.frame_index(contact.other)
-        self.patch: Patch | None = None  # found at the first tick, and anew when friction or normal change
+        self.patch: Patch | None = None  # computed at the first solve, and again when friction or normal change
         self._active = True
         self._minimum, self._maximum, self._weight = 0.0, UNLIMITED, 1.0
         self._force: Array | None = None
@@ -66,7 +66,7 @@ class ContactSetpoint:
 
     @property
     def active(self) -> bool:
-        """Tell whether it holds the robot."""
+        """Whether it constrains the robot."""
         return self._active
 
     @active.setter
@@ -77,7 +77,7 @@ class ContactSetpoint:
 
     @property
     def minimum(self) -> float:
-        """Give the least normal force [N]."""
+        """Minimum normal force [N]."""
         return self._minimum
 
     @minimum.setter
@@ -86,7 +86,7 @@ class ContactSetpoint:
 
     @property
     def maximum(self) -> float:
-        """Give the largest normal force [N]."""
+        """Maximum normal force [N]."""
         return np.inf if self._maximum >= UNLIMITED else self._maximum
 
     @maximum.setter
@@ -95,7 +95,7 @@ class ContactSetpoint:
 
     @property
     def force_bounds(self) -> tuple[float, float]:
-        """Give both bounds of the normal force [N], as the core takes them: 1e30 for no maximum."""
+        """Both bounds of the normal force [N], as the core takes them: 1e30 for no maximum."""
         return self._minimum, self._maximum
 
     def bound(self, minimum: float, maximum: float) -> None:
@@ -120,7 +120,7 @@ class ContactSetpoint:
 
     @property
     def force(self) -> Array | None:
-        """Give the desired force."""
+        """Desired force."""
         return self._force
 
     @force.setter
@@ -133,7 +133,7 @@ class ContactSetpoint:
 
     @property
     def weight(self) -> float:
-        """Give the weight of the difference to the desired force."""
+        """Weight of the difference to the desired force."""
         return self._weight
 
     @weight.setter
@@ -145,7 +145,7 @@ class ContactSetpoint:
 
     @property
     def friction(self) -> float:
-        """Give the coefficient of friction."""
+        """Coefficient of friction."""
         return self._touching().friction
 
     @friction.setter
@@ -154,7 +154,7 @@ class ContactSetpoint:
 
     @property
     def normal(self) -> Array:
-        """Give the direction of the world from which the ground pushes."""
+        """Normal (3,) of the ground in the world."""
         return self._touching().normal
 
     @normal.setter
@@ -162,7 +162,7 @@ class ContactSetpoint:
         self._renew(self._touching().friction, value)
 
     def _renew(self, friction: float, normal: ArrayLike) -> None:
-        """Take another contact in place of the one there was: contacts may be shared with others."""
+        """Replace the contact, rather than change it: contacts may be shared."""
         old = self._touching()
         same = {"kind": old.kind, "point": old.point, "corners": old.corners, "name": old.name}
         self.contact = Contact(old.frame, friction=friction, normal=normal, **same)  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ class ContactSetpoint:
 
     @property
     def target(self) -> Array | None:
-        """Give the pose at which the frame is to stay."""
+        """Pose at which the frame is to stay."""
         return self._target
 
     @target.setter
@@ -182,7 +182,7 @@ class ContactSetpoint:
 
     @property
     def stabilise(self) -> tuple[float, float]:
-        """Give stiffness [1/s^2] and damping [1/s] of its place."""
+        """Stiffness [1/s^2] and damping [1/s] of the feedback."""
         return float(self._rates[0]), float(self._rates[1])
 
     @stabilise.setter

@@ -1,4 +1,4 @@
-"""Contacts laid out for the core, kept from tick to tick: only what has changed is written anew."""
+"""Contacts in the layout of the core, kept from one solve to the next: only what has changed is written again."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ContactTable:
         return any(block.patch is not block.setpoint.patch for block in self.blocks)
 
     def update(self) -> None:
-        """Bring the numbers up to date."""
+        """Update the numbers."""
         changed = [block for block in self.blocks if block.version != block.setpoint.version]
         if not changed:
             return

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import nonnegative_vector
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -139,10 +140,4 @@ class Clock:
 def _torque_limits(robot: Robot, n: int, given: ArrayLike | None) -> Array:
     if given is None:
         return np.array(robot.limits.effort[robot.nv - n :])
-    try:
-        limits = np.array(np.broadcast_to(np.asarray(given, dtype=float), (n,)))
-    except (TypeError, ValueError) as cause:
-        raise InputError(f"torque_limits must be one number or ({n},), one for each actuated joint") from cause
-    if not (limits >= 0).all():
-        raise InputError(f"torque_limits must not be negative, got {limits.tolist()}")
-    return limits
+    return nonnegative_vector("torque_limits", given, n, "actuated joint")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import nonnegative_vector
 from kinodyn.errors import InputError
 
 
@@ -21,7 +22,10 @@ class Integral:
     """
 
     def __init__(self, n: int, gain: ArrayLike, limit: ArrayLike, anti_windup: bool) -> None:
-        self.gain, self.limit = _nonnegative("integral", gain, n), _nonnegative("integral_limit", limit, n)
+        self.gain, self.limit = (
+            nonnegative_vector(name, value, n, "coordinate")
+            for name, value in (("integral", gain), ("integral_limit", limit))
+        )
         if not np.isfinite(self.gain).all():
             raise InputError("integral must be finite")
         self.anti_windup, self._n = anti_windup, n
@@ -41,13 +45,3 @@ class Integral:
             winds_up = (tau > limits) & (error > 0) | (tau < -limits) & (error < 0)
             integrated = np.where(winds_up, self.value, integrated)
         self.value = np.clip(integrated, -self.limit, self.limit)
-
-
-def _nonnegative(name: str, value: ArrayLike, n: int) -> Array:
-    try:
-        given = np.array(np.broadcast_to(np.asarray(value, dtype=float), (n,)))
-    except (TypeError, ValueError) as cause:
-        raise InputError(f"{name} must be one number or ({n},)") from cause
-    if not (given >= 0).all():
-        raise InputError(f"{name} must not be negative, got {given.tolist()}")
-    return given

@@ -1,4 +1,4 @@
-"""Tasks, limits and contacts of a controller laid out for the core, kept from tick to tick."""
+"""Tasks, limits and contacts of a controller in the layout of the core, kept from one solve to the next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kinodyn.tasks.task import Task
 
 
 class ControlPlan:
-    """What the core is told, and how to read what it answers."""
+    """Inputs of the core, and the layout of its outputs."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class ControlPlan:
 
     @property
     def contacts(self) -> ContactTable:
-        """Give the contacts, once there has been a tick."""
+        """Contacts in the layout of the core, once there has been a solve."""
         assert self._contacts is not None
         return self._contacts
 
     def update(self, q: Array, v: Array) -> None:
-        """Bring the numbers up to date for a tick at (q, v)."""
+        """Update the numbers for a solve at (q, v)."""
         if self._contacts is None or self._contacts.outdated():
             self._contacts = ContactTable(self._setpoints, q)
             self._constraints = len(self.constraint_names)
@@ -61,18 +61,18 @@ class ControlPlan:
         return indices
 
     def warm_start(self, batch: tuple[int, ...]) -> Array:
-        """Return the active constraints of the tick before, or none if those were other robots."""
+        """Return the active set of the previous solve, or none if that was for another batch."""
         size = (self.levels + 2) * self._constraints
         if self._active.shape[-1] != size or (self._active.ndim > 1 and self._active.shape[:-1] != batch):
             self._active = np.zeros(size)
         return self._active
 
     def keep(self, active: Array) -> None:
-        """Keep the active constraints of a tick for the next."""
+        """Keep the active set for the next solve."""
         self._active = active
 
     def forget(self) -> None:
-        """Start anew, as if there had been no tick."""
+        """Clear the active set."""
         self._active = np.zeros(0)
         self._contacts = None
         for setpoint in self._setpoints:

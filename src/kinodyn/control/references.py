@@ -29,15 +29,11 @@ class Setpoint(NamedTuple):
     acceleration: Array
 
 
-class JointReference:
-    """A configuration (..., nq), or a trajectory: q (nq,), v and a (nv,) by traj(t, 0), traj(t, 1) and traj(t, 2)."""
+class _Reference:
+    """A constant setpoint, or a trajectory of which subclasses make setpoints."""
 
-    def __init__(self, robot: Robot, target: JointTarget) -> None:
-        self.robot = robot
-        self._trajectory = target if callable(target) else None
-        self._constant: Setpoint | None = None
-        if not callable(target):
-            self._constant = Setpoint(np.array(configuration(robot, target)), np.zeros(robot.nv), np.zeros(robot.nv))
+    def __init__(self, trajectory: Trajectory | None, constant: Setpoint | None) -> None:
+        self._trajectory, self._constant = trajectory, constant
 
     @property
     def is_constant(self) -> bool:
@@ -49,8 +45,25 @@ class JointReference:
         if self._constant is not None:
             return self._constant
         assert self._trajectory is not None
-        nv = self.robot.nv
-        q, v, a = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+        return self._setpoint(*(_checked(self._trajectory, t, order) for order in (0, 1, 2)))
+
+    def _setpoint(self, position: Array, velocity: Array, acceleration: Array) -> Setpoint:
+        raise NotImplementedError
+
+
+class JointReference(_Reference):
+    """A configuration (..., nq), or a trajectory: q (nq,), v and a (nv,) by traj(t, 0), traj(t, 1) and traj(t, 2)."""
+
+    def __init__(self, robot: Robot, target: JointTarget) -> None:
+        self.robot = robot
+        if callable(target):
+            super().__init__(target, None)
+        else:
+            q = np.array(configuration(robot, target))
+            super().__init__(None, Setpoint(q, np.zeros(robot.nv), np.zeros(robot.nv)))
+
+    def _setpoint(self, position: Array, velocity: Array, acceleration: Array) -> Setpoint:
+        nv, (q, v, a) = self.robot.nv, (position, velocity, acceleration)
         if q.shape[-1:] != (self.robot.nq,) or v.shape[-1:] != (nv,) or a.shape[-1:] != (nv,):
             raise InputError(
                 f"the trajectory returned q, v, a of shapes {q.shape}, {v.shape}, {a.shape}; the robot has"
@@ -59,7 +72,7 @@ class JointReference:
         return Setpoint(q, v, a)
 
 
-class FrameReference:
+class FrameReference(_Reference):
     """A pose (..., 4, 4) or position (..., 3), or a trajectory of either, with rates (..., 6) or (..., 3).
 
     Rates are of the frame's origin and in world axes, accelerations classical, as `kinodyn.kinematics` gives them.
@@ -67,23 +80,12 @@ class FrameReference:
 
     def __init__(self, target: FrameTarget, needs_orientation: bool) -> None:
         self.needs_orientation = needs_orientation
-        self._trajectory = target if callable(target) else None
-        self._constant: Setpoint | None = None
-        if self._trajectory is None:
-            assert not callable(target)
-            self._constant = Setpoint(np.array(self._pose(target)), np.zeros(6), np.zeros(6))
+        if callable(target):
+            super().__init__(target, None)
+        else:
+            super().__init__(None, Setpoint(np.array(self._pose(target)), np.zeros(6), np.zeros(6)))
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether the reference is constant."""
-        return self._constant is not None
-
-    def at(self, t: float) -> Setpoint:
-        """Evaluate the reference at time t [s]."""
-        if self._constant is not None:
-            return self._constant
-        assert self._trajectory is not None
-        position, velocity, acceleration = (_checked(self._trajectory, t, order) for order in (0, 1, 2))
+    def _setpoint(self, position: Array, velocity: Array, acceleration: Array) -> Setpoint:
         return Setpoint(self._pose(position), _twist(velocity), _twist(acceleration))
 
     def _pose(self, given: MatrixLike) -> Array:

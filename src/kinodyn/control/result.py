@@ -1,4 +1,4 @@
-"""The result of one tick of a controller."""
+"""The result of one solve of `InverseDynamicsQP`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTABLE = 1e-4  # m/s^2, rad/s^2, N or N m that count as a violation
 
 @dataclass(frozen=True)
 class Violation:
-    """Something that was not kept, or not reached, and by how much.
+    """A limit, contact or task that was not satisfied, and by how much.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Violation:
     name : str
         Its name.
     amount : float
-        By how much it was missed.
+        Size of the violation.
     unit : str
         Of the amount.
     """
@@ -46,19 +46,19 @@ class Violation:
 
 
 class ControlResult:
-    """Accelerations, forces and torques of one tick; batch axes lead.
+    """Accelerations, forces and torques of one solve; batch axes lead.
 
     Parameters
     ----------
     plan, outputs
-        What the core was told, and its outputs by name.
+        Inputs of the core, and its outputs by name.
 
     Attributes
     ----------
     a : (..., nv)
         Accelerations.
     tau : (..., nv)
-        Torques; zero where nothing drives.
+        Torques; zero where there is no motor.
     active : (..., constraints)
         1 where the answer lies on a lower bound, -1 where on an upper one.
     iterations : (...) int

@@ -34,12 +34,9 @@ def sphere(mass: float, radius: float, com: Sequence[float] = (0.0, 0.0, 0.0)) -
 
     Parameters
     ----------
-    mass
-        Mass [kg].
-    radius
-        Radius [m].
-    com
-        Centre of mass (3,) in the link frame [m].
+    mass : float [kg]
+    radius : float [m]
+    com : (3,) [m]
 
     Returns
     -------
@@ -60,16 +57,13 @@ def cylinder(
 
     Parameters
     ----------
-    mass
-        Mass [kg].
-    radius
-        Radius [m].
+    mass : float [kg]
+    radius : float [m]
     length
         Length along the axis [m].
     axis
         "x", "y" or "z".
-    com
-        Centre of mass (3,) in the link frame [m].
+    com : (3,) [m]
 
     Returns
     -------
@@ -86,12 +80,10 @@ def box(mass: float, size: Sequence[float], com: Sequence[float] = (0.0, 0.0, 0.
 
     Parameters
     ----------
-    mass
-        Mass [kg].
+    mass : float [kg]
     size
         Full lengths (x, y, z) [m].
-    com
-        Centre of mass (3,) in the link frame [m].
+    com : (3,) [m]
 
     Returns
     -------
@@ -107,10 +99,8 @@ def principal(mass: float, com: Sequence[float], moments: Sequence[float]) -> In
 
     Parameters
     ----------
-    mass
-        Mass [kg].
-    com
-        Centre of mass (3,) in the link frame [m].
+    mass : float [kg]
+    com : (3,) [m]
     moments
         Moments (Ixx, Iyy, Izz) about the CoM [kg m^2].
 
@@ -142,8 +132,7 @@ def about_origin(inertia: Inertia) -> Array:
 
     Parameters
     ----------
-    inertia
-        Inertia about the CoM.
+    inertia : Inertia
 
     Returns
     -------
@@ -197,8 +186,7 @@ def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
 
     Parameters
     ----------
-    inertia
-        Inertia about the CoM.
+    inertia : Inertia
     tolerance
         Allowed excess, relative to the sum of the moments.
 

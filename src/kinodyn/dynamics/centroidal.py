@@ -23,12 +23,9 @@ def momentum_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> 
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    out : array, optional
 
     Returns
     -------
@@ -47,14 +44,9 @@ def momentum(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | None = No
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
+    out : array, optional
 
     Returns
     -------
@@ -69,16 +61,9 @@ def momentum_rate(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    a
-        Accelerations `(..., nv)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q, v, a : (..., nq), (..., nv), (..., nv)
+    out : array, optional
 
     Returns
     -------

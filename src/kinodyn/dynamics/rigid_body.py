@@ -27,18 +27,11 @@ def inverse(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    a
-        Accelerations `(..., nv)`.
+    robot : Robot
+    q, v, a : (..., nq), (..., nv), (..., nv)
     wrenches
         External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
-    out
-        Array for the result, to avoid an allocation.
+    out : array, optional
 
     Returns
     -------
@@ -65,18 +58,13 @@ def forward(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
     tau
         Generalised forces `(..., nv)` [N m or N].
     wrenches
         External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
-    out
-        Array for the result, to avoid an allocation.
+    out : array, optional
 
     Returns
     -------
@@ -100,12 +88,9 @@ def mass_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Arra
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    out : array, optional
 
     Returns
     -------
@@ -124,14 +109,9 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | No
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
+    out : array, optional
 
     Returns
     -------
@@ -145,12 +125,9 @@ def gravity(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    out : array, optional
 
     Returns
     -------
@@ -167,16 +144,11 @@ def bias(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
     wrenches
         External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
-    out
-        Array for the result, to avoid an allocation.
+    out : array, optional
 
     Returns
     -------
@@ -191,12 +163,8 @@ def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
 
     Returns
     -------
@@ -211,10 +179,8 @@ def potential_energy(robot: Robot, q: ArrayLike) -> Array:
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
+    robot : Robot
+    q : (..., nq)
 
     Returns
     -------
@@ -230,16 +196,9 @@ def regressor(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Ar
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    a
-        Accelerations `(..., nv)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q, v, a : (..., nq), (..., nv), (..., nv)
+    out : array, optional
 
     Returns
     -------
@@ -256,16 +215,9 @@ def inverse_derivatives(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    a
-        Accelerations `(..., nv)`.
-    out
-        Three arrays for the results, to avoid allocations.
+    robot : Robot
+    q, v, a : (..., nq), (..., nv), (..., nv)
+    out : three arrays, optional
 
     Returns
     -------
@@ -282,16 +234,11 @@ def forward_derivatives(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
     tau
         Generalised forces `(..., nv)` [N m or N].
-    out
-        Three arrays for the results, to avoid allocations.
+    out : three arrays, optional
 
     Returns
     -------
@@ -308,8 +255,7 @@ class MassFactor:
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     packed
         L below the diagonal and d on it `(..., nv, nv)`, as the core computes them.
 
@@ -345,8 +291,7 @@ class MassFactor:
         ----------
         b
             Right-hand sides `(..., nv)`.
-        out
-            Array for the result, to avoid an allocation.
+        out : array, optional
 
         Returns
         -------
@@ -366,10 +311,8 @@ def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
+    robot : Robot
+    q : (..., nq)
 
     Returns
     -------

@@ -20,14 +20,10 @@ def pose(robot: Robot, q: ArrayLike, frame: str | int, *, out: Array | None = No
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    frame : str or int
+    out : array, optional
 
     Returns
     -------
@@ -48,14 +44,11 @@ def poses(robot: Robot, q: ArrayLike, *, frames: Sequence[str | int] | None = No
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
+    robot : Robot
+    q : (..., nq)
     frames
         Names or indices of the n frames; all in the order of `robot.frame_names` if not given.
-    out
-        Array for the result, to avoid an allocation.
+    out : array, optional
 
     Returns
     -------
@@ -76,16 +69,11 @@ def jacobian(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
-    reference
-        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    frame : str or int
+    reference : "local_world_aligned", "local" or "world"
+    out : array, optional
 
     Returns
     -------
@@ -108,18 +96,11 @@ def jacobian_dot(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    frame
-        Name or index of the frame.
-    reference
-        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
+    frame : str or int
+    reference : "local_world_aligned", "local" or "world"
+    out : array, optional
 
     Returns
     -------
@@ -133,12 +114,9 @@ def analytic_jacobian(robot: Robot, q: ArrayLike, frame: str | int, *, parameter
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
+    robot : Robot
+    q : (..., nq)
+    frame : str or int
     parameters
         An order of Euler angles about moving axes such as "ZYX" or "ZYZ", "rotation_vector", or "quaternion" (x y z w).
 
@@ -173,18 +151,11 @@ def velocity(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    frame
-        Name or index of the frame.
-    reference
-        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
+    frame : str or int
+    reference : "local_world_aligned", "local" or "world"
+    out : array, optional
 
     Returns
     -------
@@ -209,23 +180,14 @@ def acceleration(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    a
-        Accelerations `(..., nv)`.
-    frame
-        Name or index of the frame.
-    reference
-        "local_world_aligned" (default), "local" or "world"; see `kinodyn.kinematics`.
+    robot : Robot
+    q, v, a : (..., nq), (..., nv), (..., nv)
+    frame : str or int
+    reference : "local_world_aligned", "local" or "world"
     kind
         "classical": second derivative of the position of the frame's origin; "spatial": time derivative of the twist,
         which differs by the cross product of angular and linear velocity (Featherstone 2008, section 2.11).
-    out
-        Array for the result, to avoid an allocation.
+    out : array, optional
 
     Returns
     -------
@@ -242,12 +204,9 @@ def com(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    out : array, optional
 
     Returns
     -------
@@ -262,12 +221,9 @@ def com_jacobian(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Arr
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    out
-        Array for the result, to avoid an allocation.
+    robot : Robot
+    q : (..., nq)
+    out : array, optional
 
     Returns
     -------
@@ -282,12 +238,8 @@ def com_velocity(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
+    robot : Robot
+    q, v : (..., nq), (..., nv)
 
     Returns
     -------
@@ -303,14 +255,8 @@ def com_acceleration(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    v
-        Velocities `(..., nv)`.
-    a
-        Accelerations `(..., nv)`.
+    robot : Robot
+    q, v, a : (..., nq), (..., nv), (..., nv)
 
     Returns
     -------

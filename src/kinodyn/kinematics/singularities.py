@@ -48,12 +48,9 @@ def manipulability(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
+    robot : Robot
+    q : (..., nq)
+    frame : str or int
     part
         Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
     joints
@@ -92,12 +89,9 @@ def singular_values(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
+    robot : Robot
+    q : (..., nq)
+    frame : str or int
     part
         Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
     characteristic_length
@@ -126,18 +120,8 @@ def condition_number(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
-    part
-        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
-    characteristic_length
-        Length [m] that counts as much as one radian, where `part` mixes both.
-    joints
-        Names of the joints that move; all, a floating base included, if not given.
+    robot, q, frame, part, characteristic_length, joints
+        As for `singular_values`.
 
     Returns
     -------
@@ -168,21 +152,13 @@ def is_singular(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
+    robot, q, frame
+        As for `singular_values`.
     threshold
         Bound [m or rad per unit of joint velocity]. Below it, some unit velocity of the frame takes joint velocities
         of norm above 1 / threshold.
-    part
-        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
-    characteristic_length
-        Length [m] that counts as much as one radian, where `part` mixes both.
-    joints
-        Names of the joints that move; all, a floating base included, if not given.
+    part, characteristic_length, joints
+        As for `singular_values`.
 
     Returns
     -------
@@ -207,18 +183,8 @@ def velocity_ellipsoid(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
-    part
-        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
-    characteristic_length
-        Length [m] that counts as much as one radian, where `part` mixes both.
-    joints
-        Names of the joints that move; all, a floating base included, if not given.
+    robot, q, frame, part, characteristic_length, joints
+        As for `singular_values`.
 
     Returns
     -------
@@ -247,18 +213,8 @@ def force_ellipsoid(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
-    frame
-        Name or index of the frame.
-    part
-        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
-    characteristic_length
-        Length [m] that counts as much as one radian, where `part` mixes both.
-    joints
-        Names of the joints that move; all, a floating base included, if not given.
+    robot, q, frame, part, characteristic_length, joints
+        As for `singular_values`.
 
     Returns
     -------

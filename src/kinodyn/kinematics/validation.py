@@ -160,10 +160,8 @@ def within_limits(robot: Robot, q: ArrayLike, *, tolerance: float = 0.0) -> Limi
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
+    robot : Robot
+    q : (..., nq)
     tolerance
         How far a coordinate may be outside its limits [rad or m].
 
@@ -205,12 +203,10 @@ def within_reach(
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     T
         Target poses `(..., 4, 4)` in the world.
-    frame
-        Name or index of the frame.
+    frame : str or int
     joints
         Names of the joints that move; all between base and frame if not given.
     q0
@@ -245,14 +241,11 @@ def reaches(
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
+    robot : Robot
+    q : (..., nq)
     T
         Target poses `(..., 4, 4)` in the world.
-    frame
-        Name or index of the frame.
+    frame : str or int
     tolerance, angle_tolerance
         Largest distance [m] and angle [rad] from the target; an infinite one ignores that part.
 

@@ -166,7 +166,7 @@ def _add_joint(tree: Tree, joint: Joint, leaders: dict[str, Leader[JointInfo]]) 
         _append(tree, PRISMATIC, joint, here, (iq, iv), (multiplier, offset - joint.reference), axis=axis)
     elif joint.kind == "planar":
         _add_planar(tree, joint, here, axis, (iq, iv))
-    else:  # the rates are in the link's own axes, so the body takes those
+    else:  # the rates are in the link's own axes, so these are the axes of the body
         kind = BALL if joint.kind == "ball" else FREE
         _append(tree, kind, joint, here, (iq, iv), (1.0, 0.0), R=here.R)
 
@@ -183,7 +183,7 @@ def _add_revolute(
 
 
 def _add_planar(tree: Tree, joint: Joint, here: Place, normal: Array, index: tuple[int, int]) -> None:
-    """Two slides and a turn; the bodies between them weigh nothing."""
+    """Yield the bodies of a planar joint: two prismatic joints and a revolute one, with massless bodies in between."""
     frame = here.R @ frame_along(joint.axis)
     iq, iv = index
     for k in range(2):
@@ -236,7 +236,7 @@ def _add_inertia(body: Body, place: Place, inertia: Inertia) -> None:
 
 
 def frame_along(axis: Array) -> Array:
-    """Make the rotation that takes z to a unit axis on the shortest way."""
+    """Return the shortest rotation that takes z to a unit axis."""
     x, y, z = axis
     if z >= 0.0:  # Rodrigues' formula without division by sin
         k = 1.0 / (1.0 + z)

@@ -28,7 +28,7 @@ def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, f
 
 
 def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]:
-    """Minimise the squares of what bounds and rows are violated by.
+    """Minimise the sum of squared violations of bounds and rows.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def least_violation(qp: _core.ScaledQp, tolerance: float) -> tuple[Array, Array]
 def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
     """Verify Farkas' certificate.
 
-    If A'multipliers = 0 while the sides that the multipliers push from add up to less than 0, no point satisfies all
+    If A'multipliers = 0 while the multipliers times their sides add up to less than 0, no point satisfies all
     rows. With rounding left in A'multipliers the certificate excludes points up to a distance only.
     """
     used = multipliers != 0
@@ -71,7 +71,7 @@ def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
 
 
 def descent_ray(qp: _core.ScaledQp, tolerance: float) -> Array | None:
-    """Find a direction (n,) without curvature that leaves no side and goes down, the steepest; None: there is none."""
+    """Find the steepest direction of descent (n,) without curvature and without limits; None if there is none."""
     size = float(np.linalg.norm(qp.g))
     if size == 0.0:
         return None

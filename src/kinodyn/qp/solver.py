@@ -26,7 +26,7 @@ class Residuals(NamedTuple):
 
 
 class QP:
-    """A quadratic program that is solved again and again, each time from the active set of the last answer.
+    """A quadratic program that is solved repeatedly, each time warm-started from the last active set.
 
     min 1/2 x'Hx + g'x subject to lower <= A x <= upper and x_lower <= x <= x_upper.
 
@@ -204,7 +204,7 @@ def solve(
     Parameters
     ----------
     H, g, A, lower, upper, x_lower, x_upper, soft, tolerance
-        As for `QP`, which is for programs that are solved again and again.
+        As for `QP`, which is for programs that are solved repeatedly.
 
     Returns
     -------

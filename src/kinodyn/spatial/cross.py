@@ -15,8 +15,7 @@ def skew(vector: ArrayLike) -> Array:
 
     Parameters
     ----------
-    vector
-        Vectors `(..., 3)`.
+    vector : (..., 3)
 
     Returns
     -------

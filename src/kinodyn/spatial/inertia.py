@@ -56,8 +56,7 @@ def move_inertia(T_a_b: MatrixLike, inertia_b: ArrayLike) -> Array:
 
     Parameters
     ----------
-    T_a_b
-        Poses `(..., 4, 4)` of frame b in frame a.
+    T_a_b : (..., 4, 4)
     inertia_b
         Spatial inertias `(..., 6, 6)` in frame b.
 

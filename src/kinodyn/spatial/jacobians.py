@@ -26,8 +26,7 @@ def left_jacobian(vector: ArrayLike) -> Array:
 
     Parameters
     ----------
-    vector
-        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+    vector : (..., 3) [rad] or (..., 6)
 
     Returns
     -------
@@ -49,8 +48,7 @@ def left_jacobian_inverse(vector: ArrayLike) -> Array:
 
     Parameters
     ----------
-    vector
-        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+    vector : (..., 3) [rad] or (..., 6)
 
     Returns
     -------
@@ -73,8 +71,7 @@ def right_jacobian(vector: ArrayLike) -> Array:
 
     Parameters
     ----------
-    vector
-        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+    vector : (..., 3) [rad] or (..., 6)
 
     Returns
     -------
@@ -89,8 +86,7 @@ def right_jacobian_inverse(vector: ArrayLike) -> Array:
 
     Parameters
     ----------
-    vector
-        Rotation vectors `(..., 3)` [rad] or twists `(..., 6)`, linear first.
+    vector : (..., 3) [rad] or (..., 6)
 
     Returns
     -------

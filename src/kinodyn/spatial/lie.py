@@ -87,8 +87,7 @@ def log(pose: MatrixLike) -> Array:
 
     Parameters
     ----------
-    pose
-        Poses `(..., 4, 4)`.
+    pose : (..., 4, 4)
 
     Returns
     -------

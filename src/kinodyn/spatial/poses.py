@@ -62,8 +62,7 @@ def inverse(T_a_b: MatrixLike) -> Array:
 
     Parameters
     ----------
-    T_a_b
-        Poses `(..., 4, 4)`.
+    T_a_b : (..., 4, 4)
 
     Returns
     -------
@@ -85,8 +84,7 @@ def adjoint(T_a_b: MatrixLike) -> Array:
 
     Parameters
     ----------
-    T_a_b
-        Poses `(..., 4, 4)` of frame b in frame a.
+    T_a_b : (..., 4, 4)
 
     Returns
     -------
@@ -101,8 +99,7 @@ def move_twist(T_a_b: MatrixLike, twist_b: ArrayLike) -> Array:
 
     Parameters
     ----------
-    T_a_b
-        Poses `(..., 4, 4)` of frame b in frame a.
+    T_a_b : (..., 4, 4)
     twist_b
         Twists `(..., 6)`, linear first, in frame b.
 
@@ -124,8 +121,7 @@ def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
 
     Parameters
     ----------
-    T_a_b
-        Poses `(..., 4, 4)` of frame b in frame a.
+    T_a_b : (..., 4, 4)
     wrench_b
         Wrenches `(..., 6)` in frame b: force [N], then moment about the origin of b [N m].
 

@@ -14,8 +14,7 @@ def quaternion_product(left: ArrayLike, right: ArrayLike) -> Array:
 
     Parameters
     ----------
-    left, right
-        Unit quaternions `(..., 4)`, x y z w.
+    left, right : (..., 4)
 
     Returns
     -------
@@ -35,8 +34,7 @@ def quaternion_inverse(quaternion: ArrayLike) -> Array:
 
     Parameters
     ----------
-    quaternion
-        Unit quaternions `(..., 4)`, x y z w.
+    quaternion : (..., 4)
 
     Returns
     -------
@@ -50,10 +48,8 @@ def quaternion_rotate(quaternion: ArrayLike, vector: ArrayLike) -> Array:
 
     Parameters
     ----------
-    quaternion
-        Unit quaternions `(..., 4)`, x y z w.
-    vector
-        Vectors `(..., 3)`.
+    quaternion : (..., 4)
+    vector : (..., 3)
 
     Returns
     -------

@@ -26,12 +26,9 @@ def euler_rates_matrix(angles: ArrayLike, order: str = "ZYX", reference: Referen
 
     Parameters
     ----------
-    angles
-        Euler angles `(..., 3)` [rad] about moving axes.
-    order
-        Order of the axes, such as "ZYX" or "ZYZ"; see `from_euler`.
-    reference
-        Axes of omega: "world" or "local".
+    angles : (..., 3) [rad]
+    order : str
+    reference : "world" or "local"
 
     Returns
     -------
@@ -64,14 +61,10 @@ def euler_rates(angles: ArrayLike, omega: ArrayLike, order: str = "ZYX", referen
 
     Parameters
     ----------
-    angles
-        Euler angles `(..., 3)` [rad] about moving axes.
-    omega
-        Angular velocities `(..., 3)` [rad/s].
-    order
-        Order of the axes, such as "ZYX" or "ZYZ"; see `from_euler`.
-    reference
-        Axes of omega: "world" or "local".
+    angles : (..., 3) [rad]
+    omega : (..., 3) [rad/s]
+    order : str
+    reference : "world" or "local"
 
     Returns
     -------
@@ -99,10 +92,8 @@ def quaternion_rates_matrix(quaternion: ArrayLike, reference: Reference = "world
 
     Parameters
     ----------
-    quaternion
-        Unit quaternions `(..., 4)`, x y z w.
-    reference
-        Axes of omega: "world" or "local".
+    quaternion : (..., 4)
+    reference : "world" or "local"
 
     Returns
     -------
@@ -119,12 +110,9 @@ def quaternion_rates(quaternion: ArrayLike, omega: ArrayLike, reference: Referen
 
     Parameters
     ----------
-    quaternion
-        Unit quaternions `(..., 4)`, x y z w.
-    omega
-        Angular velocities `(..., 3)` [rad/s].
-    reference
-        Axes of omega: "world" or "local".
+    quaternion : (..., 4)
+    omega : (..., 3) [rad/s]
+    reference : "world" or "local"
 
     Returns
     -------
@@ -146,10 +134,8 @@ def rotation_vector_rates_matrix(rotation_vector: ArrayLike, reference: Referenc
 
     Parameters
     ----------
-    rotation_vector
-        Rotation vectors `(..., 3)` [rad].
-    reference
-        Axes of omega: "world" or "local".
+    rotation_vector : (..., 3) [rad]
+    reference : "world" or "local"
 
     Returns
     -------
@@ -165,12 +151,9 @@ def rotation_vector_rates(rotation_vector: ArrayLike, omega: ArrayLike, referenc
 
     Parameters
     ----------
-    rotation_vector
-        Rotation vectors `(..., 3)` [rad].
-    omega
-        Angular velocities `(..., 3)` [rad/s].
-    reference
-        Axes of omega: "world" or "local".
+    rotation_vector : (..., 3) [rad]
+    omega : (..., 3) [rad/s]
+    reference : "world" or "local"
 
     Returns
     -------

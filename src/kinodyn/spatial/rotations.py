@@ -65,8 +65,7 @@ def from_quaternion(quaternion: ArrayLike) -> Array:
 
     Parameters
     ----------
-    quaternion
-        Unit quaternions `(..., 4)`, x y z w.
+    quaternion : (..., 4)
 
     Returns
     -------

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning
 from kinodyn.model.robot import Robot
@@ -51,15 +49,6 @@ class Walker:
         assert found.shape == theirs.shape
         worst = float((np.abs(found - theirs).max(axis=-1) / np.abs(theirs).max(axis=-1)).max())
         assert worst < tolerance, f"differ by {worst:.1e}"
-
-
-@pytest.fixture(params=_core.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run the test once with each instruction set that this processor has."""
-    before = _core.instruction_set()
-    assert _core.use_instruction_set(request.param)
-    yield request.param
-    _core.use_instruction_set(before)
 
 
 @pytest.fixture(scope="session", params=WALKERS)

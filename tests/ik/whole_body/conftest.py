@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.description.types import Description, Joint, Link
 from kinodyn.errors import DescriptionWarning
@@ -88,15 +87,6 @@ def body(request: pytest.FixtureRequest) -> Humanoid:
 def person() -> Humanoid:
     """Give the bundled humanoid."""
     return humanoid("humanoid")
-
-
-@pytest.fixture(params=_core.instruction_sets())
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run the test once with each instruction set that this processor has."""
-    before = _core.instruction_set()
-    assert _core.use_instruction_set(request.param)
-    yield request.param
-    _core.use_instruction_set(before)
 
 
 @pytest.fixture(scope="session")

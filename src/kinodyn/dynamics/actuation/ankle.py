@@ -92,8 +92,7 @@ class _ParallelAnkle(Coupling):
 
         Parameters
         ----------
-        q
-            Joint angles `(..., 2)` [rad].
+        q : (..., 2) [rad]
 
         Returns
         -------
@@ -145,8 +144,7 @@ class _ParallelAnkle(Coupling):
 
         Parameters
         ----------
-        q
-            Joint angles `(..., 2)` [rad].
+        q : (..., 2) [rad]
 
         Returns
         -------
@@ -168,8 +166,7 @@ class _ParallelAnkle(Coupling):
 
         Parameters
         ----------
-        q
-            Joint angles `(..., 2)` [rad].
+        q : (..., 2) [rad]
         rate
             Joint rates `(..., 2)` [rad/s].
 
@@ -204,8 +201,7 @@ class _ParallelAnkle(Coupling):
 
         Parameters
         ----------
-        q
-            Joint angles `(..., 2)` [rad].
+        q : (..., 2) [rad]
         rate
             Joint rates `(..., 2)` [rad/s].
         acceleration
@@ -225,8 +221,7 @@ class _ParallelAnkle(Coupling):
 
         Parameters
         ----------
-        q
-            Joint angles `(..., 2)` [rad].
+        q : (..., 2) [rad]
 
         Returns
         -------

@@ -33,10 +33,8 @@ class _LinkActuator(ABC):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -49,12 +47,8 @@ class _LinkActuator(ABC):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
-        v
-            Velocities `(..., nv)`.
+        robot : Robot
+        q, v : (..., nq), (..., nv)
 
         Returns
         -------
@@ -68,10 +62,8 @@ class _LinkActuator(ABC):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
         effort
             Efforts `(..., k)`, `(...)` for k = 1 [N or N m].
 
@@ -132,10 +124,8 @@ class BetweenLinks(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -151,10 +141,8 @@ class BetweenLinks(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
         effort
             Efforts `(..., 6)`: force [N], then moment [N m].
 
@@ -200,10 +188,8 @@ class TorqueMotor(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -217,10 +203,8 @@ class TorqueMotor(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
         effort
             Torques `(...)` [N m].
 
@@ -269,10 +253,8 @@ class Piston(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -287,10 +269,8 @@ class Piston(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -306,10 +286,8 @@ class Piston(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -329,10 +307,8 @@ class Piston(_LinkActuator):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
         effort
             Forces `(...)` [N].
 

@@ -24,10 +24,8 @@ class Actuator(Protocol):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -42,8 +40,7 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     passive
         Names of joints without a motor.
 
@@ -76,10 +73,8 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
 
     Parameters
     ----------
-    robot
-        The robot.
-    q
-        Configurations `(..., nq)`.
+    robot : Robot
+    q : (..., nq)
     actuators
         Actuators: objects of this module, or names of joints that have a motor of their own.
 

@@ -43,8 +43,7 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
 
         Returns
         -------
@@ -56,8 +55,7 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
         rate
             Joint rates `(..., joints)`.
 
@@ -72,8 +70,7 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
         rate
             Motor rates `(..., motors)`.
 
@@ -93,8 +90,7 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
         torque
             Motor torques `(..., motors)` [N m or N].
 
@@ -110,8 +106,7 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
         torque
             Joint torques `(..., joints)` [N m or N].
 
@@ -132,8 +127,7 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
         rotors
             Rotor inertias `(..., motors)` [kg m^2].
 
@@ -151,10 +145,8 @@ class Coupling(ABC):
 
         Parameters
         ----------
-        robot
-            The robot.
-        q
-            Configurations `(..., nq)`.
+        robot : Robot
+        q : (..., nq)
 
         Returns
         -------
@@ -210,8 +202,7 @@ class Transmission(Coupling):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
 
         Returns
         -------
@@ -225,8 +216,7 @@ class Transmission(Coupling):
 
         Parameters
         ----------
-        q
-            Joint positions `(..., joints)` [rad or m].
+        q : (..., joints) [rad or m]
 
         Returns
         -------

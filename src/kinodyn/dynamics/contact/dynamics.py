@@ -145,8 +145,7 @@ def drift(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constrain
     Parameters
     ----------
     robot : Robot
-    q : (..., nq)
-    v : (..., nv)
+    q, v : (..., nq), (..., nv)
     contacts : sequence of Constraint
 
     Returns
@@ -185,8 +184,7 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     Parameters
     ----------
     robot : Robot
-    q : (..., nq)
-    v : (..., nv)
+    q, v : (..., nq), (..., nv)
     contacts : sequence of Constraint
         The rank of their Jacobian must be the same in the whole batch.
 

@@ -120,8 +120,7 @@ def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequenc
     Parameters
     ----------
     robot : Robot
-    q : (..., nq)
-    v : (..., nv)
+    q, v : (..., nq), (..., nv)
     contacts : sequence of Constraint
 
     Returns

@@ -45,10 +45,8 @@ def workspace(
 
     Parameters
     ----------
-    robot
-        The robot.
-    frame
-        Name or index of the frame.
+    robot : Robot
+    frame : str or int
     samples
         Number of configurations, drawn from Sobol's sequence.
     resolution

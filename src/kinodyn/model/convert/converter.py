@@ -53,8 +53,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
+        q : (..., robot.nq)
 
         Returns
         -------
@@ -94,10 +93,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
-        v
-            Velocities `(..., robot.nv)`.
+        q, v : (..., robot.nq), (..., robot.nv)
 
         Returns
         -------
@@ -111,8 +107,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
+        q : (..., robot.nq)
         w
             Velocities `(..., nv)` of the other engine.
 
@@ -128,10 +123,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
-        v
-            Velocities `(..., robot.nv)`.
+        q, v : (..., robot.nq), (..., robot.nv)
         a
             Accelerations `(..., robot.nv)`, the time derivative of v.
 
@@ -150,10 +142,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
-        v
-            Velocities `(..., robot.nv)`.
+        q, v : (..., robot.nq), (..., robot.nv)
         b
             Accelerations `(..., nv)` of the other engine.
 
@@ -173,8 +162,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
+        q : (..., robot.nq)
         tau
             Generalised forces `(..., robot.nv)`.
 
@@ -194,8 +182,7 @@ class Converter:
 
         Parameters
         ----------
-        q
-            Positions `(..., robot.nq)`.
+        q : (..., robot.nq)
         t
             Generalised forces `(..., nv)` of the other engine.
 

@@ -93,8 +93,7 @@ def drake(robot: Robot, layout: DrakeLayout) -> Converter:
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     layout
         The joints of the plant, matched by name. The floating base may have another name if it is the only
         "quaternion_floating" joint, because Drake makes up that name.

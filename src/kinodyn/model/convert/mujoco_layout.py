@@ -35,8 +35,7 @@ def mujoco(robot: Robot, model: Any) -> Converter:
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     model
         A `mujoco.MjModel`, joints matched by name; joints without a name have the names that `kinodyn.load` gives them.
         The floating base may have another name if it is MuJoCo's first joint.

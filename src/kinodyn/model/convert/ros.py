@@ -115,8 +115,7 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     q
         Positions `(nq,)`.
     v, tau
@@ -152,8 +151,7 @@ def to_odometry(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> dict[
 
     Parameters
     ----------
-    robot
-        The robot.
+    robot : Robot
     q
         Positions `(nq,)`.
     v
