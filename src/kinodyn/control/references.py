@@ -83,12 +83,12 @@ class FrameReference(_Reference):
         if callable(target):
             super().__init__(target, None)
         else:
-            super().__init__(None, Setpoint(np.array(self._pose(target)), np.zeros(6), np.zeros(6)))
+            super().__init__(None, Setpoint(np.array(self._pose(target, sampled=False)), np.zeros(6), np.zeros(6)))
 
     def _setpoint(self, position: Array, velocity: Array, acceleration: Array) -> Setpoint:
-        return Setpoint(self._pose(position), _twist(velocity), _twist(acceleration))
+        return Setpoint(self._pose(position, sampled=True), _twist(velocity), _twist(acceleration))
 
-    def _pose(self, given: MatrixLike) -> Array:
+    def _pose(self, given: MatrixLike, *, sampled: bool) -> Array:
         if not hasattr(given, "as_matrix") and np.shape(given)[-2:] != (4, 4):
             if self.needs_orientation:
                 raise InputError(
@@ -100,7 +100,7 @@ class FrameReference(_Reference):
             T[...] = np.eye(4)
             T[..., :3, 3] = position
             return T
-        if self._trajectory is not None:  # only its shape is checked: a full check in each tick takes too long
+        if sampled:  # only its shape is checked: a full check in each control cycle takes too long
             return np.asarray(given, dtype=float)
         return as_pose(given, "target")
 
