@@ -46,6 +46,8 @@ def shape_of(value: ArrayLike) -> tuple[int, ...]:
 
 def positive(what: str, value: ArrayLike) -> float:
     """Return one number above 0, or raise."""
+    if type(value) is float and 0.0 < value <= LARGEST:
+        return value
     number = numbers(what, value)
     if number.shape != () or not number > 0.0:
         raise InputError(f"{what} is {value!r}; give one number above 0")

@@ -12,6 +12,8 @@ from kinodyn.collision.shapes import (
     Shape,
     Sphere,
 )
+from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
+from kinodyn.collision.world import World
 
 __all__ = [
     "Box",
@@ -24,6 +26,9 @@ __all__ = [
     "PointCloud",
     "Shape",
     "Sphere",
+    "World",
+    "WorldObject",
+    "WorldSnapshot",
     "robot_geometry",
 ]
 

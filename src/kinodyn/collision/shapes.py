@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import LARGEST, numbers, positive
 from kinodyn.collision.tessellation import box_mesh, field_mesh, revolved_mesh, rings
 from kinodyn.description.meshes import TriangleMesh
 from kinodyn.errors import InputError
@@ -30,7 +30,7 @@ class Box:
     size: Array
 
     def __post_init__(self) -> None:
-        _set(self, size=_lengths("size", self.size))
+        object.__setattr__(self, "size", _lengths("size", self.size))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
         """Return the box as 12 triangles.
@@ -60,7 +60,7 @@ class Sphere:
     radius: float
 
     def __post_init__(self) -> None:
-        _set(self, radius=positive("radius", self.radius))
+        object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
         """Return a polyhedron that encloses the sphere.
@@ -293,10 +293,26 @@ def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def _lengths(what: str, value: ArrayLike, count: int = 3) -> Array:
-    lengths = numbers(what, value, count)
-    if lengths.shape != (count,) or not (lengths > 0.0).all():
-        raise InputError(f"{what} is {value!r}; give {count} lengths above 0 [m]")
-    return np.asarray(_frozen(lengths.copy()), dtype=float)
+    lengths = _few_positive(value, count)
+    if lengths is None:
+        lengths = numbers(what, value, count).copy()
+        if lengths.shape != (count,) or not (lengths > 0.0).all():
+            raise InputError(f"{what} is {value!r}; give {count} lengths above 0 [m]")
+    lengths.setflags(write=False)
+    return lengths
+
+
+def _few_positive(value: ArrayLike, count: int) -> Array | None:
+    """Copy a tuple of positive numbers quickly; None for anything else, of which the caller finds out what it is.
+
+    Planners that are called thousands of times a second make a world for each call.
+    """
+    if not isinstance(value, tuple) or len(value) != count:
+        return None
+    for number in value:
+        if not isinstance(number, float) or not 0.0 < number <= LARGEST:
+            return None
+    return np.array(value)
 
 
 def _points(what: str, value: ArrayLike) -> Array:

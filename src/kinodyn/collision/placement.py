@@ -1,0 +1,70 @@
+"""Poses of objects: the forms in which they are given, checked in a microsecond."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array, HasMatrix, MatrixLike
+from kinodyn.checks import LARGEST, as_pose, as_rotation, numbers, shape_of
+from kinodyn.errors import InputError
+from kinodyn.spatial import from_quaternion
+
+# (4, 4), a RigidTransform, a pair of position and rotation, or None for the origin
+Pose: TypeAlias = MatrixLike | tuple[ArrayLike, ArrayLike | HasMatrix | None] | None
+
+IDENTITY = np.eye(4)
+IDENTITY.setflags(write=False)
+
+
+def object_pose(pose: Pose) -> Array:
+    """Return a pose as a read-only array (4, 4)."""
+    if type(pose) is np.ndarray and pose.shape == (4, 4) and pose.dtype == np.float64 and _core.are_poses(pose):
+        return _frozen(pose.copy())  # the usual case; what is wrong with others is found below
+    if pose is None:
+        return IDENTITY
+    if isinstance(pose, tuple) and len(pose) == 2:
+        return _pair(*pose)
+    T = as_pose(cast(MatrixLike, pose))
+    if T.shape != (4, 4):
+        raise InputError(f"pose has shape {T.shape}; give one pose (4, 4)")
+    return _frozen(T.copy())
+
+
+def placed_at(position: ArrayLike) -> Array:
+    """Return the pose (4, 4), without rotation, at a position (3,)."""
+    T = IDENTITY.copy()
+    if _is_plain(position):
+        T[:3, 3] = position
+    else:
+        p = numbers("position", position, 3)
+        if p.shape != (3,):
+            raise InputError(f"position has shape {p.shape}; give one position (3,)")
+        T[:3, 3] = p
+    return _frozen(T)
+
+
+def _is_plain(position: ArrayLike) -> bool:
+    """Tell quickly whether a position is a tuple of three finite floats."""
+    if not isinstance(position, tuple) or len(position) != 3:
+        return False
+    x, y, z = position
+    return type(x) is type(y) is type(z) is float and abs(x) + abs(y) + abs(z) <= LARGEST
+
+
+def _pair(position: ArrayLike, rotation: ArrayLike | HasMatrix | None) -> Array:
+    T = placed_at(position)
+    if rotation is None:
+        return T
+    T = T.copy()
+    matrix = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
+    T[:3, :3] = from_quaternion(matrix) if shape_of(matrix) == (4,) else as_rotation(matrix)
+    return _frozen(T)
+
+
+def _frozen(T: Array) -> Array:
+    T.setflags(write=False)
+    return T

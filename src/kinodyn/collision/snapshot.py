@@ -1,0 +1,99 @@
+"""WorldSnapshot: the objects of a world at one moment, which never change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from kinodyn.arrays import Array
+from kinodyn.collision.shapes import Shape
+from kinodyn.errors import unknown_name
+
+
+class WorldObject(NamedTuple):
+    """An object of a world.
+
+    Attributes
+    ----------
+    name : str
+    shape : Shape
+    pose : (4, 4) array
+        Of the shape in the world, or in the frame that it is attached to. Read-only.
+    attached_to : str or None
+        The frame of the robot that it moves with.
+    touch : tuple of str
+        Links that may touch an attached object.
+    """
+
+    name: str
+    shape: Shape
+    pose: Array
+    attached_to: str | None = None
+    touch: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        place = "" if self.attached_to is None else f", attached_to={self.attached_to!r}"
+        x, y, z = self.pose[:3, 3]
+        return f"WorldObject({self.name!r}, {type(self.shape).__name__}, at {x:.4g} {y:.4g} {z:.4g}{place})"
+
+
+class WorldSnapshot:
+    """The objects of a world at one moment. It never changes, so threads may share it.
+
+    Parameters
+    ----------
+    objects : tuple of WorldObject
+        In the order in which they were added.
+    version
+        Of the world, which increases with every change.
+    """
+
+    objects: tuple[WorldObject, ...]
+    version: int
+
+    def __init__(self, objects: tuple[WorldObject, ...] = (), version: int = 0) -> None:
+        self.__dict__.update(objects=objects, version=version)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a WorldSnapshot never changes: {name} cannot be set; change the World")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a WorldSnapshot never changes: {name} cannot be deleted")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the objects."""
+        return tuple(self._by_name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, WorldObject]:
+        return {thing.name: thing for thing in self.objects}
+
+    def __getitem__(self, name: str) -> WorldObject:
+        if not isinstance(name, str) or name not in self._by_name:
+            raise unknown_name("object", name, self._by_name)
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._by_name
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    def __iter__(self) -> Iterator[WorldObject]:
+        return iter(self.objects)
+
+    def __repr__(self) -> str:
+        return f"WorldSnapshot({self.summary()}; version {self.version})"
+
+    def summary(self) -> str:
+        """Write the number of objects and the first few names.
+
+        Returns
+        -------
+        text : str
+        """
+        count = len(self.objects)
+        shown = ", ".join(thing.name for thing in self.objects[:6]) + (", ..." if count > 6 else "")
+        return f"{count} object{'s' * (count != 1)}" + (f": {shown}" if count else "")

@@ -1,0 +1,385 @@
+"""World: the named objects around a robot, which threads may change, and its immutable snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from threading import RLock
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.collision.placement import Pose, object_pose, placed_at
+from kinodyn.collision.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    PointCloud,
+    Shape,
+    Sphere,
+)
+from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
+from kinodyn.collision.world_meshes import MeshSource, mesh_shape
+from kinodyn.errors import InputError, unknown_name
+
+HALF_SPACE = 50.0  # [m] by which the box of a plane extends sideways and down
+
+
+class World:
+    """The objects around a robot, by name.
+
+    Every change is atomic, so threads may change a world while others plan in its snapshots. Shapes are fixed once
+    added; objects are moved, attached to a frame of the robot and removed.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the objects, in the order in which they were added.
+    version : int
+        Increases with every change.
+
+    Notes
+    -----
+    A pose is an array (4, 4), a SciPy `RigidTransform`, or a pair of a position (3,) and None, a quaternion x y z w,
+    a rotation matrix or a SciPy `Rotation`. Without a pose an object is at the origin.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> world = kd.collision.World()
+    >>> world.add_box("table", (1.0, 0.6, 0.04), ((0.5, 0.0, 0.4), None))
+    >>> world.add_sphere("ball", 0.05, (0.5, 0.1, 0.5))
+    >>> world
+    World(2 objects: table, ball)
+    """
+
+    def __init__(self) -> None:
+        self._objects: dict[str, WorldObject] = {}
+        self._snapshot: WorldSnapshot | None = None
+        self._version = 0
+        self._lock = RLock()
+
+    def add_box(self, name: str, size: ArrayLike, pose: Pose = None) -> None:
+        """Add a box.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        size : (3,)
+            Full lengths along x, y and z [m].
+        pose
+            Of its centre in the world.
+
+        Raises
+        ------
+        InputError
+            For a name that is taken, lengths that are not above 0 and numbers that are not finite; likewise for the
+            other shapes.
+        """
+        self._add(name, Box(cast(Array, size)), object_pose(pose))
+
+    def add_sphere(self, name: str, radius: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Add a sphere.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        radius
+            [m]
+        position : (3,)
+            Of its centre in the world [m].
+        """
+        self._add(name, Sphere(radius), placed_at(position))
+
+    def add_cylinder(self, name: str, radius: float, length: float, pose: Pose = None) -> None:
+        """Add a cylinder along z.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        radius, length
+            [m]
+        pose
+            Of its centre in the world.
+        """
+        self._add(name, Cylinder(radius, length), object_pose(pose))
+
+    def add_capsule(self, name: str, radius: float, length: float, pose: Pose = None) -> None:
+        """Add a capsule along z.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        radius
+            [m]
+        length
+            Of the cylinder, without the caps [m].
+        pose
+            Of its centre in the world.
+        """
+        self._add(name, Capsule(radius, length), object_pose(pose))
+
+    def add_ellipsoid(self, name: str, radii: ArrayLike, pose: Pose = None) -> None:
+        """Add an ellipsoid.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        radii : (3,)
+            Along x, y and z [m].
+        pose
+            Of its centre in the world.
+        """
+        self._add(name, Ellipsoid(cast(Array, radii)), object_pose(pose))
+
+    def add_plane(self, name: str, pose: Pose = None) -> None:
+        """Add the half-space below the xy-plane of a pose, such as the ground: a box that extends 50 m.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        pose
+            Its z axis points out of the solid.
+        """
+        T_world_box = object_pose(pose).copy()
+        T_world_box[:3, 3] -= 0.5 * HALF_SPACE * T_world_box[:3, 2]
+        self._add(name, Box(np.array([2.0, 2.0, 1.0]) * HALF_SPACE), object_pose(T_world_box))
+
+    def add_mesh(
+        self,
+        name: str,
+        mesh: MeshSource,
+        pose: Pose = None,
+        scale: ArrayLike = 1.0,
+    ) -> None:
+        """Add a mesh.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        mesh
+            Path of an STL, OBJ, DAE, PLY or GLB file, a pair of vertices (n, 3) [m] and faces (m, 3), or an object
+            with these attributes, such as a `trimesh.Trimesh`.
+        pose
+            Of its frame in the world.
+        scale : float or (3,)
+            Factor along x, y and z.
+
+        Raises
+        ------
+        DescriptionError
+            If the file cannot be read.
+
+        Warns
+        -----
+        DescriptionWarning
+            For a mesh that is not closed or has degenerate faces.
+        """
+        self._add(name, mesh_shape(name, mesh, scale), object_pose(pose))
+
+    def add_heightfield(self, name: str, heights: ArrayLike, size: ArrayLike, pose: Pose = None) -> None:
+        """Add solid ground below heights on a grid.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        heights : (nx, ny)
+            At least 2 by 2: heights[i, j] [m] is the height at the i-th x and the j-th y.
+        size : (2,)
+            Extent of the grid along x and y [m].
+        pose
+            Of the centre of the grid in the world.
+        """
+        self._add(name, HeightField(cast(Array, heights), cast(Array, size)), object_pose(pose))
+
+    def add_points(self, name: str, points: ArrayLike, radius: float, pose: Pose = None) -> None:
+        """Add a point cloud, such as that of a depth camera.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        points : (n, 3)
+            [m]
+        radius
+            Of the sphere around each point [m].
+        pose
+            Of the frame of the points in the world.
+        """
+        self._add(name, PointCloud(cast(Array, points), radius), object_pose(pose))
+
+    def remove(self, name: str) -> None:
+        """Remove an object.
+
+        Parameters
+        ----------
+        name
+            Its name.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such object.
+        """
+        with self._lock:
+            self[name]
+            del self._objects[name]
+            self._changed()
+
+    def move(self, name: str, pose: Pose) -> None:
+        """Move an object.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        pose
+            In the world; in the frame that it is attached to, if any.
+        """
+        T = object_pose(pose)
+        with self._lock:
+            self._put(self[name]._replace(pose=T))
+
+    def attach(
+        self,
+        name: str,
+        frame: str,
+        T_frame_object: Pose = None,
+        touch: Iterable[str] = (),
+    ) -> None:
+        """Attach an object to a frame of the robot, such as a grasped object to the hand.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        frame
+            The frame that it moves with from now on.
+        T_frame_object
+            Its pose in the frame. By default the pose that the object has, which is then one in the frame: to attach
+            an object where it is in the world, give inverse(kinematics.pose(robot, q, frame)) @ world[name].pose.
+        touch
+            Names of links that may touch the object. The link of the frame always may.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such object.
+        """
+        if not isinstance(frame, str) or not frame:
+            raise InputError(f"frame is {frame!r}; give the name of a frame of the robot")
+        links = (touch,) if isinstance(touch, str) else tuple(touch)
+        if not all(isinstance(link, str) for link in links):
+            raise InputError(f"touch is {touch!r}; give names of links")
+        with self._lock:
+            pose = self[name].pose if T_frame_object is None else object_pose(T_frame_object)
+            self._put(self[name]._replace(pose=pose, attached_to=frame, touch=links))
+
+    def detach(self, name: str, pose: Pose) -> None:
+        """Detach an object from its frame and leave it in the world.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        pose
+            Where it is released, in the world: kinematics.pose(robot, q, frame) @ world[name].pose.
+
+        Raises
+        ------
+        InputError
+            If the object is not attached.
+        """
+        if pose is None:
+            raise InputError(f"give the pose in the world at which {name!r} is released")
+        with self._lock:
+            if self[name].attached_to is None:
+                raise InputError(f"the object {name!r} is not attached to a frame; move places it in the world")
+            self._put(self[name]._replace(pose=object_pose(pose), attached_to=None, touch=()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        with self._lock:
+            return tuple(self._objects)
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    def snapshot(self) -> WorldSnapshot:
+        """Return the objects as they are now; later changes of the world do not show in it.
+
+        Returns
+        -------
+        snapshot : WorldSnapshot
+            The same one as before if nothing has changed.
+        """
+        with self._lock:
+            if self._snapshot is None:
+                self._snapshot = WorldSnapshot(tuple(self._objects.values()), self._version)
+            return self._snapshot
+
+    def copy(self) -> World:
+        """Return a world with the same objects, which changes independently of this one.
+
+        Returns
+        -------
+        world : World
+        """
+        return _restored(self.snapshot().objects)
+
+    def __getitem__(self, name: str) -> WorldObject:
+        try:
+            return self._objects[name]
+        except (KeyError, TypeError):
+            raise unknown_name("object", name, self.names) from None
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._objects
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __iter__(self) -> Iterator[WorldObject]:
+        return iter(self.snapshot().objects)
+
+    def __repr__(self) -> str:
+        return f"World({self.snapshot().summary()})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (self.snapshot().objects,)
+
+    def _add(self, name: str, shape: Shape, pose: Array) -> None:
+        if type(name) is not str or not name:
+            raise InputError(f"name is {name!r}; give a string that is not empty")
+        with self._lock:
+            if name in self._objects:
+                raise InputError(f"there already is an object {name!r}; choose another name, or remove it first")
+            self._objects[name] = WorldObject(name, shape, pose)
+            self._version += 1
+            self._snapshot = None
+
+    def _put(self, thing: WorldObject) -> None:
+        self._objects[thing.name] = thing
+        self._changed()
+
+    def _changed(self) -> None:
+        self._version += 1
+        self._snapshot = None
+
+
+def _restored(objects: tuple[WorldObject, ...]) -> World:
+    world = World()
+    world._objects = {thing.name: thing for thing in objects}
+    return world
