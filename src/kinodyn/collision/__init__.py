@@ -1,5 +1,6 @@
 """Collision checking: shapes of robots and worlds, distances and contacts between them."""
 
+from kinodyn.collision.fitting import Overshoot
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.shapes import (
     Box,
@@ -13,6 +14,7 @@ from kinodyn.collision.shapes import (
     Sphere,
 )
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
+from kinodyn.collision.spheres import SphereSet, robot_spheres
 from kinodyn.collision.world import World
 
 __all__ = [
@@ -23,13 +25,16 @@ __all__ = [
     "HeightField",
     "LinkGeometry",
     "Mesh",
+    "Overshoot",
     "PointCloud",
     "Shape",
     "Sphere",
+    "SphereSet",
     "World",
     "WorldObject",
     "WorldSnapshot",
     "robot_geometry",
+    "robot_spheres",
 ]
 
 

@@ -17,12 +17,12 @@ from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.model.state import State
+from kinodyn.progress import ProgressBar
 from kinodyn.recording import Recording
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.mujoco_simulator import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
 from kinodyn.sim.observation import ObservationController, observe
-from kinodyn.sim.progress import ProgressBar
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push, PushSchedule
 from kinodyn.sim.recorder import Recorder

@@ -23,8 +23,8 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
+from kinodyn.progress import ProgressBar
 from kinodyn.sim import Push, simulate
-from kinodyn.sim.progress import ProgressBar
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.engines import Engine, make_simulator

@@ -1,0 +1,111 @@
+// Sphere fitting, and distances from triangles.
+#include "core/sphere_fit.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include "bindings/functions.hpp"
+#include "core/sphere_groups.hpp"
+
+namespace nb = nanobind;
+
+namespace kinodyn {
+
+namespace {
+
+using Points = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+using Balls = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+
+Vec3 point(const Points& points, std::size_t k) { return {points(k, 0), points(k, 1), points(k, 2)}; }
+
+// The indices of the faces are those of vertices, which Python has checked.
+TriangleBvh make_bvh(const Points& vertices, const Indices& faces) {
+    std::vector<Triangle> triangles(faces.shape(0));
+    for (std::size_t k = 0; k < triangles.size(); ++k)
+        triangles[k] = {point(vertices, static_cast<std::size_t>(faces(k, 0))),
+                        point(vertices, static_cast<std::size_t>(faces(k, 1))),
+                        point(vertices, static_cast<std::size_t>(faces(k, 2)))};
+    return TriangleBvh(std::move(triangles));
+}
+
+std::vector<Ball> balls_from(const Balls& rows) {
+    std::vector<Ball> balls(rows.shape(0));
+    for (std::size_t k = 0; k < balls.size(); ++k) balls[k] = {{rows(k, 0), rows(k, 1), rows(k, 2)}, rows(k, 3)};
+    return balls;
+}
+
+template <class T>
+nb::object array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto* const memory = new std::vector<T>(std::move(values));
+    const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(memory->data(), shape, owner));
+}
+
+nb::object rows_of(const std::vector<Ball>& balls) {
+    std::vector<double> rows;
+    for (const Ball& ball : balls) rows.insert(rows.end(), {ball.centre.x, ball.centre.y, ball.centre.z, ball.radius});
+    return array(std::move(rows), {balls.size(), 4});
+}
+
+nb::object fit(const TriangleBvh& surface, double resolution) {
+    SphereFit fitted;
+    {
+        nb::gil_scoped_release release;
+        fitted = fit_spheres(surface, resolution);
+    }
+    return nb::make_tuple(rows_of(fitted.spheres), fitted.resolution);
+}
+
+nb::object overshoot(const TriangleBvh& surface, const Balls& spheres) {
+    const std::vector<Ball> balls = balls_from(spheres);
+    Overshoot found;
+    {
+        nb::gil_scoped_release release;
+        found = measure_overshoot(surface, balls);
+    }
+    return nb::make_tuple(found.median, found.p95, found.max);
+}
+
+nb::object signed_distances(const TriangleBvh& surface, const Points& points) {
+    std::vector<double> distances(points.shape(0));
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t k = 0; k < distances.size(); ++k) {
+            const Vec3 p = point(points, k);
+            distances[k] = surface.nearest(p).distance * (surface.inside(p) ? -1 : 1);
+        }
+    }
+    const std::size_t count = distances.size();
+    return array(std::move(distances), {count});
+}
+
+nb::object group(const Balls& spheres, int count) {
+    const std::vector<Ball> balls = balls_from(spheres);
+    SphereGroups groups;
+    {
+        nb::gil_scoped_release release;
+        groups = group_spheres(balls, count);
+    }
+    const std::size_t size = groups.group.size();
+    return nb::make_tuple(array(std::move(groups.group), {size}), rows_of(groups.coarse));
+}
+
+nb::object enclosing(const Balls& spheres) { return rows_of({enclosing_ball(balls_from(spheres))}); }
+
+}  // namespace
+
+void bind_sphere_fit(nb::module_& m) {
+    nb::class_<TriangleBvh>(m, "TriangleBvh")
+        .def("__init__",
+             [](TriangleBvh* self, const Points& vertices, const Indices& faces) {
+                 if (faces.shape(0) == 0) throw nb::value_error("there are no triangles");
+                 new (self) TriangleBvh(make_bvh(vertices, faces));
+             })
+        .def("fit_spheres", &fit)
+        .def("overshoot", &overshoot)
+        .def("signed_distances", &signed_distances);
+    m.def("group_spheres", &group);
+    m.def("enclosing_sphere", &enclosing);
+}
+
+}  // namespace kinodyn

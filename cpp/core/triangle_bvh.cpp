@@ -1,0 +1,158 @@
+#include "core/triangle_bvh.hpp"
+
+#include <utility>
+
+namespace kinodyn {
+
+namespace {
+
+constexpr int leaf_size = 4;
+constexpr int max_depth = 64;
+constexpr double pi = 3.14159265358979323846;
+
+Vec3 centroid(const Triangle& t) { return (1.0 / 3.0) * (t.a + t.b + t.c); }
+
+// C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.5: by the Voronoi regions of the triangle.
+Vec3 nearest_on(const Triangle& t, const Vec3& p) {
+    const Vec3 ab = t.b - t.a, ac = t.c - t.a, ap = p - t.a;
+    const double d1 = dot(ab, ap), d2 = dot(ac, ap);
+    if (d1 <= 0 && d2 <= 0) return t.a;
+    const Vec3 bp = p - t.b;
+    const double d3 = dot(ab, bp), d4 = dot(ac, bp);
+    if (d3 >= 0 && d4 <= d3) return t.b;
+    const double vc = d1 * d4 - d3 * d2;
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return t.a + (d1 / (d1 - d3)) * ab;
+    const Vec3 cp = p - t.c;
+    const double d5 = dot(ab, cp), d6 = dot(ac, cp);
+    if (d6 >= 0 && d5 <= d6) return t.c;
+    const double vb = d5 * d2 - d1 * d6;
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return t.a + (d2 / (d2 - d6)) * ac;
+    const double va = d3 * d6 - d5 * d4;
+    if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+        const double along = (d4 - d3) + (d5 - d6);
+        return along > 0 ? t.b + ((d4 - d3) / along) * (t.c - t.b) : t.b;
+    }
+    const double sum = va + vb + vc;
+    return sum > 0 ? t.a + (vb / sum) * ab + (vc / sum) * ac : t.a;
+}
+
+// A. Van Oosterom, J. Strackee 1983.
+double solid_angle(const Triangle& t, const Vec3& p) {
+    const Vec3 a = t.a - p, b = t.b - p, c = t.c - p;
+    const double la = norm(a), lb = norm(b), lc = norm(c);
+    const double sine = dot(a, cross(b, c));
+    const double cosine = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+    return sine == 0 && cosine == 0 ? 0 : 2 * std::atan2(sine, cosine);
+}
+
+}  // namespace
+
+TriangleBvh::TriangleBvh(std::vector<Triangle> triangles) : triangles_(std::move(triangles)) {
+    nodes_.reserve(triangles_.size());
+    nodes_.emplace_back();
+    build(0, 0, static_cast<int>(triangles_.size()));
+}
+
+void TriangleBvh::build(int node, int first, int count) {
+    nodes_[node].first = first, nodes_[node].count = count;
+    measure(nodes_[node]);
+    if (count <= leaf_size) return;
+    Vec3 low = centroid(triangles_[first]), high = low;
+    for (int k = first; k < first + count; ++k) {
+        low = min(low, centroid(triangles_[k]));
+        high = max(high, centroid(triangles_[k]));
+    }
+    const Vec3 extent = high - low;
+    const int axis = extent.x >= extent.y ? (extent.x >= extent.z ? 0 : 2) : (extent.y >= extent.z ? 1 : 2);
+    const int half = count / 2;  // halves of equal number bound the depth
+    std::nth_element(triangles_.begin() + first, triangles_.begin() + first + half, triangles_.begin() + first + count,
+                     [axis](const Triangle& s, const Triangle& t) { return centroid(s)[axis] < centroid(t)[axis]; });
+    const int child = static_cast<int>(nodes_.size());
+    nodes_.resize(nodes_.size() + 2);
+    nodes_[node].first = child, nodes_[node].count = 0;
+    build(child, first, half);
+    build(child + 1, first + half, count - half);
+}
+
+void TriangleBvh::measure(Node& node) const {
+    node.lower = {1e300, 1e300, 1e300}, node.upper = {-1e300, -1e300, -1e300};
+    node.centroid = node.dipole = {};
+    node.area = 0;
+    const Triangle* begin = triangles_.data() + node.first;
+    for (const Triangle* t = begin; t != begin + node.count; ++t) {
+        node.lower = min(node.lower, min(t->a, min(t->b, t->c)));
+        node.upper = max(node.upper, max(t->a, max(t->b, t->c)));
+        const Vec3 normal = 0.5 * cross(t->b - t->a, t->c - t->a);
+        const double area = norm(normal);
+        node.area += area;
+        node.dipole = node.dipole + normal;
+        node.centroid = node.centroid + area * centroid(*t);
+    }
+    node.centroid = node.area > 0 ? (1 / node.area) * node.centroid : 0.5 * (node.lower + node.upper);
+    double farthest = 0;
+    for (const Triangle* t = begin; t != begin + node.count; ++t)
+        for (const Vec3* corner : {&t->a, &t->b, &t->c})
+            farthest = std::max(farthest, squared(*corner - node.centroid));
+    node.radius = std::sqrt(farthest);
+}
+
+double TriangleBvh::box_distance2(const Node& node, const Vec3& p) const {
+    const Vec3 outside = max(max(node.lower - p, p - node.upper), {});
+    return squared(outside);
+}
+
+TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
+    struct Entry {
+        int node;
+        double distance2;
+    };
+    Entry stack[max_depth];
+    int size = 0;
+    double best = bound * bound;
+    Vec3 point = p;
+    stack[size++] = {0, box_distance2(nodes_[0], p)};
+    while (size > 0) {
+        const Entry entry = stack[--size];
+        if (entry.distance2 >= best) continue;
+        const Node& node = nodes_[entry.node];
+        if (node.count > 0) {
+            for (int k = node.first; k < node.first + node.count; ++k) {
+                const Vec3 candidate = nearest_on(triangles_[k], p);
+                const double distance2 = squared(candidate - p);
+                if (distance2 < best) best = distance2, point = candidate;
+            }
+            continue;
+        }
+        Entry near{node.first, box_distance2(nodes_[node.first], p)};
+        Entry far{node.first + 1, box_distance2(nodes_[node.first + 1], p)};
+        if (far.distance2 < near.distance2) std::swap(near, far);
+        stack[size++] = far;
+        stack[size++] = near;
+    }
+    return {point, std::sqrt(best)};
+}
+
+// G. Barill et al., "Fast winding numbers for soups and clouds", 2018, with the first term of the expansion.
+double TriangleBvh::winding_number(const Vec3& p) const {
+    constexpr double far = 2.5;  // radii; the error of a term falls with its third power
+    int stack[max_depth];
+    int size = 0;
+    double angle = 0;
+    stack[size++] = 0;
+    while (size > 0) {
+        const Node& node = nodes_[stack[--size]];
+        const Vec3 offset = node.centroid - p;
+        const double distance2 = squared(offset);
+        if (distance2 > far * far * node.radius * node.radius) {
+            angle += dot(offset, node.dipole) / (distance2 * std::sqrt(distance2));
+        } else if (node.count > 0) {
+            for (int k = node.first; k < node.first + node.count; ++k) angle += solid_angle(triangles_[k], p);
+        } else {
+            stack[size++] = node.first;
+            stack[size++] = node.first + 1;
+        }
+    }
+    return angle / (4 * pi);
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,52 @@
+// A bounding-volume hierarchy over triangles: nearest point, and generalised winding number, which tells inside from
+// outside even for meshes with holes and duplicate faces.
+#pragma once
+
+#include <vector>
+
+#include "core/vec3.hpp"
+
+namespace kinodyn {
+
+struct Triangle {
+    Vec3 a, b, c;
+};
+
+class TriangleBvh {
+  public:
+    explicit TriangleBvh(std::vector<Triangle> triangles);
+
+    struct Nearest {
+        Vec3 point;
+        double distance;
+    };
+    // The point of the surface that is nearest to p. Only points nearer than `bound` are searched; if there is none,
+    // the distance is `bound`.
+    Nearest nearest(const Vec3& p, double bound = 1e300) const;
+
+    // How often the surface encloses p: 1 inside, 0 outside, in between near a hole, -1 inside a surface that faces
+    // inwards.
+    double winding_number(const Vec3& p) const;
+    bool inside(const Vec3& p) const { return std::fabs(winding_number(p)) > 0.5; }
+
+    Vec3 lower() const { return nodes_[0].lower; }
+    Vec3 upper() const { return nodes_[0].upper; }
+    double area() const { return nodes_[0].area; }
+
+  private:
+    struct Node {
+        Vec3 lower, upper;
+        int first, count;       // triangles of a leaf; a node with count 0 has its children at `first` and `first + 1`
+        Vec3 centroid, dipole;  // weighted by area: far away the surface acts as one dipole
+        double area, radius;    // radius about the centroid
+    };
+
+    void build(int node, int first, int count);
+    void measure(Node& node) const;
+    double box_distance2(const Node& node, const Vec3& p) const;
+
+    std::vector<Triangle> triangles_;
+    std::vector<Node> nodes_;
+};
+
+}  // namespace kinodyn

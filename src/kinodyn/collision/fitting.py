@@ -1,0 +1,154 @@
+"""Fit spheres to the shapes of one link, and group them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.geometry import LinkGeometry
+from kinodyn.collision.shapes import Mesh, PointCloud, Shape, Sphere
+from kinodyn.description.meshes import TriangleMesh, open_edges
+from kinodyn.errors import InputError
+
+VERSION = "1"  # of the fit; part of the key of cached spheres
+TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a share of the resolution
+MAX_COARSE = 16
+
+
+class Overshoot(NamedTuple):
+    """Distances from the boundary of a link's spheres to its shapes [m].
+
+    Attributes
+    ----------
+    median, p95, max : float
+        Median, 95 % quantile and maximum over the area of the boundary.
+    """
+
+    median: float
+    p95: float
+    max: float
+
+
+class LinkSpheres(NamedTuple):
+    """Spheres of one link, rows x, y, z, radius [m]: fine ones in the order of the coarse ones that contain them."""
+
+    fine: Array
+    counts: tuple[int, ...]  # fine spheres in each coarse one
+    coarse: Array
+    bounding: Array
+    overshoot: Overshoot
+
+
+def link_spheres(parts: Sequence[LinkGeometry], resolution: float) -> LinkSpheres:
+    """Return the spheres of a link, from the cache if they were computed before."""
+    meshes = [_placed(part, TESSELLATION * resolution) for part in parts]
+    key = content_key("spheres", VERSION, resolution, *_identity(parts, meshes))
+    table = load_table(key, 5)
+    spheres = None if table is None else _from_table(table)
+    if spheres is None:
+        spheres = _fitted(parts, meshes, resolution)
+        save_table(key, _to_table(spheres))
+    return spheres
+
+
+def closed(mesh: TriangleMesh) -> TriangleMesh:
+    """Close holes: connect each open edge to the middle of the open edges around the same hole."""
+    edges = open_edges(mesh.faces)
+    if len(edges) == 0:
+        return mesh
+    count = len(mesh.vertices)
+    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
+    _, hole = connected_components(graph, directed=False)
+    number = hole[edges[:, 0]]
+    present, index = np.unique(number, return_inverse=True)
+    sums = np.zeros((len(present), 3))
+    np.add.at(sums, index, mesh.vertices[edges].mean(axis=1))
+    middles = sums / np.bincount(index)[:, None]
+    lids = np.column_stack([edges[:, ::-1], count + index])
+    return TriangleMesh(np.concatenate([mesh.vertices, middles]), np.concatenate([mesh.faces, lids]))
+
+
+def _identity(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh]) -> list[bytes | str | float | Array]:
+    found: list[bytes | str | float | Array] = []
+    for part, mesh in zip(parts, meshes, strict=True):
+        found += [type(part.shape).__name__, mesh.vertices, np.asarray(mesh.faces).tobytes()]
+    return found
+
+
+def _placed(part: LinkGeometry, tolerance: float) -> TriangleMesh:
+    """Return the triangles of a shape in the link frame."""
+    if isinstance(part.shape, PointCloud):
+        raise InputError(f"link {part.link!r} has a point cloud as shape; robots have solid shapes")
+    mesh = part.shape.triangles(tolerance)
+    if isinstance(part.shape, Mesh):
+        mesh = closed(mesh)
+    T = part.T_link_shape
+    return TriangleMesh(mesh.vertices @ T[:3, :3].T + T[:3, 3], mesh.faces)
+
+
+def _fitted(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], resolution: float) -> LinkSpheres:
+    fitted = [_fit(part.shape, part.T_link_shape, mesh, resolution) for part, mesh in zip(parts, meshes, strict=True)]
+    fine = np.concatenate(fitted)
+    count = min(math.ceil(math.sqrt(2.0 * len(fine))), MAX_COARSE) if len(fine) > 3 else 1
+    group, coarse = _core.group_spheres(fine, count)
+    order = np.argsort(group, kind="stable")
+    counts = tuple(np.bincount(group, minlength=len(coarse)).tolist())
+    bounding = _core.enclosing_sphere(coarse)[0]
+    return LinkSpheres(fine[order], counts, coarse, bounding, _overshoot(parts, meshes, fine))
+
+
+def _fit(shape: Shape, T_link_shape: Array, mesh: TriangleMesh, resolution: float) -> Array:
+    if isinstance(shape, Sphere):
+        return np.array([[*T_link_shape[:3, 3], shape.radius]])
+    spheres, _ = _bvh(mesh).fit_spheres(resolution)
+    return spheres
+
+
+def _overshoot(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], fine: Array) -> Overshoot:
+    if all(isinstance(part.shape, Sphere) for part in parts):
+        return Overshoot(0.0, 0.0, 0.0)
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    faces = [mesh.faces + start for mesh, start in zip(meshes, starts[:-1], strict=True)]
+    together = TriangleMesh(np.concatenate([mesh.vertices for mesh in meshes]), np.concatenate(faces))
+    return Overshoot(*_bvh(together).overshoot(fine))
+
+
+def _bvh(mesh: TriangleMesh) -> _core.TriangleBvh:
+    return _core.TriangleBvh(np.ascontiguousarray(mesh.vertices), np.ascontiguousarray(mesh.faces, dtype=np.int64))
+
+
+def _to_table(spheres: LinkSpheres) -> Array:
+    """Return rows of five numbers: overshoot and number of coarse spheres; then all spheres with count or group."""
+    group = np.repeat(np.arange(len(spheres.counts)), spheres.counts)
+    head = np.array([[*spheres.overshoot, len(spheres.coarse), 0.0], [*spheres.bounding, 0.0]])
+    return np.concatenate(
+        [head, np.column_stack([spheres.coarse, spheres.counts]), np.column_stack([spheres.fine, group])]
+    )
+
+
+def _from_table(table: Array) -> LinkSpheres | None:
+    """Return the spheres of a table, None if it does not contain what `_to_table` makes."""
+    if len(table) < 4 or not 1.0 <= table[0, 3] <= len(table) - 3:
+        return None
+    number = int(table[0, 3])
+    bounding, coarse, fine = table[1, :4], table[2 : 2 + number, :4], table[2 + number :, :4]
+    counts, group = table[2 : 2 + number, 4], table[2 + number :, 4]
+    if not np.array_equal(np.repeat(np.arange(number), np.maximum(counts, 0).astype(int)), group):
+        return None
+    contained = _contains(bounding, coarse) and _contains(coarse[group.astype(int)], fine)
+    overshoot = Overshoot(*table[0, :3].tolist())
+    return LinkSpheres(fine, tuple(counts.astype(int).tolist()), coarse, bounding, overshoot) if contained else None
+
+
+def _contains(outer: Array, inner: Array) -> bool:
+    """Tell whether spheres (n, 4) or one (4,) contain spheres (n, 4) of positive radius."""
+    reach = np.linalg.norm(outer[..., :3] - inner[:, :3], axis=-1) + inner[:, 3]
+    return bool((inner[:, 3] > 0.0).all() and (reach <= outer[..., 3] + 1e-9).all())

@@ -1,0 +1,149 @@
+"""The collision shapes of a robot as spheres, fitted when they are first needed and kept on disk by content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.checks import positive
+from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
+from kinodyn.collision.geometry import robot_geometry
+from kinodyn.description.types import Description
+from kinodyn.model.robot import Robot
+from kinodyn.progress import ProgressBar
+from kinodyn.threads import get_threads
+
+RESOLUTION = 0.015  # [m] the median overshoot is about three quarters of it
+
+_SETS: WeakKeyDictionary[Description, dict[float, SphereSet]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class SphereSet:
+    """Spheres that cover the collision shapes of a robot, in three levels.
+
+    The bounding sphere of a link contains its coarse spheres, each of which contains its fine ones. The fine spheres
+    together contain every point of the link's shapes. A sphere is a row x, y, z, radius [m] in the link frame.
+
+    Parameters
+    ----------
+    links : tuple of str
+        The links that have shapes.
+    bounding : (n_links, 4) array
+        One sphere around each link.
+    coarse : (n_coarse, 4) array
+        Those of link i are the rows from coarse_start[i] to coarse_start[i + 1].
+    coarse_start : (n_links + 1,) array of int
+        See `coarse`.
+    fine : (n_fine, 4) array
+        Those in coarse sphere k are the rows from fine_start[k] to fine_start[k + 1].
+    fine_start : (n_coarse + 1,) array of int
+        See `fine`.
+    resolution : float
+        Largest overshoot that was asked for [m].
+    overshoot : tuple of Overshoot
+        Measured distances from the boundary of the spheres of each link to its shapes.
+    """
+
+    links: tuple[str, ...]
+    bounding: Array
+    coarse: Array
+    coarse_start: NDArray[np.int64]
+    fine: Array
+    fine_start: NDArray[np.int64]
+    resolution: float
+    overshoot: tuple[Overshoot, ...]
+
+    def __post_init__(self) -> None:
+        for array in (self.bounding, self.coarse, self.coarse_start, self.fine, self.fine_start):
+            array.flags.writeable = False
+
+    def of_link(self, link: str) -> Array:
+        """Return the fine spheres of one link.
+
+        Parameters
+        ----------
+        link
+            One of `links`.
+
+        Returns
+        -------
+        spheres : (n, 4) array
+            x, y, z, radius [m] in the link frame.
+        """
+        first, last = self.coarse_start[self.links.index(link) :][:2]
+        return self.fine[self.fine_start[first] : self.fine_start[last]]
+
+
+def robot_spheres(robot: Robot, resolution: float = RESOLUTION, *, progress: bool = True) -> SphereSet:
+    """Return spheres that cover the collision shapes of a robot.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    resolution
+        How far a sphere may reach beyond the shapes [m]; links larger than about half a metre get more. Half of it
+        gives about three times as many spheres.
+    progress
+        Whether a bar is shown on a terminal while spheres are fitted.
+
+    Returns
+    -------
+    spheres : SphereSet
+
+    Notes
+    -----
+    A collision shape that is a sphere is taken as it is; to choose the spheres of a link, describe its collision shape
+    by spheres. All others are fitted: greedy set cover with balls inside the solid, after G. Bradshaw and
+    C. O'Sullivan, "Adaptive medial-axis approximation for sphere-tree construction", 2004. The result is kept in
+    $KINODYN_CACHE, or kinodyn in $XDG_CACHE_HOME or ~/.cache, for the content of the shapes.
+    """
+    resolution = positive("resolution", resolution)
+    known = _SETS.setdefault(robot.description, {})
+    if resolution not in known:
+        known[resolution] = _compute(robot, resolution, progress)
+    return known[resolution]
+
+
+class _Work(NamedTuple):
+    link: str
+    spheres: LinkSpheres
+
+
+def _compute(robot: Robot, resolution: float, progress: bool) -> SphereSet:
+    groups = [(link, list(parts)) for link, parts in groupby(robot_geometry(robot), key=lambda part: part.link)]
+    bar, done = ProgressBar(progress, max(len(groups), 1), "links with collision spheres"), list[_Work]()
+    with ThreadPoolExecutor(get_threads()) as pool:
+        jobs = [(link, pool.submit(link_spheres, parts, resolution)) for link, parts in groups]
+        for link, job in jobs:
+            done.append(_Work(link, job.result()))
+            bar.update(len(done))
+    bar.close()
+    return _assembled(done, resolution)
+
+
+def _assembled(links: Sequence[_Work], resolution: float) -> SphereSet:
+    coarse = [work.spheres.coarse for work in links]
+    return SphereSet(
+        links=tuple(work.link for work in links),
+        bounding=_stacked([work.spheres.bounding[None] for work in links]),
+        coarse=_stacked(coarse),
+        coarse_start=np.cumsum([0, *map(len, coarse)]),
+        fine=_stacked([work.spheres.fine for work in links]),
+        fine_start=np.cumsum([0, *(count for work in links for count in work.spheres.counts)]),
+        resolution=resolution,
+        overshoot=tuple(work.spheres.overshoot for work in links),
+    )
+
+
+def _stacked(parts: Sequence[Array]) -> Array:
+    return np.concatenate([np.zeros((0, 4)), *parts])
