@@ -187,7 +187,7 @@ def test_loops_that_cannot_close_are_not_called_closed() -> None:
     assert closed.q.shape == (3,) and not closed.success
 
 
-def test_coordinates_that_do_not_decide_the_motion_are_refused() -> None:
+def test_dependent_coordinates_are_refused() -> None:
     """With the crank stretched along the rod, the piston stands still: it decides nothing."""
     robot, pins = slider_crank(0.3, 1.0)
     with pytest.raises(SingularError, match="choose others as independent"):

@@ -117,7 +117,7 @@ def test_bundled_robots_win_over_those_of_the_extra() -> None:
         ("panda", "fixed"),
     ],
 )
-def test_robots_stand_in_the_world_as_they_do_in_life(name: str, base: str) -> None:
+def test_named_robots_have_the_base_of_the_real_ones(name: str, base: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptionWarning)
         assert with_base(describe(name)).base == base

@@ -68,7 +68,7 @@ def test_walking_up_also_starts_where_a_link_leads(tmp_path: Path) -> None:
     assert PackageFinder(link).find(f"package://arm/{MESH}") == mesh
 
 
-def test_a_way_over_a_linked_folder_leads_where_the_system_says(tmp_path: Path) -> None:
+def test_a_path_through_a_symbolic_link_is_resolved_as_by_the_system(tmp_path: Path) -> None:
     mesh = make_package(tmp_path / "real")
     (tmp_path / "real" / "urdf").mkdir()
     (tmp_path / "arm").mkdir()

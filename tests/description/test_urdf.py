@@ -447,7 +447,7 @@ def test_an_entity_without_a_declaration_is_not_xml() -> None:
     assert "undefined entity" in str(refusal(robot('<link name="&file;"/>')))
 
 
-def test_a_tower_of_elements_is_refused() -> None:
+def test_elements_nested_too_deeply_are_refused() -> None:
     assert "nested deeper than 256" in str(refusal("<robot>" * 100_000 + "</robot>" * 100_000))
 
 

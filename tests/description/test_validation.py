@@ -55,7 +55,7 @@ def refusal(description: Description) -> DescriptionError:
     return caught.value
 
 
-def test_a_sound_arm_passes_without_a_word() -> None:
+def test_a_valid_arm_is_accepted_without_a_warning() -> None:
     assert_passes_without_a_word(arm())
 
 
@@ -218,7 +218,7 @@ def test_a_negative_moment_hidden_off_the_diagonal_is_found() -> None:
         body(2.0, (-1e-20, 0.0, 1e-20)),  # what cancellation leaves
     ],
 )
-def test_bodies_at_the_edge_of_the_possible_pass_without_a_word(inertia: Inertia) -> None:
+def test_inertias_at_the_limit_of_consistency_are_accepted(inertia: Inertia) -> None:
     assert_passes_without_a_word(with_inertia(inertia))
 
 

@@ -62,7 +62,7 @@ def test_packages_are_found_in_given_folders_and_by_walking_up(tmp_path: Path) -
     assert parse_urdf(expand_xacro(path)).links[0].name == "walked", "the folders given once are forgotten"
 
 
-def test_a_missing_package_is_told_with_the_way_out(tmp_path: Path) -> None:
+def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
     path = write(tmp_path / "arm.xacro", including("$(find lost)/hand.xacro"))
     with pytest.raises(
         DescriptionError, match=r"pass the folder of package 'lost' in package_dirs=\[\.\.\.\]"
@@ -86,7 +86,7 @@ def test_a_file_that_is_missing_or_not_xml_is_told(tmp_path: Path) -> None:
         expand_xacro(write(tmp_path / "broken.xacro", "<robot>"))
 
 
-def test_a_xacro_file_is_not_read_unasked(tmp_path: Path) -> None:
+def test_a_xacro_file_is_read_only_on_request(tmp_path: Path) -> None:
     path = write(tmp_path / "arm.urdf.XACRO", '<robot name="r"><link name="a"/></robot>')
     with pytest.raises(DescriptionError, match=r"kd\.load\(path, xacro=True\)") as caught:
         read_urdf(path)

@@ -249,7 +249,7 @@ def body_in_space(com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Robot:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_body_let_go_falls_with_g(seed: int) -> None:
+def test_a_released_body_falls_with_g(seed: int) -> None:
     """Wherever its origin is and however it stands; seen from its own axes."""
     robot = body_in_space((0.1, -0.2, 0.3))
     q = robot.random(seed=seed)

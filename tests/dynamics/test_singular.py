@@ -87,7 +87,7 @@ def test_what_would_divide_by_zero_raises_and_names_the_link(
 
 @dividing
 @pytest.mark.parametrize("kind", KINDS)
-def test_armature_is_inertia_enough(kind: str, function: Callable[..., Any]) -> None:
+def test_armature_alone_makes_the_mass_matrix_regular(kind: str, function: Callable[..., Any]) -> None:
     robot = with_light_tip(kind, armature=1e-3)
     function(robot, *state(robot))
     q, v = state(robot, 9)

@@ -171,7 +171,7 @@ def test_wrapped_angles_of_a_continuous_joint_are_unwrapped(tmp_path: Path) -> N
     np.testing.assert_allclose(found.v[20:-20], 12.0 / 1.99, rtol=1e-3)
 
 
-def test_preparation_refuses_what_it_cannot_mend() -> None:
+def test_preparation_refuses_what_it_cannot_repair() -> None:
     raw = measurements(ROBOT, TIME, DATA.q, DATA.tau)
     with pytest.raises(InputError, match="half the sampling rate is 50 Hz"):
         prepare(raw, cutoff=60.0)

@@ -106,7 +106,7 @@ def test_a_slide_lengthens_the_chain_by_its_stroke() -> None:
     assert not report and report.excess == pytest.approx(0.1)
 
 
-def test_joints_that_are_held_count_as_they_stand() -> None:
+def test_fixed_joints_count_at_their_position() -> None:
     """Three links of 1 m with the middle joint held at a right angle: the first two are one part of sqrt(2) m."""
     robot = kd.load("planar3r")
     options: dict[str, Any] = {"joints": ["joint1", "joint3"], "q0": [0.0, np.pi / 2, 0.0]}

@@ -221,7 +221,7 @@ def content() -> dict[str, Any]:
         ({"robot": np.array([{"a": 1}], dtype=object)}, "cannot be read as a saved workspace: Object arrays"),
     ],
 )
-def test_a_file_that_does_not_hold_together_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_an_inconsistent_file_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, **{**content(), **change})
     with pytest.raises(InputError, match=message):

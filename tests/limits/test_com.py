@@ -81,7 +81,7 @@ def test_a_limit_that_feet_forbid_is_approached_and_the_feet_stay(robot: Robot, 
     assert kd.kinematics.com(robot, result.q)[0] > com[0] + 0.1
 
 
-def test_a_limit_of_lower_priority_than_a_task_gives_way_to_it(robot: Robot, q: Array) -> None:
+def test_a_limit_of_lower_priority_than_a_task_is_relaxed(robot: Robot, q: Array) -> None:
     com = kd.kinematics.com(robot, q)
     task = kd.tasks.ComTask(com + [0.1, 0.0, 0.0], weights=(1, 1, 0))
     for priority, there in ((0, 0.04), (1, 0.04), (2, 0.1)):

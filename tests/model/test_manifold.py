@@ -118,7 +118,7 @@ def test_the_shortest_way_is_at_most_half_a_turn(robot: Robot) -> None:
             assert np.linalg.norm(v[:, joint.v.stop - 3 : joint.v.stop], axis=-1).max() <= np.pi + 1e-12
 
 
-def test_half_a_turn_has_a_way() -> None:
+def test_half_a_turn_is_interpolated() -> None:
     robot = kd.load("humanoid")
     q0, q1 = robot.neutral(), robot.neutral()
     for axis in range(3):

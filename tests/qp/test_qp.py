@@ -223,7 +223,7 @@ def test_contradictory_equalities_are_infeasible() -> None:
     assert answer.status == "infeasible" and np.abs(answer.outside).max() > 0.1
 
 
-def test_a_cost_that_falls_without_end_is_unbounded_with_a_proof() -> None:
+def test_an_unbounded_cost_is_reported_with_a_proof() -> None:
     H, g, A = np.diag([1.0, 0.0, 0.0]), np.array([1.0, -1.0, 0.5]), np.array([[0.0, 1.0, 1.0]])
     answer = qp.solve(H, g, A, upper=2.0, x_upper=[np.inf, np.inf, 5.0])
     assert answer.status == "unbounded" and answer.ray is not None
@@ -259,7 +259,7 @@ def test_unbounded_is_said_exactly_when_highs_says_so() -> None:
     assert seen == {"solved", "unbounded"}
 
 
-def test_soft_rows_give_way_by_their_weight() -> None:
+def test_soft_rows_are_violated_according_to_their_weight() -> None:
     answer = qp.solve([[1.0]], [0.0], [[1.0], [2.0]], lower=[4.0, -1.0], upper=[np.inf, 100.0], soft=[3.0, np.inf])
     np.testing.assert_allclose(answer.x, [3.0])  # x + 3 (x - 4) = 0
     np.testing.assert_allclose(answer.outside, [-1.0, 0.0], atol=1e-12)

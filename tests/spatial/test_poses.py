@@ -92,7 +92,7 @@ def test_spatial_inertia_gives_the_momentum_of_the_particles_it_is_made_of() -> 
     np.testing.assert_array_equal(inertia, inertia.T)
 
 
-def test_moving_an_inertia_is_making_it_there() -> None:
+def test_a_moved_inertia_is_that_of_the_moved_body() -> None:
     mass, com, about_com = bodies(6)
     T = poses(6)
     R, p = T[:, :3, :3], T[:, :3, 3]

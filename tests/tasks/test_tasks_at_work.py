@@ -99,7 +99,7 @@ def test_arms_make_up_for_the_swing_of_a_leg(robot: Robot, q: Array) -> None:
     assert swing.missing(robot, x)[0] < 0.3 * swing.missing(robot, q)[0]
 
 
-def test_a_momentum_that_is_asked_for_is_had_whatever_the_step(robot: Robot, q: Array) -> None:
+def test_a_desired_momentum_is_reached_whatever_the_step(robot: Robot, q: Array) -> None:
     wanted = np.array([10.0, -5.0, 3.0, 1.0, 2.0, -1.0])
     for dt in (0.001, 0.1):
         v = kd.ik.WholeBody(robot, [kd.tasks.MomentumTask(wanted)], [], damping=0.0).step(q, dt).v

@@ -38,7 +38,7 @@ def test_gains_are_those_of_a_riccati_recursion(dt: float, jerk: float) -> None:
     assert np.abs(residual).max() < 1e-7 * np.abs(preview.riccati).max()
 
 
-def test_no_control_is_cheaper_over_a_long_time() -> None:
+def test_no_control_has_a_lower_cost_over_a_long_time() -> None:
     """The controls of a long horizon by least squares, all at once, are those of preview control."""
     dt, jerk, n = 0.02, 1e-5, 240
     preview = PreviewControl.design(W, dt, horizon=2.4, jerk=jerk)

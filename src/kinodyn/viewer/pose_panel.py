@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import viser
 
@@ -14,7 +13,6 @@ from kinodyn.viewer.sliders import Sliders
 
 START, NEUTRAL, RANDOM = "initial", "neutral", "random"
 MAX_FRAMES = 200  # in the list of frames
-OnCheck: TypeAlias = Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]
 
 
 class PosePanel:

@@ -79,7 +79,7 @@ def test_errors_decay_like_an_oscillator_while_robot_and_target_move(kind: str) 
     np.testing.assert_allclose(second, expected, rtol=0, atol=2e-5 * (1 + np.abs(expected).max()))
 
 
-def test_a_gaze_is_turned_as_it_is_asked_to_be() -> None:
+def test_a_gaze_turns_at_the_desired_rate() -> None:
     robot = kd.load("panda")
     rng = np.random.default_rng(2)
     q, v = 0.5 * (robot.limits.lower + robot.limits.upper), 0.3 * rng.normal(size=7)

@@ -67,7 +67,7 @@ def test_wished_forces_are_given_where_tasks_leave_them_open(scene: Callable[...
     np.testing.assert_allclose(controller.solve(world.state()).forces[left.name], even.forces[left.name], atol=1e-6)
 
 
-def test_impossible_ticks_give_the_least_violation_and_name_it(scene: Callable[..., Any]) -> None:
+def test_infeasible_problems_give_the_least_violation_and_name_it(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     weak = world.controller(limits=[kd.limits.TorqueLimit(1e-3), kd.limits.AccelerationLimit(1.0)])
     result = weak.solve(world.state())

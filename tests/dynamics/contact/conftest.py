@@ -27,7 +27,7 @@ WALKERS = {
 
 @dataclass(frozen=True)
 class Walker:
-    """A robot at random states, without armature and damping, which not every judge knows."""
+    """A robot at random states, without armature and damping, which not every engine has."""
 
     robot: Robot
     feet: tuple[str, ...]

@@ -57,7 +57,7 @@ def add_bodies(spec: mujoco.MjSpec, robot: Robot) -> None:
 
 
 @dataclass
-class Judge:
+class MujocoReference:
     """The robot in MuJoCo, with a pair of sites for each constraint; those of `other` are moved to close it."""
 
     walker: Any
@@ -119,13 +119,13 @@ class Judge:
 
 
 @pytest.fixture(scope="module")
-def judge(walker: Any) -> Judge:
+def reference(walker: Any) -> MujocoReference:
     """Feet on the ground, and two links that hold each other where they are: hands, or opposite feet in the air."""
     feet = walker.contacts() if walker.flat else walker.contacts()[1:3]
     loop = kd.contact.Loop(*walker.pair, T_frame=kd.spatial.pose([0.05, 0.1, -0.02]))
     loop = loop.satisfied_at(walker.robot, walker.q)
     v = kd.contact.project_velocity(walker.robot, walker.q, walker.v, [*feet, loop])
-    return Judge(walker, feet, loop, v)
+    return MujocoReference(walker, feet, loop, v)
 
 
 def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
@@ -135,58 +135,58 @@ def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
     return M
 
 
-def test_rows_and_motion_from_rest_are_those_of_mujocos_numbers(judge: Judge) -> None:
-    walker, ties = judge.walker, [*judge.contacts, judge.loop]
+def test_rows_and_motion_from_rest_are_those_of_mujocos_numbers(reference: MujocoReference) -> None:
+    walker, ties = reference.walker, [*reference.contacts, reference.loop]
     still = np.zeros(walker.robot.nv)
     a, forces = kd.contact.dynamics(walker.robot, walker.q, still, walker.tau, ties)
     J = kd.contact.jacobian(walker.robot, walker.q, ties)
     assert (forces.rank == forces.rows).all()
     rows, accelerations, efforts = [], [], []
     for i in range(STATES):
-        data = judge.at(i, still)
+        data = reference.at(i, still)
         assert np.abs(data.efc_pos).max() < 1e-12
-        theirs = judge.rows(data)
-        rows.append((theirs @ judge.to.v_to(walker.q[i], np.eye(walker.robot.nv)).T).ravel())
+        theirs = reference.rows(data)
+        rows.append((theirs @ reference.to.v_to(walker.q[i], np.eye(walker.robot.nv)).T).ravel())
         n = len(theirs)
-        K = np.block([[mass_matrix(judge.model, data), -theirs.T], [theirs, np.zeros((n, n))]])
+        K = np.block([[mass_matrix(reference.model, data), -theirs.T], [theirs, np.zeros((n, n))]])
         x = np.linalg.solve(K, np.concatenate([data.qfrc_smooth, np.zeros(n)]))
-        accelerations.append(judge.to.a_from(walker.q[i], still, x[:-n]))
+        accelerations.append(reference.to.a_from(walker.q[i], still, x[:-n]))
         efforts.append(x[-n:])
     walker.assert_agree(J.reshape(STATES, -1), rows)
     walker.assert_agree(a, accelerations)
     walker.assert_agree(forces.vector, efforts)
 
 
-def test_our_forces_on_mujocos_free_bodies_give_our_accelerations_and_hold(judge: Judge) -> None:
-    walker, ties = judge.walker, [*judge.contacts, judge.loop]
-    a, forces = kd.contact.dynamics(walker.robot, walker.q, judge.v, walker.tau, ties)
+def test_our_forces_on_mujocos_free_bodies_give_our_accelerations_and_hold(reference: MujocoReference) -> None:
+    walker, ties = reference.walker, [*reference.contacts, reference.loop]
+    a, forces = kd.contact.dynamics(walker.robot, walker.q, reference.v, walker.tau, ties)
     accelerations = []
     for i in range(STATES):
-        data = judge.at(i, judge.v[i])
+        data = reference.at(i, reference.v[i])
         for k, tie in enumerate(ties):
             force = np.zeros(6)
             force[: forces[tie.name].shape[-1]] = forces[tie.name][i]
-            if tie is judge.loop:
+            if tie is reference.loop:
                 R = data.site(f"other_{k}").xmat.reshape(3, 3)
                 force = np.concatenate([R @ force[:3], R @ force[3:]])
             for end, sign in (("frame", 1.0), ("other", -1.0)):
                 site, effort = data.site(f"{end}_{k}"), sign * force
-                body = judge.model.site(f"{end}_{k}").bodyid[0]
-                mujoco.mj_applyFT(judge.model, data, effort[:3], effort[3:], site.xpos, body, data.qfrc_applied)
+                body = reference.model.site(f"{end}_{k}").bodyid[0]
+                mujoco.mj_applyFT(reference.model, data, effort[:3], effort[3:], site.xpos, body, data.qfrc_applied)
         data.eq_active[:] = 0
-        mujoco.mj_forward(judge.model, data)
-        accelerations.append(judge.to.a_from(walker.q[i], judge.v[i], data.qacc))
-        mujoco.mj_rnePostConstraint(judge.model, data)
-        assert_tied(judge, data, float(np.abs(data.qacc).max()))
+        mujoco.mj_forward(reference.model, data)
+        accelerations.append(reference.to.a_from(walker.q[i], reference.v[i], data.qacc))
+        mujoco.mj_rnePostConstraint(reference.model, data)
+        assert_tied(reference, data, float(np.abs(data.qacc).max()))
     walker.assert_agree(a, accelerations)
 
 
-def assert_tied(judge: Judge, data: mujoco.MjData, scale: float) -> None:
+def assert_tied(reference: MujocoReference, data: mujoco.MjData, scale: float) -> None:
     """Both sites of each pair accelerate alike: in all six directions, or in three."""
-    for k, whole in enumerate(judge.whole):
+    for k, whole in enumerate(reference.whole):
         pair = np.zeros((2, 6))
         for row, end in zip(pair, ("frame", "other"), strict=True):
-            site = judge.model.site(f"{end}_{k}").id
-            mujoco.mj_objectAcceleration(judge.model, data, mujoco.mjtObj.mjOBJ_SITE, site, row, 0)
+            site = reference.model.site(f"{end}_{k}").id
+            mujoco.mj_objectAcceleration(reference.model, data, mujoco.mjtObj.mjOBJ_SITE, site, row, 0)
         apart = pair[0] - pair[1]
         assert np.abs(apart[0 if whole else 3 :]).max() < 1e-8 * scale

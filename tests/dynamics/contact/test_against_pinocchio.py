@@ -26,7 +26,7 @@ POINT, WHOLE = pin.ContactType.CONTACT_3D, pin.ContactType.CONTACT_6D
 
 
 @dataclass
-class Judge:
+class PinocchioModel:
     """The same robot in Pinocchio, and its states in Pinocchio's coordinates."""
 
     walker: Any
@@ -67,12 +67,12 @@ class Judge:
 
 
 @pytest.fixture(scope="module")
-def judge(walker: Any) -> Judge:
+def peer(walker: Any) -> PinocchioModel:
     source = walker.robot.description.source
     base = pin.JointModelFreeFlyer()
     if source is None:
-        return Judge(walker, pin.buildModelFromXML(write_urdf(humanoid()), base))
-    return Judge(walker, pin.buildModelFromUrdf(str(source), base))
+        return PinocchioModel(walker, pin.buildModelFromXML(write_urdf(humanoid()), base))
+    return PinocchioModel(walker, pin.buildModelFromUrdf(str(source), base))
 
 
 def in_world_axes(walker: Any, forces: Array) -> Array:
@@ -82,73 +82,75 @@ def in_world_axes(walker: Any, forces: Array) -> Array:
 
 
 @pytest.mark.parametrize("reference", [ALIGNED, LOCAL], ids=str)
-def test_feet_at_rest_bear_what_pinocchio_says(judge: Judge, reference: pin.ReferenceFrame) -> None:
-    walker, contacts = judge.walker, judge.walker.contacts()
+def test_forces_on_feet_at_rest_are_those_of_pinocchio(peer: PinocchioModel, reference: pin.ReferenceFrame) -> None:
+    walker, contacts = peer.walker, peer.walker.contacts()
     v = kd.contact.project_velocity(walker.robot, walker.q, walker.v, contacts)
     a, forces = kd.contact.dynamics(walker.robot, walker.q, v, walker.tau, contacts)
-    models = judge.feet(WHOLE if walker.flat else POINT, reference)
-    expected = [judge.solve(i, v, models) for i in range(STATES)]
+    models = peer.feet(WHOLE if walker.flat else POINT, reference)
+    expected = [peer.solve(i, v, models) for i in range(STATES)]
     walker.assert_agree(a, [found for found, _ in expected])
     theirs = np.stack([force for _, force in expected])
     theirs = in_world_axes(walker, theirs) if reference == LOCAL else theirs
     walker.assert_agree(forces.vector, [force[:, : 6 if walker.flat else 3].ravel() for force in theirs])
 
 
-def test_moving_points_bear_what_pinocchio_says(judge: Judge) -> None:
-    walker, contacts = judge.walker, judge.walker.contacts(flat=False)
+def test_forces_on_moving_points_are_those_of_pinocchio(peer: PinocchioModel) -> None:
+    walker, contacts = peer.walker, peer.walker.contacts(flat=False)
     a, forces = kd.contact.dynamics(walker.robot, walker.q, walker.v, walker.tau, contacts)
-    expected = [judge.solve(i, walker.v, judge.feet(POINT, ALIGNED)) for i in range(STATES)]
+    expected = [peer.solve(i, walker.v, peer.feet(POINT, ALIGNED)) for i in range(STATES)]
     walker.assert_agree(a, [found for found, _ in expected])
     walker.assert_agree(forces.vector, [force[:, :3].ravel() for _, force in expected])
 
 
-def test_moving_feet_bear_what_pinocchios_solver_says(judge: Judge) -> None:
-    walker, model, data = judge.walker, judge.model, judge.data
+def test_forces_on_moving_feet_are_those_of_pinocchios_solver(peer: PinocchioModel) -> None:
+    walker, model, data = peer.walker, peer.model, peer.data
     feet = walker.feet if walker.flat else walker.feet[:1]  # two would lock all joints of a quadruped's legs
     contacts = [kd.contact.Contact(foot) for foot in feet]
     a, forces = kd.contact.dynamics(walker.robot, walker.q, walker.v, walker.tau, contacts)
     ids = [model.getFrameId(foot, pin.FrameType.BODY) for foot in feet]
     expected, efforts = [], []
     for i in range(STATES):
-        w = judge.to.v_to(walker.q[i], walker.v[i])
-        pin.computeJointJacobiansTimeVariation(model, data, judge.q[i], w)
+        w = peer.to.v_to(walker.q[i], walker.v[i])
+        pin.computeJointJacobiansTimeVariation(model, data, peer.q[i], w)
         pin.updateFramePlacements(model, data)
         J = np.vstack([pin.getFrameJacobian(model, data, k, ALIGNED) for k in ids])
         drift = np.concatenate([pin.getFrameJacobianTimeVariation(model, data, k, ALIGNED) @ w for k in ids])
-        x = pin.forwardDynamics(model, data, judge.q[i], w, judge.tau[i], J, drift)
-        expected.append(judge.to.a_from(walker.q[i], walker.v[i], x))
+        x = pin.forwardDynamics(model, data, peer.q[i], w, peer.tau[i], J, drift)
+        expected.append(peer.to.a_from(walker.q[i], walker.v[i], x))
         efforts.append(data.lambda_c.copy())
     walker.assert_agree(a, expected)
     walker.assert_agree(forces.vector, efforts)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.3])
-def test_impacts_are_those_of_pinocchio(judge: Judge, restitution: float) -> None:
-    walker, contacts = judge.walker, judge.walker.contacts()
+def test_impacts_are_those_of_pinocchio(peer: PinocchioModel, restitution: float) -> None:
+    walker, contacts = peer.walker, peer.walker.contacts()
     after, impulses = kd.contact.impact(walker.robot, walker.q, walker.v, contacts, restitution=restitution)
-    models = judge.feet(WHOLE if walker.flat else POINT, ALIGNED)
-    expected = [judge.solve(i, walker.v, models, restitution) for i in range(STATES)]
+    models = peer.feet(WHOLE if walker.flat else POINT, ALIGNED)
+    expected = [peer.solve(i, walker.v, models, restitution) for i in range(STATES)]
     walker.assert_agree(after, [found for found, _ in expected])
     walker.assert_agree(impulses.vector, [force[:, : 6 if walker.flat else 3].ravel() for _, force in expected])
 
 
 @pytest.mark.parametrize(("kind", "directions"), [(WHOLE, "x y z rx ry rz"), (POINT, "x y z")], ids=["whole", "point"])
-def test_a_loop_between_two_links_holds_as_in_pinocchio(judge: Judge, kind: pin.ContactType, directions: str) -> None:
+def test_a_loop_between_two_links_holds_as_in_pinocchio(
+    peer: PinocchioModel, kind: pin.ContactType, directions: str
+) -> None:
     """The links hold each other where they happen to be, while a foot is on the ground."""
-    walker, robot = judge.walker, judge.walker.robot
+    walker, robot = peer.walker, peer.walker.robot
     T_frame = kd.spatial.pose([0.05, 0.1, -0.02], kd.spatial.rot_x(0.4))
     open_loop = kd.contact.Loop(*walker.pair, T_frame=T_frame, directions=directions)
     loop = open_loop.satisfied_at(robot, walker.q)
     foot = kd.contact.Contact(walker.feet[1], kind="point", point=walker.point)
     v = kd.contact.project_velocity(robot, walker.q, walker.v, [loop, foot])
     a, forces = kd.contact.dynamics(robot, walker.q, v, walker.tau, [loop, foot])
-    one, two = (judge.frame(name) for name in walker.pair)
+    one, two = (peer.frame(name) for name in walker.pair)
     expected, loads, ground = [], [], []
     for i in range(STATES):
         places = one.placement * pin.SE3(loop.T_frame), two.placement * pin.SE3(loop.T_other[i])
         joints = one.parentJoint, places[0], two.parentJoint, places[1]
-        tied = pin.RigidConstraintModel(kind, judge.model, *joints, LOCAL)
-        found, force = judge.solve(i, v, [tied, judge.feet(POINT, ALIGNED)[1]])
+        tied = pin.RigidConstraintModel(kind, peer.model, *joints, LOCAL)
+        found, force = peer.solve(i, v, [tied, peer.feet(POINT, ALIGNED)[1]])
         expected.append(found), loads.append(force[0]), ground.append(force[1, :3])
     walker.assert_agree(a, expected)
     # closed, the two places have the same axes; Pinocchio tells the force in them

@@ -54,7 +54,7 @@ def test_the_jacobian_of_contacts_is_that_of_their_frames(stance: tuple[Robot, l
     np.testing.assert_allclose(kd.contact.jacobian(robot, q, contacts), expected, rtol=0, atol=1e-13)
 
 
-def test_corners_hold_a_foot_as_a_surface_does_with_the_shortest_forces(
+def test_corners_constrain_a_foot_like_a_surface_with_forces_of_least_norm(
     stance: tuple[Robot, list[kd.contact.Contact]],
 ) -> None:
     robot, (left, right) = stance

@@ -26,7 +26,7 @@ SETS = {
 
 
 @pytest.mark.parametrize("which", list(SETS))
-def test_impacts_of_many_places_lose_the_energy_that_restitution_says(which: str) -> None:
+def test_impacts_at_many_points_lose_the_energy_of_their_restitution(which: str) -> None:
     """What is lost is 1 - e^2 of the kinetic energy of the stopped directions, 0.5 x'^T (J M^-1 J^T)^-1 x'."""
     robot, contacts = kd.load("humanoid"), SETS[which]
     rng = np.random.default_rng(0)

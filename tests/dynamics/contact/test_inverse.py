@@ -126,7 +126,7 @@ def test_corners_share_the_load_and_add_up_to_the_same(humanoid: Stance) -> None
     assert effort.forces.rank == 12 and effort.forces.rows == 24
 
 
-def test_forces_of_a_programme_are_in_their_friction_cones(stance: Stance) -> None:
+def test_forces_of_a_qp_are_in_their_friction_cones(stance: Stance) -> None:
     q, v, a = stance.motions(20, 1e-2)
     effort = kd.contact.inverse(stance.robot, q, v, a, stance.contacts, **stance.qp)
     free = kd.contact.inverse(stance.robot, q, v, a, stance.contacts)
@@ -156,8 +156,8 @@ def test_no_other_split_of_the_load_costs_less(humanoid: Stance) -> None:
         desired_forces={"left_sole": [5.0, 0, 300.0, 0, 0, 0]},
     )  # fmt: skip
     J = kd.contact.jacobian(robot, q[0], humanoid.contacts)
-    wish = np.r_[5.0, 0, 300.0, np.zeros(9)]
-    slope = weights * (effort.forces.vector - wish) - 0.5 * J[:, 6:] @ effort.tau[6:]
+    desired = np.r_[5.0, 0, 300.0, np.zeros(9)]
+    slope = weights * (effort.forces.vector - desired) - 0.5 * J[:, 6:] @ effort.tau[6:]
     inner = np.linalg.svd(J[:, :6].T)[2][6:]  # forces that press one foot against the other
     np.testing.assert_allclose(inner @ slope, 0.0, atol=1e-7)
     assert np.abs(slope).max() > 1.0
@@ -228,15 +228,15 @@ def test_torques_stay_within_limits_or_the_joint_is_named(humanoid: Stance) -> N
     assert (np.abs(strong.tau) <= robot.limits.effort).all() and strong.status == "solved"
 
 
-def test_an_arm_pushes_on_a_wall_as_wished() -> None:
+def test_an_arm_pushes_on_a_wall_with_the_desired_force() -> None:
     robot = kd.load("panda")
     q, v = robot.neutral() + 0.3, np.zeros(7)
     wall = Contact("panda_hand_tcp", kind="point", normal=[-1.0, 0.0, 0.0], friction=0.4, name="tip")
-    wish = {"tip": np.array([-30.0, 5.0, 0.0])}
+    desired = {"tip": np.array([-30.0, 5.0, 0.0])}
     for method in ("least-norm", "qp"):
-        effort = kd.contact.inverse(robot, q, v, v, [wall], method=method, desired_forces=wish)
+        effort = kd.contact.inverse(robot, q, v, v, [wall], method=method, desired_forces=desired)
         assert_moves(robot, q, v, v, [wall], effort)
-        np.testing.assert_allclose(effort.forces["tip"], wish["tip"], atol=1e-9)
+        np.testing.assert_allclose(effort.forces["tip"], desired["tip"], atol=1e-9)
     pulling = kd.contact.inverse(robot, q, v, v, [wall], method="qp", desired_forces={"tip": [30.0, 0.0, 0.0]})
     np.testing.assert_allclose(pulling.forces["tip"], 0.0, atol=1e-9)
     sliding = kd.contact.inverse(

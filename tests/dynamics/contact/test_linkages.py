@@ -184,7 +184,7 @@ def test_a_four_bar_closes_where_the_closed_form_says(case: tuple[FourBar, Array
         np.testing.assert_allclose(np.exp(1j * turned_by), 1.0, atol=1e-9)
 
 
-def test_a_four_bar_moves_and_bears_as_the_closed_form_says(case: tuple[FourBar, Array]) -> None:
+def test_a_four_bar_has_the_motion_and_forces_of_the_closed_form(case: tuple[FourBar, Array]) -> None:
     bars, angles = case
     q, v, a, tau, motions = states(bars, angles)
     found, forces = kd.contact.dynamics(bars.robot, q, v, tau, [bars.loop])

@@ -65,7 +65,7 @@ def energy(robot: Robot, path: Array, rates: Array) -> Array:
     return kd.dynamics.kinetic_energy(robot, path, rates) + kd.dynamics.potential_energy(robot, path)
 
 
-def test_a_four_bar_turns_for_ever() -> None:
+def test_a_four_bar_stays_closed_over_many_turns() -> None:
     robot, loop = linkage("fixed", damping=0.0)
     q = kd.contact.project(robot, np.array([1.0, -1.2, -1.8]), [loop]).q
     turning = kd.contact.project_velocity(robot, q, np.array([1.0, 0.0, 0.0]), [loop])
@@ -100,7 +100,7 @@ def test_projection_moves_nothing_that_is_in_place() -> None:
     assert again.iterations == 0
 
 
-def test_projection_takes_the_shortest_way_by_mass() -> None:
+def test_projection_takes_the_shortest_step_in_the_metric_of_the_mass_matrix() -> None:
     """Onto two constraints from nearby: the step is M-orthogonal to every motion that keeps them."""
     robot = kd.load("humanoid")
     q = robot.configuration("standing")

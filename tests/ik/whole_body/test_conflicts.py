@@ -49,7 +49,7 @@ def test_the_elbow_at_its_limit_is_named(limits: tuple[float, float], target: tu
     assert "elbow" in str(conflict) and "short" in str(conflict)
 
 
-def test_a_stretched_arm_has_nobody_to_blame() -> None:
+def test_a_stretched_arm_has_a_conflict_without_opponents() -> None:
     result = kd.ik.WholeBody(arm(-np.inf, np.inf), [hand((3.0, 0.0))]).solve([0.3, 0.4], iterations=3000)
     assert result.status == "conflict"
     assert blamed(result) == {"hand": set()}
@@ -72,7 +72,7 @@ def test_two_tasks_that_pull_one_hand_apart_name_each_other(body: Any) -> None:
     assert blamed(result) == {"forward": {"back"}, "back": {"forward"}}
 
 
-def test_a_foot_that_must_stay_is_why_it_does_not_go(body: Any) -> None:
+def test_a_foot_that_must_stay_is_named_as_the_conflict(body: Any) -> None:
     foot, hand = body.feet[0], body.hands[0]
     tasks = [
         kd.tasks.FrameTask(foot, body.pose(foot, (0.1, 0.0, 0.0)), name="go"),
@@ -84,7 +84,7 @@ def test_a_foot_that_must_stay_is_why_it_does_not_go(body: Any) -> None:
     assert result.conflicts[0].missing == pytest.approx(0.1, abs=1e-6)
 
 
-def test_balance_is_why_the_mass_does_not_go(body: Any) -> None:
+def test_balance_is_named_as_the_conflict_of_the_com(body: Any) -> None:
     robot = body.robot
     target = kd.kinematics.com(robot, body.q) + [0.5, 0.0, 0.0]
     limits = [kd.limits.PositionLimit(), kd.limits.ComLimit(body.polygon())]
@@ -103,7 +103,7 @@ def test_a_polygon_out_of_reach_is_a_conflict_with_the_feet(person: Any) -> None
     assert result.conflicts[0].missing == pytest.approx(limit.excess(kd.kinematics.com(robot, result.q)), rel=1e-6)
 
 
-def test_a_limit_that_comes_later_is_not_to_blame(person: Any) -> None:
+def test_a_limit_of_lower_priority_is_not_named_as_a_conflict(person: Any) -> None:
     robot = person.robot
     limit = kd.limits.ComLimit(
         kd.kinematics.com(robot, person.q)[:2] + [[-1, -1], [0, -1], [0, 1], [-1, 1]], priority=2

@@ -15,10 +15,10 @@ def test_a_factor_on_all_weights_of_one_priority_does_not_matter(body: Any, fact
     robot = body.robot
     rng = np.random.default_rng(0)
     size = np.r_[np.zeros(6), np.full(robot.nv - 6, 0.4)]
-    wish = np.clip(
+    desired = np.clip(
         robot.integrate(body.q, size * rng.normal(size=(50, robot.nv))), robot.limits.lower, robot.limits.upper
     )
-    goal = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(wish)]).solve(body.q).q
+    goal = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(desired)]).solve(body.q).q
     hands = [kd.tasks.FrameTask(hand, kd.kinematics.pose(robot, goal, hand), weights=factor) for hand in body.hands]
     result = kd.ik.WholeBody(robot, [*body.stance(), *hands, kd.tasks.PostureTask(body.q)]).solve(body.q)
     assert result.success.mean() >= 0.98

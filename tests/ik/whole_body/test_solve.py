@@ -1,4 +1,4 @@
-"""Whole postures: both hands, both feet, balance and gaze on three humanoids, judged by Pinocchio."""
+"""Whole postures: both hands, both feet, balance and gaze on three humanoids, verified by Pinocchio."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinodyn.model.robot import Robot
 GOALS = 100
 
 
-class Judge:
+class PinocchioModel:
     """Forward kinematics by Pinocchio."""
 
     def __init__(self, robot: Robot) -> None:
@@ -36,8 +36,8 @@ class Judge:
 
 
 @pytest.fixture(scope="module")
-def judge(body: Any) -> Judge:
-    return Judge(body.robot)
+def peer(body: Any) -> PinocchioModel:
+    return PinocchioModel(body.robot)
 
 
 def reachable(body: Any, n: int, seed: int) -> Array:
@@ -45,9 +45,9 @@ def reachable(body: Any, n: int, seed: int) -> Array:
     rng = np.random.default_rng(seed)
     robot = body.robot
     size = np.r_[np.zeros(6), np.full(robot.nv - 6, 0.4)]
-    wish = robot.integrate(body.q, size * rng.normal(size=(n, robot.nv)))
-    wish = np.clip(wish, robot.limits.lower, robot.limits.upper)
-    made = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(wish)]).solve(body.q)
+    desired = robot.integrate(body.q, size * rng.normal(size=(n, robot.nv)))
+    desired = np.clip(desired, robot.limits.lower, robot.limits.upper)
+    made = kd.ik.WholeBody(robot, [*body.stance(), kd.tasks.PostureTask(desired)]).solve(body.q)
     assert made.success.all()
     return made.q
 
@@ -69,7 +69,7 @@ def gaze_angle(T: Array, target: Array) -> Array:
     return np.asarray(np.arctan2(np.linalg.norm(np.cross(T[..., :3, 0], way), axis=-1), (T[..., :3, 0] * way).sum(-1)))
 
 
-def test_random_reachable_postures_are_reached_as_pinocchio_sees_them(body: Any, judge: Judge) -> None:
+def test_random_reachable_postures_are_reached_as_pinocchio_sees_them(body: Any, peer: PinocchioModel) -> None:
     robot = body.robot
     goal = reachable(body, GOALS, 0)
     hands = {hand: kd.kinematics.pose(robot, goal, hand) for hand in body.hands}
@@ -89,14 +89,16 @@ def test_random_reachable_postures_are_reached_as_pinocchio_sees_them(body: Any,
     assert_within(robot, result.q)
     q = result.q[result.success]
     for hand, T in hands.items():
-        assert_there(judge.poses(q, hand), T[result.success])
+        assert_there(peer.poses(q, hand), T[result.success])
     for foot in body.feet:
-        assert_there(judge.poses(q, foot), np.broadcast_to(body.pose(foot), (len(q), 4, 4)))
-    assert (np.linalg.norm(judge.com(q)[:, :2] - com[result.success, :2], axis=-1) <= 1e-6).all()
-    assert (gaze_angle(judge.poses(q, body.head), seen[result.success]) <= 1e-6).all()
+        assert_there(peer.poses(q, foot), np.broadcast_to(body.pose(foot), (len(q), 4, 4)))
+    assert (np.linalg.norm(peer.com(q)[:, :2] - com[result.success, :2], axis=-1) <= 1e-6).all()
+    assert (gaze_angle(peer.poses(q, body.head), seen[result.success]) <= 1e-6).all()
 
 
-def test_both_hands_reach_forward_while_the_feet_stay_and_the_head_looks_at_a_hand(body: Any, judge: Judge) -> None:
+def test_both_hands_reach_forward_while_the_feet_stay_and_the_head_looks_at_a_hand(
+    body: Any, peer: PinocchioModel
+) -> None:
     robot = body.robot
     goal = reachable(body, 1, 7)[0]
     targets = [kd.kinematics.pose(robot, goal, hand) for hand in body.hands]
@@ -113,9 +115,9 @@ def test_both_hands_reach_forward_while_the_feet_stay_and_the_head_looks_at_a_ha
     assert result.success and result.status == "solved" and not result.conflicts
     q = result.q[None]
     for frame, T in zip((*body.hands, *body.feet), (*targets, *map(body.pose, body.feet)), strict=True):
-        assert_there(judge.poses(q, frame), T[None])
-    assert limit.excess(judge.com(q)) <= 1e-6
-    assert gaze_angle(judge.poses(q, body.head), seen) <= 1e-6
+        assert_there(peer.poses(q, frame), T[None])
+    assert limit.excess(peer.com(q)) <= 1e-6
+    assert gaze_angle(peer.poses(q, body.head), seen) <= 1e-6
     assert_within(robot, result.q)
 
 
