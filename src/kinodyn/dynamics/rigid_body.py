@@ -29,14 +29,13 @@ def inverse(
     ----------
     robot : Robot
     q, v, a : (..., nq), (..., nv), (..., nv)
-    wrenches
-        External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
+    wrenches : mapping of frame -> (..., 6), optional
+        External force [N] and moment [N m] at the frame's origin, in world axes.
     out : array, optional
 
     Returns
     -------
-    tau : (..., nv) array
-        [N m or N]
+    tau : (..., nv) array [N m or N]
 
     Notes
     -----
@@ -60,16 +59,13 @@ def forward(
     ----------
     robot : Robot
     q, v : (..., nq), (..., nv)
-    tau
-        Generalised forces `(..., nv)` [N m or N].
-    wrenches
-        External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
+    tau : (..., nv) [N m or N]
+    wrenches : as for `inverse`
     out : array, optional
 
     Returns
     -------
-    a : (..., nv) array
-        [rad/s^2 or m/s^2]
+    a : (..., nv) array [rad/s^2 or m/s^2]
 
     Raises
     ------
@@ -121,7 +117,7 @@ def coriolis_matrix(robot: Robot, q: ArrayLike, v: ArrayLike, *, out: Array | No
 
 
 def gravity(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
-    """Compute the generalised gravity forces, those that hold the robot at rest.
+    """Compute the generalised gravity forces, which balance the weight at rest.
 
     Parameters
     ----------
@@ -131,8 +127,7 @@ def gravity(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
 
     Returns
     -------
-    g : (..., nv) array
-        [N m or N]
+    g : (..., nv) array [N m or N]
     """
     return _core.gravity(robot, q, out)
 
@@ -146,14 +141,12 @@ def bias(
     ----------
     robot : Robot
     q, v : (..., nq), (..., nv)
-    wrenches
-        External wrenches by frame: force [N] and moment [N m] `(..., 6)` at the frame's origin, in world axes.
+    wrenches : as for `inverse`
     out : array, optional
 
     Returns
     -------
-    h : (..., nv) array
-        [N m or N]
+    h : (..., nv) array [N m or N]
     """
     return _core.bias(robot, q, v, wrenches, out)
 
@@ -168,8 +161,7 @@ def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
 
     Returns
     -------
-    energy : (...) array
-        [J]
+    energy : (...) array [J]
     """
     return _core.energy(robot, q, v)[0]
 
@@ -236,8 +228,7 @@ def forward_derivatives(
     ----------
     robot : Robot
     q, v : (..., nq), (..., nv)
-    tau
-        Generalised forces `(..., nv)` [N m or N].
+    tau : (..., nv) [N m or N]
     out : three arrays, optional
 
     Returns

@@ -210,8 +210,7 @@ def com(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Array:
 
     Returns
     -------
-    p_world_com : (..., 3) array
-        [m]
+    p_world_com : (..., 3) array [m]
     """
     return _core.com(robot, q, out)
 

@@ -46,8 +46,7 @@ def log3(rotation: MatrixLike) -> Array:
 
     Parameters
     ----------
-    rotation
-        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
+    rotation : (..., 3, 3), SciPy Rotation, or (..., 4, 4)
 
     Returns
     -------

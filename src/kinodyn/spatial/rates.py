@@ -68,8 +68,7 @@ def euler_rates(angles: ArrayLike, omega: ArrayLike, order: str = "ZYX", referen
 
     Returns
     -------
-    rates : (..., 3) array
-        [rad/s]
+    rates : (..., 3) array [rad/s]
 
     Raises
     ------
@@ -116,8 +115,7 @@ def quaternion_rates(quaternion: ArrayLike, omega: ArrayLike, reference: Referen
 
     Returns
     -------
-    rates : (..., 4) array
-        [1/s]
+    rates : (..., 4) array [1/s]
 
     Examples
     --------
@@ -157,8 +155,7 @@ def rotation_vector_rates(rotation_vector: ArrayLike, omega: ArrayLike, referenc
 
     Returns
     -------
-    rates : (..., 3) array
-        [rad/s]
+    rates : (..., 3) array [rad/s]
 
     Raises
     ------
@@ -178,8 +175,7 @@ def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
 
     Parameters
     ----------
-    rotation
-        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
+    rotation : (..., 3, 3), SciPy Rotation, or (..., 4, 4)
     parameters
         An order of Euler angles such as "ZYX", "rotation_vector", or "quaternion" (x y z w): the parameters of
         `as_euler`, `log3` and `as_quaternion`.

@@ -20,8 +20,7 @@ def rot_x(angle: ArrayLike) -> Array:
 
     Parameters
     ----------
-    angle
-        Angles `(...)` [rad].
+    angle : (...) [rad]
 
     Returns
     -------
@@ -35,8 +34,7 @@ def rot_y(angle: ArrayLike) -> Array:
 
     Parameters
     ----------
-    angle
-        Angles `(...)` [rad].
+    angle : (...) [rad]
 
     Returns
     -------
@@ -50,8 +48,7 @@ def rot_z(angle: ArrayLike) -> Array:
 
     Parameters
     ----------
-    angle
-        Angles `(...)` [rad].
+    angle : (...) [rad]
 
     Returns
     -------
@@ -80,8 +77,7 @@ def as_quaternion(rotation: MatrixLike) -> Array:
 
     Parameters
     ----------
-    rotation
-        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
+    rotation : (..., 3, 3), SciPy Rotation, or (..., 4, 4)
 
     Returns
     -------
@@ -103,8 +99,7 @@ def from_angle_axis(angle: ArrayLike, axis: ArrayLike) -> Array:
 
     Parameters
     ----------
-    angle
-        Angles `(...)` [rad].
+    angle : (...) [rad]
     axis
         Unit vectors `(..., 3)`.
 
@@ -121,8 +116,7 @@ def as_angle_axis(rotation: MatrixLike) -> tuple[Array, Array]:
 
     Parameters
     ----------
-    rotation
-        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
+    rotation : (..., 3, 3), SciPy Rotation, or (..., 4, 4)
 
     Returns
     -------
@@ -174,8 +168,7 @@ def as_euler(rotation: MatrixLike, order: str = "ZYX") -> Array:
 
     Parameters
     ----------
-    rotation
-        Matrices `(..., 3, 3)`, a SciPy `Rotation`, or poses.
+    rotation : (..., 3, 3), SciPy Rotation, or (..., 4, 4)
     order
         Order of the axes, as in `from_euler`.
 

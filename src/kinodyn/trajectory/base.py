@@ -71,8 +71,7 @@ class JointTrajectory(ABC):
     ----------
     space : Space
         Configuration space: of the robot, or of vectors.
-    duration : float
-        [s]
+    duration : float [s]
     robot : Robot or None
     """
 

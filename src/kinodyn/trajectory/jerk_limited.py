@@ -38,20 +38,17 @@ def jerk_limited(
     Parameters
     ----------
     q0, q1 : (nq,)
-        First and last configuration.
     acceleration, jerk : () or (nv,), or dict of joint -> limit
         [rad/s^2, m/s^2] and [rad/s^3, m/s^3].
     velocity : () or (nv,), or dict of joint -> limit, optional
         [rad/s, m/s]; by default the robot's.
-    v0, v1, a0, a1 : (nv,), optional
-        Velocities and accelerations at the ends; zero by default.
+    v0, v1, a0, a1 : (nv,), zero by default
     duration : float, optional
         A duration longer than the least [s].
     synchronise : "time", "phase" or "none"
         "time": all joints end together; "phase": on a straight line too, where the states allow; "none": each joint
         takes its own least time.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------

@@ -71,7 +71,6 @@ class OnlineTrajectory:
     budget : float
         Largest planning time [s]. A plan that takes longer is dropped, since the robot has moved on.
     robot : Robot, optional
-        Without it q is a plain vector.
     clock : function
         Measures the planning time; replaced in tests.
 

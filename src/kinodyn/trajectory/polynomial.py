@@ -34,13 +34,9 @@ def cubic(
     Parameters
     ----------
     q0, q1 : (nq,)
-        First and last configuration.
-    duration : float
-        [s]
-    v0, v1 : (nv,), optional
-        Velocities at the ends; zero by default.
+    duration : float [s]
+    v0, v1 : (nv,), zero by default
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------
@@ -73,13 +69,9 @@ def quintic(
     Parameters
     ----------
     q0, q1 : (nq,)
-        First and last configuration.
-    duration : float
-        [s]
-    v0, v1, a0, a1 : (nv,), optional
-        Velocities and accelerations at the ends; zero by default.
+    duration : float [s]
+    v0, v1, a0, a1 : (nv,), zero by default
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------
@@ -111,11 +103,8 @@ def minimum_jerk(q0: ArrayLike, q1: ArrayLike, duration: float, *, robot: Robot 
     Parameters
     ----------
     q0, q1 : (nq,)
-        First and last configuration.
-    duration : float
-        [s]
+    duration : float [s]
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------
@@ -144,7 +133,6 @@ def hermite(
     a : (n, nv), optional
         Accelerations: with them quintics, without cubics, whose acceleration jumps.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------
@@ -169,7 +157,6 @@ def polynomial(conditions: Sequence[Condition], *, robot: Robot | None = None) -
         give degree n - 1. Times are 0 or later [s]. For ball and floating joints orders up to 2 are allowed, each with
         all lower orders at the same time.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------

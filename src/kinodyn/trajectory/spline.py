@@ -40,7 +40,6 @@ def cubic_spline(
     Parameters
     ----------
     waypoints : (n, nq)
-        Configurations.
     times : (n,), optional
         From 0, increasing [s]. Without them they come from `waypoint_times` and are stretched by one factor until the
         limits are just met. Without any limit, the mean speed is 1.
@@ -53,7 +52,6 @@ def cubic_spline(
     velocity, acceleration : () or (nv,), or dict of joint -> limit, optional
         Instead of times; velocity limits are the robot's by default.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------
@@ -97,7 +95,6 @@ def quintic_spline(
     Parameters
     ----------
     waypoints : (n, nq)
-        Configurations.
     times : (n,), optional
         From 0, increasing [s]. Without them they come from `waypoint_times` and are stretched by one factor until the
         limits are just met. Without any limit, the mean speed is 1.
@@ -109,7 +106,6 @@ def quintic_spline(
     velocity, acceleration : () or (nv,), or dict of joint -> limit, optional
         Instead of times; velocity limits are the robot's by default.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------
@@ -134,11 +130,9 @@ def waypoint_times(
     Parameters
     ----------
     waypoints : (n, nq)
-        Configurations.
     velocity, acceleration : () or (nv,), or dict of joint -> limit, optional
         Velocity limits are the robot's by default.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------

@@ -90,7 +90,6 @@ def time_optimal(
     grid : int
         Initial number of grid intervals.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------

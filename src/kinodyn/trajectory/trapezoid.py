@@ -38,18 +38,15 @@ def trapezoid(
     Parameters
     ----------
     q0, q1 : (nq,)
-        First and last configuration.
     acceleration : () or (nv,), or dict of joint -> limit
         [rad/s^2, m/s^2]
     velocity : () or (nv,), or dict of joint -> limit, optional
         [rad/s, m/s]; by default the robot's.
-    v0, v1 : (nv,), optional
-        Velocities at the ends; zero by default.
+    v0, v1 : (nv,), zero by default
     duration : float, optional
         A duration longer than the least [s]. From a moving start some durations are impossible; the error then names
         the next possible one.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------

@@ -74,17 +74,14 @@ def jerk_limited_waypoints(
     Parameters
     ----------
     waypoints : (n, nq)
-        Configurations.
     acceleration, jerk : () or (nv,), or dict of joint -> limit
         [rad/s^2, m/s^2] and [rad/s^3, m/s^3].
     velocity : () or (nv,), or dict of joint -> limit, optional
         [rad/s, m/s]; by default the robot's.
-    v0, v1 : (nv,), optional
-        Velocities at the ends; zero by default.
+    v0, v1 : (nv,), zero by default
     sweeps : int
         Largest number of sweeps of the search over all waypoints; 0 stops at each.
     robot : Robot, optional
-        Without it q is a plain vector.
 
     Returns
     -------

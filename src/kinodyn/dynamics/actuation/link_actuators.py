@@ -69,8 +69,7 @@ class _LinkActuator(ABC):
 
         Returns
         -------
-        tau : (..., nv) array
-            [N m or N]
+        tau : (..., nv) array [N m or N]
         """
         result: Array = np.einsum("...ij,...i->...j", self.rows(robot, q), self._effort(effort))
         return result
@@ -205,8 +204,7 @@ class TorqueMotor(_LinkActuator):
         ----------
         robot : Robot
         q : (..., nq)
-        effort
-            Torques `(...)` [N m].
+        effort : (...) [N m]
 
         Returns
         -------
@@ -274,8 +272,7 @@ class Piston(_LinkActuator):
 
         Returns
         -------
-        length : (...) array
-            [m]
+        length : (...) array [m]
         """
         p_a, p_b = self.ends(robot, q)
         result: Array = np.linalg.norm(p_b - p_a, axis=-1)
@@ -309,8 +306,7 @@ class Piston(_LinkActuator):
         ----------
         robot : Robot
         q : (..., nq)
-        effort
-            Forces `(...)` [N].
+        effort : (...) [N]
 
         Returns
         -------

@@ -56,8 +56,7 @@ class Coupling(ABC):
         Parameters
         ----------
         q : (..., joints) [rad or m]
-        rate
-            Joint rates `(..., joints)`.
+        rate : (..., joints)
 
         Returns
         -------
@@ -71,8 +70,7 @@ class Coupling(ABC):
         Parameters
         ----------
         q : (..., joints) [rad or m]
-        rate
-            Motor rates `(..., motors)`.
+        rate : (..., motors)
 
         Returns
         -------
@@ -91,13 +89,11 @@ class Coupling(ABC):
         Parameters
         ----------
         q : (..., joints) [rad or m]
-        torque
-            Motor torques `(..., motors)` [N m or N].
+        torque : (..., motors) [N m or N]
 
         Returns
         -------
-        joint_torque : (..., joints) array
-            [N m or N]
+        joint_torque : (..., joints) array [N m or N]
         """
         return _times(np.swapaxes(self.jacobian(q), -1, -2), numbers("torque", torque, self.motors))
 
@@ -107,13 +103,11 @@ class Coupling(ABC):
         Parameters
         ----------
         q : (..., joints) [rad or m]
-        torque
-            Joint torques `(..., joints)` [N m or N].
+        torque : (..., joints) [N m or N]
 
         Returns
         -------
-        motor_torque : (..., motors) array
-            [N m or N]
+        motor_torque : (..., motors) array [N m or N]
 
         Raises
         ------
@@ -133,8 +127,7 @@ class Coupling(ABC):
 
         Returns
         -------
-        inertia : (..., joints, joints) array
-            [kg m^2]
+        inertia : (..., joints, joints) array [kg m^2]
         """
         G = self.jacobian(q)
         result: Array = np.swapaxes(G, -1, -2) @ (numbers("rotors", rotors, self.motors)[..., None] * G)

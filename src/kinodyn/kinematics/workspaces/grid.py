@@ -123,8 +123,7 @@ class Workspace:
 
         Returns
         -------
-        points : (n, 3) array
-            [m]
+        points : (n, 3) array [m]
         """
         chosen = self.reachable if mask is None else np.asarray(mask)
         if chosen.dtype != bool or chosen.shape != self.counts.shape:

@@ -66,7 +66,6 @@ def line(
     Parameters
     ----------
     T0, T1 : (4, 4)
-        Poses T_world_frame.
     limits : CartesianLimits, optional
         The motion is as fast as they allow. Without them a duration is needed.
     duration : float, optional
@@ -109,7 +108,6 @@ def screw(
     Parameters
     ----------
     T0, T1 : (4, 4)
-        Poses T_world_frame.
     limits, duration, law
         As in `line`.
 

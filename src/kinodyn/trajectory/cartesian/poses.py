@@ -41,8 +41,7 @@ class PoseTrajectory(ABC):
 
     Attributes
     ----------
-    duration : float
-        [s]
+    duration : float [s]
     """
 
     duration: float
