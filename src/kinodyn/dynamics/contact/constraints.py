@@ -1,4 +1,4 @@
-"""What holds a robot: places that touch the world, and loops that close between two of its frames."""
+"""Constraints of a robot: contacts of its frames with the world, and loops between two of its frames."""
 
 from __future__ import annotations
 

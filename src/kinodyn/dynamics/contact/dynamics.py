@@ -1,7 +1,7 @@
 """Constrained forward dynamics, constraint forces and impacts.
 
-The core (`cpp/kernels/contact.cpp`) solves J M^-1 J^T f = wanted - J a_free, with the shortest f where constraints are
-redundant.
+The core (`cpp/kernels/constrained_dynamics.cpp`) solves J M^-1 J^T f = desired - J a_free, with f of least norm where
+constraints are redundant.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def impact(
     v : (..., nv)
         Velocities before the impact.
     contacts : sequence of Constraint
-        Contacts that hit, and contacts and loops that hold.
+        Contacts that hit, and contacts and loops that are already closed.
     restitution : (...)
         Share of the velocity with which constrained directions rebound, from 0 (they stop) to 1.
 
