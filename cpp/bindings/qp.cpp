@@ -90,7 +90,8 @@ class Qp {
     nb::object arrays() const { return nb::make_tuple(H, g, A, upper, lower, sense); }
 
     bool convex() const {
-        std::vector<double> scratch(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_));
+        thread_local std::vector<double> scratch;  // grows to the largest program, and is not touched anew by every one
+        scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_)));
         return is_convex(view(), scratch.data());
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -71,21 +72,21 @@ double median_side(const QpView& qp, const double* lower, const double* upper) {
 
 bool all_finite(const double* values, std::ptrdiff_t size) {
     constexpr double largest = 1e60;
-    double wrong = 0;
-#pragma omp simd reduction(+ : wrong)
-    for (std::ptrdiff_t k = 0; k < size; ++k) wrong += std::fabs(values[k]) <= largest ? 0.0 : 1.0;
+    std::int64_t wrong = 0;
+#pragma omp simd reduction(| : wrong)
+    for (std::ptrdiff_t k = 0; k < size; ++k) wrong |= std::fabs(values[k]) <= largest ? 0 : 1;
     return wrong == 0;
 }
 
 bool is_symmetric(const double* H, int n) {
     constexpr double tolerance = 1e-6;
-    double largest = 0, skewness = 0;
-#pragma omp simd reduction(max : largest)
+    double skewness = 0;
+    for (int i = 0; i < n; ++i)
+        for (int k = 0; k < i; ++k)
+            if (H[i * n + k] != H[k * n + i]) skewness = std::max(skewness, std::fabs(H[i * n + k] - H[k * n + i]));
+    if (skewness == 0) return true;
+    double largest = 0;
     for (int k = 0; k < n * n; ++k) largest = std::max(largest, std::fabs(H[k]));
-    for (int i = 0; i < n; ++i) {
-#pragma omp simd reduction(max : skewness)
-        for (int k = 0; k < i; ++k) skewness = std::max(skewness, std::fabs(H[i * n + k] - H[k * n + i]));
-    }
     return skewness <= tolerance * largest;
 }
 

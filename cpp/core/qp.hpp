@@ -1,5 +1,5 @@
 // Convex quadratic programs, min 1/2 x'Hx + g'x subject to lower <= x <= upper and rows_lower <= A x <= rows_upper:
-// scaling to numbers near 1, and how far a point is from the conditions of optimality.
+// scaling to numbers near 1, and the residuals of the KKT conditions at a point.
 #pragma once
 
 namespace kinodyn {
@@ -20,7 +20,7 @@ struct ScaledQp {
     bool has_cost;  // false: H and g are 0, and any feasible point is a minimum
 };
 
-// Each condition of optimality (Karush, Kuhn, Tucker) as a share of the numbers that meet in it.
+// Residuals of the Karush-Kuhn-Tucker (KKT) conditions, relative to the magnitude of the terms of each.
 struct QpResiduals {
     double primal;           // violation of rows and bounds
     double dual;             // gradient of the Lagrangian

@@ -41,7 +41,7 @@ def capture_distance(
 
     Notes
     -----
-    d_0 = r, d_N = (L - r + d_(N-1)) exp(-omega T) + r; without end L e^(-omega T) / (1 - e^(-omega T)) + r.
+    d_0 = r, d_N = (L - r + d_(N-1)) exp(-omega T) + r; d_inf = L e^(-omega T) / (1 - e^(-omega T)) + r.
 
     Examples
     --------

@@ -53,9 +53,9 @@ class ContactEKF:
     ----------
     R : (3, 3)
         R_world_base.
-    arms : (2 + n, 3)
+    vectors : (2 + n, 3)
         Velocity of the base, its position, positions of the contacts, in the world.
-    turned : (m, 3, 3)
+    contact_rotations : (m, 3, 3)
         Rotations of the flat contacts in the world.
     gyro_bias, accelerometer_bias : (3,)
         In base axes.
@@ -68,7 +68,8 @@ class ContactEKF:
         self._flat = slice(None) if all(flat) else np.array(self.flat, dtype=int)  # a slice is faster
         places, turns = 9 + 3 * n, 9 + 3 * n + 3 * len(self.flat)
         self.noise, self.gravity, self.n, self.size = noise, np.array(gravity), n, turns + 6
-        self.R, self.arms, self.turned = np.eye(3), np.zeros((2 + n, 3)), np.tile(_EYE, (len(self.flat), 1, 1))
+        self.R, self.vectors = np.eye(3), np.zeros((2 + n, 3))
+        self.contact_rotations = np.tile(_EYE, (len(self.flat), 1, 1))
         self.gyro_bias: Array = np.zeros(3)
         self.accelerometer_bias: Array = np.zeros(3)
         self._places, self._turns = slice(9, places), slice(places, turns)
@@ -80,67 +81,67 @@ class ContactEKF:
         self._y = np.zeros(turns - 9)
         self._known: dict[tuple[int, ...], Measurement] = {}
         self._step: object = None
-        self._wander = np.zeros(self.size)
+        self._process_noise = np.zeros(self.size)
 
     def reset(self, R: Array, velocity: Array, position: Array, deviation: Array) -> None:
         """Restart without contacts, from a base with standard deviations (3,) of rotation, velocity and position."""
         self.R = np.array(R)
-        self.arms[0], self.arms[1] = velocity, position
+        self.vectors[0], self.vectors[1] = velocity, position
         self.gyro_bias[:] = self.accelerometer_bias[:] = 0.0
         start = np.zeros(self.size)
         start[:9] = np.repeat(deviation, 3)
         start[self._gyro], start[self._accelerometer] = self.noise.gyro_bias, self.noise.accelerometer_bias
         # the invariant error of velocity and position excludes the part that is due to the rotation
         T = np.eye(self.size)
-        T[3:9, :3] = (self.arms[:2] @ _SKEW).reshape(-1, 3)
+        T[3:9, :3] = (self.vectors[:2] @ _SKEW).reshape(-1, 3)
         self.P[:] = (T * start**2) @ T.T
 
-    def predict(self, dt: float, acceleration: Array, angular_velocity: Array, creep: tuple[float, ...]) -> None:
-        """Integrate the IMU over dt [s]; `creep` (n,) are factors on the random walk of the contacts."""
+    def predict(self, dt: float, acceleration: Array, angular_velocity: Array, slip_scale: tuple[float, ...]) -> None:
+        """Integrate the IMU over dt [s]; `slip_scale` (n,) are factors on the random walk of the contacts."""
         half = rotation((0.5 * dt) * (angular_velocity - self.gyro_bias))
         R_middle = self.R @ half
-        self._spread(dt, creep)
+        self._propagate_covariance(dt, slip_scale)
         change = dt * (R_middle @ (acceleration - self.accelerometer_bias) + self.gravity)
-        self.arms[1] += dt * (self.arms[0] + 0.5 * change)
-        self.arms[0] += change
+        self.vectors[1] += dt * (self.vectors[0] + 0.5 * change)
+        self.vectors[0] += change
         self.R = R_middle @ half
 
-    def _spread(self, dt: float, creep: tuple[float, ...]) -> None:
+    def _propagate_covariance(self, dt: float, slip_scale: tuple[float, ...]) -> None:
         """Propagate the covariance, P <- F P F^T + Q, with F = exp(A dt) to sufficient order."""
-        if self._step != (dt, creep):
-            self._step = (dt, creep)
-            self._set_step(dt, np.array(creep))
+        if self._step != (dt, slip_scale):
+            self._step = (dt, slip_scale)
+            self._set_step(dt, np.array(slip_scale))
         F, R, moved, size = self._transition, -dt * self.R, self._places.stop, self.size
         F[:3, self._gyro] = F[3:6, self._accelerometer] = R
-        F[3:moved, self._gyro] = (self.arms @ _SKEW).reshape(-1, 3) @ R
+        F[3:moved, self._gyro] = (self.vectors @ _SKEW).reshape(-1, 3) @ R
         gyro = np.multiply(F[:moved, self._gyro], self.noise.gyro, out=F[:moved, size:])  # enters like its bias
         np.matmul(F[:, :size], self.P, out=self._work[:, :size])
         self._work[:moved, size:] = gyro
         np.matmul(self._work, F.T, out=self.P)
-        self._diagonal += self._wander
+        self._diagonal += self._process_noise
 
-    def _set_step(self, dt: float, creep: Array) -> None:
+    def _set_step(self, dt: float, slip_scale: Array) -> None:
         """Fill the constant parts: those of F that are due to gravity, and the process noise."""
-        F, noise, wander = self._transition, self.noise, self._wander
+        F, noise, Q = self._transition, self.noise, self._process_noise
         g = (self.gravity @ _SKEW).reshape(3, 3)
         F[3:6, :3], F[6:9, :3], F[6:9, 3:6] = dt * g, (0.5 * dt * dt) * g, dt * _EYE
-        wander[3:6], wander[6:9] = (noise.accelerometer * dt) ** 2, 0.25 * (noise.accelerometer * dt * dt) ** 2
-        often = dt * creep * creep
-        wander[self._places] = np.repeat(noise.slip**2 * often, 3)
-        wander[self._turns] = np.repeat(noise.roll**2 * often[self.flat], 3)
-        wander[self._gyro], wander[self._accelerometer] = dt * noise.gyro_drift**2, dt * noise.accelerometer_drift**2
+        Q[3:6], Q[6:9] = (noise.accelerometer * dt) ** 2, 0.25 * (noise.accelerometer * dt * dt) ** 2
+        scale = dt * slip_scale * slip_scale
+        Q[self._places] = np.repeat(noise.slip**2 * scale, 3)
+        Q[self._turns] = np.repeat(noise.roll**2 * scale[self.flat], 3)
+        Q[self._gyro], Q[self._accelerometer] = dt * noise.gyro_drift**2, dt * noise.accelerometer_drift**2
 
     def add_contact(self, contact: int, T_base_contact: Array) -> None:
         """Start a contact at its measured pose (4, 4) in the base."""
         self.R = orthonormalised(self.R)
-        self.arms[2 + contact] = self.arms[1] + self.R @ T_base_contact[:3, 3]
-        self._tie(self._places.start + 3 * contact, slice(6, 9), self.noise.foot_position)
+        self.vectors[2 + contact] = self.vectors[1] + self.R @ T_base_contact[:3, 3]
+        self._copy_error(self._places.start + 3 * contact, slice(6, 9), self.noise.foot_position)
         if contact in self.flat:
             k = self.flat.index(contact)
-            self.turned[k] = self.R @ T_base_contact[:3, :3]
-            self._tie(self._turns.start + 3 * k, slice(0, 3), self.noise.foot_rotation)
+            self.contact_rotations[k] = self.R @ T_base_contact[:3, :3]
+            self._copy_error(self._turns.start + 3 * k, slice(0, 3), self.noise.foot_rotation)
 
-    def _tie(self, row: int, base: slice, deviation: float) -> None:
+    def _copy_error(self, row: int, base: slice, deviation: float) -> None:
         """Copy the error of three rows to three others, plus an independent deviation."""
         rows = slice(row, row + 3)
         self.P[rows, :] = self.P[base, :]
@@ -149,7 +150,7 @@ class ContactEKF:
 
     def correct_by_plane(self, contact: int, normal: Array, offset: float) -> None:
         """Correct by the knowledge that a contact lies in the plane normal . x = offset."""
-        place = self.arms[2 + contact]
+        place = self.vectors[2 + contact]
         H = np.zeros((1, self.size))
         H[0, :3] = (place @ _SKEW).reshape(3, 3) @ normal  # place x normal
         H[0, 9 + 3 * contact : 12 + 3 * contact] = normal
@@ -179,9 +180,9 @@ class ContactEKF:
         """Compute the innovation (3 n + 3 m,) in world axes: measured minus expected poses of the contacts."""
         y, count = self._y, 3 * self.n
         seen = self.R @ T_base_contacts[:, :3]
-        np.add(seen[:, :, 3], self.arms[1] - self.arms[2:], out=y[:count].reshape(-1, 3))
+        np.add(seen[:, :, 3], self.vectors[1] - self.vectors[2:], out=y[:count].reshape(-1, 3))
         if self.flat:
-            M = seen[self._flat, :, :3] @ self.turned.transpose(0, 2, 1)
+            M = seen[self._flat, :, :3] @ self.contact_rotations.transpose(0, 2, 1)
             # for small angles the sine replaces the angle
             np.matmul(M.reshape(-1, 9), _UNSKEW, out=y[count:].reshape(-1, 3))
         return y
@@ -197,31 +198,31 @@ class ContactEKF:
         _, solved, info = lapack.dposv(S, sides)
         if info != 0:
             raise SingularError("the covariance is not positive definite any more; reset the estimator")
-        away = solved[:, size]
-        if y.dot(away) > gate * gate:  # necessary for a single row to exceed the gate
+        weighted = solved[:, size]  # S^-1 y
+        if y.dot(weighted) > gate * gate:  # necessary for a single row to exceed the gate
             off = y * y > gate * gate * S.diagonal()
             if off.any():
                 return sorted(set(measured.owner[off].tolist()))
         work = np.subtract(P, HP.T @ solved[:, :size], out=self._work[:, :size])
         np.add(work, work.T, out=P)
         P *= 0.5
-        self._move(away @ HP)
+        self._retract(weighted @ HP)
         return []
 
-    def _move(self, e: Array) -> None:
+    def _retract(self, e: Array) -> None:
         """Multiply the estimate by exp(e), to second order because e is small."""
         turn, half = rotation(e[:3]), _EYE - 0.5 * (e[:3] @ _SKEW).reshape(3, 3)
-        self.arms = self.arms @ turn.T + e[3 : self._places.stop].reshape(-1, 3) @ half
+        self.vectors = self.vectors @ turn.T + e[3 : self._places.stop].reshape(-1, 3) @ half
         self.R = turn @ self.R
         if self.flat:
             A = (e[self._turns].reshape(-1, 3) @ _SKEW).reshape(-1, 3, 3)
-            self.turned += A @ (self.turned + 0.5 * (A @ self.turned))
+            self.contact_rotations += A @ (self.contact_rotations + 0.5 * (A @ self.contact_rotations))
         self.gyro_bias += e[self._gyro]
         self.accelerometer_bias += e[self._accelerometer]
 
     def deviation(self) -> Array:
         """Compute the standard deviations (9,) of rotation, velocity and position in world axes."""
         T = np.eye(9)
-        T[3:, :3] = -(self.arms[:2] @ _SKEW).reshape(-1, 3)
+        T[3:, :3] = -(self.vectors[:2] @ _SKEW).reshape(-1, 3)
         result: Array = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", T, self.P[:9, :9], T), 0.0))
         return result

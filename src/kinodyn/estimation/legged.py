@@ -89,7 +89,7 @@ class LeggedEstimator:
         self._frames = [robot.frame_index(foot.frame) for foot in self.feet]
         self._soles = np.array([foot.T_frame_sole for foot in self.feet])
         self._since: list[float | None] = [None] * len(self.feet)  # time since touchdown [s]; None in the air
-        self._creep = (0.0,) * len(self.feet)
+        self._slip_scale = (0.0,) * len(self.feet)
         self._index = {foot.frame: k for k, foot in enumerate(self.feet)}
         self._in_base, self._v = robot.neutral(), np.zeros(robot.nv)
         self.reset(robot.neutral())
@@ -119,7 +119,7 @@ class LeggedEstimator:
             raise InputError(f"deviation must be three standard deviations of 0 or more, got {deviation!r}")
         R = kinematics.pose(self.robot, q, self.robot.joints[0].child)[:3, :3]
         self._filter.reset(R, R @ v[:3], q[:3], known)
-        self._since, self._creep = [None] * len(self.feet), (0.0,) * len(self.feet)
+        self._since, self._slip_scale = [None] * len(self.feet), (0.0,) * len(self.feet)
         self._q, self._v = q, v
 
     @property
@@ -186,7 +186,7 @@ class LeggedEstimator:
         if not 0 < dt < np.inf:
             raise InputError(f"dt must be a finite time above 0 [s], got {dt!r}")
         loads = self._loads(wrenches)
-        self._filter.predict(dt, acceleration, angular_velocity, self._creep)
+        self._filter.predict(dt, acceleration, angular_velocity, self._slip_scale)
         self._in_base[7:] = joints_q
         self._correct(dt, loads, kinematics.poses(self.robot, self._in_base, frames=self._frames) @ self._soles)
         return self._write(angular_velocity, joints_q, joints_v)
@@ -220,18 +220,18 @@ class LeggedEstimator:
             self._filter.add_contact(k, T_base_soles[k])
             if self.ground is not None:
                 self._filter.correct_by_plane(k, self.ground.normal, float(self.ground.normal @ self.ground.point))
-        self._creep = tuple(map(_creep, loads, self._since))
+        self._slip_scale = tuple(map(_slip_scale, loads, self._since))
 
     def _write(self, angular_velocity: Array, joints_q: Array, joints_v: Array) -> tuple[Array, Array]:
         base = self._filter
         q, v = np.empty(self.robot.nq), np.empty(self.robot.nv)
-        q[:3], q[3:7], q[7:] = base.arms[1], quaternion(base.R), joints_q
-        v[:3], v[3:6], v[6:] = base.arms[0] @ base.R, angular_velocity - base.gyro_bias, joints_v
+        q[:3], q[3:7], q[7:] = base.vectors[1], quaternion(base.R), joints_q
+        v[:3], v[3:6], v[6:] = base.vectors[0] @ base.R, angular_velocity - base.gyro_bias, joints_v
         self._q, self._v = q, v
         return q, v
 
 
-def _creep(load: float, since: float | None) -> float:
+def _slip_scale(load: float, since: float | None) -> float:
     """Return the factor on the expected motion of a foot with this load that has stood for `since` seconds."""
     if since is None:
         return 0.0

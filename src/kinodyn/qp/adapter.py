@@ -15,7 +15,7 @@ import numpy as np
 from kinodyn import _core
 from kinodyn.arrays import Array
 
-TROUBLE = {
+FAILURES = {
     -1: "DAQP found no point within all rows",
     -2: "DAQP cycled",
     -3: "DAQP found no minimum",
@@ -37,7 +37,7 @@ class Point(NamedTuple):
     y: Array  # (n,)
     multipliers: Array  # (n + m,) above 0 at an upper side, below 0 at a lower one
     iterations: int
-    trouble: str  # "" if DAQP says that this is the minimum
+    failure: str  # "" if DAQP says that this is the minimum
 
 
 def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None = None) -> Point:
@@ -48,7 +48,7 @@ def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None
     none = np.zeros(len(qp.lower))
     if flag > 0:  # without a cost all multipliers are 0; DAQP gives rounding
         return Point(y, none, info["iterations"], "")
-    return Point(np.zeros(len(qp.g)), none, info["iterations"], TROUBLE.get(flag, f"DAQP stopped with flag {flag}"))
+    return Point(np.zeros(len(qp.g)), none, info["iterations"], FAILURES.get(flag, f"DAQP stopped with flag {flag}"))
 
 
 def polish(qp: _core.ScaledQp, point: Point) -> Point:

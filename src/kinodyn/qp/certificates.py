@@ -13,14 +13,14 @@ STEEPEST = 1e-6  # least share of the gradient along a direction that counts as 
 
 
 def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, float], ...] = ATTEMPTS) -> Point:
-    """Return the first point that satisfies the conditions of optimality, else the one that violates them least."""
+    """Return the first point that satisfies the KKT conditions, else the one that violates them least."""
     best, least = None, np.inf
     for settings in attempts:
         found = minimise(qp, settings)
         for point in (found, polish(qp, found)):
             worst = max(qp.residuals(point.y, point.multipliers, True))
             if worst <= tolerance:
-                return point._replace(trouble="")
+                return point._replace(failure="")
             if best is None or worst < least:
                 best, least = point, worst
     assert best is not None

@@ -18,8 +18,8 @@ class QPResult:
     ----------
     x : (n,)
         The minimum if `status` is "solved". If "infeasible", the point with the least sum of squares of violations of
-        rows of unit length. If "unbounded", a feasible point, from which `ray` goes down without end. If "failed", the
-        best point found.
+        rows of unit length. If "unbounded", a feasible point, from which the cost decreases without bound along `ray`.
+        If "failed", the best point found.
     status : str
         "solved", "infeasible", "unbounded" or "failed".
     reason : str
@@ -28,14 +28,14 @@ class QPResult:
         With H x + g + A' multipliers + bound_multipliers = 0: above 0 at an upper side, below 0 at a lower one. If
         "infeasible", Farkas' certificate.
     primal, dual, gap : float
-        Residuals of the conditions of optimality, as shares of the numbers that meet in them: the worst violation of a
-        row or bound; the worst of the gradient of the Lagrangian and of complementarity; the duality gap.
+        Residuals of the KKT conditions, relative to the magnitude of their terms: the worst violation of a row or
+        bound; the worst of the gradient of the Lagrangian and of complementarity; the duality gap.
     iterations : int
         Of the active-set method.
     program : Program
         The program that was solved.
     ray : (n,) or None
-        The direction in which the cost falls without end.
+        The direction in which the cost decreases without bound.
     """
 
     x: Array

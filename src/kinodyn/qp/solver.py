@@ -17,7 +17,7 @@ from kinodyn.qp.result import QPResult
 
 
 class Residuals(NamedTuple):
-    """The conditions of optimality as shares of the numbers that meet in them, as the core computes them."""
+    """Residuals of the KKT conditions, relative to the magnitude of their terms, as the core computes them."""
 
     primal: float
     dual: float
@@ -44,8 +44,8 @@ class QP:
     soft : (m,) or float, optional
         Weight of each row of A: a violation s costs 1/2 weight s^2. inf, the default, is a hard row.
     tolerance : float
-        Largest residual of the conditions of optimality of an answer that is called solved, as a share of the numbers
-        that meet in each condition.
+        Largest residual of the KKT conditions of an answer that is called solved, relative to the magnitude of the
+        terms of each condition.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class QP:
         qp = self._scaled
         point = minimise(qp, ATTEMPTS[0], self._start)
         residuals = Residuals(*qp.residuals(point.y, point.multipliers, False))
-        if max(residuals) > self._tolerance or point.trouble:
+        if max(residuals) > self._tolerance or point.failure:
             return self._verdict(point)
         self._start = point.multipliers
         return self._result(point, residuals, "solved", "")
@@ -148,16 +148,16 @@ class QP:
         feasible = Point(nearest, np.zeros(len(certificate)), point.iterations, "")
         violation = self._residuals(feasible).primal
         if violation > 10 * tolerance and is_infeasible(qp, certificate):
-            reason = f"no x is within all rows; the least violation is {violation:.3g} of the size of a row"
+            reason = f"no x satisfies all rows; the least violation is {violation:.3g} of the size of a row"
             return self._result(feasible._replace(multipliers=certificate), None, "infeasible", reason)
         ray = descent_ray(qp, tolerance) if violation <= 10 * tolerance else None
         if ray is not None:
-            return self._result(feasible, None, "unbounded", "the cost falls without end along ray", ray)
+            return self._result(feasible, None, "unbounded", "the cost decreases without bound along ray", ray)
         for best in (feasible, best_point(qp, tolerance)):
             if self._solves(best):
                 return self._result(best, self._residuals(best), "solved", "")
         worst = max(self._residuals(best))
-        reason = best.trouble or f"the conditions of optimality are violated by {worst:.3g} of the numbers in them"
+        reason = best.failure or f"the largest relative residual of the KKT conditions is {worst:.3g}"
         return self._result(best if self._residuals(best).primal <= violation else feasible, None, "failed", reason)
 
     def _residuals(self, point: Point) -> Residuals:
