@@ -95,7 +95,7 @@ class Engines:
 
 
 def measure(name: str, *, quick: bool) -> dict[str, Any]:
-    """Check that the engines agree, then time them in turns."""
+    """Check that the engines agree, then time them in alternation."""
     batch, singles, rounds = (64, 16, 3) if quick else (4096, 256, 40)
     setup = setups.named(name, batch)
     engines = Engines(setup, FEET[name])

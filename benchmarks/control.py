@@ -10,7 +10,7 @@ Parts:
     operational-space  one tick of operational space control on the Panda, and of the other controllers
     inverse-dynamics   one tick of InverseDynamicsQP on Talos, against TSID where it is installed (make bench-control)
 
-The solvers are timed in turns and the best time of each counts; compare only numbers of one run.
+The solvers are timed in alternation and the best time of each counts; compare only numbers of one run.
 """
 
 from __future__ import annotations

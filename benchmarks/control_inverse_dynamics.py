@@ -6,7 +6,7 @@
 
 Tasks: centre of mass, both hands, orientation of the torso, posture; two feet with friction cones; torque limits. A
 tick sets all references, solves, and reads the torques. States are those of kinodyn's closed loop; the controllers are
-timed in turns. The benchmark stops if their accelerations differ by more than 2 % of the largest.
+timed in alternation. The benchmark stops if their accelerations differ by more than 2 % of the largest.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def agreement(first: TimedController, second: TimedController, ticks: int) -> fl
 
 
 def measure(turns: int = 10, ticks: int = round(PERIOD / DT)) -> dict[str, Any]:
-    """Time every tick of the motion for each controller in turns; the shortest time counts for each tick."""
+    """Time every tick of the motion for each controller in alternation; the shortest time counts for each tick."""
     motion = record(ticks)
     everyone, missing = controllers(motion)
     agree = agreement(everyone[0], everyone[-1], ticks) if not missing else None

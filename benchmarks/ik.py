@@ -12,8 +12,8 @@ Parts:
     whole-body   one step on Talos with feet, hands, centre of mass, posture and limits, against Placo, Pink, mink
 
 Peers get the same robot, built from kinodyn's description, and the same poses; the benchmark stops if their forward
-kinematics differ. Solutions are verified by independent forward kinematics. The solvers are timed in turns and the best
-time of each counts; compare only numbers of one run.
+kinematics differ. Solutions are verified by independent forward kinematics. The solvers alternate, and the
+best time of each counts; compare only numbers of one run.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def measure(steps: int, rounds: int) -> dict[str, Any]:
 
 
 def best_steps(loops: Mapping[str, Loop], steps: int, rounds: int) -> dict[str, dict[str, float]]:
-    """Time whole runs in turns, keep the shortest time of each step, and return three statistics [us].
+    """Time whole runs in alternation, keep the shortest time of each step, and return three statistics [us].
 
     All rounds are identical, so the shortest time of a step is its undisturbed cost. During the first tenth some
     twenty joints are at velocity limits; later steps correct little. Hence: the mean under way (of the first tenth),

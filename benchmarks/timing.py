@@ -66,7 +66,7 @@ def sustained(run: Run, threads: int, seconds: float) -> float:
 
 
 def best_of(entries: Mapping[str, Entry], rounds: int) -> dict[str, float]:
-    """Time each entry once per round, in turns, and return the shortest time of each per state [us].
+    """Time each entry once per round, alternating, and return the shortest time of each per state [us].
 
     Interleaving spreads disturbances of the machine over all entries; noise only ever adds time, so the minimum is
     the best estimate of the undisturbed cost. Each turn begins with a run that is not timed: it finds the caches full

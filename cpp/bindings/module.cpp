@@ -55,7 +55,7 @@ void refuse_unknown_settings() {
 NB_MODULE(_core, m) {
     import_numpy();
     refuse_unknown_settings();
-    nb::set_leak_warnings(false);  // robots kept in module globals are no leak
+    nb::set_leak_warnings(false);  // robots kept in module globals are not a leak
     bind_layouts(m);
     bind_robot(m);
     bind_tasks(m);

@@ -37,7 +37,7 @@ class OperationalSpace(NamedTuple):
     J : (..., k, n) array
         Jacobian in world axes.
     damped : (...) bool array
-        Whether the frame is near a singularity, so that Lambda is bounded, Jbar no exact inverse and N no exact
+        Whether the frame is near a singularity, so that Lambda is bounded, Jbar not an exact inverse and N no exact
         projector.
     """
 

@@ -23,7 +23,7 @@ POSITION_TOLERANCE = 1e-9  # beyond position limits, for rounding [rad or m]
 MIN_STEP = 0.02  # of the search, as a fraction of the limits, at which it ends
 INSIDE = 1.0 - 1e-9  # fraction of velocity and acceleration limits that is used, for rounding
 MAX_SPLINES = 12  # splines tried, each over the times of the one before
-PACES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are scaled
+RATE_SCALES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are scaled
 MEAN_DURATION_WEIGHT = 1e-3  # in the cost, of the joints that are not the slowest
 
 
@@ -166,7 +166,7 @@ class _Search:
     def _try_splines(self) -> None:
         """Accept the states of the quintic spline over the present times, as long as that shortens the whole.
 
-        The spline itself may violate limits: each segment is planned anew between the states.
+        The spline itself may violate limits: each segment is planned again between the states.
         """
         for _ in range(MAX_SPLINES):
             times = np.concatenate([[0.0], np.cumsum(self.durations)])
@@ -175,7 +175,7 @@ class _Search:
             except InputError:  # a repeated waypoint takes no time
                 return
             v, a = spline(times, 1), spline(times, 2)
-            faster = [self._try_all(pace * v, pace**2 * a) for pace in PACES]
+            faster = [self._try_all(pace * v, pace**2 * a) for pace in RATE_SCALES]
             if not any(faster):
                 return
 

@@ -1,4 +1,4 @@
-"""Torques and contact forces for a wanted motion: the equation of motion, there and back, and what cannot be had."""
+"""Torques and contact forces for a desired motion: the equation of motion, there and back, and what cannot be had."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_forces_of_a_qp_are_in_their_friction_cones(stance: Stance) -> None:
         assert beyond > 0  # least norm alone would have slipped
 
 
-def test_within_all_limits_the_programme_gives_the_closed_form(humanoid: Stance) -> None:
+def test_within_all_limits_the_qp_gives_the_closed_form(humanoid: Stance) -> None:
     q, v, a = humanoid.motions(5, 1e-4)
     closed = kd.contact.inverse(humanoid.robot, q, v, a, humanoid.contacts, torque_weights=0.01)
     open_ = kd.contact.inverse(
