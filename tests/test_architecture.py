@@ -36,6 +36,7 @@ ORDER = (
     "sim",
     "estimation",
     "walking",
+    "interop",
     "report",
     "viewer",
     "cli",

@@ -15,7 +15,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("control", "balance"),
     ("recording", "sim"),
     ("estimation", "walking"),
-    ("report", "viewer", "cli"),
+    ("interop", "report", "viewer", "cli"),
 )
 NOTES = {
     "description": "URDF, MJCF, DH",
@@ -24,6 +24,7 @@ NOTES = {
     "ik": "analytic, numeric,\nwhole body",
     "sim": "native, MuJoCo",
     "recording": "states over time",
+    "interop": "MoveIt",
 }
 CORE = (1, 7)  # columns whose arithmetic is in the C++ core
 FILLS = ("#f1f3f7", "#dbe7f7", "#c9dcf5", "#c9dcf5", "#b4cff1", "#9fc1ec", "#93b9ea", "#86b0e6", "#f6d7b0")

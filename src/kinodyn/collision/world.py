@@ -62,6 +62,28 @@ class World:
         self._version = 0
         self._lock = RLock()
 
+    def add(self, name: str, shape: Shape, pose: Pose = None) -> None:
+        """Add an object of any shape.
+
+        Parameters
+        ----------
+        name
+            A name that no other object has.
+        shape
+            A `Box`, `Sphere`, `Mesh`, ...
+        pose
+            Of the shape in the world.
+
+        Raises
+        ------
+        InputError
+            For a name that is taken, lengths that are not above 0 and numbers that are not finite; likewise for the
+            functions below, each of which adds one kind of shape.
+        """
+        if not isinstance(shape, Shape):
+            raise InputError(f"shape is a {type(shape).__name__}; give a Box, Sphere, Mesh, ... of kinodyn.collision")
+        self._add(name, shape, object_pose(pose))
+
     def add_box(self, name: str, size: ArrayLike, pose: Pose = None) -> None:
         """Add a box.
 
@@ -73,12 +95,6 @@ class World:
             Full lengths along x, y and z [m].
         pose
             Of its centre in the world.
-
-        Raises
-        ------
-        InputError
-            For a name that is taken, lengths that are not above 0 and numbers that are not finite; likewise for the
-            other shapes.
         """
         self._add(name, Box(cast(Array, size)), object_pose(pose))
 

@@ -1,0 +1,123 @@
+"""Scene: what a moveit_msgs/PlanningScene says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from kinodyn.arrays import Array
+from kinodyn.collision.world import World
+from kinodyn.description.packages import PackageFinder
+from kinodyn.interop.moveit.allowed import Pair, ordered, read_allowed_pairs
+from kinodyn.interop.moveit.fields import Fields, Message
+from kinodyn.interop.moveit.objects import Objects
+from kinodyn.interop.moveit.poses import Frames, read_transform
+from kinodyn.interop.moveit.states import read_state
+from kinodyn.model.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A planning scene.
+
+    Attributes
+    ----------
+    name : str
+        Of the scene, may be empty.
+    world : World
+        The objects; those that the robot holds are attached to its links. An object `shelf` with several shapes is
+        `shelf/0`, `shelf/1`, ...
+    objects : mapping
+        The names in the world of each object of the scene.
+    allowed_pairs : frozenset of (str, str)
+        Links and objects that may touch, each pair in alphabetical order.
+    robot_state : (nq,) array
+        The configuration of the robot.
+    link_padding : mapping
+        Distance to add around links [m].
+    link_scale : mapping
+        Factor by which to scale the shapes of links.
+    """
+
+    name: str
+    world: World
+    objects: Mapping[str, tuple[str, ...]]
+    allowed_pairs: frozenset[Pair]
+    robot_state: Array
+    link_padding: Mapping[str, float]
+    link_scale: Mapping[str, float]
+
+    @property
+    def attached(self) -> tuple[str, ...]:
+        """Names of the objects of the world that are attached to the robot."""
+        return tuple(thing.name for thing in self.world if thing.attached_to is not None)
+
+    def __repr__(self) -> str:
+        return f"Scene({self.name!r}, {self.world!r}, {len(self.allowed_pairs)} allowed pairs)"
+
+
+def build_scene(message: Message, robot: Robot, finder: PackageFinder) -> tuple[Scene, Frames, Objects]:
+    """Read a scene, with its frames and objects, to which a request may refer."""
+    fields = message.fields
+    model = fields.text("robot_model_name")
+    if model and model != robot.name:
+        message.notes.append(f"the scene is made for the robot {model!r}, not for {robot.name!r}")
+    fields.ignore("is_diff")
+    state = fields.child("robot_state")
+    q = read_state(state, robot, robot.neutral())
+    frames = _read_frames(fields, robot, q)
+    objects = Objects(frames, finder)
+    world = fields.child("world")
+    _refuse_octomap(world)
+    for thing in world.children("collision_objects"):
+        objects.add(thing)
+    for held in state.children("attached_collision_objects"):
+        objects.attach(held)
+    scene = Scene(
+        name=fields.text("name"),
+        world=objects.world,
+        objects=objects.names,
+        allowed_pairs=_read_pairs(fields, robot, objects.names),
+        robot_state=q,
+        link_padding=_by_link(fields, "link_padding", "padding", zero=True),
+        link_scale=_by_link(fields, "link_scale", "scale", zero=False),
+    )
+    return scene, frames, objects
+
+
+def _read_frames(fields: Fields, robot: Robot, q: Array) -> Frames:
+    frames = Frames(robot, q)
+    for stamped in fields.children("fixed_frame_transforms"):
+        T_parent_child = read_transform(stamped.child("transform"))
+        frames.add(stamped.text("child_frame_id"), frames.of(stamped) @ T_parent_child)
+    return frames
+
+
+def _read_pairs(fields: Fields, robot: Robot, objects: Mapping[str, tuple[str, ...]]) -> frozenset[Pair]:
+    """Read the matrix, and write a pair with an object of several parts as one pair for each part."""
+    links = [link.name for link in robot.description.links]
+    pairs = read_allowed_pairs(fields.child("allowed_collision_matrix"), (*links, *objects))
+    return frozenset(
+        ordered(one, other) for a, b in pairs for one, other in product(objects.get(a, (a,)), objects.get(b, (b,)))
+    )
+
+
+def _by_link(fields: Fields, name: str, value: str, zero: bool) -> dict[str, float]:
+    found = {}
+    for part in fields.children(name):
+        number = part.number(value)
+        if number < 0.0 or (number == 0.0 and not zero):
+            raise part.error(value, number, "a number of at least 0" if zero else "a number above 0")
+        found[part.text("link_name")] = number
+    return found
+
+
+def _refuse_octomap(world: Fields) -> None:
+    """An obstacle must not be dropped, not even with a warning."""
+    stamped = world.child("octomap")
+    stamped.ignore("header", "origin")
+    octomap = stamped.child("octomap")
+    octomap.ignore("header", "binary", "id", "resolution")
+    if octomap.raw("data"):
+        raise octomap.fault("data", "octomaps are not read; remove it, and add its points by world.add_points")
