@@ -25,7 +25,7 @@ def draw() -> None:
         (run.v, "truth", {"ls": "--", "color": "black", "lw": 1}),
     ):
         sideways.plot(run.time[part], values[part, 1], label=name, **style)
-    sideways.set(title="velocity of the base, sideways", ylabel="[m/s]")
+    sideways.set(title="lateral velocity of the base", ylabel="[m/s]")
     sideways.legend(fontsize=8)
     tilt.plot(run.time, np.degrees(errors.tilt), lw=0.8)
     tilt.set(title="error of the tilt", ylabel="[deg]")
