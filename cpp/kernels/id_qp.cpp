@@ -237,9 +237,16 @@ struct InverseDynamicsQP {
                 if (dofs(body.kind) != 1) continue;
                 Bounds bounds = limits.bounds_of(body.iv);
                 narrow_by_position(bounds, q[body.iq], v[body.iv], joints.lower[body.iq], joints.upper[body.iq],
-                                   joints.braking[body.iv], dt);
+                                   braking(body.iv), dt);
                 limits.bound_acceleration(body.iv, bounds);
             }
+        }
+        // What joints are trusted to have at most; a motor plans with half of its torque, on the inertia that it moves:
+        // gravity and other joints need the rest.
+        Braking braking(long k) const {
+            constexpr double motor_share = 0.5;
+            const double most = joints.braking[k], motor = motor_share * joints.effort[k] / M[k * nv + k];
+            return {motor > 0 && motor < most ? motor : most, most};
         }
         // The margin e of a limit shall not shrink faster than it can be stopped: -d2e/dt2 = J a - bias <= viable.
         void bound_rows(const RobotState& state, const TaskEntry& entry) {
@@ -250,8 +257,8 @@ struct InverseDynamicsQP {
                     return;
                 }
                 measure(limit);
-                for (int k = 0; k < rows; ++k)
-                    bias[k] += viable(error[k], -rate[k], fields.switches->braking, settings.dt);
+                const Braking braking = {fields.switches->braking, fields.switches->braking};
+                for (int k = 0; k < rows; ++k) bias[k] += viable(error[k], -rate[k], braking, settings.dt);
                 add_inequalities(limit, rows, bias, limits.limits);
             });
         }

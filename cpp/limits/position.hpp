@@ -20,8 +20,8 @@ inline void narrow_steps_by_position(Bounds& steps, double q, double lower, doub
                  above < unlimited ? longest_step(above, braking, dt) : HUGE_VAL);
 }
 
-inline void narrow_by_position(Bounds& accelerations, double q, double v, double lower, double upper, double braking,
-                               double dt) {
+inline void narrow_by_position(Bounds& accelerations, double q, double v, double lower, double upper,
+                               const Braking& braking, double dt) {
     const double below = q - lower, above = upper - q;
     accelerations.narrow(below < unlimited ? -viable(below, -v, braking, dt) : -HUGE_VAL,
                          above < unlimited ? viable(above, v, braking, dt) : HUGE_VAL);

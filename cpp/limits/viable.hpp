@@ -10,22 +10,34 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// The largest acceleration towards a limit at distance `room`, for what moves towards it at `speed` and can brake at
-// `braking`: a joint, or the margin of any limit. After the step, the position and the distance to stop,
-// q + speed^2 / (2 braking), must not pass the limit.
-inline double viable(double room, double speed, double braking, double dt) {
+// Decelerations that can be relied on: one to plan with, and the most there is if that no longer suffices.
+struct Braking {
+    double planned, most;
+
+    // What stops a motion at `speed` within `room`, between the two.
+    double needed(double room, double speed, double dt) const {
+        const double left = room - speed * dt;
+        if (!(speed > 0 && speed * speed > 2 * planned * left)) return planned;
+        return speed * speed < 2 * most * left ? 0.5 * speed * speed / left : most;
+    }
+};
+
+// The largest acceleration towards a limit at distance `room`, for what moves towards it at `speed`: a joint, or the
+// margin of any limit. After the step, the position and the distance to stop, q + speed^2 / (2 braking), must not pass
+// the limit. Where the planned braking comes too late, it is as hard as the limit needs.
+inline double viable(double room, double speed, const Braking& braking, double dt) {
     if (room <= 0) {
         // beyond: stop, and come back critically damped
         constexpr double rate = 20;  // rad/s
         const double back = rate * rate * room - 2 * rate * speed, stop = -speed / dt;
         const double desired = speed > 0 && stop < back ? stop : back;
-        return desired > -braking ? desired : -braking;
+        return desired > -braking.most ? desired : -braking.most;
     }
     // with q' = q + dt v + share dt^2 a: share 1/2 while braking, 1 while gaining speed gives the longer distance of
     // both
     const auto root = [&](double share) {
-        const double b = speed * dt + share * braking * dt * dt;
-        const double c = speed * speed - 2 * braking * (room - speed * dt);
+        const double b = speed * dt + share * braking.planned * dt * dt;
+        const double c = speed * speed - 2 * braking.planned * (room - speed * dt);
         const double square = b * b - dt * dt * c;
         return square > 0 ? (__builtin_sqrt(square) - b) / (dt * dt) : -HUGE_VAL;
     };
@@ -39,7 +51,8 @@ inline double viable(double room, double speed, double braking, double dt) {
         const double turn = -0.5 * speed * speed / room;
         a = speed > 0 && turn < -speed / dt ? turn : -speed / dt;
     }
-    return a > -braking ? a : -braking;
+    const double hardest = braking.needed(room, speed, dt);
+    return a > -hardest ? a : -hardest;
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -60,7 +60,8 @@ class InverseDynamicsQP:
         robot's position, velocity and torque limits. An empty list is none.
     braking
         Deceleration [rad/s^2, m/s^2] that joints are trusted to have before their position limits: one number, (nv,)
-        or a dict; an `AccelerationLimit` overrules it.
+        or a dict; an `AccelerationLimit` overrules it. Where half of a joint's torque limit gives the inertia that it
+        moves less than that, it begins to brake accordingly earlier.
     acceleration_weight, force_weight
         What accelerations, and forces in units of the robot's weight, cost beside tasks of weight 1. In strict mode
         the first damps every level; where limits hold a level back, motion that might help around them costs ten times

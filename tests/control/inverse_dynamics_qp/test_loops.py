@@ -98,13 +98,13 @@ def test_a_joint_beyond_its_limits_comes_back() -> None:
     assert robot.limits.upper[3] - 1e-3 < q[3] < robot.limits.upper[3] + 5e-3  # back, and held there against its task
 
 
-@pytest.mark.parametrize(("name", "mode", "far"), [("humanoid", "weighted", 1.0), ("talos", "strict", 0.4)])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("name", "mode"), [("humanoid", "weighted"), ("talos", "strict")])
 def test_limits_hold_while_hands_chase_random_targets(
-    name: str, mode: str, far: float, scene: Callable[..., Any]
+    name: str, mode: str, seed: int, scene: Callable[..., Any]
 ) -> None:
-    """Targets are as far as torques can brake from: beyond, soles must slip, in states that rounding picks."""
     world = scene(name)
-    robot, rng = world.robot, np.random.default_rng(1)
+    robot, rng = world.robot, np.random.default_rng(seed)
     com, hand = (next(t for t in world.tasks if isinstance(t, kind)) for kind in (kd.tasks.ComTask, kd.tasks.FrameTask))
     p0, T0 = com.target, hand.target
     controller = world.controller(mode=mode, dt=DT)
@@ -113,7 +113,7 @@ def test_limits_hold_while_hands_chase_random_targets(
         if k % 40 == 0:
             com.target = p0 + rng.uniform(-0.02, 0.02, size=3)
             T = T0.copy()
-            T[:3, 3] += far * rng.normal(size=3)
+            T[:3, 3] += rng.normal(size=3)
             hand.target = T
         result = controller.solve(state.update(world.q, world.v))
         assert result.status == "solved"
