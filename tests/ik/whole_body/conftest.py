@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 import kinodyn as kd
 from kinodyn.arrays import Array
@@ -87,6 +88,19 @@ def body(request: pytest.FixtureRequest) -> Humanoid:
 def person() -> Humanoid:
     """Give the bundled humanoid."""
     return humanoid("humanoid")
+
+
+def unbalanced(gradient: Array, either_sign: Array, pushing: Array) -> float:
+    """Return the norm of what is left of a gradient after rows of either sign and rows that only push against it."""
+    columns = np.concatenate([np.zeros((1, len(gradient))), either_sign, -either_sign, pushing]).T
+    multipliers, _ = nnls(columns, -gradient, maxiter=10000)
+    return float(np.linalg.norm(gradient + columns @ multipliers))
+
+
+@pytest.fixture(scope="session", name="unbalanced")
+def unbalanced_fixture() -> Callable[[Array, Array, Array], float]:
+    """Give the certificate of optimality: a level is at its best where nothing of its gradient is left."""
+    return unbalanced
 
 
 @pytest.fixture(scope="session")
