@@ -30,6 +30,9 @@ struct Counts {
 void bind_id_qp(nb::module_& m) {
     export_layouts<IdQpSettings, IdQpInfo, ContactEntry>();
     export_block_layouts<layouts_only::ContactFields>();
+    nb::list names;
+    for (const char* name : layouts_only::joint_limit_names) names.append(name);
+    m.attr("joint_limits") = nb::tuple(names);
     define(m, "id_qp",
            [](Args& args, Any q, Any v, Any settings, Any bounds, Any task_entries, Any task_numbers,
               Any contact_entries, Any contact_numbers, Any warm_start, int levels) {
@@ -56,6 +59,7 @@ void bind_id_qp(nb::module_& m) {
                args.output("task_residuals", {counts.task_rows});
                args.output("excess", {constraints});
                args.output("contact_residuals", {counts.forces});
+               args.output("joint_limits", {nv});
                args.output("info", {sizeof(IdQpInfo) / sizeof(double)});
            });
 }

@@ -19,13 +19,12 @@
 // Outputs: a, forces, tau, constraints that are active in each level, and those that were active while bounds and
 // contacts were relaxed (levels + 2, constraints): 1 at their lower, -1 at their upper bounds; what each task misses of
 // its desired acceleration, what each constraint is beyond its limit, what the rows of contacts accelerate beyond what
-// they should; IdQpInfo.
+// they should; of each joint the limit (JointLimit) behind the bound that its acceleration is nearest to; IdQpInfo.
 #include "kernels/id_qp.hpp"
 
-#include "limits/acceleration.hpp"
+#include "kernels/id_qp_contacts.hpp"
 #include "limits/control_limits.hpp"
-#include "limits/position.hpp"
-#include "limits/velocity.hpp"
+#include "limits/joint_accelerations.hpp"
 #include "solver/hierarchy.hpp"
 #include "tasks/weighted_rows.hpp"
 
@@ -35,7 +34,6 @@ namespace io = id_qp_io;
 
 struct InverseDynamicsQP {
     static constexpr bool sparse = false;
-    static constexpr double force_unit = 30;  // robot weights: forces become small numbers, cheap beside motion
 
     static const IdQpPlan& plan_of(const Call& c) { return c.as<IdQpPlan>(); }
 
@@ -61,10 +59,10 @@ struct InverseDynamicsQP {
         const Sizes s(plan, *c.model);
         const long bodies = static_cast<long>(c.model->bodies.size());
         return World<double>::words(*c.model) + 18 * bodies + s.nv * s.nv + s.nv + lanes + Memory::words(s.rows, s.n) +
-               Memory::words(s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) + 3 * padded(s.forces) +
-               padded(s.nv) + 2 * padded(plan.levels * padded(s.n)) + 4 * padded(s.largest_task) +
-               ControlLimits::words(s.nv, s.n, s.limit_rows, s.constraints) +
-               padded(ControlLimits::Cone::words * plan.n_contacts) + padded(plan.levels * objective_words) +
+               ContactSet::words(plan.n_contacts, s.forces, s.n) + Memory::words(s.nv, s.n) + padded(s.rows) +
+               padded(s.nv) + JointAccelerations::words(s.nv) + 2 * padded(plan.levels * padded(s.n)) +
+               4 * padded(s.largest_task) + ControlLimits::words(s.nv, s.n, s.limit_rows, s.constraints) +
+               padded(plan.levels * objective_words) +
                Hierarchy<ControlLimits>::words(s.n, s.largest_level(), s.constraints, s.nv + s.limit_rows);
     }
     static constexpr long objective_words = (sizeof(Objective) + sizeof(double) - 1) / sizeof(double);
@@ -87,15 +85,15 @@ struct InverseDynamicsQP {
         Motion<double> motion;
         Spatial<double>* force;  // on each body at zero acceleration
         double *M, *h;
-        Matrix A, J, base;  // rows of tasks; of contacts; of what nothing drives
-        double *b, *desired, *scale, *f, *base_desired, *scales, *offsets;
+        Matrix A, base;  // rows of tasks; of what nothing drives
+        double *b, *base_desired, *scales, *offsets;
         double *error, *rate, *bias, *task_desired;  // of one task
         Objective* objectives;                       // one for each level
+        ContactSet contacts;
+        JointAccelerations accelerations;
         ControlLimits limits;
-        ControlLimits::Cone* cones;
         Hierarchy<ControlLimits> hierarchy;
-        long n = 0, m = 0, n_base = 0, n_cones = 0;
-        double unit = 1;  // of forces
+        long n = 0, n_base = 0;
         bool relaxed = false, unmet = false;
 
         explicit Solver(Work<double>& work)
@@ -115,22 +113,22 @@ struct InverseDynamicsQP {
             M = w.take(nv * nv), h = w.take(nv);
             Memory memory = {w.free};
             A = memory.matrix(sizes.rows, sizes.n);
-            J = memory.matrix(sizes.forces, sizes.n);
+            contacts.take(memory, plan.n_contacts, sizes.forces, sizes.n);
             base = memory.matrix(nv, sizes.n);
             b = memory.take(sizes.rows);
-            for (double** x : {&desired, &scale, &f}) *x = memory.take(sizes.forces);
             base_desired = memory.take(nv);
             for (double** x : {&scales, &offsets}) *x = memory.take(plan.levels * padded(sizes.n));
             for (double** x : {&error, &rate, &bias, &task_desired}) *x = memory.take(sizes.largest_task);
+            accelerations.take(memory, nv);
             limits.take(memory, nv, sizes.n, sizes.limit_rows, sizes.constraints);
-            cones = reinterpret_cast<ControlLimits::Cone*>(memory.take(ControlLimits::Cone::words * plan.n_contacts));
             objectives = reinterpret_cast<Objective*>(memory.take(plan.levels * objective_words));
             hierarchy.take(memory, sizes.n, sizes.largest_level(), sizes.constraints, nv + sizes.limit_rows);
         }
 
         void solve() {
             const RobotState state = move();
-            add_contacts(state);
+            contacts.place(plan, w.in[io::Contacts], state, 2 * nv + sizes.limit_rows);
+            n = nv + contacts.rows;
             relate_torques();
             bound(state);
             add_tasks(state);
@@ -162,34 +160,6 @@ struct InverseDynamicsQP {
             return state;
         }
 
-        ContactFields fields_of(const ContactEntry& contact) const {
-            return contact_fields(contact, w.in[io::Contacts]);
-        }
-
-        // Rows of the contacts that are active, and their cones.
-        void add_contacts(const RobotState& state) {
-            unit = force_unit * model.total_mass * 9.81;
-            m = n_cones = 0;
-            long constraint = 2 * nv + sizes.limit_rows;
-            for (int k = 0; k < plan.n_contacts; ++k) {
-                const ContactEntry& contact = plan.contacts[k];
-                const ContactFields fields = fields_of(contact);
-                const ContactNumbers& numbers = *fields.numbers;
-                if (numbers.active != 0) {
-                    const PlacedContact placed(contact, numbers, state);
-                    placed.write_rows(J, desired, m);
-                    placed.write_desired_force(f + m);
-                    for (int d = 0, i = 0; d < 6; ++d)
-                        if (contact.mask >> d & 1) scale[m + i++] = d < 3 ? unit : unit * numbers.length;
-                    if (contact.touches)
-                        cones[n_cones++] = {nv + m, constraint, contact.cone_rows, contact.directions, fields.cone};
-                    m += contact.directions;
-                }
-                if (contact.touches) constraint += contact.cone_rows + 1;
-            }
-            n = nv + m;
-        }
-
         // Torques as functions of x, and those that must be zero.
         void relate_torques() {
             const double shrink = 1 / model.total_mass;
@@ -198,7 +168,7 @@ struct InverseDynamicsQP {
                 double* row = limits.torque[i];
                 clear_row(row, limits.torque.stride);
                 memcpy(row, M + i * nv, sizeof(double) * static_cast<std::size_t>(nv));
-                for (long k = 0; k < m; ++k) row[nv + k] = -scale[k] * J[k][i];
+                for (long k = 0; k < contacts.rows; ++k) row[nv + k] = -contacts.scale[k] * contacts.J[k][i];
             }
             limits.h = h;
             for (const Body& body : model.bodies) {
@@ -212,41 +182,16 @@ struct InverseDynamicsQP {
         }
 
         void bound(const RobotState& state) {
-            limits.begin(n, cones, n_cones, joints.effort);
-            bound_joints();
+            limits.begin(n, contacts.cones, contacts.n_cones, joints.effort);
+            accelerations.compute(model, joints, q, v, M, settings.dt);
+            for (long k = 0; k < nv; ++k) limits.bound_acceleration(k, accelerations.bounds(k));
+            for (const Body& body : model.bodies)
+                for (int k = 0; body.kind == Kind::Free && k < 6; ++k) limits.no_torque_limit(body.iv + k);
             limits.limits.rows = 0;
             for (int k = 0; k < plan.n_tasks; ++k)
                 if (plan.tasks[k].inequality) bound_rows(state, plan.tasks[k]);
-            for (int k = 0, c = 0; k < plan.n_contacts; ++k) {
-                const ContactNumbers& numbers = *fields_of(plan.contacts[k]).numbers;
-                if (numbers.active != 0 && plan.contacts[k].touches)
-                    limits.bound_force(cones[c++], numbers.minimum / unit, numbers.maximum / unit);
-            }
+            contacts.bound(limits);
             limits.apply();
-        }
-        void bound_joints() {
-            const double dt = settings.dt;
-            for (long k = 0; k < nv; ++k) {
-                Bounds bounds = acceleration_bounds(joints.acceleration[k]);
-                narrow_by_velocity(bounds, joints.velocity[k], v[k], joints.braking[k], dt);
-                limits.bound_acceleration(k, bounds);
-            }
-            for (const Body& body : model.bodies) {
-                if (body.kind == Kind::Free)
-                    for (int k = body.iv; k < body.iv + 6; ++k) limits.no_torque_limit(k);
-                if (dofs(body.kind) != 1) continue;
-                Bounds bounds = limits.bounds_of(body.iv);
-                narrow_by_position(bounds, q[body.iq], v[body.iv], joints.lower[body.iq], joints.upper[body.iq],
-                                   braking(body.iv), dt);
-                limits.bound_acceleration(body.iv, bounds);
-            }
-        }
-        // What joints are trusted to have at most; a motor plans with half of its torque, on the inertia that it moves:
-        // gravity and other joints need the rest.
-        Braking braking(long k) const {
-            constexpr double motor_share = 0.5;
-            const double most = joints.braking[k], motor = motor_share * joints.effort[k] / M[k * nv + k];
-            return {motor > 0 && motor < most ? motor : most, most};
         }
         // The margin e of a limit shall not shrink faster than it can be stopped: -d2e/dt2 = J a - bias <= viable.
         void bound_rows(const RobotState& state, const TaskEntry& entry) {
@@ -315,14 +260,7 @@ struct InverseDynamicsQP {
                 const double before = last.scale[k], both = __builtin_sqrt(before * before + weight * weight);
                 last.offset[k] *= before / both, last.scale[k] = both;
             }
-            long i = 0;
-            for (int k = 0; k < plan.n_contacts; ++k) {
-                const ContactNumbers& numbers = *fields_of(plan.contacts[k]).numbers;
-                for (int j = 0; numbers.active != 0 && j < plan.contacts[k].directions; ++j, ++i) {
-                    last.scale[nv + i] = force_unit * settings.force_weight * numbers.weight;
-                    last.offset[nv + i] = last.scale[nv + i] * f[i] / scale[i];
-                }
-            }
+            contacts.regularise(last, nv, settings.force_weight);
         }
 
         double damping() const { return settings.acceleration_weight * settings.acceleration_weight; }
@@ -331,7 +269,7 @@ struct InverseDynamicsQP {
         bool solve_all_at_once() {
             constexpr double rank_tolerance = 1e-4;
             hierarchy.start(n);
-            hierarchy.add_equalities(J, desired, m, rank_tolerance);
+            hierarchy.add_equalities(contacts.J, contacts.desired, contacts.rows, rank_tolerance);
             hierarchy.add_equalities(base, base_desired, n_base, 1e-12);
             for (long i = 0; i < w.call.out[io::Active].size; ++i) w.out[io::Active][i] = 0;
             return solve_levels(false);
@@ -372,8 +310,8 @@ struct InverseDynamicsQP {
             begin_working_set(plan.levels);
             hierarchy.relax(limits);
             end_working_set(plan.levels);
-            const Objective contacts = {J, desired, m, nullptr, nullptr, false};
-            minimise(contacts, false, plan.levels + 1, true);
+            const Objective stay = {contacts.J, contacts.desired, contacts.rows, nullptr, nullptr, false};
+            minimise(stay, false, plan.levels + 1, true);
             limits.widen();
             unmet = !solve_levels(true);
         }
@@ -382,8 +320,9 @@ struct InverseDynamicsQP {
             const double* x = hierarchy.x();
             for (long k = 0; k < nv; ++k) w.out[io::Acceleration][k] = x[k];
             write_torques(x);
-            write_forces(state, x);
-            limits.excess(x, unit, w.out[io::Excess]);
+            contacts.write(state, x, w.out[io::Forces], w.out[io::ContactResiduals]);
+            limits.excess(x, contacts.unit, w.out[io::Excess]);
+            for (long k = 0; k < nv; ++k) w.out[io::JointLimits][k] = accelerations.limit_of(k, x[k]);
             write_residuals(x);
             *reinterpret_cast<IdQpInfo*>(w.out[io::Info]) = {static_cast<double>(hierarchy.iterations()),
                                                              static_cast<double>(relaxed), static_cast<double>(unmet)};
@@ -397,27 +336,6 @@ struct InverseDynamicsQP {
             }
             for (const Body& body : model.bodies)
                 for (int k = 0; body.kind == Kind::Free && k < 6; ++k) tau[body.iv + k] = 0;
-        }
-        // In newtons, and what the rows accelerate beyond what they should.
-        void write_forces(const RobotState& state, const double* x) {
-            double *out = w.out[io::Forces], *residuals = w.out[io::ContactResiduals];
-            long i = 0;
-            for (int k = 0; k < plan.n_contacts; ++k) {
-                const ContactEntry& contact = plan.contacts[k];
-                const ContactNumbers& numbers = *fields_of(contact).numbers;
-                const int count = contact.directions;
-                for (int j = 0; j < count; ++j) out[j] = residuals[j] = 0;
-                if (numbers.active != 0) {
-                    double own[6];
-                    for (int j = 0; j < count; ++j) {
-                        own[j] = scale[i + j] * x[nv + i + j];
-                        residuals[j] = dot(J[i + j], x, 0, padded(nv)) - desired[i + j];
-                    }
-                    PlacedContact(contact, numbers, state).write_force(own, out);
-                    i += count;
-                }
-                out += count, residuals += count;
-            }
         }
         // What tasks miss; the output holds the desired J a.
         void write_residuals(const double* x) {

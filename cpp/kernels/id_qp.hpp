@@ -14,7 +14,7 @@ struct IdQpPlan {
 
 namespace id_qp_io {
 enum Input : int { Configuration, Velocity, Settings, Bounds, Tasks, Contacts, WarmStart };
-enum Output : int { Acceleration, Forces, Torque, Active, TaskResiduals, Excess, ContactResiduals, Info };
+enum Output : int { Acceleration, Forces, Torque, Active, TaskResiduals, Excess, ContactResiduals, JointLimits, Info };
 }  // namespace id_qp_io
 
 struct IdQpSettings {

@@ -51,7 +51,6 @@ class ControlLimits {
     }
     void no_torque_limit(long i) { lower[nv_ + i] = -HUGE_VAL, upper[nv_ + i] = HUGE_VAL; }
     void bound_acceleration(long i, const Bounds& b) { low_[i] = b.lower, high_[i] = b.upper; }
-    Bounds bounds_of(long i) const { return {low_[i], high_[i]}; }
     void bound_force(const Cone& c, double minimum, double maximum) {
         for (long k = 0; k < c.rows; ++k) upper[c.row + k] = 0;
         lower[c.row + c.rows] = minimum, upper[c.row + c.rows] = maximum;

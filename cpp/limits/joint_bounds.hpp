@@ -13,6 +13,10 @@ struct JointBoundsSizes {
     std::int32_t nq, nv;
 };
 
+// Which limit bounds the acceleration of a joint, and how it is called.
+enum class JointLimit : int { Acceleration, Velocity, Position };
+constexpr const char* joint_limit_names[] = {"acceleration", "velocity", "position"};
+
 struct JointBounds {
     const double *lower, *upper;                      // of positions
     const double *velocity, *acceleration, *braking;  // magnitudes; braking: deceleration that is always available

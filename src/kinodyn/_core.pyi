@@ -253,6 +253,7 @@ def ik_residual(
 def are_poses(poses: Array, /) -> bool: ...
 
 task_kinds: tuple[str, ...]
+joint_limits: tuple[str, ...]
 
 def task_rows(
     robot: Robot, q: ArrayLike, v: ArrayLike, entries: np.ndarray, numbers: Array, rows: int, output: int, /
@@ -288,6 +289,7 @@ class IdQp(NamedTuple):
     task_residuals: Array
     excess: Array
     contact_residuals: Array
+    joint_limits: Array  # index into `joint_limits`
     info: Array  # layout "id_qp_info"
 
 def id_qp(

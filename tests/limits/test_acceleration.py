@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.description.types import Description, Inertia, Joint, Link
 from kinodyn.model.robot import Robot
 
 BATCH = 60
@@ -88,3 +89,20 @@ def test_single_joints_can_have_limits_of_their_own() -> None:
     expected = 0.5 * robot.limits.velocity
     expected[1], expected[2] = 0.05, 0.05
     np.testing.assert_allclose(step.v, np.minimum(expected, 10.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("q", "v", "name"),
+    [
+        (0.0, 0.0, "acceleration limit of joint"),
+        (0.0, 0.4999, "velocity limit of joint"),
+        (0.999999, 0.0, "position limit of joint"),
+    ],
+)
+def test_inverse_dynamics_names_the_limit_that_bounds_an_acceleration(q: float, v: float, name: str) -> None:
+    inertia = Inertia(1.0, np.zeros(3), 0.1 * np.eye(3))
+    slider = Joint("joint", "prismatic", "base", "slider", np.eye(4), np.eye(3)[0], lower=-1, upper=1, velocity=0.5)
+    robot = Robot(Description("slider", (Link("base", inertia), Link("slider", inertia)), (slider,)))
+    limits = [kd.limits.PositionLimit(), kd.limits.VelocityLimit(), kd.limits.AccelerationLimit(3.0)]
+    controller = kd.control.InverseDynamicsQP(robot, [kd.tasks.PostureTask([5.0])], limits=limits)
+    assert controller.solve(kd.State(robot, [q], [v])).at_limits == (name,)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.contact_table import ContactTable
@@ -49,7 +50,7 @@ class ControlPlan:
         """Update the numbers for a solve at (q, v)."""
         if self._contacts is None or self._contacts.outdated():
             self._contacts = ContactTable(self._setpoints, q)
-            self._constraints = len(self.constraint_names)
+            self._constraints = len(self.constraint_names(np.zeros(self.robot.nv)))
         self.tasks.update(q, v)
         self._contacts.update()
 
@@ -89,15 +90,15 @@ class ControlPlan:
     def _task_blocks(self) -> list[Block]:
         return [block for block in self.tasks.blocks if not block.source.inequality]
 
-    @property
-    def constraint_names(self) -> list[tuple[str, str]]:
-        """Name every inequality, with its unit, in the order of the core."""
+    def constraint_names(self, joint_limits: Array) -> list[tuple[str, str]]:
+        """Name every inequality, with its unit, in the order of the core; `joint_limits` (nv,) is that of the core."""
         joints = [""] * self.robot.nv
         for joint in self.robot.joints:
             if joint.mimic is None:
                 for k in range(joint.v.start, joint.v.stop):
                     joints[k] = joint.name
-        names = [(f"acceleration bound of {name}", "rad/s^2 or m/s^2") for name in joints]
+        limits = [_core.joint_limits[int(index)] for index in joint_limits]
+        names = [(f"{kind} limit of {name}", "rad/s^2 or m/s^2") for kind, name in zip(limits, joints, strict=True)]
         names += [(f"torque of {name}", "N m or N") for name in joints]
         for limit in self._limits:
             names += [(name, "1/s^2 of its margin") for name in limit.row_names(self.robot)]

@@ -131,7 +131,7 @@ class ControlResult:
         self._alone()
         found = [
             Violation("limit", name, float(amount), unit)
-            for (name, unit), amount in zip(self._plan.constraint_names, self._excess, strict=True)
+            for (name, unit), amount in zip(self._constraint_names(), self._excess, strict=True)
             if amount > NOTABLE
         ]
         for kind, parts in (("contact", self.slips), ("task", self.errors)):
@@ -145,8 +145,11 @@ class ControlResult:
     def at_limits(self) -> tuple[str, ...]:
         """Name the limits on which the answer lies (one state)."""
         self._alone()
-        names = self._plan.constraint_names
+        names = self._constraint_names()
         return tuple(names[i][0] for i in np.flatnonzero(self.active))
+
+    def _constraint_names(self) -> list[tuple[str, str]]:
+        return self._plan.constraint_names(self._outputs.joint_limits)
 
     def _alone(self) -> None:
         if self.a.ndim != 1:

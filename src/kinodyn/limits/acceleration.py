@@ -50,32 +50,11 @@ class AccelerationLimit(Limit):
         return result
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of accelerations, and rely on no more than these for braking.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        bounds
-            Bounds of joints, narrowed in place.
-        """
         limit = self.bounds(robot)
         np.minimum(bounds.acceleration, limit, out=bounds.acceleration)
         bounds.braking[...] = np.where(limit < UNLIMITED, bounds.acceleration, bounds.braking)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Name the joints that a step cannot move further, as far as no other limit has named them.
-
-        Parameters
-        ----------
-        motion
-            The motion.
-
-        Returns
-        -------
-        list[Reaction]
-            Reactions with the names that conflicts show.
-        """
         if motion.dt is None or motion.at_bound is None:
             return []
         return [

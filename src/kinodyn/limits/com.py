@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import nonnegative, numbers
 from kinodyn.errors import InputError
 from kinodyn.limits.limit import RowLimit
 from kinodyn.model.robot import Robot
@@ -41,6 +41,7 @@ class ComLimit(RowLimit):
     """
 
     kind = "com_limit"
+    needs_mass = True
 
     def __init__(
         self,
@@ -52,8 +53,6 @@ class ComLimit(RowLimit):
         name: str = "balance",
     ) -> None:
         super().__init__(name, priority, braking)
-        if not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
-            raise InputError(f"margin must be a number from 0 on, got {margin!r}")
         points = numbers("polygon", polygon, 2)
         if points.ndim != 2:
             raise InputError(f"polygon must have shape (n, 2), got {points.shape}")
@@ -61,7 +60,7 @@ class ComLimit(RowLimit):
             hull = ConvexHull(points)
         except (QhullError, ValueError) as cause:
             raise InputError("polygon must have three corners at least that are not in one line") from cause
-        self.margin = float(margin)
+        self.margin = nonnegative("margin", margin)
         self.corners: Array = points[hull.vertices]
         # normal . com <= offset for each edge; the hull may list an edge twice
         edges = np.unique(hull.equations.round(12), axis=0)
@@ -71,50 +70,10 @@ class ComLimit(RowLimit):
             raise InputError(f"a margin of {self.margin:g} m leaves nothing of the polygon")
 
     def row_count(self, robot: Robot) -> int:
-        """Count the edges.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
         return len(self.offsets)
 
-    def check(self, robot: Robot) -> None:
-        """Raise if the robot has no mass.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        """
-        if not robot.mass > 0:
-            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
-
-    def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return the edges, whether it counts, and its braking.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        dict[str, Any]
-            Values by the names of the core's fields.
-        """
-        return {
-            "enabled": float(self.enabled),
-            "braking": self.braking,
-            "normals": self.normals,
-            "offsets": self.offsets,
-        }
+    def own_settings(self) -> dict[str, Any]:
+        return {"normals": self.normals, "offsets": self.offsets}
 
     def excess(self, com: ArrayLike) -> Array:
         """Measure how far (...) [m] CoM positions (..., 3) are beyond the worst edge; negative inside.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.errors import InputError
+from kinodyn.checks import positive
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
@@ -141,9 +141,26 @@ class RowLimit(Limit, Rows):
 
     def __init__(self, name: str, priority: int, braking: float) -> None:
         self._begin(name, priority)
-        if not isinstance(braking, int | float | np.number) or not 0 < braking < np.inf:
-            raise InputError(f"braking of {name!r} must be a positive number, got {braking!r}")
-        self.braking = float(braking)
+        self.braking = positive(f"braking of {name!r}", braking)
+
+    def settings(self, robot: Robot) -> dict[str, Any]:
+        """Return whether it counts, its braking, and what is particular to the limit.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+
+        Returns
+        -------
+        dict[str, Any]
+            Values by the names of the core's fields.
+        """
+        return {"enabled": float(self.enabled), "braking": self.braking, **self.own_settings()}
+
+    def own_settings(self) -> dict[str, Any]:
+        """Return the fields that this kind of limit alone has."""
+        return {}
 
     def margins(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute the margins (..., rows); negative beyond the limit.

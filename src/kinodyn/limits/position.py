@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.checks import nonnegative
 from kinodyn.errors import InputError
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.limits.limit import AT_LIMIT, Limit, LimitedMotion, Reaction
@@ -26,9 +27,7 @@ class PositionLimit(Limit):
     name = "position"
 
     def __init__(self, margin: float = 0.0) -> None:
-        if not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
-            raise InputError(f"margin must be a number from 0 on, got {margin!r}")
-        self.margin = float(margin)
+        self.margin = nonnegative("margin", margin)
 
     def bounds(self, robot: Robot) -> tuple[Array, Array]:
         """Return the lowest and the highest configuration (nq,); infinite where there is no limit.
@@ -51,52 +50,15 @@ class PositionLimit(Limit):
         return lower, upper
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of positions.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        bounds
-            Bounds of joints, narrowed in place.
-        """
         lower, upper = self.bounds(robot)
         np.maximum(bounds.lower, lower, out=bounds.lower)
         np.minimum(bounds.upper, upper, out=bounds.upper)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Tell whether all joints are within their limits.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-        tolerance
-            Largest violation [m, rad] that is accepted.
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            Whether each configuration (...) satisfies the limit.
-        """
         lower, upper = self.bounds(robot)
         return np.asarray(((q >= lower - 1e-9) & (q <= upper + 1e-9)).all(axis=-1))
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Name the joints that the motion brings to their limits.
-
-        Parameters
-        ----------
-        motion
-            The motion.
-
-        Returns
-        -------
-        list[Reaction]
-            Reactions with the names that conflicts show.
-        """
         lower, upper = self.bounds(motion.robot)
         result = []
         for joint, k, iq in list(motion.columns()):

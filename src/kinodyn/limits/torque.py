@@ -30,7 +30,6 @@ class TorqueLimit(Limit):
         self.values = values
 
     def check_velocity_level(self) -> None:
-        """Refuse: velocities have no torques."""
         raise InputError("a TorqueLimit has no meaning in inverse kinematics; give it to control.InverseDynamicsQP")
 
     def bounds(self, robot: Robot) -> Array:
@@ -52,13 +51,4 @@ class TorqueLimit(Limit):
         return np.minimum(by_joint(robot, "torque limits", self.values, own), UNLIMITED)
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of torques.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        bounds
-            Bounds of joints, narrowed in place.
-        """
         np.minimum(bounds.effort, self.bounds(robot), out=bounds.effort)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.errors import InputError
+from kinodyn.checks import positive
 from kinodyn.limits.bounds import UNLIMITED, JointBounds, by_joint
 from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
 from kinodyn.model.robot import Robot
@@ -30,10 +30,8 @@ class VelocityLimit(Limit):
     order = 1
 
     def __init__(self, values: ArrayLike | Mapping[str, float] | None = None, *, scale: float = 1.0) -> None:
-        if not isinstance(scale, int | float | np.number) or not 0 < scale < np.inf:
-            raise InputError(f"scale must be a positive number, got {scale!r}")
         self.values = values
-        self.scale = float(scale)
+        self.scale = positive("scale", scale)
 
     def bounds(self, robot: Robot) -> Array:
         """Return the largest velocity (nv,); 1e30 where there is no limit.
@@ -52,30 +50,9 @@ class VelocityLimit(Limit):
         return np.minimum(self.scale * by_joint(robot, "velocity limits", self.values, own), UNLIMITED)
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of velocities.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        bounds
-            Bounds of joints, narrowed in place.
-        """
         np.minimum(bounds.velocity, self.bounds(robot), out=bounds.velocity)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Name the joints that move as fast as they may; at rest there are none.
-
-        Parameters
-        ----------
-        motion
-            The motion.
-
-        Returns
-        -------
-        list[Reaction]
-            Reactions with the names that conflicts show.
-        """
         if motion.dt is None:
             return []
         largest = self.bounds(motion.robot) * motion.dt * (1 - 1e-9)

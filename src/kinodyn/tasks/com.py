@@ -6,13 +6,11 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
-from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Task, weights_of
+from kinodyn.tasks.vector import VectorTask
 
 
-class ComTask(Task):
+class ComTask(VectorTask):
     """Bring the CoM to a position.
 
     Parameters
@@ -26,6 +24,8 @@ class ComTask(Task):
     """
 
     kind = "com"
+    needs_mass = True
+    size = 3
 
     def __init__(
         self,
@@ -41,75 +41,5 @@ class ComTask(Task):
         self.target = target
         self.weights = weights
 
-    def check_target(self, value: ArrayLike) -> Array:
-        """Return the position.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The target as an array.
-        """
-        return numbers(f"target of {self.name!r}", value, 3)
-
-    def check_weights(self, value: ArrayLike) -> Array:
-        """Return one weight per row.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The weights as they are kept.
-        """
-        return weights_of(self.name, value, 3)
-
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the position (..., 3) of the CoM.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-
-        Returns
-        -------
-        Array
-            What is measured, with the batch axes of q.
-        """
         return kinematics.com(robot, q)
-
-    def row_count(self, robot: Robot) -> int:
-        """Count the rows.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
-        return 3
-
-    def check(self, robot: Robot) -> None:
-        """Raise if the robot has no mass.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        """
-        if not robot.mass > 0:
-            raise InputError(f"{self.name!r} needs a centre of mass, and {robot.name!r} has no mass that moves")

@@ -69,51 +69,13 @@ class FrameTask(Task):
         self.weights = weights
 
     def check_target(self, value: MatrixLike) -> Array:
-        """Return the pose or the position.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The target as an array.
-        """
         what = f"target of {self.name!r}"
         return numbers(what, value, 3) if self.is_point else as_pose(value, what)
 
     def check_weights(self, value: ArrayLike) -> Array:
-        """Return one weight per row.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The weights as they are kept.
-        """
         return weights_of(self.name, value, 3 if self.is_point else 6)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the pose or the position of the frame.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-
-        Returns
-        -------
-        Array
-            What is measured, with the batch axes of q.
-        """
         T: Array = np.array(kinematics.pose(robot, q, self.frame))
         T[..., :3, 3] += T[..., :3, :3] @ self.point
         if self.relative_to is not None:
@@ -122,50 +84,22 @@ class FrameTask(Task):
 
     @property
     def kind(self) -> str:
-        """Name of the rows in the core's registry."""
         return "point" if self.is_point else "pose"
 
     def row_count(self, robot: Robot) -> int:
-        """Count the rows.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
         return 3 if self.is_point else 6
 
     def frames(self, robot: Robot) -> tuple[int, int]:
-        """Return the indices of the frame and of `relative_to`.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        tuple[int, int]
-            Index of the frame, and of the frame that it is seen from; -1 is the world.
-        """
         other = -1 if self.relative_to is None else robot.frame_index(self.relative_to)
         return robot.frame_index(self.frame), other
 
     def own_settings(self) -> dict[str, Any]:
-        """Return the point of the frame."""
         return {"point": self.point}
 
     def target_axes(self) -> int:
-        """Return 2 for a pose, 1 for a position."""
         return 1 if self.is_point else 2
 
     def parts(self) -> tuple[slice, slice]:
-        """Return the linear and the angular rows."""
         return slice(0, 3), slice(3, None)
 
 

@@ -60,102 +60,26 @@ class GazeTask(Task):
         self.weights = weights
 
     def check_target(self, value: ArrayLike) -> Array:
-        """Return the point.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The target as an array.
-        """
         return numbers(f"target of {self.name!r}", value, 3)
 
     def check_weights(self, value: ArrayLike) -> Array:
-        """Return one weight per row.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The weights as they are kept.
-        """
         return weights_of(self.name, value, 1)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return a point one metre ahead on the line of sight.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-
-        Returns
-        -------
-        Array
-            What is measured, with the batch axes of q.
-        """
         T = kinematics.pose(robot, q, self.frame)
         return T[..., :3, 3] + T[..., :3, :3] @ self.axis
 
     def row_weights(self, robot: Robot) -> Array:
-        """Return the weight of both rows.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        Array
-            Weights (rows,).
-        """
         return np.repeat(self.weights, 2)
 
     def row_count(self, robot: Robot) -> int:
-        """Count the rows.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
         return 2
 
     def frames(self, robot: Robot) -> tuple[int, int]:
-        """Return the index of the frame, seen from the world.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        tuple[int, int]
-            Index of the frame, and of the frame that it is seen from; -1 is the world.
-        """
         return robot.frame_index(self.frame), -1
 
     def own_settings(self) -> dict[str, Any]:
-        """Return the line of sight."""
         return {"axis": self.axis}
 
     def parts(self) -> tuple[slice, slice]:
-        """Count both rows as angles."""
         return slice(0, 0), slice(0, None)

@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
-from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.tasks.task import Task, weights_of
+from kinodyn.tasks.vector import VectorTask
 
 
-class MomentumTask(Task):
+class MomentumTask(VectorTask):
     """Move with a given momentum about the CoM.
 
     It asks for a motion, not for a place: `error` is the momentum that is missing at rest, the target itself, and a
@@ -32,6 +30,8 @@ class MomentumTask(Task):
     """
 
     kind = "momentum"
+    needs_mass = True
+    size = 6
 
     def __init__(
         self,
@@ -46,123 +46,15 @@ class MomentumTask(Task):
         self.target = target
         self.weights = weights
 
-    def check_target(self, value: ArrayLike) -> Array:
-        """Return the momentum.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The target as an array.
-        """
-        return numbers(f"target of {self.name!r}", value, 6)
-
-    def check_weights(self, value: ArrayLike) -> Array:
-        """Return one weight per row.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The weights as they are kept.
-        """
-        return weights_of(self.name, value, 6)
-
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return zero: q alone is at rest.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-
-        Returns
-        -------
-        Array
-            What is measured, with the batch axes of q.
-        """
-        return np.zeros((*np.shape(q)[:-1], 6))
+        return np.zeros((*np.shape(q)[:-1], 6))  # q alone is at rest
 
     def row_weights(self, robot: Robot) -> Array:
-        """Return the weights of the rows, per unit of mass.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        Array
-            Weights (rows,).
-        """
         weights: Array = self.weights / robot.mass
         return weights
 
-    def row_count(self, robot: Robot) -> int:
-        """Count the rows.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
-        return 6
-
-    def check(self, robot: Robot) -> None:
-        """Raise if the robot has no mass.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        """
-        if not robot.mass > 0:
-            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
-
     def step_gain(self, dt: float) -> float:
-        """Return dt: the momentum times dt is the motion.
-
-        Parameters
-        ----------
-        dt
-            Duration of the step [s].
-
-        Returns
-        -------
-        float
-            The factor.
-        """
         return dt
 
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return zeros: it asks for a motion, not for a place.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-
-        Returns
-        -------
-        Array
-            Distances and angles (..., 2).
-        """
-        return np.zeros((*np.shape(q)[:-1], 2))
+        return np.zeros((*np.shape(q)[:-1], 2))  # it asks for a motion, not for a place

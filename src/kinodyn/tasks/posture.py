@@ -47,33 +47,9 @@ class PostureTask(Task):
         self.weights = weights
 
     def check_target(self, value: ArrayLike) -> Array:
-        """Return the configuration.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array
-            The target as an array.
-        """
         return numbers(f"target of {self.name!r}", value, *np.shape(value)[-1:])
 
     def check_weights(self, value: ArrayLike | Mapping[str, float]) -> Array | dict[str, float]:
-        """Return the weights; how many there must be only the robot knows.
-
-        Parameters
-        ----------
-        value
-            What was assigned.
-
-        Returns
-        -------
-        Array | dict[str, float]
-            The weights as they are kept.
-        """
         if isinstance(value, Mapping):
             if not value:
                 raise InputError(f"weights of {self.name!r} name no joint")
@@ -82,35 +58,9 @@ class PostureTask(Task):
         return weights_of(self.name, value, np.size(value)).reshape(np.shape(value))
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Return the configuration itself.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-
-        Returns
-        -------
-        Array
-            What is measured, with the batch axes of q.
-        """
         return np.asarray(q, dtype=float)
 
     def row_weights(self, robot: Robot) -> Array:
-        """Return the weight (nv,) of each velocity.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        Array
-            Weights (rows,).
-        """
         if isinstance(self.weights, Mapping):
             result = np.zeros(robot.nv)
             for name, weight in self.weights.items():
@@ -124,32 +74,12 @@ class PostureTask(Task):
         return result
 
     def row_count(self, robot: Robot) -> int:
-        """Count the velocities.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        int
-            Number of rows.
-        """
         return robot.nv
 
     def check(self, robot: Robot) -> None:
-        """Raise if weights or target are those of another robot.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        """
         self.row_weights(robot)
         if self.target is not None and self.target.shape[-1] != robot.nq:
             raise InputError(f"target of {self.name!r} must have shape (..., {robot.nq}), got {self.target.shape}")
 
     def parts(self) -> tuple[slice, slice]:
-        """Count all rows as angles."""
         return slice(0, 0), slice(0, None)

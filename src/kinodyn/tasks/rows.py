@@ -40,6 +40,7 @@ class Rows(ABC):
 
     native: ClassVar[bool] = True  # False: the rows come from `evaluate`
     inequality: ClassVar[bool] = False
+    needs_mass: ClassVar[bool] = False
     moving: ClassVar[frozenset[str]] = frozenset()  # attributes that do not count as settings
 
     name: str
@@ -105,7 +106,7 @@ class Rows(ABC):
         """
         return -1, -1
 
-    def check(self, robot: Robot) -> None:  # noqa: B027 (most robots have all rows)
+    def check(self, robot: Robot) -> None:
         """Raise if the robot cannot have these rows.
 
         Parameters
@@ -113,6 +114,8 @@ class Rows(ABC):
         robot
             The robot.
         """
+        if self.needs_mass and not robot.mass > 0:
+            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
 
     @abstractmethod
     def settings(self, robot: Robot) -> dict[str, Any]:
