@@ -46,7 +46,7 @@ class Horizon:
         landed = schedule.phases[self.places[-1]].step - self.first
         self.m = min(movable, landed) if movable else 0
         self.zmp = np.array([self._planned(place, at) for place, at in zip(self.places, self.times, strict=True)])
-        self.dcm_start, self.dcm_end = schedule.nominal.at(t).dcm, schedule.nominal.at(self.times[-1]).dcm
+        self.dcm_start, self.dcm_end = schedule.dcm(t), schedule.dcm(self.times[-1])
         self.room: Array = schedule.capture_region(self.times[-1]) - DIRECTIONS @ self.dcm_end
         self.last = np.zeros(self.m)
         self.carried = np.zeros((len(self.places), self.m))

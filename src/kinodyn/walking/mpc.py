@@ -130,13 +130,13 @@ class MPC:
         travel
             Largest shift of the next touchdown along each axis of the stance foot [m].
         """
-        c, v = _pair("com", com), _pair("velocity", velocity)
+        c, v = pair("com", com), pair("velocity", velocity)
         omega = schedule.body.omega
         moving = self.movable if (self.limits is not None if adapt is None else adapt) else 0
         if moving and self.limits is None:
             raise InputError("adapt=True needs step limits; make the MPC with limits=StepLimits.from_robot(body)")
         grid = Horizon(schedule, t, self.samples, self.dt or 0.2 * schedule.settings.single_support, moving)
-        before = None if zmp is None else _pair("zmp", zmp)
+        before = None if zmp is None else pair("zmp", zmp)
         problem = MPCProblem(grid, self.weights, omega, c + v / omega, before)
         answer = problem.solve(self.limits, travel)
         if answer.status != "solved":
@@ -156,7 +156,7 @@ class MPC:
         return plan
 
 
-def _pair(name: str, value: ArrayLike) -> Array:
+def pair(name: str, value: ArrayLike) -> Array:
     """Check a vector (2,), as `numbers` does but faster where it is valid."""
     pair = np.asarray(value)
     if pair.shape == (2,) and pair.dtype == float and isfinite(pair[0]) and isfinite(pair[1]):

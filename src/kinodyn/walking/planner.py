@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers
+from kinodyn.checks import as_pose
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import SIDES, Biped
 from kinodyn.walking.footstep_generator import FootstepGenerator
 from kinodyn.walking.footsteps import Footstep, body_beside, standing_feet, wrap
 from kinodyn.walking.ground_estimate import GroundEstimate
-from kinodyn.walking.mpc import MPC, MPCPlan
+from kinodyn.walking.mpc import MPC, MPCPlan, pair
 from kinodyn.walking.phases import Phase
 from kinodyn.walking.reference import FootReference, Reference
 from kinodyn.walking.replanning import Replanner
@@ -193,9 +193,9 @@ class Planner:
         -------
         MPCPlan
         """
-        planned = self._trajectory.at(t)
-        c = planned.com if com is None else numbers("com", np.asarray(com)[..., :2], 2)
-        v = planned.velocity if velocity is None else numbers("velocity", np.asarray(velocity)[..., :2], 2)
+        com = self._trajectory.at(t).com if com is None else com
+        velocity = self._trajectory.at(t).velocity if velocity is None else velocity
+        c, v = pair("com", np.asarray(com)[..., :2]), pair("velocity", np.asarray(velocity)[..., :2])
         missing = self.schedule.count - self.schedule.at(t).step < self.settings.steps_ahead - 1
         if self._new_command or (self.walking and missing):
             self._rebuild(t)

@@ -194,7 +194,7 @@ class ContactSchedule:
         (2,)
             [m]
         """
-        return self.nominal.at(t).dcm
+        return np.array(self.nominal.floats(t)[6:8])
 
     def capture_region(self, t: float) -> Array:
         """Compute the region of the DCMs that these footsteps can capture.
