@@ -6,7 +6,7 @@
 
 #include "kernels/manifold.hpp"
 #include "kernels/motion.hpp"
-#include "solver/singular.hpp"
+#include "solver/jacobi_svd.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

@@ -22,7 +22,7 @@
 #include "kernels/ik.hpp"
 
 #include "kernels/placement.hpp"
-#include "solver/singular.hpp"
+#include "solver/jacobi_svd.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 

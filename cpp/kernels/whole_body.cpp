@@ -50,7 +50,7 @@ struct WholeBody {
         const WholeBodyPlan& plan = plan_of(c);
         const Sizes sizes(plan);
         const long n = c.model->nv;
-        return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + padded(sizes.rows) + 2 * padded(n) +
+        return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + 2 * padded(sizes.rows) + 2 * padded(n) +
                2 * padded(sizes.largest_task) + LinearConstraints::words(n, sizes.inequalities) +
                Hierarchy<LinearConstraints>::words(n, sizes.rows, n + sizes.inequalities, sizes.inequalities) +
                padded(block_size<SolveProgress>({plan.levels, c.model->nq})) + lanes;
@@ -100,6 +100,7 @@ struct WholeBody {
             Memory memory = {w.free};
             objective.A = memory.matrix(sizes.rows, n);
             objective.b = memory.take(sizes.rows);
+            objective.squared_norm = memory.take(sizes.rows);
             for (double** x : {&objective.scale, &objective.offset}) *x = memory.take(n);
             for (double** x : {&error, &b}) *x = memory.take(sizes.largest_task);
             constraints.take(memory, n, sizes.inequalities);

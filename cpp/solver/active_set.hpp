@@ -35,7 +35,7 @@ class ActiveSet {
         J = memory.matrix(n, n);
         R_ = memory.matrix(n, n);
         for (double** v : {&x, &start_, &u_, &normal_, &d_, &r_, &z_, &inverse_}) *v = memory.take(n + 1);
-        for (double** v : {&side, &lower_, &upper_, &value_, &guess_, &closed_, &violation_})
+        for (double** v : {&side, &lower_, &upper_, &value_, &guess_, &excluded_, &violation_})
             *v = memory.take(constraints);
         which_ = reinterpret_cast<int*>(memory.take(n + 1));
     }
@@ -56,9 +56,9 @@ class ActiveSet {
             const double little = feasible ? of_->tolerance[i] : 0;
             lower_[i] = value < low && value >= low - little ? value : low;
             upper_[i] = value > high && value <= high + little ? value : high;
-            guess_[i] = side[i], side[i] = closed_[i] = 0;
+            guess_[i] = side[i], side[i] = excluded_[i] = 0;
         }
-        for (long i = count; i < padded(count); ++i) closed_[i] = HUGE_VAL;
+        for (long i = count; i < padded(count); ++i) excluded_[i] = HUGE_VAL;
         memcpy(start_, x, sizeof(double) * static_cast<std::size_t>(end_));
         warm_start();
         const int most = 50 + 10 * static_cast<int>(count);
@@ -72,7 +72,7 @@ class ActiveSet {
             else if (!exact)
                 restore_active(), exact = true;
             else if (best_effort || little)
-                closed_[next] = HUGE_VAL;
+                excluded_[next] = HUGE_VAL;
             else
                 return false;
         }
@@ -115,11 +115,11 @@ class ActiveSet {
 
     // Activates what was active last time, then drops what has a negative multiplier: a valid place to start.
     void warm_start() {
-        constexpr double independent = 1e-20;
+        constexpr double dependence = 1e-20;
         for (long i = 0; i < of_->count && active_ < m_; ++i) {
             if (guess_[i] == 0 || !(fabs(guess_[i] > 0 ? lower_[i] : upper_[i]) < HUGE_VAL)) continue;
             project_normal(i, guess_[i]);
-            if (blocked(independent)) continue;
+            if (is_dependent(dependence)) continue;
             combine(J, active_, m_, d_, end_, z_);
             activate(i, guess_[i], 0);
         }
@@ -204,14 +204,14 @@ class ActiveSet {
         for (long k = m_; k < padded(m_); ++k) d_[k] = 0;
     }
 
-    // Whether the constraint behind d depends on those that are active: at most the share `least` of the square of d
-    // lies in the directions that they leave, or no more than the rounding of d.
-    bool blocked(double least) {
+    // Whether the normal behind d depends linearly on those of the active constraints: at most the share `tolerance` of
+    // the square of d lies in the directions that they leave, or no more than the rounding of d.
+    bool is_dependent(double tolerance) {
         constexpr double rounding_of_d = 1e-28;  // square of a hundred units in the last place
         const long split = padded(active_) < m_ ? padded(active_) : m_, end = padded(m_);
         slope_ = dot(d_, d_, padded(active_), end);
         for (long k = active_; k < split; ++k) slope_ += d_[k] * d_[k];
-        return !(slope_ > least * dot(d_, d_, 0, end) && slope_ > rounding_of_d * J_square() * normal_square_);
+        return !(slope_ > tolerance * dot(d_, d_, 0, end) && slope_ > rounding_of_d * J_square() * normal_square_);
     }
     // The squares of all elements of J, which rotations of its rows do not change.
     double J_square() {
@@ -227,7 +227,7 @@ class ActiveSet {
         Pack::Vector most = {};
         for (long i = 0; i < of_->count; i += lanes) {
             const Pack::Vector v = load(value_ + i), below = load(lower_ + i) - v, above = v - load(upper_ + i);
-            const Pack::Vector beyond = (below > above ? below : above) - load(closed_ + i);
+            const Pack::Vector beyond = (below > above ? below : above) - load(excluded_ + i);
             store(violation_ + i, beyond);
             const Pack::Vector counts = beyond > load(of_->tolerance + i) ? beyond : Pack::Vector{};
             most = counts > most ? counts : most;
@@ -243,18 +243,18 @@ class ActiveSet {
     // Moves until constraint `next` is met, dropping others whose multipliers vanish before. False if it depends on
     // active constraints none of which can be dropped.
     bool add_constraint(long next, int most) {
-        constexpr double independent = 1e-20;
+        constexpr double dependence = 1e-20;
         const double sign = value_[next] < lower_[next] ? 1 : -1;
         double missing = violation_[next], multiplier = 0;
         direct_ = false;
         while (iterations++ < most) {
             project_normal(next, sign);
-            const bool stuck = blocked(independent);
+            const bool dependent = is_dependent(dependence);
             long leave = -1;
-            const double full = stuck ? HUGE_VAL : missing / slope_, dual = dual_step(leave);
-            if (stuck && leave < 0) return false;
+            const double full = dependent ? HUGE_VAL : missing / slope_, dual = dual_step(leave);
+            if (dependent && leave < 0) return false;
             const double step = dual < full ? dual : full;
-            if (!stuck) {
+            if (!dependent) {
                 combine(J, active_, m_, d_, end_, z_);
                 add(step, z_, x, 0, end_);
                 missing -= step * slope_;
@@ -294,12 +294,12 @@ class ActiveSet {
         u_[active_] = multiplier;
         which_[active_++] = static_cast<int>(next);
         side[next] = sign;
-        closed_[next] = HUGE_VAL;
+        excluded_[next] = HUGE_VAL;
     }
 
     // Removes the constraint at place l from the working set and makes R triangular again by Givens rotations.
     void drop(long l) {
-        side[which_[l]] = closed_[which_[l]] = 0;
+        side[which_[l]] = excluded_[which_[l]] = 0;
         --active_;
         for (long j = l; j < active_; ++j) {
             memcpy(R_[j], R_[j + 1], sizeof(double) * static_cast<std::size_t>(active_ + 1));
@@ -330,11 +330,11 @@ class ActiveSet {
     bool direct_ = false;  // x has been reached from the unconstrained minimum in one step
     Matrix R_;             // row j: column j of the triangular factor of the active constraints
     double *start_, *u_, *normal_, *d_, *r_, *z_;
-    double* inverse_;              // of the diagonal of R
-    double *lower_, *upper_;       // of the constraints, widened by rounding
-    double *value_, *guess_;       // of the constraints: values at x, and warm start
-    double *closed_, *violation_;  // 0, or infinite for a constraint that is active or cannot be met; violation
-    int* which_;                   // constraint behind each multiplier
+    double* inverse_;                // of the diagonal of R
+    double *lower_, *upper_;         // of the constraints, widened by rounding
+    double *value_, *guess_;         // of the constraints: values at x, and warm start
+    double *excluded_, *violation_;  // 0, or infinite for a constraint that is active or cannot be met; violation
+    int* which_;                     // constraint behind each multiplier
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -60,6 +60,11 @@ inline void clear(const Matrix& A) { memset(A.data, 0, sizeof(double) * static_c
 inline void clear_row(double* x, long end) {
     for (long j = 0; j < end; j += lanes) store(x + j, Pack::Vector{});
 }
+// The same from any element on.
+inline void clear_from(double* x, long from, long end) {
+    for (; from % lanes != 0 && from < end; ++from) x[from] = 0;
+    for (; from < end; from += lanes) store(x + from, Pack::Vector{});
+}
 
 // Products and sums over [begin, end), both multiples of `lanes`.
 inline double dot(const double* a, const double* b, long begin, long end) {
@@ -181,7 +186,8 @@ inline void multiply_transposed(const Matrix& A, long rows, const Matrix& B, lon
     }
 }
 
-// C[i][k] = row i times row k of A for k < i, over n columns (padded). Two rows by four at once.
+// C[i][k] = row i times row k of A for k < i, over n columns (padded); row i is zero before column block_of(i). Two
+// rows by four at once.
 inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C) {
     for (long i = 0; i < rows; i += 2) {
         const bool pair = i + 1 < rows;
@@ -191,7 +197,7 @@ inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C
             const long count = i + 1 - k < 4 ? i + 1 - k : 4;
             for (long r = 0; r < 4; ++r) b[r] = A[k + (r < count ? r : 0)];
             Pack::Vector total[4][2] = {};
-            for (long j = 0; j < n; j += lanes) {
+            for (long j = block_of(i); j < n; j += lanes) {
                 const Pack::Vector x = load(a0 + j), y = load(a1 + j);
                 for (int r = 0; r < 4; ++r) {
                     const Pack::Vector row = load(b[r] + j);

@@ -31,14 +31,14 @@ class Elimination {
     }
 
     // B (rows x columns) becomes L, with row pivoting: the longest row comes first. A row counts as dependent on those
-    // before it when what is left of it is at most `rank_tolerance` of its length `norm` before any projection.
-    void reduce(const Matrix& B, long rows, long columns_of_B, const double* norm, double rank_tolerance) {
+    // before it when what is left of it is at most `rank_tolerance` of its length before any projection.
+    void reduce(const Matrix& B, long rows, long columns_of_B, const double* squared_norm, double rank_tolerance) {
         columns = columns_of_B;
         B_ = B, m_ = rows;
         const long end = padded(columns);
         for (long i = 0; i < rows; ++i) {
             row_[i] = B[i];
-            least_[i] = rank_tolerance * rank_tolerance * norm[i] * norm[i];
+            least_[i] = rank_tolerance * rank_tolerance * squared_norm[i];
             norm_[i] = dot(B[i], B[i], 0, end);
             left_[i] = norm_[i] > least_[i] ? norm_[i] : 0;
         }
@@ -123,7 +123,7 @@ class Elimination {
         tau_[k] = reflector(row_[k], k, end, V[k], length);
         reflect(row_ + k + 1, m_ - k - 1, V[k], tau_[k], block_of(k), end);
         row_[k][k] = length;
-        for (long j = k + 1; j < end; ++j) row_[k][j] = 0;
+        clear_from(row_[k], k + 1, end);
         for (long i = k + 1; i < m_; ++i) downdate(i, k);
     }
 

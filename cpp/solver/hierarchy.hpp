@@ -40,7 +40,7 @@ class Hierarchy {
         H_ = memory.matrix(padded(n), n);
         elimination_.take(memory, most, n);
         basis_.take(memory, n, most);
-        for (double** v : {&residual_, &norm_, &error_}) *v = memory.take(most);
+        for (double** v : {&residual_, &squared_norm_, &error_}) *v = memory.take(most);
         for (double** v : {&y_, &step_, &rotated_, &inverse_}) *v = memory.take(n);
         for (double** v : {&x_, &candidate_}) {  // slack variables stay zero
             *v = memory.take(n + slacks);
@@ -67,7 +67,7 @@ class Hierarchy {
     // A x = b from now on, or as nearly as can be, whatever the constraints.
     void add_equalities(const Matrix& A, const double* b, long rows, double rank_tolerance) {
         const long m = project({A, const_cast<double*>(b), rows});
-        elimination_.reduce(B_, m, used_, norm_, rank_tolerance);
+        elimination_.reduce(B_, m, used_, squared_norm_, rank_tolerance);
         if (!elimination_.substitute(residual_, y_)) least_squares(m, elimination_.rank, 0);
         propose(true);
         accept();
@@ -81,7 +81,7 @@ class Hierarchy {
         const long m = project(objective);
         // few rows depend on few directions, which are worth finding even if nothing comes after
         const bool all = last && 2 * m >= basis_.dimension();
-        if (!all) elimination_.reduce(B_, m, used_, norm_, settings.rank_tolerance);
+        if (!all) elimination_.reduce(B_, m, used_, squared_norm_, settings.rank_tolerance);
         const long rank = all ? basis_.dimension() : elimination_.rank;
         least_squares(m, rank, settings.damping);
         propose(!all);
@@ -129,16 +129,17 @@ class Hierarchy {
         const long end = padded(n_);
         used_ = basis_.touch(objective.A, objective.rows, objective.diagonal ? objective.scale : nullptr);
         basis_.project(objective.A, objective.rows, used_, B_);
+        const double* known = objective.squared_norm;
         for (long i = 0; i < objective.rows; ++i) {
             residual_[i] = objective.b[i] - dot(objective.A[i], x_, 0, end);
-            norm_[i] = __builtin_sqrt(dot(objective.A[i], objective.A[i], 0, end));
+            squared_norm_[i] = known ? known[i] : dot(objective.A[i], objective.A[i], 0, end);
         }
         long m = objective.rows;
         for (long i = 0; objective.diagonal && i < n_; ++i) {
             const double s = objective.scale[i];
             if (s == 0) continue;
             basis_.project(i, s, B_[m]);
-            norm_[m] = fabs(s);
+            squared_norm_[m] = s * s;
             residual_[m++] = objective.offset[i] - s * x_[i];
         }
         return m;
@@ -209,7 +210,7 @@ class Hierarchy {
     NullSpace basis_;
     Elimination elimination_;
     Matrix B_, H_;
-    double *residual_, *norm_, *error_;
+    double *residual_, *squared_norm_, *error_;
     double *x_, *candidate_, *y_, *step_, *rotated_, *inverse_;
     ActiveSet<Constraints> set_;
 };

@@ -58,14 +58,10 @@ class NullSpace {
     // B = A N, where A depends on the first `used` directions only.
     void project(const Matrix& A, long rows, long used, const Matrix& B) const {
         const long end = padded(dimension()), touched = rows_ + used - columns_;
-        for (long i = 0; !natural_ && i < rows; ++i)
-            for (long k = 0; k < rows_; ++k) permuted_[i][k] = A[i][at_[k]];
+        if (!natural_) gather(A, rows, 0, rows_, permuted_, 0);
         multiply(natural_ ? A : permuted_, rows, rows_, N_, padded(columns_), B);
-        for (long i = 0; i < rows; ++i) {
-            double* rest = B[i] + columns_ - rows_;
-            for (long k = rows_; k < touched; ++k) rest[k] = A[i][at_[k]];
-            clear_from(B[i], used, end);
-        }
+        gather(A, rows, rows_, touched, B, columns_);
+        for (long i = 0; i < rows; ++i) clear_from(B[i], used, end);
     }
     // The same for one row that is `s` at one variable.
     void project(long variable, double s, double* b) const {
@@ -137,9 +133,19 @@ class NullSpace {
     void remove_all() { rows_ = n_, columns_ = 0; }
 
   private:
-    static void clear_from(double* row, long from, long end) {
-        for (; from % lanes != 0 && from < end; ++from) row[from] = 0;
-        for (; from < end; from += lanes) store(row + from, Pack::Vector{});
+    // B[i][column...] = A[i] at the variables of the places from `first` to `last`; four rows share each index.
+    void gather(const Matrix& A, long rows, long first, long last, const Matrix& B, long column) const {
+        long i = 0;
+        const auto block = [&](auto height) {
+            constexpr int h = decltype(height)::value;
+            const double* from = A[i];
+            double* to = B[i] + column - first;
+            for (long k = first; k < last; ++k)
+                for (int r = 0; r < h; ++r) to[r * B.stride + k] = from[r * A.stride + at_[k]];
+            i += h;
+        };
+        while (i + 4 <= rows) block(std::integral_constant<int, 4>{});
+        while (i < rows) block(std::integral_constant<int, 1>{});
     }
     long n_ = 0;
     long rows_ = 0, columns_ = 0;  // of the part that is mixed

@@ -10,7 +10,8 @@ struct Objective {
     double* b;
     long rows = 0;
     double *scale = nullptr, *offset = nullptr;
-    bool diagonal = false;  // whether any scale differs from zero
+    bool diagonal = false;           // whether any scale differs from zero
+    double* squared_norm = nullptr;  // of the rows of A, once max_squared_row_norm has computed them
 };
 
 // The square of the longest row, which relates weighted errors to metres or radians.
@@ -18,6 +19,7 @@ inline double max_squared_row_norm(const Objective& of, long n) {
     double most = 0;
     for (long i = 0; i < of.rows; ++i) {
         const double square = dot(of.A[i], of.A[i], 0, padded(n));
+        if (of.squared_norm) of.squared_norm[i] = square;
         if (square > most) most = square;
     }
     for (long i = 0; of.diagonal && i < n; ++i)

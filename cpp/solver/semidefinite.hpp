@@ -1,41 +1,43 @@
-// A f = b for a symmetric positive semidefinite A: the shortest solution, and the rank.
+// A f = b for a symmetric positive semidefinite A: the minimum-norm solution, and the rank.
 //
-// Rows may be of very different size, those that turn a light link beside those that push a heavy one: a row counts as
-// saying nothing new by what others leave of its own diagonal element, and as empty only against the greatest of all.
+// Rows may be scaled very differently, those that turn a light link beside those that push a heavy one: a row counts as
+// linearly dependent by what elimination leaves of its own diagonal element, and as zero by the largest of all.
 #pragma once
 
 #include "kernels/batch.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-constexpr double empty_row = 1e-14;  // of the greatest diagonal element: a row of J is 1e-7 of another
+constexpr double zero_row = 1e-14;  // of the largest diagonal element: a row of J is 1e-7 of another
 
-// One state at a time. A = L L^T with as many columns as the rank, the pivot being the row of which most is left; then
+// One state at a time. A = L L^T with as many columns as the rank, pivoting on the row with the largest remainder; then
 // L = Q R and f = Q R^-T R^-1 Q^T b (the pseudo-inverse: N. J. Higham, "Accuracy and Stability of Numerical
 // Algorithms", 2002, sections 10.3 and 20.5). Memory: 2 m^2 + 3 m. Returns the rank.
-inline long shortest_solution(const double* A, const double* b, long m, double* f, double* memory) {
-    constexpr double vanishing = 1e-11;
-    double *L = memory, *R = L + m * m, *left = R + m * m, *x = left + m, *own = x + m;
-    double first = 0;
-    for (long i = 0; i < m; ++i) first = A[i * m + i] > first ? A[i * m + i] : first;
-    for (long i = 0; i < m; ++i) own[i] = left[i] = A[i * m + i] > empty_row * first ? A[i * m + i] : 0;
+inline long minimum_norm_solution(const double* A, const double* b, long m, double* f, double* memory) {
+    constexpr double rank_tolerance = 1e-11;
+    double *L = memory, *R = L + m * m, *remainder = R + m * m, *x = remainder + m, *diagonal = x + m;
+    double largest = 0;
+    for (long i = 0; i < m; ++i) largest = A[i * m + i] > largest ? A[i * m + i] : largest;
+    for (long i = 0; i < m; ++i) diagonal[i] = remainder[i] = A[i * m + i] > zero_row * largest ? A[i * m + i] : 0;
     long rank = 0;
     for (; rank < m; ++rank) {  // columns of L are kept as rows, one after the other
         long p = -1;
         for (long i = 0; i < m; ++i)
-            if (left[i] > vanishing * own[i] && (p < 0 || left[i] * own[p] > left[p] * own[i])) p = i;
+            if (remainder[i] > rank_tolerance * diagonal[i] &&
+                (p < 0 || remainder[i] * diagonal[p] > remainder[p] * diagonal[i]))
+                p = i;
         if (p < 0) break;
         double* column = L + rank * m;
-        const double inverse = 1 / __builtin_sqrt(left[p]);
+        const double inverse = 1 / __builtin_sqrt(remainder[p]);
         for (long i = 0; i < m; ++i) {
             double total = A[i * m + p];
             for (long k = 0; k < rank; ++k) total -= L[k * m + i] * L[k * m + p];
             column[i] = total * inverse;
         }
-        for (long i = 0; i < m; ++i) left[i] -= column[i] * column[i];
-        left[p] = 0;
+        for (long i = 0; i < m; ++i) remainder[i] -= column[i] * column[i];
+        remainder[p] = 0;
     }
-    for (long k = 0; k < rank; ++k) {  // Gram and Schmidt, twice, so that Q is orthogonal to the last digit
+    for (long k = 0; k < rank; ++k) {  // Gram-Schmidt, twice, so that Q is orthogonal to rounding
         double* column = L + k * m;
         for (long j = 0; j <= k; ++j) R[j * m + k] = 0;
         for (int twice = 0; twice < 2; ++twice)
@@ -73,17 +75,17 @@ inline long shortest_solution(const double* A, const double* b, long m, double* 
 template <class T>
 inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
     using L = Lanes<T>;
-    constexpr double doubtful = 1e-8;
+    constexpr double regular = 1e-8;
     T* C = memory;
-    T first = 0.0, least = 1.0;
-    for (long i = 0; i < m; ++i) first = L::larger(first, A[i * m + i]);
+    T largest = 0.0, least = 1.0;
+    for (long i = 0; i < m; ++i) largest = L::larger(largest, A[i * m + i]);
     for (long i = 0; i < m; ++i) {
-        least = L::smaller(least, A[i * m + i] - empty_row * first);
+        least = L::smaller(least, A[i * m + i] - zero_row * largest);
         for (long j = 0; j <= i; ++j) {
             T total = A[i * m + j];
             for (long k = 0; k < j; ++k) total -= C[i * m + k] * C[j * m + k];
             if (i == j) {
-                least = L::smaller(least, total - doubtful * A[i * m + i]);
+                least = L::smaller(least, total - regular * A[i * m + i]);
                 C[i * m + i] = 1.0 / L::root(L::larger(total, T(1e-300)));
             } else {
                 C[i * m + j] = total * C[j * m + j];
@@ -103,13 +105,13 @@ inline T solve_semidefinite(const T* A, const T* b, long m, T* f, T* memory) {
         }
         return static_cast<double>(m);
     }
-    double* own = reinterpret_cast<double*>(C + m * m);
-    double *a = own, *rhs = a + m * m, *answer = rhs + m, *work = answer + m;
+    double* scratch = reinterpret_cast<double*>(C + m * m);
+    double *a = scratch, *rhs = a + m * m, *answer = rhs + m, *work = answer + m;
     T rank = 0.0;
     for (int lane = 0; lane < L::count; ++lane) {
         for (long i = 0; i < m * m; ++i) a[i] = L::lane(A[i], lane);
         for (long i = 0; i < m; ++i) rhs[i] = L::lane(b[i], lane);
-        L::set(rank, lane, static_cast<double>(shortest_solution(a, rhs, m, answer, work)));
+        L::set(rank, lane, static_cast<double>(minimum_norm_solution(a, rhs, m, answer, work)));
         for (long i = 0; i < m; ++i) L::set(f[i], lane, answer[i]);
     }
     return rank;

@@ -17,12 +17,19 @@ inline double* open_row(Objective& to, double weighted_b) {
 // Adds W J x = W b to an objective, for those rows of a task that have weight; e is its error.
 template <class Task>
 inline void add_rows(const Task& task, int, const double* weights, const double* b, const double*, Objective& to) {
-    double* rows[Task::rows];
-    for (int k = 0; k < Task::rows; ++k) rows[k] = weights[k] != 0 ? open_row(to, weights[k] * b[k]) : nullptr;
-    task.columns([&](int iv, const double* column) {
-        for (int k = 0; k < Task::rows; ++k)
-            if (rows[k]) rows[k][iv] += weights[k] * column[k];
-    });
+    constexpr int count = Task::rows;
+    double* rows[count];
+    const long first = to.rows;
+    for (int k = 0; k < count; ++k) rows[k] = weights[k] != 0 ? open_row(to, weights[k] * b[k]) : nullptr;
+    if (to.rows - first == count)  // as it almost always is
+        task.columns([&](int iv, const double* column) {
+            for (int k = 0; k < count; ++k) rows[k][iv] += weights[k] * column[k];
+        });
+    else
+        task.columns([&](int iv, const double* column) {
+            for (int k = 0; k < count; ++k)
+                if (rows[k]) rows[k][iv] += weights[k] * column[k];
+        });
 }
 
 inline void add_rows(const RowsTask& task, int rows, const double* weights, const double* b, const double*,

@@ -33,6 +33,8 @@ class TaskTable:
             block.write_entry(entry, level)
             self.blocks.append(block)
             size += block.size
+        self._sources = [source for _, source in sources]
+        self._versions: list[int] = []
         self.evaluated = [block for block in self.blocks if not block.source.native]
         self._with_drift = with_drift
         self._attach((max(size, 1),))
@@ -44,9 +46,10 @@ class TaskTable:
 
     def update(self, q: Array, v: Array) -> None:
         """Bring the numbers up to date for states (q, v)."""
-        changed = [block for block in self.blocks if block.version != block.source.version]
-        if not changed and not self.evaluated:
+        versions = [source.version for source in self._sources]
+        if versions == self._versions and not self.evaluated:
             return
+        changed = [block for block in self.blocks if block.version != block.source.version]
         for block in changed:
             block.source.prepare(self.robot, q)
         if self.numbers.ndim > 1 or (self.evaluated and q.ndim > 1) or any(b.source.batch() for b in changed):
@@ -60,6 +63,7 @@ class TaskTable:
             block.write()
         for block in self.evaluated:
             self._evaluate(block, q, v)
+        self._versions = [source.version for source in self._sources]
 
     def _evaluate(self, block: Block, q: Array, v: Array) -> None:
         error, J = block.source.evaluate(self.robot, q)
