@@ -23,10 +23,17 @@ inline Pack::Vector load(const double* x) {
 }
 inline void store(double* x, Pack::Vector v) { memcpy(x, &v, sizeof v); }
 
-inline double sum(Pack::Vector v) {
-#if KINODYN_LANES == 4 && defined(__AVX__)
-    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128((__m256d)v), _mm256_extractf128_pd((__m256d)v, 1));
+#ifdef __AVX__
+inline double sum_of_four(__m256d v) {
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+}
+#endif
+inline double sum(Pack::Vector v) {
+#if KINODYN_LANES == 8 && defined(__AVX512F__)
+    return sum_of_four(_mm256_add_pd(_mm512_castpd512_pd256((__m512d)v), _mm512_extractf64x4_pd((__m512d)v, 1)));
+#elif KINODYN_LANES == 4 && defined(__AVX__)
+    return sum_of_four((__m256d)v);
 #else
     double total = v[0];
     for (int i = 1; i < lanes; ++i) total += v[i];
