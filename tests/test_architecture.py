@@ -30,6 +30,7 @@ ORDER = (
     "limits",
     "ik",
     "trajectory",
+    "planning",
     "control",
     "balance",
     "recording",

@@ -11,7 +11,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("kinematics", "dynamics", "collision"),
     ("derivation", "identification", "tasks", "limits"),
-    ("ik", "trajectory"),
+    ("ik", "trajectory", "planning"),
     ("control", "balance"),
     ("recording", "sim"),
     ("estimation", "walking"),
