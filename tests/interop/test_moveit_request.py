@@ -67,6 +67,18 @@ def test_a_pose_goal_has_a_region_and_a_middle() -> None:
     np.testing.assert_allclose(goal.T_world_frame @ [0, 0, 0.1, 1], [0.5, 0.2, 0.7, 1], atol=1e-12)
 
 
+def test_a_pose_goal_is_accepted_as_a_pose() -> None:
+    region = {**POSITION["constraint_region"], "primitive_poses": [{"position": [0.2, 0, -0.1]}]}
+    position = {**POSITION, "constraint_region": region}
+    goal = request({"position_constraints": [position], "orientation_constraints": [ORIENTATION]}).goal
+    found = kd.ik.solve(ROBOT, goal, seed=1)
+    assert found.success
+    reached = kd.kinematics.pose(ROBOT, found.q, "panda_hand_tcp")
+    np.testing.assert_allclose(reached, goal["panda_hand_tcp"].T_world_frame, atol=1e-4)
+    with pytest.raises(kd.InputError, match="the orientation of 'panda_hand_tcp' is free"):
+        kd.ik.solve(ROBOT, request({"position_constraints": [POSITION]}).goal)
+
+
 def test_position_or_orientation_may_be_free() -> None:
     goal = request({"position_constraints": [POSITION]}).goal["panda_hand_tcp"]
     assert goal.orientation is None and goal.T_world_frame is None

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Shape
+from kinodyn.errors import InputError
 from kinodyn.interop.moveit.fields import Fields
 from kinodyn.interop.moveit.poses import Frames, pose_matrix, read_pose, read_quaternion
 from kinodyn.interop.moveit.solids import read_primitive
@@ -149,6 +150,26 @@ class PoseGoal:
         T = np.eye(4)
         T[:3, :3] = self.orientation.R_world_target
         T[:3, 3] = self.position.regions[0].T_world_region[:3, 3] - T[:3, :3] @ self.position.offset
+        return T
+
+    def as_matrix(self) -> Array:
+        """Return `T_world_frame`, so that the goal is accepted wherever a pose is.
+
+        Returns
+        -------
+        T : (4, 4) array
+
+        Raises
+        ------
+        InputError
+            If position or orientation is free: there is no single pose then.
+        """
+        T = self.T_world_frame
+        if T is None:
+            free = "position" if self.position is None else "orientation"
+            raise InputError(
+                f"the {free} of {self.frame!r} is free in this goal; give it a constraint to have one pose"
+            )
         return T
 
 
