@@ -250,17 +250,26 @@ void Args::all_frames() {
     call_.frames = {robot_.all_frames.data(), static_cast<int>(robot_.all_frames.size())};
 }
 
-void Args::dofs_of_bodies() {
-    std::vector<char> used(static_cast<std::size_t>(robot_.model.nv), 0);
-    int count = 0;
+void Args::dofs(nb::handle indices) {
+    PyArrayObject* a = array(indices.ptr());
+    if (!PyArray_Check(indices.ptr()) || PyArray_TYPE(a) != NPY_INT32 || PyArray_NDIM(a) != 1 ||
+        !PyArray_ISCARRAY_RO(a))
+        raise_input_error("dofs must be a contiguous vector of int32");
+    const auto* given = static_cast<const std::int32_t*>(PyArray_DATA(a));
+    dofs_.resize(static_cast<int>(PyArray_DIM(a, 0)));
+    for (int k = 0; k < dofs_.size(); ++k) {
+        dofs_[k] = given[k];
+        if (given[k] < 0 || given[k] >= robot_.model.nv || (k && given[k] <= given[k - 1]))
+            raise_input_error("dofs must be ascending, from 0 to below " + std::to_string(robot_.model.nv));
+    }
     for (const int b : call_.bodies) {
         const Body& body = robot_.model.bodies[b];
-        for (int k = 0; k < dofs(body.kind); ++k)
-            if (!used[body.iv + k]) used[body.iv + k] = 1, ++count;
+        const int* end = given + dofs_.size();
+        const auto chosen =
+            std::lower_bound(given, end, body.iv + kinodyn::dofs(body.kind)) - std::lower_bound(given, end, body.iv);
+        if (chosen != 0 && chosen != kinodyn::dofs(body.kind))
+            raise_input_error("dofs has some of a joint's v indices, not all");
     }
-    dofs_.resize(count);
-    for (int iv = robot_.model.nv - 1; iv >= 0; --iv)
-        if (used[iv]) dofs_[--count] = iv;
     call_.dofs = dofs_.list();
 }
 

@@ -93,8 +93,8 @@ class Args {
     // All frames and bodies.
     void all_frames();
     void bodies(const std::vector<int>& indices) { call_.bodies = {indices.data(), static_cast<int>(indices.size())}; }
-    // The v indices that move the bodies chosen before.
-    void dofs_of_bodies();
+    // The v indices to solve for, ascending: an int32 array with all or none of those of each body chosen before.
+    void dofs(nanobind::handle indices);
 
     // What does not change from state to state: a structure that only the kernel understands.
     template <class Settings>

@@ -24,7 +24,6 @@ using Limit = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::c
 void add_targets(Args& args, Any q, Any lower, Any upper, Any targets) {
     const nb::dict given = nb::cast<nb::dict>(targets);
     args.frames(given.keys());
-    args.dofs_of_bodies();
     args.configuration("q", q);
     args.input("lower", lower, args.model().nq);
     args.input("upper", upper, args.model().nq);
@@ -32,8 +31,10 @@ void add_targets(Args& args, Any q, Any lower, Any upper, Any targets) {
     for (const auto& item : given) args.input("weights", item.second[1], 6);
 }
 
-void prepare_ik(Args& args, Any q0, Any lower, Any upper, Any settings, Any targets) {
+// dofs: the v indices that may move.
+void prepare_ik(Args& args, Any q0, Any lower, Any upper, Any settings, Any targets, Any dofs) {
     add_targets(args, q0, lower, upper, targets);
+    args.dofs(dofs);
     args.settings(record_from<IkSettings>("settings", settings));
     args.output("q", {args.model().nq});
     args.output("iterations", {});
@@ -122,12 +123,12 @@ nb::object at_limits(const double* q, const Limit& low, const Limit& high) {
 // starts that it tried otherwise. The solution has no batch axes; `at_limit` tells which coordinates stand at or beyond
 // `low` or `high`.
 nb::object ik_single(SearchKernels& kernels, Any robot, Any starts, Any lower, Any upper, Any settings, Any targets,
-                     Any tolerances, const Limit& low, const Limit& high) {
+                     Any dofs, Any tolerances, const Limit& low, const Limit& high) {
     static ResultType solution_type("ik_solution"), attempt_type("ik_attempt");
     Args search(robot);
     const auto nq = static_cast<std::size_t>(search.model().nq);
     if (low.size() != nq || high.size() != nq) raise_input_error("low and high must have as many numbers as q");
-    prepare_ik(search, starts, lower, upper, settings, targets);
+    prepare_ik(search, starts, lower, upper, settings, targets, dofs);
     const nb::object all = search.run(kernels.ik.get(), nb::none(), kernels.ik_type);
     const long rows = rows_tried(numbers(all, ik_output::ending), PyArray_DIM(part(all, ik_output::ending), 0));
     const nb::object q = first_rows(item(all, ik_output::q), rows);
@@ -178,8 +179,8 @@ bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
 void bind_ik(nb::module_& m) {
     if (_import_array() < 0) throw nb::python_error();
     export_layouts<IkSettings, IkTolerances>();
-    define(m, "ik", [](Args& args, Any q0, Any lower, Any upper, Any settings, Any targets) {
-        prepare_ik(args, q0, lower, upper, settings, targets);
+    define(m, "ik", [](Args& args, Any q0, Any lower, Any upper, Any settings, Any targets, Any dofs) {
+        prepare_ik(args, q0, lower, upper, settings, targets, dofs);
     });
     define(m, "ik_residual", [](Args& args, Any q, Any lower, Any upper, Any tolerances, Any targets) {
         prepare_residual(args, q, lower, upper, tolerances, targets);
@@ -188,11 +189,11 @@ void bind_ik(nb::module_& m) {
     const auto any = nb::arg().none();
     m.def(
         "ik_single",
-        [kernels](Any robot, Any starts, Any lower, Any upper, Any settings, Any targets, Any tolerances, Limit low,
-                  Limit high) {
-            return ik_single(*kernels, robot, starts, lower, upper, settings, targets, tolerances, low, high);
+        [kernels](Any robot, Any starts, Any lower, Any upper, Any settings, Any targets, Any dofs, Any tolerances,
+                  Limit low, Limit high) {
+            return ik_single(*kernels, robot, starts, lower, upper, settings, targets, dofs, tolerances, low, high);
         },
-        any, any, any, any, any, any, any, nb::arg(), nb::arg());
+        any, any, any, any, any, any, any, any, nb::arg(), nb::arg());
     m.def("are_poses", &are_poses);
 }
 

@@ -14,7 +14,8 @@
 // - Newton: Newton-Raphson, least norm for redundant robots; stops where the Jacobian has lost rank.
 // Joints at a limit that the step would push beyond it are fixed for the step.
 //
-// Inputs and outputs: ik.hpp; call.frames have targets, call.bodies move them, call.dofs are their v indices.
+// Inputs and outputs: ik.hpp; call.frames have targets, call.bodies carry them, call.dofs are the v indices that may
+// move, all or none of a body's. Other coordinates are copied; their limits should be infinite.
 //
 // Where the first state leads, the others are further starts for its target, taken in the lanes beside it and then four
 // by four: all stop once it has converged, and no more are taken once others have. Rows after the end of the four among
@@ -52,7 +53,7 @@ struct InverseKinematics {
         Placement<T>* at;
         SinCos<T>* angles;
         T *J, *N, *g, *step, *free, *error, *size, *best_q;
-        T* dof_index;  // v index -> index in call.dofs, as numbers for want of integer memory
+        T* dof_index;  // v index -> index in call.dofs or -1, as numbers for want of integer memory
 
         explicit Solver(Work<T>& work)
             : w(work),
@@ -74,6 +75,7 @@ struct InverseKinematics {
             dof_index = w.take(model.nv);
             best_q = w.take(model.nq);
             for (int k = 0; k < model.nq; ++k) q[k] = best_q[k] = w.in[ik_input::q][k];
+            for (int k = 0; k < model.nv; ++k) dof_index[k] = -1.0;
             for (long k = 0; k < n; ++k) dof_index[w.call.dofs[k]] = static_cast<double>(k);
         }
 
@@ -197,6 +199,7 @@ struct InverseKinematics {
                 const T* weight = weights(k);
                 for (int b = frame.body; b >= 0; b = model.bodies[b].parent) {
                     const Body& body = model.bodies[b];
+                    if (index_of(body.iv) < 0) continue;
                     visit(body.kind, [&](auto kind) {
                         using Joint = Joint<decltype(kind)::value, T>;
                         const T store[joint_words] = {};
@@ -225,8 +228,8 @@ struct InverseKinematics {
             T all = 1.0;
             for (int k = 0; k < w.call.bodies.size; ++k) {
                 const Body& body = model.bodies[w.call.bodies[k]];
-                if (dofs(body.kind) != 1) continue;
                 const long i = index_of(body.iv);
+                if (i < 0 || dofs(body.kind) != 1) continue;
                 const T below =
                     L::one_if_less(q[body.iq], w.in[ik_input::lower][body.iq] + 1e-12) * L::one_if_less(g[i], T(0.0));
                 const T above =
@@ -321,7 +324,9 @@ struct InverseKinematics {
             const T scale = active / largest;
             for (int k = 0; k < w.call.bodies.size; ++k) {
                 const Body& body = model.bodies[w.call.bodies[k]];
-                const T* s = step + index_of(body.iv);
+                const long i = index_of(body.iv);
+                if (i < 0) continue;
+                const T* s = step + i;
                 T* x = q + body.iq;
                 if (body.kind == Kind::Free) {
                     const Vec3<T> d = rotation(x + 3) * Vec3<T>{scale * s[0], scale * s[1], scale * s[2]};

@@ -234,7 +234,16 @@ class IkResidual(NamedTuple):
     cost: Array
     poses: Array
 
-def ik(robot: Robot, q0: ArrayLike, lower: Array, upper: Array, settings: Records, targets: Targets, /) -> Ik: ...
+def ik(
+    robot: Robot,
+    q0: ArrayLike,
+    lower: Array,
+    upper: Array,
+    settings: Records,
+    targets: Targets,
+    dofs: NDArray[np.int32],
+    /,
+) -> Ik: ...
 def ik_single(
     robot: Robot,
     starts: Array,
@@ -242,6 +251,7 @@ def ik_single(
     upper: Array,
     settings: Records,
     targets: Targets,
+    dofs: NDArray[np.int32],
     tolerances: Records,
     low: Array,
     high: Array,

@@ -10,7 +10,8 @@ import pytest
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.errors import DescriptionWarning
-from kinodyn.ik.starts import MAX_PARALLEL_STARTS, QuasiRandomStarts, bounds_of
+from kinodyn.ik.space import space_of
+from kinodyn.ik.starts import MAX_PARALLEL_STARTS, QuasiRandomStarts
 from kinodyn.model.robot import Robot
 
 ARMS = [("panda", "panda_link8"), ("ur5", "wrist_3_link"), ("puma560", "link6")]
@@ -27,14 +28,14 @@ def one_by_one(robot: Robot, frame: str, T: Array, starts: Array) -> list[kd.ik.
     return [kd.ik.solve(robot, {frame: T}, start, method="lm", restarts=0) for start in starts]
 
 
-def expected(robot: Robot, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None:
+def expected(robot: Robot, start: Array, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None:
     """The first try if it succeeds; else, of the first four that hold a success, the success nearest to the start."""
     if tries[0].success:
         return tries[0]
     for k in range(0, len(tries), TOGETHER):
         found = [one for one in tries[k : k + TOGETHER] if one.success]
         if found:
-            away = [np.linalg.norm(robot.difference(bounds_of(robot).middle, one.q)) for one in found]
+            away = [np.linalg.norm(robot.difference(start, one.q)) for one in found]
             return found[int(np.argmin(away))]
     return None
 
@@ -43,13 +44,14 @@ def expected(robot: Robot, tries: list[kd.ik.IKResult]) -> kd.ik.IKResult | None
 @pytest.mark.parametrize(("name", "frame"), ARMS)
 def test_the_result_is_that_of_the_starts_one_by_one(name: str, frame: str) -> None:
     robot = load(name)
-    middle = bounds_of(robot).middle[None]
-    further = QuasiRandomStarts(bounds_of(robot), 5).draw(np.repeat(middle, MAX_PARALLEL_STARTS, axis=0))
+    space = space_of(robot, (frame,), None)
+    middle = space.middle[None]
+    further = QuasiRandomStarts(space, 5).draw(np.repeat(middle, MAX_PARALLEL_STARTS, axis=0))
     starts = np.concatenate([middle, further])
     places = []
     for T in kd.kinematics.pose(robot, robot.random(60, seed=3), frame):
         tries = one_by_one(robot, frame, T, starts)
-        best = expected(robot, tries)
+        best = expected(robot, space.middle, tries)
         found = kd.ik.solve(robot, {frame: T}, method="lm", restarts=MAX_PARALLEL_STARTS, seed=5)
         assert found.success == (best is not None)
         if best is None:

@@ -11,6 +11,7 @@ from scipy.optimize import least_squares
 from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.ik.result import CONVERGED, OUT_OF_ITERATIONS, STALLED
+from kinodyn.ik.space import SearchSpace
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import log3, right_jacobian, right_jacobian_inverse
 
@@ -18,7 +19,13 @@ Targets = Mapping[str, tuple[Array, Array]]  # frame -> poses (n, 16), weights (
 
 
 def optimise(
-    robot: Robot, start: Array, lower: Array, upper: Array, targets: Targets, iterations: int, tolerance: float
+    robot: Robot,
+    space: SearchSpace,
+    start: Array,
+    limits: tuple[Array, Array],
+    targets: Targets,
+    iterations: int,
+    tolerance: float,
 ) -> tuple[Array, Array, Array]:
     """Minimise the weighted squared errors within limits from each start (n, nq).
 
@@ -26,18 +33,18 @@ def optimise(
     M. A. Branch, T. F. Coleman, Y. Li, 1999.
     """
     q, steps, termination = (
-        np.clip(start, lower, upper),
+        np.clip(start, *limits),
         np.zeros(len(start)),
         np.full(len(start), float(OUT_OF_ITERATIONS)),
     )
-    moving = _moving(robot, tuple(targets), lower, upper)
+    moving = _moving(robot, space, *limits)
     for row in range(len(start) if iterations else 0):
         target = {frame: (T[row].reshape(4, 4), weights) for frame, (T, weights) in targets.items()}
         if len(moving) == 0:
             termination[row] = STALLED
             continue
-        errors = _Errors(robot, q[row], moving, target, tolerance)
-        low, high = errors.bounds(lower, upper)
+        errors = _Errors(robot, space, q[row], moving, target, tolerance)
+        low, high = errors.bounds(*limits)
         exact = dict.fromkeys(("xtol", "ftol", "gtol"), 1e-14)
         try:
             found = least_squares(
@@ -46,7 +53,7 @@ def optimise(
             x, termination[row] = found.x, STALLED if found.status > 0 else OUT_OF_ITERATIONS
         except _Converged as stop:
             x, termination[row] = stop.x, CONVERGED
-        q[row], steps[row] = np.clip(errors.configuration(x), lower, upper), errors.evaluations
+        q[row], steps[row] = np.clip(errors.configuration(x), *limits), errors.evaluations
     return q, steps, termination
 
 
@@ -61,9 +68,16 @@ class _Errors:
     """Pose errors of the frames as a function of a tangent x at the start: q = start + x."""
 
     def __init__(
-        self, robot: Robot, start: Array, moving: list[int], target: dict[str, tuple[Array, Array]], tolerance: float
+        self,
+        robot: Robot,
+        space: SearchSpace,
+        start: Array,
+        moving: list[int],
+        target: dict[str, tuple[Array, Array]],
+        tolerance: float,
     ) -> None:
-        self.robot, self.start, self.moving, self.target, self.tolerance = robot, start, moving, target, tolerance
+        self.robot, self.space, self.start, self.moving = robot, space, start, moving
+        self.target, self.tolerance = target, tolerance
         self.evaluations = 0
 
     def tangent(self, x: Array) -> Array:
@@ -74,7 +88,7 @@ class _Errors:
 
     def configuration(self, x: Array) -> Array:
         """Compute the configuration (nq,) at x."""
-        return self.robot.integrate(self.start, self.tangent(x))
+        return self.space.integrate(self.robot, self.start, self.tangent(x))
 
     def bounds(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """Compute the bounds of x."""
@@ -117,10 +131,10 @@ class _Errors:
         return result[np.ix_(self.moving, self.moving)]
 
 
-def _moving(robot: Robot, frames: tuple[str, ...], lower: Array, upper: Array) -> list[int]:
-    """List the velocity coordinates that move these frames and are not fixed by equal limits."""
-    J = np.concatenate([kinematics.jacobian(robot, robot.random(3, seed=0), frame) for frame in frames], axis=1)
-    used = np.abs(J).max(axis=(0, 1)) > 0
+def _moving(robot: Robot, space: SearchSpace, lower: Array, upper: Array) -> list[int]:
+    """List the dofs of the space that are not fixed by equal limits."""
+    used = np.zeros(robot.nv, dtype=bool)
+    used[space.dofs] = True
     for joint in robot.joints:
         if joint.kind not in ("floating", "ball"):
             used[joint.v] &= lower[joint.q] < upper[joint.q]

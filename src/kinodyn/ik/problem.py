@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
@@ -16,7 +16,7 @@ from kinodyn.errors import InputError
 from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
-from kinodyn.ik.starts import INFINITE_LIMIT, LIMIT_TOLERANCE, bounds_of
+from kinodyn.ik.space import INFINITE_LIMIT, LIMIT_TOLERANCE, space_of
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
@@ -58,6 +58,7 @@ class Problem:
         weights: ArrayLike | Mapping[str, ArrayLike] | None,
         position_only: bool,
         tolerance: float,
+        joints: str | Sequence[str] | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
@@ -65,14 +66,12 @@ class Problem:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with at least one entry")
         if len(targets) > MAX_FRAMES:
             raise InputError(f"targets has {len(targets)} frames; at most {MAX_FRAMES} are possible")
-        for frame in targets:
-            robot.frame_index(frame)
+        self.space = space_of(robot, tuple(targets), joints)
         if weights is not None and isinstance(weights, Mapping):
             for frame in weights:
                 if frame not in targets:
                     raise InputError(f"weights are given for {frame!r}, which has no target; targets: {list(targets)}")
         self.robot, self.tolerance = robot, float(tolerance)
-        self.bounds = bounds_of(robot)
         self.poses = {frame: target_poses(T, f"target of {frame!r}") for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
         self.deadline = np.inf
@@ -122,7 +121,7 @@ class Problem:
         The solution from the first start is the result or, where that fails, the nearest solution from the others.
         Where all fail, the attempt has a row for each start.
         """
-        (lower, upper), bounds = self.limits(limits), self.bounds
+        (lower, upper), space = self.limits(limits), self.space
         targets = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
         solution, attempts = _core.ik_single(
             self.robot,
@@ -131,9 +130,10 @@ class Problem:
             upper,
             _settings(self.tolerance, method, first_leads=True),
             targets,
+            space.dofs,
             _tolerances(self.tolerance),
-            bounds.near_lower,
-            bounds.near_upper,
+            space.near_lower,
+            space.near_upper,
         )
         if solution is None:
             assert attempts is not None  # the core returns one of both
@@ -152,10 +152,10 @@ class Problem:
         lower, upper = self.limits(limits)
         if method.code < 0:
             within = CONVERGENCE_FRACTION * self.tolerance
-            found = optimise(self.robot, start, lower, upper, self._targets(), method.iterations, within)
+            found = optimise(self.robot, self.space, start, (lower, upper), self._targets(), method.iterations, within)
         else:
             settings = _settings(self.tolerance, method)
-            found = _core.ik(self.robot, start, lower, upper, settings, self._targets())
+            found = _core.ik(self.robot, start, lower, upper, settings, self._targets(), self.space.dofs)
         return self._verified(*found, lower, upper)
 
     def _verified(self, q: Array, steps: Array, termination: Array, lower: Array, upper: Array) -> Attempt:
@@ -165,18 +165,18 @@ class Problem:
     def _targets(self) -> dict[str, tuple[Array, Array]]:
         return {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}
 
-    def jacobian(self, q: Array) -> Array:
-        """Stack the weighted Jacobian rows of all frames that have positive weight: (n, m, nv)."""
+    def jacobian(self, q: Array, dofs: NDArray[np.int32]) -> Array:
+        """Stack the weighted Jacobian rows of all frames that have positive weight: (n, m, dofs)."""
         parts = []
         for frame, weights in self.weights.items():
             rows = weights > 0
             parts.append(weights[rows][:, None] * kinematics.jacobian(self.robot, q, frame)[:, rows])
-        return np.concatenate(parts, axis=1)
+        return np.asarray(np.concatenate(parts, axis=1)[..., dofs])
 
     def limits(self, enabled: bool) -> tuple[Array, Array]:
         """Return the limits (nq,), or numbers that stand for infinity where they are disabled."""
         if enabled:
-            return self.bounds.lower, self.bounds.upper
+            return self.space.lower, self.space.upper
         return np.full(self.robot.nq, -INFINITE_LIMIT), np.full(self.robot.nq, INFINITE_LIMIT)
 
 

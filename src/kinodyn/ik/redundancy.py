@@ -55,7 +55,7 @@ def cost_of(problem: Problem, prefer: Prefer, posture: ArrayLike | None, start: 
     if prefer == "manipulability":
         return Cost(lambda q, _: -_manipulability(problem, q), lambda q, _: -_manipulability_gradient(problem, q))
     if callable(prefer):
-        return _given(problem.robot, prefer)
+        return _given(problem, prefer)
     raise UnknownNameError(f"unknown preference {prefer!r}; known: {', '.join(NAMES)}, or a function of q (n, nq)")
 
 
@@ -63,7 +63,7 @@ def improve(
     problem: Problem, best: Attempt, start: Array, cost: Cost, *, restarts: int, limits: bool, seed: int
 ) -> None:
     """Replace each solution by the one of least cost found for its target from further starts."""
-    points, solved = QuasiRandomStarts(problem.bounds, seed), best.success.nonzero()[0]
+    points, solved = QuasiRandomStarts(problem.space, seed), best.success.nonzero()[0]
     for begin in range(0, len(solved), BATCH):
         some = solved[begin : begin + BATCH]
         rows = np.concatenate([np.repeat(some, restarts), some])
@@ -94,9 +94,10 @@ def _starts(
     begin = points.draw(start[rows])
     if limits:  # half of them solve without limits first, as in the search
         far = np.arange(0, len(rows), 2)
-        begin[far] = problem.bounds.wrapped(problem.part(rows[far]).attempt(METHODS["auto"], begin[far], False).q)
+        begin[far] = problem.space.wrapped(problem.part(rows[far]).attempt(METHODS["auto"], begin[far], False).q)
     if cost.goal is not None:
         begin[-len(some) :] = cost.goal[some]
+        begin[-len(some) :, problem.space.held] = start[some][:, problem.space.held]
     return begin
 
 
@@ -120,7 +121,7 @@ def _descend(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cos
         step *= (length[active] / np.maximum(1.0, 4.0 * length[active] * np.abs(step).max(axis=1)))[:, None]
         moving = np.abs(step).max(axis=1) > MIN_STEP
         active, step = active[moving], step[moving]
-        tried = robot.integrate(found.q[active], step)
+        tried = problem.space.integrate(robot, found.q[active], step)
         corrected = problem.part(rows[active]).attempt(METHODS["auto"], tried, limits)
         new = cost.value(corrected.q, rows[active])
         better = corrected.success & (new < value[active])
@@ -134,7 +135,8 @@ def _descend(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cos
 
 def _project_to_null_space(problem: Problem, q: Array, gradient: Array, limits: bool) -> Array:
     """Project gradients (n, nv) onto velocities that keep every target and move no joint beyond its limit."""
-    J = problem.jacobian(q)
+    chosen, step = problem.space.chosen, np.zeros_like(gradient)
+    J, gradient = problem.jacobian(q, chosen), gradient[:, chosen]
     free = np.ones_like(gradient)
     for _ in range(3):  # fixing one joint may push another beyond its limit
         JF = J * free[:, None]
@@ -144,18 +146,19 @@ def _project_to_null_space(problem: Problem, q: Array, gradient: Array, limits: 
         if not (blocked & (free > 0)).any():
             break
         free[blocked] = 0.0
-    return projected * free
+    step[:, chosen] = projected * free
+    return step
 
 
 def _blocked(problem: Problem, q: Array, gradient: Array) -> NDArray[np.bool_]:
-    """Tell which joints (n, nv) are at a limit that a step against the gradient would violate."""
-    bounds, result = problem.bounds, np.zeros(gradient.shape, dtype=bool)
+    """Tell which chosen joints (n, chosen) are at a limit that a step against the gradient would violate."""
+    space, at = problem.space, np.zeros((2, len(q), problem.robot.nv), dtype=bool)
     for joint in problem.robot.joints:
         if joint.kind not in ("floating", "ball"):
-            x, s = q[:, joint.q], gradient[:, joint.v]
-            low, high = x <= bounds.near_lower[joint.q], x >= bounds.near_upper[joint.q]
-            result[:, joint.v] |= (low & (s > 0)) | (high & (s < 0))
-    return result
+            at[0, :, joint.v] = q[:, joint.q] <= space.near_lower[joint.q]
+            at[1, :, joint.v] = q[:, joint.q] >= space.near_upper[joint.q]
+    low, high = at[..., space.chosen]
+    return np.asarray((low & (gradient > 0)) | (high & (gradient < 0)))
 
 
 def _distance(robot: Robot, goal: Array) -> Cost:
@@ -171,26 +174,27 @@ def _distance(robot: Robot, goal: Array) -> Cost:
 
 def _manipulability(problem: Problem, q: Array) -> Array:
     """Compute the product of the singular values (n,) of the weighted Jacobian."""
-    return np.asarray(np.linalg.svd(problem.jacobian(q), compute_uv=False).prod(axis=1))
+    return np.asarray(np.linalg.svd(problem.jacobian(q, problem.space.dofs), compute_uv=False).prod(axis=1))
 
 
 def _manipulability_gradient(problem: Problem, q: Array) -> Array:
     """Compute the gradient (n, nv) of its logarithm: the trace of J^+ dJ/dq_k."""
     robot, gradient = problem.robot, np.zeros((len(q), problem.robot.nv))
-    inverse = np.linalg.pinv(problem.jacobian(q), rcond=1e-9)
+    dofs = problem.space.dofs
+    inverse = np.linalg.pinv(problem.jacobian(q, dofs), rcond=1e-9)
     moving = np.abs(inverse).max(axis=(0, 2)) > 0
-    for k in np.flatnonzero(moving):
+    for k in dofs[moving]:
         v = np.zeros(robot.nv)
         v[k] = 1.0
         parts = []
         for frame, weights in problem.weights.items():
             rate = kinematics.jacobian_dot(robot, q, v, frame)
             parts.append(weights[weights > 0][:, None] * rate[:, weights > 0])
-        gradient[:, k] = np.einsum("nij,nji->n", inverse, np.concatenate(parts, axis=1))
+        gradient[:, k] = np.einsum("nij,nji->n", inverse, np.concatenate(parts, axis=1)[..., dofs])
     return gradient
 
 
-def _given(robot: Robot, function: Callable[[Array], ArrayLike]) -> Cost:
+def _given(problem: Problem, function: Callable[[Array], ArrayLike]) -> Cost:
     """Return the cost of a user's function of q (n, nq); its gradient comes from central differences."""
 
     def value(q: Array, _: NDArray[np.intp]) -> Array:
@@ -200,8 +204,9 @@ def _given(robot: Robot, function: Callable[[Array], ArrayLike]) -> Cost:
         return result
 
     def gradient(q: Array, rows: NDArray[np.intp]) -> Array:
-        step, result = 1e-5, np.zeros((len(q), robot.nv))
-        for k in range(robot.nv):
+        robot, step = problem.robot, 1e-5
+        result = np.zeros((len(q), robot.nv))
+        for k in problem.space.chosen:
             v = np.zeros(robot.nv)
             v[k] = step
             ahead, behind = value(robot.integrate(q, v), rows), value(robot.integrate(q, -v), rows)

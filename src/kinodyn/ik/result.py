@@ -18,9 +18,9 @@ class IKResult:
     ----------
     q : (..., nq) array
         The solution or, where there is none, the nearest configuration found: the least sum of weighted squares of
-        distances [m] and chords of the angles [rad]. Within limits in both cases.
+        distances [m] and chords of the angles [rad]. Joints that may move are within limits in both cases.
     success : (...) bool array
-        All residuals are within the tolerance, by forward kinematics, and q is within limits.
+        All residuals are within the tolerance, by forward kinematics, and the joints that may move within limits.
     status : (...) str array
         "solved"; "limits": a solution exists only beyond joint limits; "singular": the target would need motion along
         a direction that is singular there; "unreachable": every start stalled before the target; "budget": iterations,

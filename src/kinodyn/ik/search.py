@@ -41,7 +41,7 @@ def search(
     if best.all_solved():
         return best
     first, most = (FIRST_STARTS, MAX_STARTS) if method.code >= 0 else (1, 1)  # SciPy solves one at a time anyway
-    points, together, detour = QuasiRandomStarts(problem.bounds, seed, skip=tried), first, limits and tried > 0
+    points, together, detour = QuasiRandomStarts(problem.space, seed, skip=tried), first, limits and tried > 0
     while tried < restarts:
         unsolved = best.failures()
         if len(unsolved) == 0 or problem.out_of_time():
@@ -51,7 +51,7 @@ def search(
         some, begin = problem.part(rows), points.draw(start[rows])
         unlimited = some.attempt(method, begin, False) if detour else None
         if unlimited:
-            begin = problem.bounds.wrapped(unlimited.q)
+            begin = problem.space.wrapped(unlimited.q)
         found = some.attempt(method, begin, limits)
         if unlimited:
             found.steps += unlimited.steps
@@ -63,7 +63,7 @@ def search(
 
 def best_effort(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
     """Descend without damping to the nearest configuration of each unsolved target, from its best and other starts."""
-    points, failed = QuasiRandomStarts(problem.bounds, seed), best.failures()
+    points, failed = QuasiRandomStarts(problem.space, seed), best.failures()
     for some in range(0, len(failed), MAX_BATCH):
         if problem.out_of_time():
             return
@@ -107,7 +107,7 @@ def status_of(
     status[failed[termination == SINGULAR]] = "singular"
     close = failed[best.residual[failed].max(axis=-1) < NEAR_SINGULAR]
     if len(close):
-        status[close[_is_singular(problem.jacobian(best.q[close]))]] = "singular"
+        status[close[_is_singular(problem.jacobian(best.q[close], problem.space.dofs))]] = "singular"
     if not thorough and not problem.out_of_time():
         second = search(problem.part(failed), METHODS["lm"], start[failed], 4 * MAX_STARTS, limits, seed + 1)
         missed = failed[second.success]
@@ -122,7 +122,9 @@ def status_of(
 
 
 def _is_singular(J: Array) -> NDArray[np.bool_]:
-    """Tell where Jacobians (n, m, nv) have less than the generic rank."""
+    """Tell where Jacobians (n, m, dofs) have less than the generic rank."""
     moving = np.count_nonzero(np.abs(J).max(axis=(0, 1)))
     rank = min(J.shape[1], moving)
-    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, max(rank - 1, 0)] < NEAR_SINGULAR)
+    if rank == 0:
+        return np.zeros(len(J), dtype=bool)
+    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, rank - 1] < NEAR_SINGULAR)

@@ -5,7 +5,7 @@ The core iterates (`cpp/kernels/ik.cpp`); a kernel of its own verifies the resul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Literal
@@ -29,6 +29,7 @@ def solve(
     targets: Mapping[str, ArrayLike],
     q0: ArrayLike | None = None,
     *,
+    joints: str | Sequence[str] | None = None,
     position_only: bool = False,
     weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
     method: Literal["auto", "lm", "dls", "pinv", "newton", "transpose", "optimise"] = "auto",
@@ -51,6 +52,10 @@ def solve(
     q0 : (..., nq), optional
         Start, by default the middle of the limits. Of several solutions found together the one nearest to it is taken.
         A floating base moves like any other joint; joints that move no target frame keep their position.
+    joints : str or sequence of str, optional
+        Joints that may move, by name or by the name of a chain (`robot.description.chains`); by default all. All
+        others, a floating base included, keep the position of q0 exactly, be it within their limits or not. Mimic
+        joints move with the joint that they follow.
     position_only : bool
         Leave all orientations free.
     weights : (6,), or dict of frame -> (6,), optional
@@ -87,9 +92,9 @@ def solve(
     Raises
     ------
     InputError
-        If an argument has a wrong shape, is not finite or is not a pose.
+        If an argument has a wrong shape, is not finite or is not a pose, or a joint cannot move by itself.
     UnknownNameError
-        If a frame, the method or the preference is unknown.
+        If a frame, a joint, the method or the preference is unknown.
 
     Notes
     -----
@@ -104,18 +109,27 @@ def solve(
     >>> T = kd.kinematics.pose(robot, robot.random(1000, seed=1), "panda_link8")
     >>> bool(kd.ik.solve(robot, {"panda_link8": T}).success.all())
     True
+
+    One arm of a humanoid, which stands still otherwise:
+
+    >>> human = kd.load("humanoid")
+    >>> stand = human.configuration("standing")
+    >>> T = kd.kinematics.pose(human, stand, "left_hand")
+    >>> T[:3, 3] += [0.1, 0.0, 0.1]
+    >>> bool(kd.ik.solve(human, {"left_hand": T}, stand, joints="left_arm").success)
+    True
     """
     begin = perf_counter()
     chosen = _method(method, iterations)
     _check(restarts, seed, time_limit, tolerance)
-    problem = Problem(robot, targets, weights, position_only, tolerance)
+    problem = Problem(robot, targets, weights, position_only, tolerance, joints)
     if time_limit is not None:
         problem.deadline = begin + time_limit
-    batch, start = problem.flatten(initial_start(robot, problem.bounds, q0))
+    batch, start = problem.flatten(initial_start(robot, problem.space, q0))
     cost = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
     failed = None
     if batch == () and cost is None and chosen.code >= 0 and restarts:
-        found = problem.attempt_alone(chosen, parallel_starts(problem.bounds, start, restarts, seed), limits)
+        found = problem.attempt_alone(chosen, parallel_starts(problem.space, start, restarts, seed), limits)
         if isinstance(found, IKResult):
             return found
         failed = found
@@ -136,7 +150,7 @@ def _result(problem: Problem, best: Attempt, status: NDArray[np.str_], batch: tu
         best.success.reshape(batch),
         status.reshape(batch),
         best.residual.reshape(*batch, 2),
-        problem.bounds.active(best.q).reshape(*batch, nq),
+        problem.space.active(best.q).reshape(*batch, nq),
         best.steps.reshape(batch),
         {frame: best.poses[:, k].reshape(*batch, 4, 4) for k, frame in enumerate(problem.rows)},
     )

@@ -2,78 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.ik.space import SearchSpace
 from kinodyn.model.robot import Robot
 
-INFINITE_LIMIT = 1e30  # stands for an infinite limit: the core takes finite numbers only
-LIMIT_TOLERANCE = 1e-9  # from a limit, within which a coordinate counts as at it [rad or m]
 MAX_PARALLEL_STARTS = 11  # additional starts of a single target, solved together in the core
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """The limits of a robot (nq,) in the form the solver needs, computed once for each robot."""
-
-    lower: Array  # finite, for the core
-    upper: Array
-    near_lower: Array  # at or below: the coordinate is at its lower limit
-    near_upper: Array
-    low: Array  # range of the starts
-    high: Array
-    middle: Array
-    fixed: NDArray[np.intp]  # coordinates of floating and ball joints, which starts do not change
-    periodic: NDArray[np.bool_]  # coordinates with the same pose after a whole turn
-
-    def active(self, q: Array) -> NDArray[np.bool_]:
-        """Tell which coordinates are at a limit."""
-        at: NDArray[np.bool_] = (q <= self.near_lower) | (q >= self.near_upper)
-        return at
-
-    def wrapped(self, q: Array) -> Array:
-        """Add whole turns that bring angles within their limits, where possible."""
-        turns = np.ceil((self.lower - LIMIT_TOLERANCE - q) / (2 * np.pi)) * self.periodic
-        inside = q + 2 * np.pi * turns
-        moved = self.periodic & ((q < self.lower) | (q > self.upper)) & (inside <= self.upper + LIMIT_TOLERANCE)
-        return np.asarray(np.where(moved, inside, q))
-
-
-_KNOWN: WeakKeyDictionary[Robot, Bounds] = WeakKeyDictionary()
-
-
-def bounds_of(robot: Robot) -> Bounds:
-    """Return the bounds of a robot, cached."""
-    known = _KNOWN.get(robot)
-    if known is not None:
-        return known
-    low, high = robot.sampling_range()
-    middle, fixed, periodic = 0.5 * (low + high), np.zeros(robot.nq, dtype=bool), np.zeros(robot.nq, dtype=bool)
-    for joint in robot.joints:
-        if joint.kind in ("floating", "ball"):
-            fixed[joint.q] = True
-        elif joint.mimic is None and joint.kind in ("revolute", "continuous"):
-            periodic[joint.q] = True
-    for joint in robot.joints:
-        while joint.mimic is not None:  # a whole turn of the leader need not be one of its mimic joint
-            joint = robot.joint(joint.mimic.joint)
-            periodic[joint.q] = False
-    middle[fixed] = robot.neutral()[fixed]
-    lower, upper = np.maximum(robot.limits.lower, -INFINITE_LIMIT), np.minimum(robot.limits.upper, INFINITE_LIMIT)
-    near = lower + LIMIT_TOLERANCE, upper - LIMIT_TOLERANCE
-    return _KNOWN.setdefault(robot, Bounds(lower, upper, *near, low, high, middle, np.flatnonzero(fixed), periodic))
-
-
-def initial_start(robot: Robot, bounds: Bounds, q0: ArrayLike | None) -> Array:
+def initial_start(robot: Robot, space: SearchSpace, q0: ArrayLike | None) -> Array:
     """Return q0 (..., nq), checked, or the middle of the limits."""
     if q0 is None:
-        return bounds.middle
+        return space.middle
     return configuration(robot, q0, "q0")
 
 
@@ -94,39 +39,48 @@ class QuasiRandomStarts:
     M. Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018.
     """
 
-    def __init__(self, bounds: Bounds, seed: int, skip: int = 0) -> None:
-        self.bounds = bounds
-        self.step, first = _golden(len(bounds.middle), seed)
+    def __init__(self, space: SearchSpace, seed: int, skip: int = 0) -> None:
+        self.space, self.drawn = space, np.flatnonzero(space.drawn)
+        self.step, first = _golden(len(self.drawn), seed)
         self.next = (first + skip * self.step) % 1.0
 
     def draw(self, start: Array) -> Array:
-        """Draw one point for each row of `start` (n, nq), keeping its floating and ball joints."""
+        """Draw one point for each row of `start` (n, nq), keeping the coordinates that are not drawn."""
         if len(start) == 0:
             return start
         points = (self.next + np.arange(1, len(start) + 1)[:, None] * self.step) % 1.0
         self.next = points[-1]
-        q: Array = self.bounds.low + points * (self.bounds.high - self.bounds.low)
-        if len(self.bounds.fixed):
-            q[:, self.bounds.fixed] = start[:, self.bounds.fixed]
+        q, low, high = np.array(start), self.space.low[self.drawn], self.space.high[self.drawn]
+        q[:, self.drawn] = low + points * (high - low)
         return q
 
 
-def parallel_starts(bounds: Bounds, start: Array, count: int, seed: int) -> Array:
+def parallel_starts(space: SearchSpace, start: Array, count: int, seed: int) -> Array:
     """Stack one start (1, nq) and the first `count` quasi-random ones, at most MAX_PARALLEL_STARTS: (m, nq)."""
-    rows: Array = _first_points(bounds, seed)[: 1 + count].copy()
-    rows[0] = start[0]
-    if len(bounds.fixed):
-        rows[1:, bounds.fixed] = start[:, bounds.fixed]
+    points, kept = _first_points(space, seed)
+    rows: Array = points[: 1 + count].copy()
+    if kept is None:
+        rows[0] = start[0]
+    else:
+        np.copyto(rows, start, where=kept[: 1 + count])
     return rows
 
 
 @lru_cache(maxsize=64)
-def _first_points(bounds: Bounds, seed: int) -> Array:
-    """Draw the first quasi-random points after a row reserved for another start: (1 + MAX_PARALLEL_STARTS, nq)."""
-    middle = np.repeat(bounds.middle[None], MAX_PARALLEL_STARTS, axis=0)
-    rows = np.concatenate([middle[:1], QuasiRandomStarts(bounds, seed).draw(middle)])
-    rows.flags.writeable = False
-    return rows
+def _first_points(space: SearchSpace, seed: int) -> tuple[Array, NDArray[np.bool_] | None]:
+    """Draw the first quasi-random points after a row reserved for another start: (1 + MAX_PARALLEL_STARTS, nq).
+
+    Returns them, and which entries are not drawn; None for the first row alone.
+    """
+    points = np.repeat(space.middle[None], 1 + MAX_PARALLEL_STARTS, axis=0)
+    points[1:] = QuasiRandomStarts(space, seed).draw(points[1:])
+    points.flags.writeable = False
+    if space.drawn.all():
+        return points, None
+    kept = np.repeat(~space.drawn[None], len(points), axis=0)
+    kept[0] = True
+    kept.flags.writeable = False
+    return points, kept
 
 
 @lru_cache(maxsize=256)

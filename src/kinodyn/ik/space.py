@@ -1,0 +1,175 @@
+"""The space that numeric inverse kinematics searches: the coordinates that may move, and their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.model.chain import chain, leaders
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
+
+INFINITE_LIMIT = 1e30  # stands for an infinite limit: the core takes finite numbers only
+LIMIT_TOLERANCE = 1e-9  # from a limit, within which a coordinate counts as at it [rad or m]
+MAX_KNOWN = 256  # spaces that are kept for one robot
+
+Joints: TypeAlias = str | tuple[str, ...] | None  # a joint or a chain, several, or all joints
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSpace:
+    """What may move to bring some frames to their targets, in the form the solver needs; vectors are (nq,)."""
+
+    lower: Array  # finite, for the core; joints that were not chosen have no limits: they stay where they are
+    upper: Array
+    near_lower: Array  # at or below: the coordinate is at its lower limit
+    near_upper: Array
+    low: Array  # range of the starts
+    high: Array
+    middle: Array
+    dofs: NDArray[np.int32]  # v indices of the chosen joints that move a frame: what the core solves for
+    chosen: NDArray[np.int32]  # v indices of all chosen joints: what a preference may move
+    held: NDArray[np.intp]  # coordinates of the other joints, which keep the position of q0
+    drawn: NDArray[np.bool_]  # coordinates that starts change: those of `dofs`, but not of floating and ball joints
+    periodic: NDArray[np.bool_]  # coordinates with the same pose after a whole turn
+
+    def active(self, q: Array) -> NDArray[np.bool_]:
+        """Tell which coordinates are at a limit."""
+        at: NDArray[np.bool_] = (q <= self.near_lower) | (q >= self.near_upper)
+        return at
+
+    def wrapped(self, q: Array) -> Array:
+        """Add whole turns that bring angles within their limits, where possible."""
+        turns = np.ceil((self.lower - LIMIT_TOLERANCE - q) / (2 * np.pi)) * self.periodic
+        inside = q + 2 * np.pi * turns
+        moved = self.periodic & ((q < self.lower) | (q > self.upper)) & (inside <= self.upper + LIMIT_TOLERANCE)
+        return np.asarray(np.where(moved, inside, q))
+
+    def integrate(self, robot: Robot, q: Array, v: Array) -> Array:
+        """Move q (..., nq) by v (..., nv); those that are held keep every bit, despite normalisation."""
+        result = robot.integrate(q, v)
+        result[..., self.held] = q[..., self.held]
+        return result
+
+
+_KNOWN: WeakKeyDictionary[Robot, dict[tuple[tuple[str, ...], Joints], SearchSpace]] = WeakKeyDictionary()
+
+
+def space_of(robot: Robot, frames: tuple[str, ...], joints: str | Sequence[str] | None) -> SearchSpace:
+    """Return the space of the joints that move these frames, all or those of `joints`; cached."""
+    key = frames, joints if joints is None else _checked(joints)
+    known = _KNOWN.get(robot)
+    if known is None:
+        known = _KNOWN.setdefault(robot, {})
+    space = known.get(key)
+    if space is None:
+        if len(known) >= MAX_KNOWN:
+            known.clear()
+        space = known[key] = _make(robot, *key)
+    return space
+
+
+def _checked(joints: str | Sequence[str]) -> str | tuple[str, ...]:
+    if isinstance(joints, str):
+        return joints
+    names = tuple(joints) if isinstance(joints, Iterable) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"joints is {joints!r}; give names of joints, the name of a chain, or None for all joints")
+    return names
+
+
+def _make(robot: Robot, frames: tuple[str, ...], joints: Joints) -> SearchSpace:
+    chosen = [joint for joint in robot.joints if joint.mimic is None]
+    if joints is not None:
+        names = set(_resolved(robot, joints))
+        chosen = [joint for joint in chosen if joint.name in names]
+    carrying = _carrying(robot, frames)
+    moving = [joint for joint in chosen if joint.name in carrying]
+    lower, upper = np.full(robot.nq, -INFINITE_LIMIT), np.full(robot.nq, INFINITE_LIMIT)
+    for joint in chosen:
+        lower[joint.q] = np.maximum(robot.limits.lower[joint.q], -INFINITE_LIMIT)
+        upper[joint.q] = np.minimum(robot.limits.upper[joint.q], INFINITE_LIMIT)
+    low, high = robot.sampling_range()
+    quaternion = _marked(robot, [joint for joint in robot.joints if joint.kind in ("floating", "ball")])
+    return SearchSpace(
+        lower=lower,
+        upper=upper,
+        near_lower=robot.limits.lower + LIMIT_TOLERANCE,
+        near_upper=robot.limits.upper - LIMIT_TOLERANCE,
+        low=low,
+        high=high,
+        middle=np.where(quaternion, robot.neutral(), 0.5 * (low + high)),
+        dofs=_dofs(moving),
+        chosen=_dofs(chosen),
+        held=np.flatnonzero(~_marked(robot, chosen)),
+        drawn=_marked(robot, moving) & ~quaternion,
+        periodic=_marked(robot, _periodic(robot, moving)),
+    )
+
+
+def _marked(robot: Robot, joints: Iterable[JointInfo]) -> NDArray[np.bool_]:
+    """Mark the coordinates (nq,) of joints."""
+    mask = np.zeros(robot.nq, dtype=bool)
+    for joint in joints:
+        mask[joint.q] = True
+    return mask
+
+
+def _dofs(joints: Iterable[JointInfo]) -> NDArray[np.int32]:
+    return np.array([i for joint in joints for i in range(joint.v.start, joint.v.stop)], dtype=np.int32)
+
+
+def _carrying(robot: Robot, frames: tuple[str, ...]) -> set[str]:
+    """Name the joints with coordinates of their own that move any of the frames."""
+    leader = leaders(robot)
+    return {
+        leader[joint.name].joint.name for frame in frames for joint in chain(robot, frame)[0] if joint.kind != "fixed"
+    }
+
+
+def _periodic(robot: Robot, joints: list[JointInfo]) -> list[JointInfo]:
+    """List the joints that turn and that none follows: a whole turn of a leader need not be one of its mimic joint."""
+    followed = {leader.joint.name for name, leader in leaders(robot).items() if leader.joint.name != name}
+    return [joint for joint in joints if joint.kind in ("revolute", "continuous") and joint.name not in followed]
+
+
+def _resolved(robot: Robot, joints: str | tuple[str, ...]) -> Iterator[str]:
+    """Name the joints with coordinates of their own that `joints` stands for.
+
+    Where a joint and a chain have the same name, a text alone is the chain, one among several the joint.
+    """
+    chains, known = robot.description.chains, {joint.name for joint in robot.description.joints}
+    names = (joints,) if isinstance(joints, str) else joints
+    for name in names:
+        if name in chains and (name is joints or name not in known):
+            yield from _members(robot, name)
+        elif name in known:
+            yield _leader(robot, name)
+        else:
+            raise unknown_name("joint or chain", name, (*robot.joint_names, *chains))
+
+
+def _members(robot: Robot, name: str) -> list[str]:
+    """List the joints of a chain that have coordinates of their own."""
+    members = set(robot.description.chains[name])
+    found = [joint.name for joint in robot.joints if joint.name in members and joint.mimic is None]
+    if not found:
+        raise InputError(f"the chain {name!r} has no joint that moves by itself; name joints that do")
+    return found
+
+
+def _leader(robot: Robot, name: str) -> str:
+    """Return the name of a joint with coordinates of its own, or say why it has none."""
+    leader = leaders(robot).get(name)
+    if leader is None:
+        raise InputError(f"joint {name!r} is fixed and cannot move; leave it out of joints")
+    if leader.joint.name != name:
+        raise InputError(f"joint {name!r} follows {leader.joint.name!r}; name {leader.joint.name!r}, which moves both")
+    return name
