@@ -131,7 +131,12 @@ struct InverseKinematics {
 
         // Goes back to the best configuration in the lanes that are no better; tells whether there are any.
         bool reject_worse(T better) {
-            for (int k = 0; k < model.nq; ++k) q[k] = best_q[k] = better * q[k] + (1.0 - better) * best_q[k];
+            for (int k = 0; k < w.call.bodies.size; ++k) {
+                const Body& body = model.bodies[w.call.bodies[k]];
+                if (index_of(body.iv) < 0) continue;
+                for (int j = body.iq; j < body.iq + coordinates(body.kind); ++j)
+                    q[j] = best_q[j] = better * q[j] + (1.0 - better) * best_q[j];
+            }
             return !L::all_zero(1.0 - better);
         }
 

@@ -88,6 +88,7 @@ def test_no_method_moves_another_joint(method: str) -> None:
     q0 = start_of(robot)
     q0[3:7] *= 1 + 4e-7  # within the tolerance of unit quaternions
     q0[coordinates(robot, ["head_yaw", "left_shoulder_roll"])] = 9.0  # beyond the limits, and none of our business
+    q0[coordinates(robot, ["right_elbow", "left_wrist_pitch"])] = -0.0
     T = reachable(robot, "left_hand", joints, 6)
     T[3:, 2, 3] += 3.0
     for targets in (T, T[0], T[4]):
