@@ -14,18 +14,19 @@ namespace {
 
 using Points = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 using Balls = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
 
 Vec3 point(const Points& points, std::size_t k) { return {points(k, 0), points(k, 1), points(k, 2)}; }
 
 // The indices of the faces are those of vertices, which Python has checked.
-TriangleBvh make_bvh(const Points& vertices, const Indices& faces) {
+std::vector<Triangle> triangles_of(const Points& vertices, const Indices& faces) {
     std::vector<Triangle> triangles(faces.shape(0));
     for (std::size_t k = 0; k < triangles.size(); ++k)
         triangles[k] = {point(vertices, static_cast<std::size_t>(faces(k, 0))),
                         point(vertices, static_cast<std::size_t>(faces(k, 1))),
                         point(vertices, static_cast<std::size_t>(faces(k, 2)))};
-    return TriangleBvh(std::move(triangles));
+    return triangles;
 }
 
 std::vector<Ball> balls_from(const Balls& rows) {
@@ -47,13 +48,16 @@ nb::object rows_of(const std::vector<Ball>& balls) {
     return array(std::move(rows), {balls.size(), 4});
 }
 
-nb::object fit(const TriangleBvh& surface, double resolution) {
-    SphereFit fitted;
+nb::object fit(const Points& vertices, const Indices& faces, const Numbers& bend, double resolution) {
+    std::vector<Ball> spheres;
     {
         nb::gil_scoped_release release;
-        fitted = fit_spheres(surface, resolution);
+        const std::vector<Triangle> triangles = triangles_of(vertices, faces);
+        std::vector<Face> with_bends;
+        for (std::size_t k = 0; k < triangles.size(); ++k) with_bends.push_back({triangles[k], bend(k)});
+        spheres = fit_spheres(TriangleBvh(triangles), with_bends, resolution);
     }
-    return nb::make_tuple(rows_of(fitted.spheres), fitted.resolution);
+    return rows_of(spheres);
 }
 
 nb::object overshoot(const TriangleBvh& surface, const Balls& spheres) {
@@ -99,11 +103,11 @@ void bind_sphere_fit(nb::module_& m) {
         .def("__init__",
              [](TriangleBvh* self, const Points& vertices, const Indices& faces) {
                  if (faces.shape(0) == 0) throw nb::value_error("there are no triangles");
-                 new (self) TriangleBvh(make_bvh(vertices, faces));
+                 new (self) TriangleBvh(triangles_of(vertices, faces));
              })
-        .def("fit_spheres", &fit)
         .def("overshoot", &overshoot)
         .def("signed_distances", &signed_distances);
+    m.def("fit_spheres", &fit);
     m.def("group_spheres", &group);
     m.def("enclosing_sphere", &enclosing);
 }

@@ -2,25 +2,51 @@
 
 #include <cstdint>
 #include <queue>
-
-#include "core/octree_cells.hpp"
+#include <unordered_set>
+#include <utility>
 
 namespace kinodyn {
 
 namespace {
 
-constexpr double cell_share = 0.25;  // radius of the cells at the surface, as a share of the resolution
-constexpr double max_cells = 60000;  // at the surface; bounds time and memory
-constexpr double candidate_share = 1.98;
-constexpr int max_candidates = 8000;
-constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
-constexpr int word_size = 64;
+// Shares of the resolution.
+constexpr double patch_share = 0.4;      // size of the patches of the surface
+constexpr double layer_share = 0.35;     // layer below the surface that is covered with them
+constexpr double cell_share = 0.5;       // radius of the cells of the interior
+constexpr double candidate_share = 0.7;  // radius of the cells that candidates are in
 
-// The cells in words of 64: those that a candidate covers are bits, and words without any are not stored.
+constexpr double finest = 0.01;    // smallest resolution, as a share of the square root of the area: bounds the work
+constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
+constexpr int max_candidates = 8000;
+constexpr int word_size = 64;
+constexpr int patch_weight = 8;
+
+bool contains(const CoverElements& cover, const CoverElement& element, const Ball& ball) {
+    const double distance = norm(element.bound.centre - ball.centre);
+    if (distance + element.bound.radius <= ball.radius) return true;
+    const double reach = ball.radius - element.margin;
+    if (reach < 0 || distance - element.bound.radius > reach) return false;
+    const Vec3* points = cover.points.data() + element.first;
+    return std::all_of(points, points + element.count,
+                       [&](const Vec3& p) { return squared(p - ball.centre) <= reach * reach; });
+}
+
+// The radius that a ball needs to contain an element.
+double reach_of(const CoverElements& cover, const CoverElement& element, const Vec3& centre) {
+    double farthest = 0;
+    for (int k = element.first; k < element.first + element.count; ++k)
+        farthest = std::max(farthest, squared(cover.points[k] - centre));
+    return std::sqrt(farthest) + element.margin;
+}
+
+// The elements in words of 64: those that a ball contains are bits, and words without any are not stored.
 class Cover {
   public:
-    explicit Cover(const std::vector<Cell>& cells) : cells_(cells), uncovered_((cells.size() + 63) / 64, ~0ull) {
-        const std::size_t tail = cells.size() % word_size;
+    explicit Cover(const CoverElements& cover)
+        : cover_(cover),
+          uncovered_((cover.elements.size() + word_size - 1) / word_size, ~0ull),
+          patch_words_(cover.patches / word_size) {
+        const std::size_t tail = cover.elements.size() % word_size;
         if (tail) uncovered_.back() = (1ull << tail) - 1;
         for (std::size_t word = 0; word < uncovered_.size(); ++word) bounds_.push_back(bound(word));
     }
@@ -31,7 +57,7 @@ class Cover {
     };
     using Set = std::vector<Bits>;
 
-    // The cells that a ball contains.
+    // The elements that a ball contains.
     Set covered(const Ball& ball) const {
         Set set;
         for (std::size_t word = 0; word < bounds_.size(); ++word) {
@@ -44,10 +70,13 @@ class Cover {
         return set;
     }
 
-    // How many cells of a set are not covered yet.
+    // The elements of a set that are not covered yet, weighted: what covers the surface covers most of the interior
+    // too.
     int gain(const Set& set) const {
         int count = 0;
-        for (const Bits& entry : set) count += __builtin_popcountll(entry.bits & uncovered_[entry.word]);
+        for (const Bits& entry : set)
+            count += (entry.word < patch_words_ ? patch_weight : 1) *
+                     __builtin_popcountll(entry.bits & uncovered_[entry.word]);
         return count;
     }
 
@@ -55,72 +84,77 @@ class Cover {
         for (const Bits& entry : set) uncovered_[entry.word] &= ~entry.bits;
     }
 
-    // Any cell that is not covered, null if there is none.
-    const Cell* first_uncovered() {
+    // Any element that is not covered, null if there is none.
+    const CoverElement* first_uncovered() {
         for (; next_ < uncovered_.size(); ++next_)
-            if (uncovered_[next_]) return &cells_[next_ * word_size + __builtin_ctzll(uncovered_[next_])];
+            if (uncovered_[next_]) return &cover_.elements[next_ * word_size + __builtin_ctzll(uncovered_[next_])];
         return nullptr;
     }
 
   private:
-    std::size_t end(std::size_t word) const { return std::min(cells_.size(), (word + 1) * word_size); }
+    std::size_t end(std::size_t word) const { return std::min(cover_.elements.size(), (word + 1) * word_size); }
 
     Ball bound(std::size_t word) const {
         Vec3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
         for (std::size_t k = word * word_size; k < end(word); ++k) {
-            const Vec3 reach{cells_[k].radius, cells_[k].radius, cells_[k].radius};
-            low = min(low, cells_[k].centre - reach);
-            high = max(high, cells_[k].centre + reach);
+            const Ball& ball = cover_.elements[k].bound;
+            const Vec3 reach{ball.radius, ball.radius, ball.radius};
+            low = min(low, ball.centre - reach);
+            high = max(high, ball.centre + reach);
         }
         return {0.5 * (low + high), 0.5 * norm(high - low)};
     }
 
     std::uint64_t covered_bits(std::size_t word, const Ball& ball) const {
         std::uint64_t bits = 0;
-        for (std::size_t k = word * word_size; k < end(word); ++k) {
-            const double reach = ball.radius - cells_[k].radius;
-            if (reach >= 0 && squared(cells_[k].centre - ball.centre) <= reach * reach)
-                bits |= 1ull << (k - word * word_size);
-        }
+        for (std::size_t k = word * word_size; k < end(word); ++k)
+            if (contains(cover_, cover_.elements[k], ball)) bits |= 1ull << (k - word * word_size);
         return bits;
     }
 
-    const std::vector<Cell>& cells_;
+    const CoverElements& cover_;
     std::vector<std::uint64_t> uncovered_;
     std::vector<Ball> bounds_;
     std::size_t next_ = 0;
+    std::size_t patch_words_;
 };
 
-// Balls about the centres of the candidate cells and, from each, towards the middle of the solid. Each is as large as
-// the resolution allows.
+// Balls about the centres of cells and, from each, towards the middle of the solid. Each is as large as the resolution
+// allows.
 class Candidates {
   public:
     Candidates(const TriangleBvh& surface, double resolution) : surface_(surface), resolution_(resolution) {}
 
     void add(const Cell& cell) {
         if (cell.depth > -0.5 * resolution_) push(cell.centre, cell.depth);
-        Vec3 centre = cell.depth > 0 ? cell.centre : cell.nearest;
-        if (cell.depth > 0) ascend(centre, cell.depth, cell.nearest);
+        if (cell.depth > 0) ascend(cell.centre, cell.depth, cell.nearest);
     }
 
     std::vector<Ball> balls;
 
   private:
-    void push(const Vec3& centre, double depth) { balls.push_back({centre, depth + resolution_}); }
-
     // Moves away from the nearest point of the surface: within the ball of radius `depth` the centre stays inside.
     void ascend(Vec3 centre, double depth, Vec3 nearest) {
         for (int step = 0; step < 12; ++step) {
             const Vec3 next = centre + 0.5 * (centre - nearest);
             const TriangleBvh::Nearest near = surface_.nearest(next);
-            if (near.distance < depth + 0.05 * depth) break;
+            if (near.distance < 1.05 * depth) break;
             centre = next, depth = near.distance, nearest = near.point;
-            push(centre, depth);
         }
+        push(centre, depth);
+    }
+
+    // Of balls that hardly differ one is enough: many ascents end at one place.
+    void push(const Vec3& centre, double depth) {
+        const Vec3 place = (1 / (0.25 * resolution_)) * (centre - surface_.lower());
+        const auto coordinate = [](double x) { return static_cast<std::uint64_t>(std::llround(x) + 16) & 0x1fffff; };
+        const std::uint64_t key = coordinate(place.x) | coordinate(place.y) << 21 | coordinate(place.z) << 42;
+        if (seen_.insert(key).second) balls.push_back({centre, depth + resolution_});
     }
 
     const TriangleBvh& surface_;
     double resolution_;
+    std::unordered_set<std::uint64_t> seen_;
 };
 
 std::vector<Ball> candidate_balls(const TriangleBvh& surface, const std::vector<Cell>& cells, double resolution) {
@@ -130,73 +164,100 @@ std::vector<Ball> candidate_balls(const TriangleBvh& surface, const std::vector<
     return std::move(candidates.balls);
 }
 
-// The ball that covers a cell whatever happens: about the nearest point of the surface, or as deep as the cell is.
-Ball ball_about(const Cell& cell, double resolution) {
-    return {cell.depth > 0 ? cell.centre : cell.nearest, std::max(cell.depth, 0.0) + resolution};
+// The smallest ball about the middle of an element: for what no candidate contains.
+Ball ball_about(const CoverElements& cover, const CoverElement& element) {
+    return {element.bound.centre, reach_of(cover, element, element.bound.centre) * (1 + 1e-12)};
 }
 
-// Greedy set cover: the ball with the most cells that are not covered yet, again and again. Gains only fall, so a ball
-// whose gain is still what the queue says is the best one.
-std::vector<Ball> greedy_cover(Cover& cover, const std::vector<Ball>& balls, double resolution) {
-    std::vector<Cover::Set> sets;
-    std::priority_queue<std::pair<int, int>> queue;
-    for (std::size_t k = 0; k < balls.size(); ++k) {
-        sets.push_back(cover.covered(balls[k]));
-        queue.emplace(cover.gain(sets.back()), -static_cast<int>(k));  // of equal ones the first
-    }
-    std::vector<Ball> chosen;
-    while (!queue.empty() && queue.top().first > 0) {
-        const auto [gain, key] = queue.top();
-        queue.pop();
-        const int now = cover.gain(sets[-key]);
-        if (now < gain) {
-            queue.emplace(now, key);
-            continue;
+// Greedy set cover: the ball with the most elements that are not covered yet, again and again, each moved to where it
+// contains even more. Gains only fall, so a ball whose gain is still what the queue says is the best one.
+class GreedyCover {
+  public:
+    GreedyCover(const TriangleBvh& surface, const CoverElements& elements, double resolution)
+        : surface_(surface), elements_(elements), cover_(elements), resolution_(resolution) {}
+
+    std::vector<Ball> run(const std::vector<Ball>& balls) {
+        std::vector<Cover::Set> sets;
+        std::priority_queue<std::pair<int, int>> queue;
+        for (std::size_t k = 0; k < balls.size(); ++k) {
+            sets.push_back(cover_.covered(balls[k]));
+            queue.emplace(cover_.gain(sets.back()), -static_cast<int>(k));  // of equal ones the first
         }
-        cover.add(sets[-key]);
-        chosen.push_back(balls[-key]);
+        std::vector<Ball> chosen;
+        while (!queue.empty() && queue.top().first > 0) {
+            const auto [gain, key] = queue.top();
+            queue.pop();
+            const int now = cover_.gain(sets[-key]);
+            if (now == gain) chosen.push_back(climb(balls[-key], gain));
+            queue.emplace(cover_.gain(sets[-key]), key);
+        }
+        while (const CoverElement* element = cover_.first_uncovered()) {
+            chosen.push_back(ball_about(elements_, *element));
+            cover_.add(cover_.covered(chosen.back()));
+        }
+        return chosen;
     }
-    while (const Cell* cell = cover.first_uncovered()) {
-        chosen.push_back(ball_about(*cell, resolution));
-        cover.add(cover.covered(chosen.back()));
-    }
-    return chosen;
-}
 
-// Removes balls that the others make superfluous, and shrinks each to the cells that no other one contains.
-std::vector<Ball> shrink(const std::vector<Cell>& cells, std::vector<Ball> balls) {
-    const auto contains = [](const Ball& ball, const Cell& cell) {
-        const double reach = ball.radius - cell.radius;
-        return reach >= 0 && squared(cell.centre - ball.centre) <= reach * reach;
-    };
+  private:
+    // Moves a ball in steps of falling length, and marks what it contains then.
+    Ball climb(Ball best, int gain) {
+        Cover::Set set = cover_.covered(best);
+        for (double step = 0.5 * resolution_; step > 0.05 * resolution_;) {
+            bool moved = false;
+            for (int k = 0; k < 6; ++k) {
+                Vec3 centre = best.centre;
+                centre[k / 2] += k % 2 ? step : -step;
+                const Ball ball = largest_ball(centre);
+                Cover::Set other = cover_.covered(ball);
+                const int now = cover_.gain(other);
+                if (now > gain) best = ball, set = std::move(other), gain = now, moved = true;
+            }
+            if (!moved) step *= 0.5;
+        }
+        cover_.add(set);
+        return best;
+    }
+
+    Ball largest_ball(const Vec3& centre) const {
+        const double distance = surface_.nearest(centre).distance;
+        return {centre, resolution_ + (surface_.inside(centre) ? distance : -distance)};
+    }
+
+    const TriangleBvh& surface_;
+    const CoverElements& elements_;
+    Cover cover_;
+    double resolution_;
+};
+
+// Removes balls that the others make superfluous, and shrinks each to the elements that no other one contains.
+std::vector<Ball> shrink(const CoverElements& cover, const std::vector<Ball>& balls) {
     std::vector<std::vector<int>> members(balls.size());
-    std::vector<int> count(cells.size(), 0);
+    std::vector<int> count(cover.elements.size(), 0);
     for (std::size_t b = 0; b < balls.size(); ++b)
-        for (std::size_t k = 0; k < cells.size(); ++k)
-            if (contains(balls[b], cells[k])) members[b].push_back(static_cast<int>(k)), ++count[k];
+        for (std::size_t k = 0; k < cover.elements.size(); ++k)
+            if (contains(cover, cover.elements[k], balls[b])) members[b].push_back(static_cast<int>(k)), ++count[k];
     std::vector<Ball> kept;
     for (std::size_t b = balls.size(); b-- > 0;) {
+        const Vec3& centre = balls[b].centre;
         double radius = 0;
         for (int k : members[b])
-            if (count[k] == 1) radius = std::max(radius, norm(cells[k].centre - balls[b].centre) + cells[k].radius);
-        balls[b].radius = radius;
+            if (count[k] == 1) radius = std::max(radius, reach_of(cover, cover.elements[k], centre));
         for (int k : members[b])
-            if (count[k] > 1 && norm(cells[k].centre - balls[b].centre) + cells[k].radius > radius) --count[k];
-        if (radius > 0) kept.push_back({balls[b].centre, radius + rounding});
+            if (count[k] > 1 && reach_of(cover, cover.elements[k], centre) > radius) --count[k];
+        if (radius > 0) kept.push_back({centre, radius + rounding});
     }
     return kept;
 }
 
 }  // namespace
 
-SphereFit fit_spheres(const TriangleBvh& surface, double resolution) {
-    const double finest = std::sqrt(2 * surface.area() / max_cells);  // about two cells of side r for each r^2
-    const double cell = std::max(cell_share * resolution, finest);
-    const double kept = std::max(resolution, cell / cell_share) - rounding;
-    const OctreeCells cells = octree_cells(surface, cell, candidate_share * kept);
-    Cover cover(cells.leaves);
-    const std::vector<Ball> balls = candidate_balls(surface, cells.candidates, kept);
-    return {shrink(cells.leaves, greedy_cover(cover, balls, kept)), kept + rounding};
+std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
+    const double bound = std::max(resolution, finest * std::sqrt(surface.area())) - rounding;
+    CoverElements cover;
+    add_patches(surface, faces, patch_share * bound, layer_share * bound, cover);
+    const std::vector<Cell> cells =
+        add_interior(surface, cell_share * bound, layer_share * bound, candidate_share * bound, cover);
+    return shrink(cover, GreedyCover(surface, cover, bound).run(candidate_balls(surface, cells, bound)));
 }
 
 Overshoot measure_overshoot(const TriangleBvh& surface, const std::vector<Ball>& spheres) {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/triangle_bvh.hpp"
+#include "core/cover_elements.hpp"
 
 namespace kinodyn {
 
@@ -13,13 +13,9 @@ struct Overshoot {
     double median = 0, p95 = 0, max = 0;
 };
 
-struct SphereFit {
-    std::vector<Ball> spheres;
-    double resolution = 0;  // the bound that was kept: larger than asked for where the solid is large
-};
-
-// Spheres that cover the solid inside `surface`, no point of them farther than `resolution` [m] outside of it.
-SphereFit fit_spheres(const TriangleBvh& surface, double resolution);
+// Spheres that cover the solid inside `surface`, which has the triangles of `faces`. No point of them is farther
+// outside of it than `resolution` [m], or 1/100 of the square root of its area if that is more.
+std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution);
 
 Overshoot measure_overshoot(const TriangleBvh& surface, const std::vector<Ball>& spheres);
 

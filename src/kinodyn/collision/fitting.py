@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.geometry import LinkGeometry
-from kinodyn.collision.shapes import Mesh, PointCloud, Shape, Sphere
-from kinodyn.description.meshes import TriangleMesh, open_edges
+from kinodyn.collision.mesh_repair import bends, facing_outwards, with_lids
+from kinodyn.collision.shapes import PointCloud, Shape, Sphere
+from kinodyn.description.meshes import Faces, TriangleMesh
 from kinodyn.errors import InputError
 
 VERSION = "1"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a share of the resolution
 MAX_COARSE = 16
+LEAK = 1.5  # an overshoot of so many resolutions: spheres come out of a hole of the mesh
 
 
 class Overshoot(NamedTuple):
@@ -59,23 +59,6 @@ def link_spheres(parts: Sequence[LinkGeometry], resolution: float) -> LinkSphere
     return spheres
 
 
-def closed(mesh: TriangleMesh) -> TriangleMesh:
-    """Close holes: connect each open edge to the middle of the open edges around the same hole."""
-    edges = open_edges(mesh.faces)
-    if len(edges) == 0:
-        return mesh
-    count = len(mesh.vertices)
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
-    _, hole = connected_components(graph, directed=False)
-    number = hole[edges[:, 0]]
-    present, index = np.unique(number, return_inverse=True)
-    sums = np.zeros((len(present), 3))
-    np.add.at(sums, index, mesh.vertices[edges].mean(axis=1))
-    middles = sums / np.bincount(index)[:, None]
-    lids = np.column_stack([edges[:, ::-1], count + index])
-    return TriangleMesh(np.concatenate([mesh.vertices, middles]), np.concatenate([mesh.faces, lids]))
-
-
 def _identity(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh]) -> list[bytes | str | float | Array]:
     found: list[bytes | str | float | Array] = []
     for part, mesh in zip(parts, meshes, strict=True):
@@ -88,8 +71,6 @@ def _placed(part: LinkGeometry, tolerance: float) -> TriangleMesh:
     if isinstance(part.shape, PointCloud):
         raise InputError(f"link {part.link!r} has a point cloud as shape; robots have solid shapes")
     mesh = part.shape.triangles(tolerance)
-    if isinstance(part.shape, Mesh):
-        mesh = closed(mesh)
     T = part.T_link_shape
     return TriangleMesh(mesh.vertices @ T[:3, :3].T + T[:3, 3], mesh.faces)
 
@@ -108,8 +89,16 @@ def _fitted(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], resol
 def _fit(shape: Shape, T_link_shape: Array, mesh: TriangleMesh, resolution: float) -> Array:
     if isinstance(shape, Sphere):
         return np.array([[*T_link_shape[:3, 3], shape.radius]])
-    spheres, _ = _bvh(mesh).fit_spheres(resolution)
+    spheres = _cover(mesh, resolution)
+    lidded = with_lids(mesh)
+    if lidded is not mesh and _bvh(mesh).overshoot(spheres)[2] > LEAK * resolution:
+        return _cover(lidded, resolution)
     return spheres
+
+
+def _cover(mesh: TriangleMesh, resolution: float) -> Array:
+    outwards = facing_outwards(mesh)
+    return _core.fit_spheres(*_arrays(outwards), bends(outwards), resolution)
 
 
 def _overshoot(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], fine: Array) -> Overshoot:
@@ -122,7 +111,11 @@ def _overshoot(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], fi
 
 
 def _bvh(mesh: TriangleMesh) -> _core.TriangleBvh:
-    return _core.TriangleBvh(np.ascontiguousarray(mesh.vertices), np.ascontiguousarray(mesh.faces, dtype=np.int64))
+    return _core.TriangleBvh(*_arrays(mesh))
+
+
+def _arrays(mesh: TriangleMesh) -> tuple[Array, Faces]:
+    return np.ascontiguousarray(mesh.vertices), np.ascontiguousarray(mesh.faces, dtype=np.int64)
 
 
 def _to_table(spheres: LinkSpheres) -> Array:

@@ -1,0 +1,164 @@
+#include "core/cover_elements.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kinodyn {
+
+namespace {
+
+constexpr double half_diagonal = 0.8660254037844386;  // of a cube of side 1
+constexpr double interior_share = 0.3;                // radius of an interior cell, as a share of its depth
+
+void split(const Triangle& t, double size, std::vector<Triangle>& pieces) {
+    const double ab = squared(t.b - t.a), bc = squared(t.c - t.b), ca = squared(t.a - t.c);
+    if (std::max({ab, bc, ca}) <= size * size) {
+        pieces.push_back(t);
+        return;
+    }
+    // the longest edge first
+    const Triangle r = ab >= bc && ab >= ca ? t : bc >= ca ? Triangle{t.b, t.c, t.a} : Triangle{t.c, t.a, t.b};
+    const Vec3 middle = 0.5 * (r.a + r.b);
+    split({r.a, middle, r.c}, size, pieces);
+    split({middle, r.b, r.c}, size, pieces);
+}
+
+Vec3 unit_normal(const Triangle& t) {
+    const Vec3 normal = cross(t.b - t.a, t.c - t.a);
+    const double length = norm(normal);
+    return length > 0 ? (1 / length) * normal : Vec3{};
+}
+
+// A piece of a face. The points of the layer that are nearest to it are within a margin of the prism below it, or, with
+// normal 0, of the piece itself.
+struct Piece {
+    Triangle triangle;
+    Vec3 normal;
+    double margin;
+    std::uint64_t key;  // of the cube of a grid that its centroid is in
+};
+
+// Bits of a coordinate spread to every third place: keys of near cubes are near each other (Morton order).
+std::uint64_t spread(std::uint64_t x) {
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x1f00000000ffffull;
+    x = (x | x << 16) & 0x1f0000ff0000ffull;
+    x = (x | x << 8) & 0x100f00f00f00f00full;
+    x = (x | x << 4) & 0x10c30c30c30c30c3ull;
+    return (x | x << 2) & 0x1249249249249249ull;
+}
+
+std::uint64_t key_of(const Vec3& p, const Vec3& origin, double size) {
+    const Vec3 q = (1 / size) * (p - origin);
+    const auto coordinate = [](double x) { return static_cast<std::uint64_t>(std::clamp(x, 0.0, 2e6)); };
+    return spread(coordinate(q.x)) | spread(coordinate(q.y)) << 1 | spread(coordinate(q.z)) << 2;
+}
+
+std::vector<Piece> pieces_of(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double layer) {
+    std::vector<Piece> pieces;
+    std::vector<Triangle> parts;
+    for (const Face& face : faces) {
+        parts.clear();
+        split(face.triangle, size, parts);
+        const Vec3 normal = unit_normal(face.triangle);
+        for (const Triangle& part : parts) {
+            const Vec3 centroid = (1.0 / 3.0) * (part.a + part.b + part.c);
+            // a wall inside the solid, where bodies overlap, has interior on its outer side too
+            const bool around = face.bend >= 1 || surface.inside(centroid + 0.02 * layer * normal);
+            pieces.push_back({part, around ? Vec3{} : normal, layer * (around ? 1 : face.bend),
+                              key_of(centroid, surface.lower(), size)});
+        }
+    }
+    std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& p, const Piece& q) {
+        return std::pair(p.key, p.margin) < std::pair(q.key, q.margin);
+    });
+    return pieces;
+}
+
+void finish(CoverElements& cover, int first, double margin) {
+    Vec3 low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
+    const int count = static_cast<int>(cover.points.size()) - first;
+    for (int k = first; k < first + count; ++k) {
+        low = min(low, cover.points[k]);
+        high = max(high, cover.points[k]);
+    }
+    const Vec3 centre = 0.5 * (low + high);
+    double radius = 0;
+    for (int k = first; k < first + count; ++k) radius = std::max(radius, norm(cover.points[k] - centre));
+    cover.elements.push_back({{centre, radius + margin}, first, count, margin});
+}
+
+class Octree {
+  public:
+    Octree(const TriangleBvh& surface, double size, double layer, double candidate_radius, CoverElements& cover)
+        : surface_(surface), size_(size), layer_(layer), candidate_radius_(candidate_radius), cover_(cover) {}
+
+    // `sign` is 0 where the surface passes through the parent, else that of the whole cell: 1 inside.
+    void visit(const Vec3& centre, double side, int sign) {
+        const double radius = half_diagonal * side;
+        const TriangleBvh::Nearest near = surface_.nearest(centre);
+        if (sign == 0 && near.distance > radius) sign = surface_.inside(centre) ? 1 : -1;
+        if (sign < 0) return;
+        if (radius <= candidate_radius_ && 2 * radius > candidate_radius_) {
+            const bool is_inside = sign > 0 || surface_.inside(centre);
+            candidates.push_back({centre, radius, is_inside ? near.distance : -near.distance, near.point});
+        }
+        // all of the cell is in the layer below the surface
+        if (near.distance + radius <= layer_) return;
+        if (sign > 0 && radius <= std::max(size_, interior_share * near.distance)) {
+            if (radius > candidate_radius_) candidates.push_back({centre, radius, near.distance, near.point});
+            cover_.points.push_back(centre);
+            finish(cover_, static_cast<int>(cover_.points.size()) - 1, radius);
+            return;
+        }
+        const double quarter = 0.25 * side;
+        for (int k = 0; k < 8; ++k) {
+            const Vec3 offset{k & 1 ? quarter : -quarter, k & 2 ? quarter : -quarter, k & 4 ? quarter : -quarter};
+            visit(centre + offset, 0.5 * side, sign);
+        }
+    }
+
+    std::vector<Cell> candidates;
+
+  private:
+    const TriangleBvh& surface_;
+    double size_, layer_, candidate_radius_;
+    CoverElements& cover_;
+};
+
+}  // namespace
+
+void add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double layer,
+                 CoverElements& cover) {
+    const std::vector<Piece> pieces = pieces_of(surface, faces, size, layer);
+    for (std::size_t k = 0; k < pieces.size();) {
+        const int first = static_cast<int>(cover.points.size());
+        const std::uint64_t key = pieces[k].key;
+        double margin = 0;
+        // pieces of very different margins are not put together: the largest one counts for all
+        const double largest = pieces[k].margin + 0.1 * layer;
+        for (; k < pieces.size() && pieces[k].key == key && pieces[k].margin <= largest; ++k) {
+            const Piece& piece = pieces[k];
+            margin = std::max(margin, piece.margin);
+            for (const Vec3* corner : {&piece.triangle.a, &piece.triangle.b, &piece.triangle.c}) {
+                cover.points.push_back(*corner);
+                if (squared(piece.normal) > 0) cover.points.push_back(*corner - layer * piece.normal);
+            }
+        }
+        finish(cover, first, margin);
+    }
+    cover.patches = cover.elements.size();
+}
+
+std::vector<Cell> add_interior(const TriangleBvh& surface, double size, double layer, double candidate_radius,
+                               CoverElements& cover) {
+    const Vec3 extent = surface.upper() - surface.lower();
+    const double longest = std::max({extent.x, extent.y, extent.z});
+    double side = candidate_radius / half_diagonal;
+    while (side < longest) side *= 2;
+    Octree octree(surface, size, layer, candidate_radius, cover);
+    octree.visit(0.5 * (surface.lower() + surface.upper()), side, 0);
+    return std::move(octree.candidates);
+}
+
+}  // namespace kinodyn
