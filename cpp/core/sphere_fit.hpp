@@ -14,7 +14,7 @@ struct Overshoot {
 };
 
 // Spheres that cover the solid inside `surface`, which has the triangles of `faces`. No point of them is farther
-// outside of it than `resolution` [m], or 1/100 of the square root of its area if that is more.
+// outside of it than `resolution` [m], or 1/50 of the square root of its area if that is more.
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution);
 
 Overshoot measure_overshoot(const TriangleBvh& surface, const std::vector<Ball>& spheres);

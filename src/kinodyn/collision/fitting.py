@@ -13,14 +13,14 @@ from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.mesh_repair import bends, facing_outwards, with_lids
-from kinodyn.collision.shapes import PointCloud, Shape, Sphere
+from kinodyn.collision.shapes import PointCloud, Sphere
 from kinodyn.description.meshes import Faces, TriangleMesh
 from kinodyn.errors import InputError
 
-VERSION = "1"  # of the fit; part of the key of cached spheres
+VERSION = "2"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a share of the resolution
 MAX_COARSE = 16
-LEAK = 1.5  # an overshoot of so many resolutions: spheres come out of a hole of the mesh
+LEAK = 1.05  # an overshoot of so many resolutions: spheres come out of a hole of the mesh
 
 
 class Overshoot(NamedTuple):
@@ -76,24 +76,31 @@ def _placed(part: LinkGeometry, tolerance: float) -> TriangleMesh:
 
 
 def _fitted(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], resolution: float) -> LinkSpheres:
-    fitted = [_fit(part.shape, part.T_link_shape, mesh, resolution) for part, mesh in zip(parts, meshes, strict=True)]
-    fine = np.concatenate(fitted)
+    fits = [_fit(part, mesh, resolution) for part, mesh in zip(parts, meshes, strict=True)]
+    fine = np.concatenate([fit.spheres for fit in fits])
     count = min(math.ceil(math.sqrt(2.0 * len(fine))), MAX_COARSE) if len(fine) > 3 else 1
     group, coarse = _core.group_spheres(fine, count)
     order = np.argsort(group, kind="stable")
     counts = tuple(np.bincount(group, minlength=len(coarse)).tolist())
     bounding = _core.enclosing_sphere(coarse)[0]
-    return LinkSpheres(fine[order], counts, coarse, bounding, _overshoot(parts, meshes, fine))
+    exact = all(isinstance(part.shape, Sphere) for part in parts)
+    overshoot = Overshoot(0.0, 0.0, 0.0) if exact else _overshoot([fit.solid for fit in fits], fine)
+    return LinkSpheres(fine[order], counts, coarse, bounding, overshoot)
 
 
-def _fit(shape: Shape, T_link_shape: Array, mesh: TriangleMesh, resolution: float) -> Array:
-    if isinstance(shape, Sphere):
-        return np.array([[*T_link_shape[:3, 3], shape.radius]])
+class _Fit(NamedTuple):
+    spheres: Array
+    solid: TriangleMesh  # what they cover: the mesh, with lids on holes that are too large
+
+
+def _fit(part: LinkGeometry, mesh: TriangleMesh, resolution: float) -> _Fit:
+    if isinstance(part.shape, Sphere):
+        return _Fit(np.array([[*part.T_link_shape[:3, 3], part.shape.radius]]), mesh)
     spheres = _cover(mesh, resolution)
     lidded = with_lids(mesh)
-    if lidded is not mesh and _bvh(mesh).overshoot(spheres)[2] > LEAK * resolution:
-        return _cover(lidded, resolution)
-    return spheres
+    if lidded is not mesh and _overshoot([mesh], spheres).max > LEAK * resolution:
+        return _Fit(_cover(lidded, resolution), lidded)
+    return _Fit(spheres, mesh)
 
 
 def _cover(mesh: TriangleMesh, resolution: float) -> Array:
@@ -101,17 +108,11 @@ def _cover(mesh: TriangleMesh, resolution: float) -> Array:
     return _core.fit_spheres(*_arrays(outwards), bends(outwards), resolution)
 
 
-def _overshoot(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], fine: Array) -> Overshoot:
-    if all(isinstance(part.shape, Sphere) for part in parts):
-        return Overshoot(0.0, 0.0, 0.0)
+def _overshoot(meshes: Sequence[TriangleMesh], spheres: Array) -> Overshoot:
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
     faces = [mesh.faces + start for mesh, start in zip(meshes, starts[:-1], strict=True)]
     together = TriangleMesh(np.concatenate([mesh.vertices for mesh in meshes]), np.concatenate(faces))
-    return Overshoot(*_bvh(together).overshoot(fine))
-
-
-def _bvh(mesh: TriangleMesh) -> _core.TriangleBvh:
-    return _core.TriangleBvh(*_arrays(mesh))
+    return Overshoot(*_core.TriangleBvh(*_arrays(together)).overshoot(spheres))
 
 
 def _arrays(mesh: TriangleMesh) -> tuple[Array, Faces]:

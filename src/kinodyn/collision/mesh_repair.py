@@ -36,23 +36,20 @@ def with_lids(mesh: TriangleMesh) -> TriangleMesh:
 
 
 def bends(mesh: TriangleMesh) -> Array:
-    """Return how far the inward normals of the neighbours of each triangle deviate at concave edges (m,).
+    """Return how far points below each triangle may be beside the prism below it, relative to their distance (m,).
 
-    A point inside, at distance d from the triangle that is nearest to it, is beside the prism below the triangle by at
-    most d times this number, which is 2 sin(angle / 2), at most 1. Where the surface is convex it is 0.
+    A point inside is nearest to a point within a triangle, straight below which it is, or to one on a concave edge or
+    corner. Then its direction is between the normals of the triangles there, which differ by no more than the angles of
+    the concave edges together: 2 sin(angle / 2), at most 1. It is 0 where the surface is convex, and for a mesh that is
+    not closed, which has no interior that could be told for certain.
     """
-    normals = _normals(mesh)
-    concave = np.zeros(len(mesh.vertices), dtype=bool)
-    concave[_concave_edges(mesh, normals)] = True
-    mean = np.zeros_like(mesh.vertices)
-    np.add.at(mean, mesh.faces, normals[:, None, :])
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
-    cosines = np.einsum("ik,ijk->ij", normals, mean[mesh.faces])
-    angles = np.arccos(np.clip(cosines, -1.0, 1.0))  # of each triangle at each of its corners
-    widest = np.zeros(len(mesh.vertices))
-    np.maximum.at(widest, mesh.faces, angles)
-    deviation = np.where(concave[mesh.faces], angles + widest[mesh.faces], 0.0).max(axis=1)
-    return np.minimum(2.0 * np.sin(np.minimum(0.5 * deviation, 0.5 * np.pi)), 1.0)
+    if len(open_edges(mesh.faces)):
+        return np.zeros(len(mesh.faces))
+    edges, angles = _concave_edges(mesh)
+    total = np.zeros(len(mesh.vertices))
+    np.add.at(total, edges, angles[:, None])
+    widest = np.minimum(total[mesh.faces].max(axis=1), np.pi / 3.0)
+    return np.asarray(2.0 * np.sin(0.5 * widest))
 
 
 def _normals(mesh: TriangleMesh) -> Array:
@@ -61,15 +58,17 @@ def _normals(mesh: TriangleMesh) -> Array:
     return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
 
 
-def _concave_edges(mesh: TriangleMesh, normals: Array) -> Faces:
-    """Return the edges (k, 2) of two triangles of which one rises above the plane of the other."""
-    count = len(mesh.faces)
-    edges = np.sort(np.concatenate([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]]), axis=1)
-    opposite = np.concatenate([mesh.faces[:, 2], mesh.faces[:, 0], mesh.faces[:, 1]])
-    owner = np.tile(np.arange(count), 3)
+def _concave_edges(mesh: TriangleMesh) -> tuple[Faces, Array]:
+    """Return the edges (k, 2) of two triangles of which one rises above the plane of the other, and their angles."""
+    faces, normals = mesh.faces, _normals(mesh)
+    edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    opposite = np.concatenate([faces[:, 2], faces[:, 0], faces[:, 1]])
+    owner = np.tile(np.arange(len(faces)), 3)
     order = np.lexsort(edges.T)
     same = np.flatnonzero((edges[order[1:]] == edges[order[:-1]]).all(axis=1))
     first, second = order[same], order[same + 1]
     offset = mesh.vertices[opposite[second]] - mesh.vertices[edges[first, 0]]
     rise = np.einsum("ij,ij->i", offset, normals[owner[first]])
-    return np.asarray(edges[first[rise > CONCAVE * float(np.ptp(mesh.vertices, axis=0).max())]])
+    concave = rise > CONCAVE * float(np.ptp(mesh.vertices, axis=0).max())
+    cosines = np.einsum("ij,ij->i", normals[owner[first]], normals[owner[second]])
+    return edges[first[concave]], np.arccos(np.clip(cosines[concave], -1.0, 1.0))
