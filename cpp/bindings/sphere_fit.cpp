@@ -5,6 +5,7 @@
 
 #include "bindings/functions.hpp"
 #include "core/sphere_groups.hpp"
+#include "core/sphere_overlaps.hpp"
 
 namespace nb = nanobind;
 
@@ -15,6 +16,9 @@ namespace {
 using Points = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 using Indices = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+using Starts = nb::ndarray<const std::int32_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
+using Pairs = nb::ndarray<const std::int32_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using Poses = nb::ndarray<const double, nb::shape<-1, -1, 4, 4>, nb::c_contig, nb::device::cpu>;
 using Balls = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
 
 Vec3 point(const Points& points, std::size_t k) { return {points(k, 0), points(k, 1), points(k, 2)}; }
@@ -94,6 +98,29 @@ nb::object group(const Balls& spheres, int count) {
     return nb::make_tuple(array(std::move(groups.group), {size}), rows_of(groups.coarse));
 }
 
+std::vector<int> starts_from(const Starts& starts) { return {starts.data(), starts.data() + starts.size()}; }
+
+// The indices of pairs and starts are consistent: Python makes them from one SphereSet.
+nb::object overlaps(const Balls& bounding, const Balls& coarse, const Starts& coarse_start, const Balls& fine,
+                    const Starts& fine_start, const Pairs& pairs, const Poses& poses, long kept) {
+    const SphereLevels levels{balls_from(bounding), balls_from(coarse), balls_from(fine), starts_from(coarse_start),
+                              starts_from(fine_start)};
+    std::vector<LinkPair> links(pairs.shape(0));
+    for (std::size_t k = 0; k < links.size(); ++k) links[k] = {pairs(k, 0), pairs(k, 1)};
+    std::vector<PairOverlaps> found;
+    {
+        nb::gil_scoped_release release;
+        found = find_overlaps(levels, links, poses.data(), static_cast<long>(poses.shape(0)), kept);
+    }
+    nb::list results;
+    for (PairOverlaps& pair : found) {
+        const std::size_t size = pair.states.size();
+        results.append(
+            nb::make_tuple(pair.count, array(std::move(pair.states), {size}), array(std::move(pair.depths), {size})));
+    }
+    return results;
+}
+
 nb::object enclosing(const Balls& spheres) { return rows_of({enclosing_ball(balls_from(spheres))}); }
 
 }  // namespace
@@ -109,6 +136,7 @@ void bind_sphere_fit(nb::module_& m) {
         .def("signed_distances", &signed_distances);
     m.def("fit_spheres", &fit);
     m.def("group_spheres", &group);
+    m.def("sphere_overlaps", &overlaps);
     m.def("enclosing_sphere", &enclosing);
 }
 

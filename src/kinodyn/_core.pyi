@@ -381,4 +381,15 @@ class TriangleBvh:
 
 def fit_spheres(vertices: Array, faces: NDArray[np.int64], bends: Array, resolution: float, /) -> Array: ...
 def group_spheres(spheres: Array, count: int, /) -> tuple[NDArray[np.int32], Array]: ...
+def sphere_overlaps(
+    bounding: Array,
+    coarse: Array,
+    coarse_start: NDArray[np.int32],
+    fine: Array,
+    fine_start: NDArray[np.int32],
+    pairs: NDArray[np.int32],
+    poses: Array,
+    kept: int,
+    /,
+) -> list[tuple[int, NDArray[np.int32], Array]]: ...
 def enclosing_sphere(spheres: Array, /) -> Array: ...

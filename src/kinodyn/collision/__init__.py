@@ -2,6 +2,7 @@
 
 from kinodyn.collision.fitting import Overshoot
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.pairs import AllowedPairs, allowed_pairs, write_srdf
 from kinodyn.collision.shapes import (
     Box,
     Capsule,
@@ -18,6 +19,7 @@ from kinodyn.collision.spheres import SphereSet, robot_spheres
 from kinodyn.collision.world import World
 
 __all__ = [
+    "AllowedPairs",
     "Box",
     "Capsule",
     "Cylinder",
@@ -33,8 +35,10 @@ __all__ = [
     "World",
     "WorldObject",
     "WorldSnapshot",
+    "allowed_pairs",
     "robot_geometry",
     "robot_spheres",
+    "write_srdf",
 ]
 
 

@@ -55,7 +55,7 @@ def bends(mesh: TriangleMesh) -> Array:
 def _normals(mesh: TriangleMesh) -> Array:
     a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
-    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300))
 
 
 def _concave_edges(mesh: TriangleMesh) -> tuple[Faces, Array]:

@@ -1,0 +1,261 @@
+"""Exact collision, distance and contacts between shapes, computed by coal. No other module imports coal.
+
+A closed mesh is a solid here: what is inside it collides, although it touches no triangle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kinodyn import _core, kinematics
+from kinodyn.arrays import Array
+from kinodyn.collision.geometry import robot_geometry
+from kinodyn.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, PointCloud, Shape, Sphere
+from kinodyn.description.meshes import TriangleMesh, open_edges
+from kinodyn.errors import KinodynError
+from kinodyn.model.robot import Robot
+
+CLOUD_TOLERANCE = 1e-4  # [m] of the triangles of round shapes, where a point cloud is compared with them
+
+_GEOMETRIES: WeakKeyDictionary[Shape, _Geometry] = WeakKeyDictionary()
+
+
+class Placed(NamedTuple):
+    """A shape with its pose (4, 4) in the world."""
+
+    shape: Shape
+    pose: Array
+
+
+class ExactDistance(NamedTuple):
+    """The smallest distance between two lists of shapes.
+
+    Attributes
+    ----------
+    distance : float
+        [m], below 0 by the depth of penetration if they collide; between meshes the depth is that of the deepest pair
+        of triangles, a lower bound.
+    points : (2, 3) array
+        The points of both that are nearest to each other, in the world [m].
+    indices : (int, int)
+        Which shape of each list.
+    """
+
+    distance: float
+    points: Array
+    indices: tuple[int, int]
+
+
+class Contact(NamedTuple):
+    """A contact between two shapes.
+
+    Attributes
+    ----------
+    point : (3,) array
+        In the world [m].
+    normal : (3,) array
+        Unit vector from the first shape to the second.
+    depth : float
+        Penetration [m].
+    indices : (int, int)
+        Which shape of each list.
+    """
+
+    point: Array
+    normal: Array
+    depth: float
+    indices: tuple[int, int]
+
+
+def is_available() -> bool:
+    """Tell whether coal is installed."""
+    try:
+        _coal()
+    except KinodynError:
+        return False
+    return True
+
+
+def placed_links(robot: Robot, q: Array) -> dict[str, tuple[Placed, ...]]:
+    """Return the collision shapes of each link at the configuration q (nq,), in the world."""
+    geometry = robot_geometry(robot)
+    links = list(dict.fromkeys(part.link for part in geometry))
+    T_world_link = dict(zip(links, kinematics.poses(robot, q, frames=links), strict=True)) if links else {}
+    found: dict[str, tuple[Placed, ...]] = dict.fromkeys(links, ())
+    for part in geometry:
+        found[part.link] += (Placed(part.shape, T_world_link[part.link] @ part.T_link_shape),)
+    return found
+
+
+def collide(first: Sequence[Placed], second: Sequence[Placed]) -> bool:
+    """Tell whether any shape of one list collides with any of the other."""
+    return any(_near(a, b, 0.0) and _collide(a, b) for a, b in product(first, second))
+
+
+def distance(first: Sequence[Placed], second: Sequence[Placed]) -> ExactDistance:
+    """Return the smallest distance between shapes of one list and shapes of the other, which must not be empty."""
+    best: ExactDistance | None = None
+    for i, k in product(range(len(first)), range(len(second))):
+        if best is None or _near(first[i], second[k], best.distance):
+            measured, points = _distance(first[i], second[k])
+            if best is None or measured < best.distance:
+                best = ExactDistance(measured, points, (i, k))
+    if best is None:
+        raise ValueError("there are no shapes to measure the distance between")
+    return best
+
+
+def contacts(first: Sequence[Placed], second: Sequence[Placed]) -> list[Contact]:
+    """Return one contact, the deepest, for each pair of shapes that collide."""
+    found = []
+    for i, k in product(range(len(first)), range(len(second))):
+        if _near(first[i], second[k], 0.0) and _collide(first[i], second[k]):
+            depth, points = _distance(first[i], second[k])
+            found.append(Contact(points.mean(axis=0), _normal(first[i], second[k], points), -depth, (i, k)))
+    return found
+
+
+class _Geometry:
+    """A shape as coal takes it, with what is needed for containment and for a quick rejection."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self._mesh = _mesh(shape)
+        vertices = self._mesh.vertices
+        self.centre = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
+        self.radius = float(np.linalg.norm(vertices - self.centre, axis=1).max())
+        self.radius += shape.radius if isinstance(shape, PointCloud) else 0.0
+        is_surface = isinstance(shape, (Mesh, HeightField))
+        self.some_point = vertices[self._mesh.faces[0, 0]] if is_surface else np.zeros(3)
+        # coal has only the surface of these solids
+        self.hides_its_inside = is_surface and len(open_edges(self._mesh.faces)) == 0
+
+    @cached_property
+    def coal(self) -> Any:
+        return _coal_geometry(self.shape, self._mesh)
+
+    @cached_property
+    def surface(self) -> _core.TriangleBvh:
+        faces = np.ascontiguousarray(self._mesh.faces, dtype=np.int64)
+        return _core.TriangleBvh(np.ascontiguousarray(self._mesh.vertices), faces)
+
+
+def _mesh(shape: Shape) -> TriangleMesh:
+    if isinstance(shape, PointCloud):
+        return TriangleMesh(shape.points, np.zeros((0, 3), dtype=np.int64))
+    return shape.triangles(CLOUD_TOLERANCE)
+
+
+def _geometry(shape: Shape) -> _Geometry:
+    if shape not in _GEOMETRIES:
+        _GEOMETRIES[shape] = _Geometry(shape)
+    return _GEOMETRIES[shape]
+
+
+def _coal() -> Any:
+    try:
+        import coal
+    except ImportError as cause:
+        raise KinodynError(
+            "exact distances between collision shapes need coal, which is not installed: pip install kinodyn[planning]"
+        ) from cause
+    return coal
+
+
+def _coal_geometry(shape: Shape, mesh: TriangleMesh) -> Any:
+    coal = _coal()
+    if isinstance(shape, Box):
+        return coal.Box(*shape.size)
+    if isinstance(shape, Sphere):
+        return coal.Sphere(shape.radius)
+    if isinstance(shape, Cylinder):
+        return coal.Cylinder(shape.radius, shape.length)
+    if isinstance(shape, Capsule):
+        return coal.Capsule(shape.radius, shape.length)
+    if isinstance(shape, Ellipsoid):
+        return coal.Ellipsoid(*shape.radii)
+    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    vertices.extend(list(mesh.vertices))
+    triangles.extend([coal.Triangle(*map(int, face)) for face in mesh.faces])
+    if isinstance(shape, Mesh) and shape.convex:
+        return coal.Convex(vertices, triangles)
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(mesh.faces), len(mesh.vertices))
+    model.addSubModel(vertices, triangles)
+    model.endModel()
+    return model
+
+
+def _near(a: Placed, b: Placed, bound: float) -> bool:
+    """Tell whether the distance can be below a bound, by spheres around the shapes."""
+    first, second = _geometry(a.shape), _geometry(b.shape)
+    centres = _moved(a.pose, first.centre) - _moved(b.pose, second.centre)
+    return float(np.linalg.norm(centres)) <= first.radius + second.radius + max(bound, 0.0)
+
+
+def _collide(a: Placed, b: Placed) -> bool:
+    if isinstance(a.shape, PointCloud) or isinstance(b.shape, PointCloud):
+        return _distance(a, b)[0] <= 0.0
+    coal = _coal()
+    result = coal.CollisionResult()
+    hit = coal.collide(*_arguments(a), *_arguments(b), coal.CollisionRequest(), result)
+    return bool(hit) or _contains(a, b) or _contains(b, a)
+
+
+def _distance(a: Placed, b: Placed) -> tuple[float, Array]:
+    if isinstance(b.shape, PointCloud):
+        return _cloud_distance(a, b, b.shape)
+    if isinstance(a.shape, PointCloud):
+        measured, points = _cloud_distance(b, a, a.shape)
+        return measured, points[::-1]
+    coal = _coal()
+    result = coal.DistanceResult()
+    measured = float(coal.distance(*_arguments(a), *_arguments(b), coal.DistanceRequest(True), result))
+    points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
+    if measured > 0.0 and (_contains(a, b) or _contains(b, a)):
+        measured = -measured  # of two solids, one inside the other, the surfaces are apart
+    return measured, points
+
+
+def _cloud_distance(solid: Placed, cloud: Placed, points: PointCloud) -> tuple[float, Array]:
+    if isinstance(solid.shape, PointCloud):
+        raise KinodynError("the distance between two point clouds is not defined")
+    in_solid = _moved(np.linalg.inv(solid.pose) @ cloud.pose, points.points)
+    distances = _geometry(solid.shape).surface.signed_distances(np.ascontiguousarray(in_solid))
+    k = int(distances.argmin())
+    place = _moved(cloud.pose, points.points[k])
+    return float(distances[k]) - points.radius, np.array([place, place])
+
+
+def _contains(outer: Placed, inner: Placed) -> bool:
+    """Tell whether a point of one shape is inside a closed mesh; their surfaces do not touch."""
+    geometry = _geometry(outer.shape)
+    if not geometry.hides_its_inside:
+        return False
+    point = _moved(np.linalg.inv(outer.pose) @ inner.pose, _geometry(inner.shape).some_point)
+    return bool(geometry.surface.signed_distances(np.ascontiguousarray(point[None]))[0] < 0.0)
+
+
+def _normal(a: Placed, b: Placed, points: Array) -> Array:
+    """Return the direction from the first point of a contact to the second, turned if they penetrate."""
+    offset = points[0] - points[1]
+    length = float(np.linalg.norm(offset))
+    if length < 1e-12:
+        offset = _moved(b.pose, _geometry(b.shape).centre) - _moved(a.pose, _geometry(a.shape).centre)
+        length = max(float(np.linalg.norm(offset)), 1e-12)
+    return np.asarray(offset / length)
+
+
+def _arguments(placed: Placed) -> tuple[Any, Any]:
+    T = np.asarray(placed.pose)
+    return _geometry(placed.shape).coal, _coal().Transform3s(T[:3, :3], T[:3, 3])
+
+
+def _moved(T: Array, points: Array) -> Array:
+    return np.asarray(points @ T[:3, :3].T + T[:3, 3])

@@ -1,0 +1,72 @@
+"""In how many random configurations the spheres of pairs of links overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import _core, kinematics
+from kinodyn.arrays import Array
+from kinodyn.collision.spheres import SphereSet
+from kinodyn.model.robot import Robot
+from kinodyn.progress import ProgressBar
+from kinodyn.threads import get_threads
+
+CHUNK = 2048
+KEPT = 50  # configurations with an overlap that are kept of each pair and chunk
+
+Pairs = NDArray[np.int32]
+
+
+class Overlap(NamedTuple):
+    """Overlaps of one pair of links.
+
+    Attributes
+    ----------
+    share : float
+        Of all configurations.
+    q : (k, nq) array
+        Some of those with an overlap, the deepest first.
+    """
+
+    share: float
+    q: Array
+
+
+def sampled_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[tuple[int, int]], samples: int) -> list[Overlap]:
+    """Sample configurations and return the overlaps of pairs of links, given by their indices in the sphere set."""
+    q = robot.random(samples, seed=0)
+    table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    starts = range(0, samples, CHUNK)
+    bar, found = ProgressBar(True, samples, "configurations checked for self-collision"), []
+    with ThreadPoolExecutor(get_threads()) as pool:
+        for start, result in zip(
+            starts, pool.map(lambda k: _chunk(robot, spheres, table, q[k : k + CHUNK]), starts), strict=True
+        ):
+            found.append([(count, states + start, depths) for count, states, depths in result])
+            bar.update(min(start + CHUNK, samples))
+    bar.close()
+    return [_merged(q, list(parts)) for parts in zip(*found, strict=True)]
+
+
+def _chunk(robot: Robot, spheres: SphereSet, pairs: Pairs, q: Array) -> list[tuple[int, NDArray[np.int32], Array]]:
+    return _core.sphere_overlaps(
+        spheres.bounding,
+        spheres.coarse,
+        spheres.coarse_start.astype(np.int32),
+        spheres.fine,
+        spheres.fine_start.astype(np.int32),
+        pairs,
+        kinematics.poses(robot, q, frames=list(spheres.links)),
+        KEPT,
+    )
+
+
+def _merged(q: Array, parts: list[tuple[int, NDArray[np.int32], Array]]) -> Overlap:
+    states = np.concatenate([part[1] for part in parts])
+    depths = np.concatenate([part[2] for part in parts])
+    return Overlap(sum(part[0] for part in parts) / len(q), q[states[np.argsort(-depths, kind="stable")]])

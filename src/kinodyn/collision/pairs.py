@@ -1,0 +1,201 @@
+"""Pairs of links that need no collision check: they are fixed to each other, neighbours, or always or never touch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias, get_args
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kinodyn import kinematics
+from kinodyn.arrays import Array
+from kinodyn.collision import exact
+from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.geometry import robot_geometry
+from kinodyn.collision.overlaps import Overlap, sampled_overlaps
+from kinodyn.collision.spheres import SphereSet, robot_spheres
+from kinodyn.description.srdf.writer import write_collisions
+from kinodyn.description.types import Description, Joint
+from kinodyn.model.robot import Robot
+
+Pair: TypeAlias = frozenset[str]
+Numbers: TypeAlias = tuple[int, int]
+Reason = Literal["srdf", "fixed", "adjacent", "always", "never"]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+MOVEIT_REASONS = {"srdf": "User", "fixed": "Adjacent", "adjacent": "Adjacent", "always": "Always", "never": "Never"}
+
+VERSION = "1"
+SAMPLES = 100_000
+ALWAYS = 0.95  # share of the samples in which a pair collides that counts as always
+EXACT_SAMPLES = 200  # of each pair whose spheres overlap, the deepest first
+EXACT_ALWAYS = 40  # random samples for the share of exact collisions
+
+_FOUND: WeakKeyDictionary[Description, AllowedPairs] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class AllowedPairs:
+    """Pairs of links whose collision is not checked, with the reason of each.
+
+    Parameters
+    ----------
+    reasons : mapping
+        From a pair of link names, a frozenset, to the reason: "srdf" (the description excludes it), "fixed" (the links
+        do not move against each other), "adjacent" (neighbours in the tree of links with shapes), "always" or "never"
+        (in random configurations within the joint limits).
+    """
+
+    reasons: Mapping[Pair, Reason]
+
+    @property
+    def pairs(self) -> frozenset[Pair]:
+        """The pairs."""
+        return frozenset(self.reasons)
+
+    def __contains__(self, pair: object) -> bool:
+        return isinstance(pair, (tuple, list, frozenset, set)) and frozenset(pair) in self.reasons
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.reasons)
+
+    def __len__(self) -> int:
+        return len(self.reasons)
+
+
+def allowed_pairs(robot: Robot) -> AllowedPairs:
+    """Find the pairs of links whose collision need not be checked.
+
+    Parameters
+    ----------
+    robot
+        The robot; only its links with collision shapes are considered.
+
+    Returns
+    -------
+    allowed : AllowedPairs
+
+    Notes
+    -----
+    As in MoveIt's setup assistant: pairs of the SRDF file, links that are fixed to each other, neighbours, and pairs
+    that collide in at least 95 % or in none of 100,000 random configurations. These are checked on spheres.
+    Where spheres overlap, the exact shapes decide, if coal is installed: in the 200 configurations with the deepest
+    overlap. The result is kept on disk with the spheres.
+    """
+    if robot.description not in _FOUND:
+        spheres = robot_spheres(robot)
+        reasons = _known(robot, spheres)
+        reasons.update(_sampled(robot, spheres, [pair for pair in _pairs(spheres.links) if pair not in reasons]))
+        _FOUND[robot.description] = AllowedPairs(reasons)
+    return _FOUND[robot.description]
+
+
+def write_srdf(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
+    """Write the allowed pairs of a robot as an SRDF document.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    path
+        File to write to; none if not given.
+
+    Returns
+    -------
+    text : str
+        The document, which `kinodyn.load(..., srdf=path)` and MoveIt read.
+    """
+    order = {link.name: k for k, link in enumerate(robot.description.links)}
+    rows = []
+    for pair, reason in allowed_pairs(robot).reasons.items():
+        first, second = sorted(pair, key=order.__getitem__)
+        rows.append((first, second, MOVEIT_REASONS[reason]))
+    return write_collisions(robot.name, rows, path)
+
+
+def _pairs(links: tuple[str, ...]) -> list[Pair]:
+    return [frozenset(pair) for pair in combinations(links, 2)]
+
+
+def _known(robot: Robot, spheres: SphereSet) -> dict[Pair, Reason]:
+    """Return what the description says: excluded, fixed and adjacent pairs."""
+    parents = {joint.child: joint for joint in robot.description.joints}
+    shaped = set(spheres.links)
+    found: dict[Pair, Reason] = {}
+    for first, second in combinations(spheres.links, 2):
+        if _body(first, parents) == _body(second, parents):
+            found[frozenset((first, second))] = "fixed"
+    for link in spheres.links:
+        above = parents[link].parent if link in parents else None
+        while above is not None and above not in shaped:
+            above = parents[above].parent if above in parents else None
+        if above is not None:
+            found.setdefault(frozenset((above, link)), "adjacent")
+    for pair in robot.description.collision_exclusions:
+        if shaped.issuperset(pair):
+            found.setdefault(frozenset(pair), "srdf")
+    return found
+
+
+def _body(link: str, parents: Mapping[str, Joint]) -> str:
+    """Return the first link of those that fixed joints connect."""
+    while link in parents and parents[link].kind == "fixed":
+        link = parents[link].parent
+    return link
+
+
+def _sampled(robot: Robot, spheres: SphereSet, pairs: list[Pair]) -> dict[Pair, Reason]:
+    """Return the pairs that always or never collide, from the cache if they were found before."""
+    index = {link: k for k, link in enumerate(spheres.links)}
+    numbers = [(min(pair), max(pair)) for pair in ([index[link] for link in names] for names in pairs)]
+    key = content_key("pairs", VERSION, str(exact.is_available()), *_identity(robot, spheres), np.array(numbers))
+    table = load_table(key, 1)
+    if table is None or len(table) != len(pairs) or not np.isin(table, range(-1, len(REASONS))).all():
+        found = [_decided(robot, spheres, pair, overlap) for pair, overlap in _overlaps(robot, spheres, numbers)]
+        table = np.array([-1 if reason is None else REASONS.index(reason) for reason in found], dtype=float)[:, None]
+        save_table(key, table)
+    return {pair: REASONS[int(k)] for pair, (k,) in zip(pairs, table, strict=True) if k >= 0}
+
+
+def _overlaps(robot: Robot, spheres: SphereSet, pairs: list[Numbers]) -> list[tuple[Numbers, Overlap]]:
+    if not pairs:
+        return []
+    return list(zip(pairs, sampled_overlaps(robot, spheres, pairs, SAMPLES), strict=True))
+
+
+def _decided(robot: Robot, spheres: SphereSet, pair: Numbers, overlap: Overlap) -> Reason | None:
+    if overlap.share == 0.0:
+        return "never"
+    if not exact.is_available():
+        return "always" if overlap.share >= ALWAYS else None
+    links = [spheres.links[k] for k in pair]
+    if overlap.share >= ALWAYS:
+        some = robot.random(EXACT_ALWAYS, seed=1)
+        share = sum(_collisions(robot, links, some)) / len(some)
+        if share >= ALWAYS:
+            return "always"
+    return None if any(_collisions(robot, links, overlap.q[:EXACT_SAMPLES])) else "never"
+
+
+def _collisions(robot: Robot, links: Sequence[str], q: Array) -> Iterator[bool]:
+    """Tell of each configuration whether two links collide on the exact shapes."""
+    parts = [[part for part in robot_geometry(robot) if part.link == link] for link in links]
+    for poses in kinematics.poses(robot, q, frames=links):
+        first, second = (
+            [exact.Placed(part.shape, T @ part.T_link_shape) for part in shapes]
+            for shapes, T in zip(parts, poses, strict=True)
+        )
+        yield exact.collide(first, second)
+
+
+def _identity(robot: Robot, spheres: SphereSet) -> Iterator[bytes | str | float | Array]:
+    """Yield what the result depends on: spheres, joints and the range of sampling."""
+    yield from spheres.links
+    yield from (spheres.fine, spheres.coarse_start.tobytes(), spheres.fine_start.tobytes(), *robot.sampling_range())
+    for joint in robot.description.joints:
+        yield " ".join((joint.kind, joint.parent, joint.child, repr(joint.mimic), repr(joint.reference)))
+        yield from (joint.T_parent_child, joint.axis)
