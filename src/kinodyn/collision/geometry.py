@@ -17,6 +17,7 @@ from kinodyn.errors import DescriptionError, DescriptionWarning, InputError
 from kinodyn.model.robot import Robot
 
 CONVEX_TOLERANCE = 1e-5  # of the extent, by which a vertex of a convex mesh may be outside of one of its faces
+MAX_CONVEX_FACES = 10_000  # of a mesh that is tested for being convex: every vertex against every face
 
 _GEOMETRIES: WeakKeyDictionary[types.Description, tuple[LinkGeometry, ...]] = WeakKeyDictionary()
 
@@ -119,7 +120,7 @@ def _read(link: str, path: Path, scale: tuple[float, ...]) -> Mesh | None:
 def is_convex(mesh: TriangleMesh) -> bool:
     """Tell whether the triangles are the whole surface of a convex solid."""
     vertices, faces = mesh.vertices, mesh.faces
-    if len(faces) < 4 or len(open_edges(faces)):
+    if not 4 <= len(faces) <= MAX_CONVEX_FACES or len(open_edges(faces)):
         return False
     corners = vertices[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

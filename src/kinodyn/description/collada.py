@@ -20,6 +20,8 @@ from kinodyn.spatial import exp
 Faces = NDArray[np.int64]
 Piece = tuple[Array, Faces]
 
+MAX_NODES = 100_000  # with those of instances
+
 
 def parse_collada(data: bytes, path: Path, max_triangles: int) -> Piece:
     """Return vertices (n, 3) [m] and faces (m, 3) of everything in the visual scenes of a COLLADA document.
@@ -130,14 +132,16 @@ class _Nodes:
     def __init__(
         self, meshes: dict[str, list[Piece]], library: dict[str, ElementTree.Element], max_triangles: int
     ) -> None:
-        self._meshes, self._library, self._left = meshes, library, max_triangles
+        self._meshes, self._library = meshes, library
+        self._nodes_left, self._triangles_left = MAX_NODES, max_triangles
 
     def pieces(self, node: ElementTree.Element, T: Array, depth: int) -> Iterator[Piece]:
         """Walk the tree below a node and yield its geometry in the scene's frame."""
         if depth > 64:
             raise ValueError("nodes are nested more than 64 deep")
         for child in node:
-            self._count(1)
+            self._nodes_left -= 1
+            self._check()
             name = child.tag.rpartition("}")[2]
             if name in ("matrix", "translate", "rotate", "scale"):
                 T = T @ _transform(name, np.asarray(_numbers(child), dtype=float))
@@ -150,13 +154,13 @@ class _Nodes:
 
     def _instance(self, parts: list[Piece], T: Array) -> Iterator[Piece]:
         for vertices, faces in parts:
-            self._count(len(faces))
+            self._triangles_left -= len(faces)
+            self._check()
             turned = faces[:, ::-1] if np.linalg.det(T[:3, :3]) < 0 else faces
             yield vertices @ T[:3, :3].T + T[:3, 3], turned
 
-    def _count(self, number: int) -> None:
-        self._left -= number
-        if self._left < 0:
+    def _check(self) -> None:
+        if min(self._nodes_left, self._triangles_left) < 0:
             raise ValueError("it is too large, with all its instances")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.description.collada import parse_collada
+from kinodyn.description.messages import counted
 from kinodyn.errors import DescriptionError
 
 SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".glb")
@@ -101,11 +102,11 @@ def repaired(mesh: TriangleMesh) -> tuple[TriangleMesh, tuple[str, ...]]:
     single = np.zeros(len(faces), dtype=bool)
     single[first] = True
     faults = {
-        "{} degenerate triangles": int((~sound).sum()),
-        "{} duplicate triangles": int((sound & ~single).sum()),
-        "not closed: {} open edges": len(open_edges(faces[proper & single])),
+        "degenerate triangle": int((~sound).sum()),
+        "duplicate triangle": int((sound & ~single).sum()),
+        "open edge": len(open_edges(faces[proper & single])),
     }
-    found = [text.format(count) for text, count in faults.items() if count]
+    found = [counted(count, noun) for noun, count in faults.items() if count]
     return TriangleMesh(vertices, faces[sound & single]), (*found, *_implausible_size(vertices))
 
 
