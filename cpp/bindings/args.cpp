@@ -257,20 +257,22 @@ void Args::dofs(nb::handle indices) {
         raise_input_error("dofs must be a contiguous vector of int32");
     const auto* given = static_cast<const std::int32_t*>(PyArray_DATA(a));
     dofs_.resize(static_cast<int>(PyArray_DIM(a, 0)));
+    dof_index_.resize(robot_.model.nv);
+    std::fill_n(dof_index_.data(), robot_.model.nv, -1);
     for (int k = 0; k < dofs_.size(); ++k) {
-        dofs_[k] = given[k];
         if (given[k] < 0 || given[k] >= robot_.model.nv || (k && given[k] <= given[k - 1]))
             raise_input_error("dofs must be ascending, from 0 to below " + std::to_string(robot_.model.nv));
+        dofs_[k] = given[k];
+        dof_index_[given[k]] = k;
     }
     for (const int b : call_.bodies) {
         const Body& body = robot_.model.bodies[b];
-        const int* end = given + dofs_.size();
-        const auto chosen =
-            std::lower_bound(given, end, body.iv + kinodyn::dofs(body.kind)) - std::lower_bound(given, end, body.iv);
-        if (chosen != 0 && chosen != kinodyn::dofs(body.kind))
-            raise_input_error("dofs has some of a joint's v indices, not all");
+        for (int k = 1; k < kinodyn::dofs(body.kind); ++k)
+            if ((dof_index_[body.iv + k] < 0) != (dof_index_[body.iv] < 0))
+                raise_input_error("dofs has some of a joint's v indices, not all");
     }
     call_.dofs = dofs_.list();
+    call_.dof_index = dof_index_.list();
 }
 
 // Finds the common batch shape and the stride of each input through it.

@@ -138,7 +138,7 @@ class Args {
     PyObject* outputs_[Call::max_outputs];  // owned arrays
     const char* output_names_[Call::max_outputs];
     Shape batch_;
-    IndexBuffer bodies_, frames_, dofs_, wrench_frames_;
+    IndexBuffer bodies_, frames_, dofs_, dof_index_, wrench_frames_;
     alignas(8) char settings_[64];
     std::vector<std::unique_ptr<double[]>> memory_;
 };

@@ -50,7 +50,8 @@ struct Call {
     long count = 0;
     IndexList bodies;         // bodies to visit, parents first; for one frame: the path from the root to it
     IndexList frames;         // frames to compute
-    IndexList dofs;           // v indices to solve for
+    IndexList dofs;           // v indices to solve for, all or none of a body's
+    IndexList dof_index;      // v index -> index in dofs, -1 for others
     IndexList wrench_frames;  // frames of the external wrenches, which are the last inputs
     const void* settings = nullptr;
 

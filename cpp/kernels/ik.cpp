@@ -32,8 +32,7 @@ struct InverseKinematics {
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.dofs.size, rows = 6 * c.frames.size;
-        return 14 * static_cast<long>(c.model->bodies.size()) + rows * n + n * n + 3 * n + 2 * rows + c.model->nv +
-               c.model->nq;
+        return 14 * static_cast<long>(c.model->bodies.size()) + rows * n + n * n + 3 * n + 2 * rows + c.model->nq;
     }
 
     template <class T>
@@ -53,7 +52,6 @@ struct InverseKinematics {
         Placement<T>* at;
         SinCos<T>* angles;
         T *J, *N, *g, *step, *free, *error, *size, *best_q;
-        T* dof_index;  // v index -> index in call.dofs or -1, as numbers for want of integer memory
 
         explicit Solver(Work<T>& work)
             : w(work),
@@ -72,11 +70,8 @@ struct InverseKinematics {
             free = w.take(n);
             error = w.take(rows);
             size = w.take(rows);
-            dof_index = w.take(model.nv);
             best_q = w.take(model.nq);
             for (int k = 0; k < model.nq; ++k) q[k] = best_q[k] = w.in[ik_input::q][k];
-            for (int k = 0; k < model.nv; ++k) dof_index[k] = -1.0;
-            for (long k = 0; k < n; ++k) dof_index[w.call.dofs[k]] = static_cast<double>(k);
         }
 
         void solve() {
@@ -204,14 +199,15 @@ struct InverseKinematics {
                 const T* weight = weights(k);
                 for (int b = frame.body; b >= 0; b = model.bodies[b].parent) {
                     const Body& body = model.bodies[b];
-                    if (index_of(body.iv) < 0) continue;
+                    const long i = index_of(body.iv);
+                    if (i < 0) continue;
                     visit(body.kind, [&](auto kind) {
                         using Joint = Joint<decltype(kind)::value, T>;
                         const T store[joint_words] = {};
                         const Joint joint = Joint::stored(body, store);
                         for (int d = 0; d < Joint::n; ++d) {
                             const Spatial<T> s = joint.world_column(d, at[b].R, at[b].p - f.p);
-                            T* column = J + 6 * k * n + index_of(body.iv + d);
+                            T* column = J + 6 * k * n + i + d;
                             column[0] += weight[0] * s.lin.x, column[n] += weight[1] * s.lin.y;
                             column[2 * n] += weight[2] * s.lin.z, column[3 * n] += weight[3] * s.ang.x;
                             column[4 * n] += weight[4] * s.ang.y, column[5 * n] += weight[5] * s.ang.z;
@@ -220,7 +216,7 @@ struct InverseKinematics {
                 }
             }
         }
-        long index_of(int iv) const { return static_cast<long>(L::lane(dof_index[iv], 0)); }
+        long index_of(int iv) const { return w.call.dof_index[iv]; }
 
         // free is 0 for a joint at a limit that the gradient g pushes beyond it, 1 otherwise. Columns of the former are
         // cleared, so that the step is the best one of the others.
