@@ -8,6 +8,8 @@ namespace kinodyn {
 namespace {
 
 constexpr double half_diagonal = 0.8660254037844386;  // of a cube of side 1
+constexpr double wall_offset = 0.02;                  // of the size of patches, in front of a surface
+constexpr double concave_share = 0.1;                 // mean margin above which a surface counts as concave
 constexpr double interior_share = 0.3;                // radius of an interior cell, as a share of its depth
 
 void split(const Triangle& t, double size, std::vector<Triangle>& pieces) {
@@ -29,12 +31,12 @@ Vec3 unit_normal(const Triangle& t) {
     return length > 0 ? (1 / length) * normal : Vec3{};
 }
 
-// A piece of a face. The points of the layer that are nearest to it are within a margin of the prism below it, or, with
-// normal 0, of the piece itself.
+// A piece of a face. The points of the layer that are nearest to it are beside the prism below it by no more than a
+// share of its thickness, or, with normal 0, beside the piece itself.
 struct Piece {
     Triangle triangle;
     Vec3 normal;
-    double margin;
+    double margin_share;
     std::uint64_t key;  // of the cube of a grid that its centroid is in
 };
 
@@ -54,7 +56,7 @@ std::uint64_t key_of(const Vec3& p, const Vec3& origin, double size) {
     return spread(coordinate(q.x)) | spread(coordinate(q.y)) << 1 | spread(coordinate(q.z)) << 2;
 }
 
-std::vector<Piece> pieces_of(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double layer) {
+std::vector<Piece> pieces_of(const TriangleBvh& surface, const std::vector<Face>& faces, double size) {
     std::vector<Piece> pieces;
     std::vector<Triangle> parts;
     for (const Face& face : faces) {
@@ -64,13 +66,13 @@ std::vector<Piece> pieces_of(const TriangleBvh& surface, const std::vector<Face>
         for (const Triangle& part : parts) {
             const Vec3 centroid = (1.0 / 3.0) * (part.a + part.b + part.c);
             // a wall inside the solid, where bodies overlap, has interior on its outer side too
-            const bool around = face.bend >= 1 || surface.inside(centroid + 0.02 * layer * normal);
-            pieces.push_back({part, around ? Vec3{} : normal, layer * (around ? 1 : face.bend),
-                              key_of(centroid, surface.lower(), size)});
+            const bool around = face.bend >= 1 || surface.inside(centroid + wall_offset * size * normal);
+            pieces.push_back(
+                {part, around ? Vec3{} : normal, around ? 1 : face.bend, key_of(centroid, surface.lower(), size)});
         }
     }
     std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& p, const Piece& q) {
-        return std::pair(p.key, p.margin) < std::pair(q.key, q.margin);
+        return std::pair(p.key, p.margin_share) < std::pair(q.key, q.margin_share);
     });
     return pieces;
 }
@@ -88,16 +90,30 @@ void finish(CoverElements& cover, int first, double margin) {
     cover.elements.push_back({{centre, radius + margin}, first, count, margin});
 }
 
+bool is_concave(const std::vector<Piece>& pieces) {
+    double sum = 0;
+    for (const Piece& piece : pieces) sum += piece.margin_share;
+    return sum > concave_share * static_cast<double>(pieces.size());
+}
+
+void add_points(const Piece& piece, double layer, CoverElements& cover) {
+    for (const Vec3* corner : {&piece.triangle.a, &piece.triangle.b, &piece.triangle.c}) {
+        cover.points.push_back(*corner);
+        if (squared(piece.normal) > 0) cover.points.push_back(*corner - layer * piece.normal);
+    }
+}
+
 class Octree {
   public:
     Octree(const TriangleBvh& surface, double size, double layer, double candidate_radius, CoverElements& cover)
         : surface_(surface), size_(size), layer_(layer), candidate_radius_(candidate_radius), cover_(cover) {}
 
-    // `sign` is 0 where the surface passes through the parent, else that of the whole cell: 1 inside.
-    void visit(const Vec3& centre, double side, int sign) {
+    // `sign` is 0 where the surface passes through the parent, else that of the whole cell: 1 inside. The surface is
+    // nearer than `bound`.
+    void visit(const Vec3& centre, double side, int sign, double bound = 1e300) {
         const double radius = half_diagonal * side;
-        const TriangleBvh::Nearest near = surface_.nearest(centre);
-        if (sign == 0 && near.distance > radius) sign = surface_.inside(centre) ? 1 : -1;
+        const TriangleBvh::Nearest near = surface_.nearest(centre, bound);
+        if (sign == 0 && near.distance > radius) sign = sign_at(centre, near.distance);
         if (sign < 0) return;
         if (radius <= candidate_radius_ && 2 * radius > candidate_radius_) {
             const bool is_inside = sign > 0 || surface_.inside(centre);
@@ -114,13 +130,23 @@ class Octree {
         const double quarter = 0.25 * side;
         for (int k = 0; k < 8; ++k) {
             const Vec3 offset{k & 1 ? quarter : -quarter, k & 2 ? quarter : -quarter, k & 4 ? quarter : -quarter};
-            visit(centre + offset, 0.5 * side, sign);
+            visit(centre + offset, 0.5 * side, sign, (near.distance + 0.5 * radius) * (1 + 1e-9));
         }
     }
 
     std::vector<Cell> candidates;
 
   private:
+    // 1 inside. Within the ball around the last such point there is no surface, so that the side is the same.
+    int sign_at(const Vec3& centre, double distance) {
+        const double between = norm(centre - known_.centre);
+        if (between >= known_.radius && between >= distance) known_sign_ = surface_.inside(centre) ? 1 : -1;
+        known_ = {centre, distance};
+        return known_sign_;
+    }
+
+    Ball known_{{1e300, 0, 0}, 0};  // none yet
+    int known_sign_ = -1;
     const TriangleBvh& surface_;
     double size_, layer_, candidate_radius_;
     CoverElements& cover_;
@@ -128,26 +154,24 @@ class Octree {
 
 }  // namespace
 
-void add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double layer,
-                 CoverElements& cover) {
-    const std::vector<Piece> pieces = pieces_of(surface, faces, size, layer);
+double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double thick, double thin,
+                   CoverElements& cover) {
+    const std::vector<Piece> pieces = pieces_of(surface, faces, size);
+    const double layer = is_concave(pieces) ? thin : thick;
     for (std::size_t k = 0; k < pieces.size();) {
         const int first = static_cast<int>(cover.points.size());
         const std::uint64_t key = pieces[k].key;
-        double margin = 0;
-        // pieces of very different margins are not put together: the largest one counts for all
-        const double largest = pieces[k].margin + 0.1 * layer;
-        for (; k < pieces.size() && pieces[k].key == key && pieces[k].margin <= largest; ++k) {
-            const Piece& piece = pieces[k];
-            margin = std::max(margin, piece.margin);
-            for (const Vec3* corner : {&piece.triangle.a, &piece.triangle.b, &piece.triangle.c}) {
-                cover.points.push_back(*corner);
-                if (squared(piece.normal) > 0) cover.points.push_back(*corner - layer * piece.normal);
-            }
+        // the largest margin counts for all pieces of a patch, so those of very different margins are not put together
+        const double largest = pieces[k].margin_share + 0.1;
+        double share = 0;
+        for (; k < pieces.size() && pieces[k].key == key && pieces[k].margin_share <= largest; ++k) {
+            share = pieces[k].margin_share;  // they are in rising order
+            add_points(pieces[k], layer, cover);
         }
-        finish(cover, first, margin);
+        finish(cover, first, share * layer);
     }
     cover.patches = cover.elements.size();
+    return layer;
 }
 
 std::vector<Cell> add_interior(const TriangleBvh& surface, double size, double layer, double candidate_radius,

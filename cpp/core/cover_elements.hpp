@@ -35,9 +35,10 @@ struct Face {
     double bend;
 };
 
-// Adds patches of about `size` with the layer of points inside the solid that are nearer than `layer` to them.
-void add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double layer,
-                 CoverElements& cover);
+// Adds patches of about `size` with the layer of the solid below them, and returns the thickness of this layer: `thick`
+// where the surface is convex, where that costs nothing, else `thin`.
+double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double thick, double thin,
+                   CoverElements& cover);
 
 // Adds the interior beyond that layer as cells of an octree with radii of at most `size`, larger where the solid is
 // thick. Returns cells with radii of about `candidate_radius` whose centres are inside.

@@ -11,7 +11,8 @@ namespace {
 
 // Shares of the resolution.
 constexpr double patch_share = 0.4;      // size of the patches of the surface
-constexpr double layer_share = 0.35;     // layer below the surface that is covered with them
+constexpr double thick_share = 0.35;     // layer below a convex surface that is covered with the patches
+constexpr double thin_share = 0.2;       // layer below a concave one
 constexpr double cell_share = 0.5;       // radius of the cells of the interior
 constexpr double candidate_share = 0.7;  // radius of the cells that candidates are in
 
@@ -22,10 +23,10 @@ constexpr int word_size = 64;
 constexpr int patch_weight = 8;
 
 bool contains(const CoverElements& cover, const CoverElement& element, const Ball& ball) {
-    const double distance = norm(element.bound.centre - ball.centre);
-    if (distance + element.bound.radius <= ball.radius) return true;
-    const double reach = ball.radius - element.margin;
-    if (reach < 0 || distance - element.bound.radius > reach) return false;
+    const double distance2 = squared(element.bound.centre - ball.centre), reach = ball.radius - element.margin;
+    const double within = ball.radius - element.bound.radius, beyond = ball.radius + element.bound.radius;
+    if (within >= 0 && distance2 <= within * within) return true;
+    if (element.count == 1 || reach < 0 || distance2 > beyond * beyond) return false;
     const Vec3* points = cover.points.data() + element.first;
     return std::all_of(points, points + element.count,
                        [&](const Vec3& p) { return squared(p - ball.centre) <= reach * reach; });
@@ -207,7 +208,7 @@ class GreedyCover {
             for (int k = 0; k < 6; ++k) {
                 Vec3 centre = best.centre;
                 centre[k / 2] += k % 2 ? step : -step;
-                const Ball ball = largest_ball(centre);
+                const Ball ball = largest_ball(centre, best.radius - resolution_ > step);
                 Cover::Set other = cover_.covered(ball);
                 const int now = cover_.gain(other);
                 if (now > gain) best = ball, set = std::move(other), gain = now, moved = true;
@@ -218,9 +219,10 @@ class GreedyCover {
         return best;
     }
 
-    Ball largest_ball(const Vec3& centre) const {
+    // `is_near`: no surface is between the centre and a point inside.
+    Ball largest_ball(const Vec3& centre, bool is_near) const {
         const double distance = surface_.nearest(centre).distance;
-        return {centre, resolution_ + (surface_.inside(centre) ? distance : -distance)};
+        return {centre, resolution_ + (is_near || surface_.inside(centre) ? distance : -distance)};
     }
 
     const TriangleBvh& surface_;
@@ -254,9 +256,9 @@ std::vector<Ball> shrink(const CoverElements& cover, const std::vector<Ball>& ba
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
     const double bound = std::max(resolution, finest * std::sqrt(surface.area())) - rounding;
     CoverElements cover;
-    add_patches(surface, faces, patch_share * bound, layer_share * bound, cover);
-    const std::vector<Cell> cells =
-        add_interior(surface, cell_share * bound, layer_share * bound, candidate_share * bound, cover);
+    const double layer =
+        add_patches(surface, faces, patch_share * bound, thick_share * bound, thin_share * bound, cover);
+    const std::vector<Cell> cells = add_interior(surface, cell_share * bound, layer, candidate_share * bound, cover);
     return shrink(cover, GreedyCover(surface, cover, bound).run(candidate_balls(surface, cells, bound)));
 }
 

@@ -36,14 +36,42 @@ Vec3 nearest_on(const Triangle& t, const Vec3& p) {
     return sum > 0 ? t.a + (vb / sum) * ab + (vc / sum) * ac : t.a;
 }
 
-// A. Van Oosterom, J. Strackee 1983.
-double solid_angle(const Triangle& t, const Vec3& p) {
-    const Vec3 a = t.a - p, b = t.b - p, c = t.c - p;
-    const double la = norm(a), lb = norm(b), lc = norm(c);
-    const double sine = dot(a, cross(b, c));
-    const double cosine = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
-    return sine == 0 && cosine == 0 ? 0 : 2 * std::atan2(sine, cosine);
-}
+// Sums solid angles of triangles (A. Van Oosterom, J. Strackee 1983). Small ones are multiplied as complex numbers
+// first: most of the time would go into arcus tangents.
+class SolidAngle {
+  public:
+    explicit SolidAngle(const Vec3& p) : p_(p) {}
+
+    void add(const Triangle& t) {
+        const Vec3 a = t.a - p_, b = t.b - p_, c = t.c - p_;
+        const double la = norm(a), lb = norm(b), lc = norm(c);
+        const double sine = dot(a, cross(b, c));
+        const double cosine = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+        if (cosine <= 4 * std::fabs(sine)) {
+            if (sine != 0 || cosine != 0) sum_ += 2 * std::atan2(sine, cosine);
+            return;
+        }
+        // half the angle is below 1/4: of ten the sum stays below pi
+        const double tangent = sine / cosine, real = real_ - imaginary_ * tangent;
+        imaginary_ = imaginary_ + real_ * tangent, real_ = real;
+        if (++count_ == 10) flush();
+    }
+
+    double total() {
+        flush();
+        return sum_;
+    }
+
+  private:
+    void flush() {
+        sum_ += 2 * std::atan2(imaginary_, real_);
+        real_ = 1, imaginary_ = 0, count_ = 0;
+    }
+
+    Vec3 p_;
+    double sum_ = 0, real_ = 1, imaginary_ = 0;
+    int count_ = 0;
+};
 
 }  // namespace
 
@@ -134,10 +162,11 @@ TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
 
 // G. Barill et al., "Fast winding numbers for soups and clouds", 2018, with the first term of the expansion.
 double TriangleBvh::winding_number(const Vec3& p) const {
-    constexpr double far = 2.5;  // radii; the error of a term falls with its third power
+    constexpr double far = 2;  // radii; the error of a term falls with its third power
     int stack[max_depth];
     int size = 0;
     double angle = 0;
+    SolidAngle near(p);
     stack[size++] = 0;
     while (size > 0) {
         const Node& node = nodes_[stack[--size]];
@@ -146,13 +175,13 @@ double TriangleBvh::winding_number(const Vec3& p) const {
         if (distance2 > far * far * node.radius * node.radius) {
             angle += dot(offset, node.dipole) / (distance2 * std::sqrt(distance2));
         } else if (node.count > 0) {
-            for (int k = node.first; k < node.first + node.count; ++k) angle += solid_angle(triangles_[k], p);
+            for (int k = node.first; k < node.first + node.count; ++k) near.add(triangles_[k]);
         } else {
             stack[size++] = node.first;
             stack[size++] = node.first + 1;
         }
     }
-    return angle / (4 * pi);
+    return (angle + near.total()) / (4 * pi);
 }
 
 }  // namespace kinodyn

@@ -17,7 +17,7 @@ from kinodyn.collision.shapes import PointCloud, Sphere
 from kinodyn.description.meshes import Faces, TriangleMesh
 from kinodyn.errors import InputError
 
-VERSION = "2"  # of the fit; part of the key of cached spheres
+VERSION = "3"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a share of the resolution
 MAX_COARSE = 16
 LEAK = 1.05  # an overshoot of so many resolutions: spheres come out of a hole of the mesh
