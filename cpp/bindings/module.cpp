@@ -68,6 +68,7 @@ NB_MODULE(_core, m) {
     bind_qp(m);
     bind_frame_control(m);
     bind_sphere_fit(m);
+    bind_collision(m);
     m.def("frame_index", &frame_index, nb::arg().none(), nb::arg().none());
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -125,6 +125,7 @@ __all__ = [
     "interop",
     "kinematics",
     "limits",
+    "planning",
     "load",
     "planning",
     "qp",

@@ -393,3 +393,60 @@ def sphere_overlaps(
     /,
 ) -> list[tuple[int, NDArray[np.int32], Array]]: ...
 def enclosing_sphere(spheres: Array, /) -> Array: ...
+
+class Spheres:
+    def __init__(
+        self, bodies: NDArray[np.int32], start: NDArray[np.int32], spheres: Array, pairs: NDArray[np.int32], /
+    ) -> None: ...
+
+class Obstacles:
+    def __init__(self, boxes: Records, capsules: Records, cylinders: Records, /) -> None: ...
+
+class CollisionQuery:
+    moving_q: list[int]
+    pairs: list[tuple[int, int]]
+    sweeps: Array
+    def __init__(
+        self,
+        robot: Robot,
+        spheres: Spheres,
+        obstacles: Obstacles,
+        allowed: NDArray[np.bool_],
+        q: Array,
+        lower: Array,
+        upper: Array,
+        moves: NDArray[np.bool_],
+        check_fixed: bool,
+        /,
+    ) -> None: ...
+
+class Touching(NamedTuple):
+    obstacles: Array
+    pairs: Array
+
+def collision_free(robot: Robot, query: CollisionQuery, q: ArrayLike, out: Out = None, /) -> Array: ...
+def motion_free(
+    robot: Robot, query: CollisionQuery, q0: ArrayLike, q1: ArrayLike, resolution: float, out: Out = None, /
+) -> Array: ...
+def touching(robot: Robot, query: CollisionQuery, q: ArrayLike, out: None = None, /) -> Touching: ...
+
+class PlanningProblem:
+    path: Array
+    iterations: int
+    edge_checks: int
+    checked_packs: int
+    def __init__(
+        self,
+        query: CollisionQuery,
+        settings: Records,
+        seed: int,
+        lower: Array,
+        upper: Array,
+        start: Array,
+        goals: Array,
+        /,
+    ) -> None: ...
+    def search(self, seconds: float, /) -> bool: ...
+    def shorten(self, seconds: float, /) -> None: ...
+    def blocked_edge(self) -> int: ...
+    def set_path(self, path: Array, /) -> None: ...

@@ -170,10 +170,10 @@ def test_missing_meshes_are_one_warning_for_the_file(tmp_path: Path) -> None:
     make_package(tmp_path / "hand")
     uris = [f"package://hand/{MESH}", *(f"package://gone/{i}.stl" for i in range(6)), "package://gone/0.stl"]
     with pytest.warns(DescriptionWarning) as caught:
-        description = parse_urdf(mesh_robot(*uris), package_dirs=[tmp_path])
+        description = parse_urdf(mesh_robot(*uris), packages=[tmp_path])
     assert len(caught) == 1
     message = str(caught[0].message)
     assert "6 of 7 mesh files not found: package://gone/0.stl" in message
     assert "and 2 more" in message
-    assert "package_dirs" in message
+    assert "packages" in message
     assert [shape.mesh is None for shape in description.links[0].visuals] == [False] + [True] * 7

@@ -58,14 +58,14 @@ def test_packages_are_found_in_given_folders_and_by_walking_up(tmp_path: Path) -
     write(tmp_path / "src" / "hand_description" / "hand.xacro", included("walked"))
     write(tmp_path / "given" / "hand_description" / "hand.xacro", included("given"))
     assert parse_urdf(expand_xacro(path)).links[0].name == "walked"
-    assert parse_urdf(expand_xacro(path, package_dirs=[tmp_path / "given"])).links[0].name == "given"
+    assert parse_urdf(expand_xacro(path, packages=[tmp_path / "given"])).links[0].name == "given"
     assert parse_urdf(expand_xacro(path)).links[0].name == "walked", "the folders given once are forgotten"
 
 
 def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
     path = write(tmp_path / "arm.xacro", including("$(find lost)/hand.xacro"))
     with pytest.raises(
-        DescriptionError, match=r"pass the folder of package 'lost' in package_dirs=\[\.\.\.\]"
+        DescriptionError, match=r"pass the folder of package 'lost' in packages=\[\.\.\.\]"
     ) as caught:
         expand_xacro(path)
     assert caught.value.file == path

@@ -57,7 +57,7 @@ def _rims(ends: Array, radius: float, down: Array) -> Array:
 def vertices(shape: Shape) -> Array:
     """Read the vertices (n, 3) of a mesh from an STL or OBJ file, each once, without the scale."""
     if shape.mesh is None:
-        raise DescriptionError(f"the mesh {shape.uri!r} was not found; give package_dirs= when loading the robot")
+        raise DescriptionError(f"the mesh {shape.uri!r} was not found; give packages= when loading the robot")
     suffix = shape.mesh.suffix.lower()
     if suffix not in MESHES:
         raise DescriptionError(

@@ -24,14 +24,14 @@ class PackageFinder:
     file
         The description. Relative names start at its folder, and packages are also searched in the folders above; None
         for a description that is not in a file.
-    package_dirs
+    packages
         Folders searched first; each may be a package or contain packages.
     """
 
-    def __init__(self, file: str | os.PathLike[str] | None = None, package_dirs: PackageDirs = ()) -> None:
-        if isinstance(package_dirs, (str, os.PathLike)):
-            package_dirs = (package_dirs,)
-        self._given = [Path(folder).expanduser() for folder in package_dirs]
+    def __init__(self, file: str | os.PathLike[str] | None = None, packages: PackageDirs = ()) -> None:
+        if isinstance(packages, (str, os.PathLike)):
+            packages = (packages,)
+        self._given = [Path(folder).expanduser() for folder in packages]
         self._above = [] if file is None else _parent_folders(Path(os.path.abspath(file)))
         self._packages: dict[str, list[Path]] = {}
         self._declared: dict[Path, str | None] = {}

@@ -28,7 +28,7 @@ def expand_xacro(
     path: str | os.PathLike[str],
     *,
     arguments: Mapping[str, object] | None = None,
-    package_dirs: PackageDirs = (),
+    packages: PackageDirs = (),
 ) -> str:
     """Expand a xacro file to URDF text. Requires the `kinodyn[xacro]` extra.
 
@@ -40,7 +40,7 @@ def expand_xacro(
         The xacro file; included files are relative to it.
     arguments
         Values for its `<xacro:arg>` elements.
-    package_dirs
+    packages
         Folders that `$(find package)` searches first, as for `read_urdf`.
 
     Returns
@@ -53,7 +53,7 @@ def expand_xacro(
     # Included rather than read as text, because only then are nested includes relative to the file.
     include = escape(glob.escape(str(file)), {'"': "&quot;"})
     values = {key: str(value) for key, value in (arguments or {}).items()}
-    finder = PackageFinder(file, package_dirs)
+    finder = PackageFinder(file, packages)
     with _lock:
         xacrodoc.packages.reset()
         xacrodoc.packages.update_package_cache(finder.given_packages())
@@ -77,7 +77,7 @@ def _expand(
             folder = finder.package(package) if package and package not in added else None
             if package is None or folder is None:
                 message = f"xacro could not be expanded: {fault}"
-                hint = f"; pass the folder of package {package!r} in package_dirs=[...]" if package else ""
+                hint = f"; pass the folder of package {package!r} in packages=[...]" if package else ""
                 raise DescriptionError(message + hint, file=file) from fault
             added.add(package)
             xacrodoc.packages.update_package_cache({package: folder})

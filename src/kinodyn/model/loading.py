@@ -30,7 +30,7 @@ def load(
     mass: float | None = None,
     xacro: bool = False,
     xacro_arguments: Mapping[str, object] | None = None,
-    package_dirs: PackageDirs = (),
+    packages: PackageDirs = (),
     srdf: str | os.PathLike[str] | None = None,
 ) -> Robot:
     """Load a robot by its name or from a file.
@@ -47,7 +47,7 @@ def load(
         True expands the file as xacro first, which evaluates Python expressions in it: only for files you trust.
     xacro_arguments
         Values for the `<xacro:arg>` elements of the file.
-    package_dirs
+    packages
         Folders that contain the packages of `package://` URIs.
     srdf
         An SRDF file with groups, end effectors and named configurations.
@@ -76,7 +76,7 @@ def load(
         mass=mass,
         xacro=xacro,
         xacro_arguments=xacro_arguments,
-        package_dirs=package_dirs,
+        packages=packages,
         srdf=srdf,
     )
     return Robot(description, base=base)
@@ -89,14 +89,14 @@ def load_description(
     mass: float | None = None,
     xacro: bool = False,
     xacro_arguments: Mapping[str, object] | None = None,
-    package_dirs: PackageDirs = (),
+    packages: PackageDirs = (),
     srdf: str | os.PathLike[str] | None = None,
 ) -> Description:
     """Read the description that `load` compiles, before the base is chosen.
 
     Parameters
     ----------
-    source, height, mass, xacro, xacro_arguments, package_dirs, srdf
+    source, height, mass, xacro, xacro_arguments, packages, srdf
         As for `load`.
 
     Returns
@@ -113,7 +113,7 @@ def load_description(
         description = describe(source, height=height, mass=mass)
     else:
         _reject_size(source, height, mass)
-        description = _read_file(_existing_file(source), xacro, xacro_arguments, package_dirs)
+        description = _read_file(_existing_file(source), xacro, xacro_arguments, packages)
     return description if srdf is None else read_srdf(srdf, description)
 
 
@@ -177,14 +177,14 @@ def _reject_size(source: object, height: float | None, mass: float | None) -> No
 
 
 def _read_file(
-    path: Path, xacro: bool, xacro_arguments: Mapping[str, object] | None, package_dirs: PackageDirs
+    path: Path, xacro: bool, xacro_arguments: Mapping[str, object] | None, packages: PackageDirs
 ) -> Description:
     if xacro:
-        text = expand_xacro(path, arguments=xacro_arguments, package_dirs=package_dirs)
-        return parse_urdf(text, file=path, package_dirs=package_dirs)
+        text = expand_xacro(path, arguments=xacro_arguments, packages=packages)
+        return parse_urdf(text, file=path, packages=packages)
     if path.suffix.lower() == ".xml" and read_xml(path).tag == "mujoco":
         # Not at the top: MuJoCo is slow to import, and most robots do not need it.
         from kinodyn.description.mjcf import read_mjcf
 
         return read_mjcf(path)
-    return read_urdf(path, package_dirs=package_dirs)
+    return read_urdf(path, packages=packages)

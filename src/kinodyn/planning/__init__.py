@@ -1,8 +1,11 @@
-"""Motion planning around obstacles."""
+"""Motion planning: paths from a start to a goal that are free of collision."""
 
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
+from kinodyn.planning.plan import plan
+from kinodyn.planning.result import Plan
+from kinodyn.planning.settings import PlannerSettings
 
-__all__ = ["ompl_planners", "plan_with_ompl"]
+__all__ = ["Plan", "PlannerSettings", "ompl_planners", "plan", "plan_with_ompl"]
 
 
 def __dir__() -> list[str]:

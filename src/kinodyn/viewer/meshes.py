@@ -78,7 +78,7 @@ def _local(shape: Shape) -> tuple[Array, Array, bool]:
 
 def _mesh(shape: Shape) -> tuple[Array, Array]:
     if shape.mesh is None:
-        raise DescriptionError(f"the mesh {shape.uri!r} was not found; give package_dirs= when loading the robot")
+        raise DescriptionError(f"the mesh {shape.uri!r} was not found; give packages= when loading the robot")
     return _read(shape.mesh)
 
 

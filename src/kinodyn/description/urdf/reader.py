@@ -19,14 +19,14 @@ from kinodyn.description.xacro import find_xacro, xacro_not_allowed
 from kinodyn.description.xml_tree import Node, parse_xml, read_xml
 
 
-def read_urdf(source: str | os.PathLike[str], *, package_dirs: PackageDirs = ()) -> Description:
+def read_urdf(source: str | os.PathLike[str], *, packages: PackageDirs = ()) -> Description:
     """Read a URDF file.
 
     Parameters
     ----------
     source
         Path of the file.
-    package_dirs
+    packages
         Folders that contain the packages of `package://` and `model://` URIs; searched before the folders above the
         file, `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`. A missing mesh is a warning.
 
@@ -42,11 +42,11 @@ def read_urdf(source: str | os.PathLike[str], *, package_dirs: PackageDirs = ())
     path = Path(source)
     if path.suffix.lower() == ".xacro":
         raise xacro_not_allowed(path)
-    return _describe(read_xml(path), path, package_dirs)
+    return _describe(read_xml(path), path, packages)
 
 
 def parse_urdf(
-    text: str | bytes, *, file: str | os.PathLike[str] | None = None, package_dirs: PackageDirs = ()
+    text: str | bytes, *, file: str | os.PathLike[str] | None = None, packages: PackageDirs = ()
 ) -> Description:
     """Read a URDF from text.
 
@@ -56,7 +56,7 @@ def parse_urdf(
         The XML document.
     file
         The file that the text came from, if any: for messages, relative mesh names and the search for packages.
-    package_dirs
+    packages
         As for `read_urdf`.
 
     Returns
@@ -70,16 +70,16 @@ def parse_urdf(
     'base'
     """
     path = None if file is None else Path(file)
-    return _describe(parse_xml(text, path), path, package_dirs)
+    return _describe(parse_xml(text, path), path, packages)
 
 
-def _describe(robot: Node, file: Path | None, package_dirs: PackageDirs) -> Description:
+def _describe(robot: Node, file: Path | None, packages: PackageDirs) -> Description:
     if robot.tag != "robot":
         raise robot.error(f"the root element is <{robot.tag}>; a URDF file has <robot>")
     xacro_element = find_xacro(robot)
     if xacro_element is not None:
         raise xacro_not_allowed(file, xacro_element)
-    shapes = ShapeReader(robot, PackageFinder(file, package_dirs))
+    shapes = ShapeReader(robot, PackageFinder(file, packages))
     joints = JointReader()
     description = Description(
         name=robot.word("name"),

@@ -60,7 +60,7 @@ class ShapeReader:
         missing = [uri for uri, path in self._meshes.items() if path is None]
         if missing:
             message = f"{len(missing)} of {counted(len(self._meshes), 'mesh file')} not found: {listed(missing)}"
-            warn(f"{message}; their shapes are empty; pass the folders of the packages in package_dirs=[...]", file)
+            warn(f"{message}; their shapes are empty; pass the folders of the packages in packages=[...]", file)
 
     def _shape(self, node: Node) -> Shape:
         geometry = node.need("geometry")

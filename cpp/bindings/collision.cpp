@@ -1,0 +1,247 @@
+// Collision geometry, queries and motion planning as Python objects.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "bindings/define.hpp"
+#include "bindings/functions.hpp"
+#include "planning/problem.hpp"
+
+namespace nb = nanobind;
+
+namespace kinodyn {
+
+// Obstacles as Python describes them; `owner` is the number of the object that they belong to.
+struct BoxRecord {
+    double R[9];  // axes of the box in the world by columns
+    double p[3], half[3];
+    std::int32_t owner;
+};
+struct RoundRecord {
+    double p[3], axis[3], half, radius;
+    std::int32_t owner;
+};
+
+template <>
+struct Layout<BoxRecord> {
+    static constexpr const char* name = "box_obstacle";
+    static constexpr auto fields() {
+        using R = BoxRecord;
+        return std::make_tuple(field<3, 3>("R", &R::R), field("p", &R::p), field("half", &R::half),
+                               field("owner", &R::owner));
+    }
+};
+template <>
+struct Layout<RoundRecord> {
+    static constexpr const char* name = "round_obstacle";
+    static constexpr auto fields() {
+        using R = RoundRecord;
+        return std::make_tuple(field("p", &R::p), field("axis", &R::axis), field("half", &R::half),
+                               field("radius", &R::radius), field("owner", &R::owner));
+    }
+};
+
+namespace {
+
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IndexRows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using FlagRows = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void require(bool right, const char* message) {
+    if (!right) raise_input_error(message);
+}
+
+// Group g consists of the rows [start[g], start[g + 1]) of `spheres`: x, y, z, r.
+void make_spheres(SphereModel* self, const Indices& bodies, const Indices& start, const Rows& spheres,
+                  const IndexRows& pairs) {
+    const std::size_t n = bodies.shape(0);
+    require(spheres.shape(1) == 4, "spheres are rows x, y, z, r");
+    require(start.shape(0) == n + 1 && start(0) == 0 && static_cast<std::size_t>(start(n)) == spheres.shape(0),
+            "the starts of the groups do not match the table of spheres");
+    for (std::size_t g = 0; g < n; ++g) require(start(g) < start(g + 1), "each group needs spheres");
+    new (self) SphereModel;
+    for (std::size_t g = 0; g < n; ++g)
+        self->add_group(bodies(g), spheres.data() + 4 * start(g), start(g + 1) - start(g));
+    for (std::size_t k = 0; k < pairs.shape(0); ++k) {
+        const int a = pairs(k, 0), b = pairs(k, 1), groups = static_cast<int>(n);
+        require(a >= 0 && b >= 0 && a < groups && b < groups && a != b, "a pair of groups is out of range");
+        self->pairs.push_back({a, b});
+    }
+}
+
+template <class From, class To>
+void copy(const From* from, int n, To* to) {
+    std::transform(from, from + n, to, [](From x) { return static_cast<To>(x); });
+}
+
+BoxObstacle box_from(const BoxRecord& r) {
+    BoxObstacle box{};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) box.R[3 * i + k] = static_cast<float>(r.R[3 * k + i]);
+    copy(r.p, 3, box.p), copy(r.half, 3, box.half);
+    box.owner = r.owner;
+    return box;
+}
+
+RoundObstacle round_from(const RoundRecord& r) {
+    RoundObstacle o{};
+    copy(r.p, 3, o.p), copy(r.axis, 3, o.axis);
+    o.half = static_cast<float>(r.half), o.radius = static_cast<float>(r.radius), o.owner = r.owner;
+    return o;
+}
+
+void make_obstacles(Obstacles* self, nb::handle boxes, nb::handle capsules, nb::handle cylinders) {
+    const Table<BoxRecord> box_table("boxes", boxes);
+    const Table<RoundRecord> capsule_table("capsules", capsules), cylinder_table("cylinders", cylinders);
+    new (self) Obstacles;
+    constexpr double tilt = 1e-12;  // of a box that counts as upright: no digit of float32
+    for (const BoxRecord& r : box_table)
+        (std::fabs(r.R[8]) > 1 - tilt ? self->upright_boxes : self->boxes).push_back(box_from(r));
+    for (const RoundRecord& r : capsule_table) self->capsules.push_back(round_from(r));
+    for (const RoundRecord& r : cylinder_table) self->cylinders.push_back(round_from(r));
+}
+
+void check_owners(const Obstacles& obstacles, int n_owners) {
+    const auto check = [&](const auto& all) {
+        for (const auto& o : all) require(o.owner >= 0 && o.owner < n_owners, "the owner of an obstacle is unknown");
+    };
+    check(obstacles.upright_boxes), check(obstacles.boxes), check(obstacles.capsules), check(obstacles.cylinders);
+}
+
+void make_query(CollisionQuery* self, nb::handle robot, const SphereModel& spheres, const Obstacles& obstacles,
+                const FlagRows& allowed, const Numbers& q, const Numbers& lower, const Numbers& upper,
+                const Flags& moves, bool check_fixed) {
+    const Model& model = robot_from(robot).model;
+    const auto nq = static_cast<std::size_t>(model.nq);
+    require(q.shape(0) == nq && lower.shape(0) == nq && upper.shape(0) == nq, "q and its limits need nq numbers");
+    require(moves.shape(0) == static_cast<std::size_t>(model.nv), "moves needs nv flags");
+    require(allowed.shape(1) == spheres.groups.size(), "allowed needs a column for each group of spheres");
+    for (const SphereGroup& g : spheres.groups)
+        require(g.body < static_cast<int>(model.bodies.size()), "the body of a group of spheres is unknown");
+    check_owners(obstacles, static_cast<int>(allowed.shape(0)));
+    const std::vector<char> may_touch(allowed.data(), allowed.data() + allowed.size()),
+        moving(moves.data(), moves.data() + moves.shape(0));
+    new (self) CollisionQuery(model, spheres, obstacles, may_touch,
+                              {q.data(), lower.data(), upper.data(), moving, check_fixed});
+    self->n_owners = static_cast<long>(allowed.shape(0));
+}
+
+// Runs a kernel of planning, which takes the problem alone.
+void run_planning(const KernelHandle& kernel, PlanningProblem& problem, double seconds) {
+    nb::gil_scoped_release released;
+    Call call;
+    PlanningProblem* pointer = &problem;
+    call.model = &problem.query.robot();
+    call.settings = &pointer;
+    call.count = 1;
+    problem.seconds = seconds;
+    Fault fault;
+    kernel.get()(call, 0, 1, fault);
+}
+
+void make_problem(PlanningProblem* self, const CollisionQuery& query, nb::handle settings, std::uint64_t seed,
+                  const Numbers& lower, const Numbers& upper, const Numbers& start, const Rows& goals) {
+    const std::size_t n = query.moving_dofs.size();
+    require(n > 0 && n <= max_planned_dofs, "from 1 to 128 moving joints with one coordinate are needed");
+    require(lower.shape(0) == n && upper.shape(0) == n && start.shape(0) == n && goals.shape(1) == n,
+            "bounds, start and goals need a number for each moving joint");
+    new (self) PlanningProblem(query, record_from<PlannerSettings>("settings", settings), seed);
+    self->lower.assign(lower.data(), lower.data() + n);
+    self->upper.assign(upper.data(), upper.data() + n);
+    self->set_ends(start.data(), goals.data(), static_cast<int>(goals.shape(0)));
+}
+
+// Takes ownership of the numbers.
+nb::object as_matrix(double* data, std::size_t rows, std::size_t columns) {
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    const std::size_t shape[2] = {rows, columns};
+    return nb::cast(nb::ndarray<nb::numpy, double>(data, 2, shape, owner));
+}
+
+nb::object path_of(const PlanningProblem& problem) {
+    const std::size_t n = problem.path.size();
+    auto* data = new double[std::max<std::size_t>(n, 1)];
+    std::copy(problem.path.begin(), problem.path.end(), data);
+    return as_matrix(data, n / static_cast<std::size_t>(problem.dim), static_cast<std::size_t>(problem.dim));
+}
+
+void set_path(PlanningProblem& problem, const Rows& path) {
+    require(path.shape(1) == static_cast<std::size_t>(problem.dim), "a path has a column for each moving joint");
+    problem.path.assign(path.data(), path.data() + path.size());
+}
+
+}  // namespace
+
+void bind_collision(nb::module_& m) {
+    export_layouts<BoxRecord, RoundRecord, PlannerSettings>();
+    nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres);
+    nb::class_<Obstacles>(m, "Obstacles").def("__init__", &make_obstacles);
+    nb::class_<CollisionQuery> query(m, "CollisionQuery");
+    query.def("__init__", &make_query, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+        .def_prop_ro("moving_q",
+                     [](const CollisionQuery& query) {
+                         std::vector<int> indices;
+                         for (const CollisionQuery::Dof& dof : query.moving_dofs) indices.push_back(dof.iq);
+                         return indices;
+                     })
+        .def_prop_ro("pairs", [](const CollisionQuery& query) {
+            std::vector<std::pair<int, int>> pairs;
+            for (const SphereModel::Pair& pair : query.pairs) pairs.emplace_back(pair.a, pair.b);
+            return pairs;
+        });
+    // Bounds of how far points of each group move for each unit of v: (groups, nv).
+    query.def_prop_ro("sweeps", [](const CollisionQuery& q) {
+        const std::size_t groups = q.spheres().groups.size(), nv = static_cast<std::size_t>(q.robot().nv);
+        auto* data = new double[groups * nv + 1];
+        for (std::size_t g = 0; g < groups; ++g)
+            std::copy(q.group_sweep(static_cast<int>(g)), q.group_sweep(static_cast<int>(g)) + nv, data + g * nv);
+        return as_matrix(data, groups, nv);
+    });
+    static const KernelHandle search("rrt_connect"), shorten("shorten_path"), blocked("path_blocked");
+    nb::class_<PlanningProblem>(m, "PlanningProblem")
+        .def("__init__", &make_problem, nb::keep_alive<1, 2>())
+        .def("search",
+             [](PlanningProblem& p, double seconds) {
+                 run_planning(search, p, seconds);
+                 return p.status == SearchStatus::Solved;
+             })
+        .def("shorten", [](PlanningProblem& p, double seconds) { run_planning(shorten, p, seconds); })
+        .def("blocked_edge",
+             [](PlanningProblem& p) {
+                 run_planning(blocked, p, 0);
+                 return p.blocked_edge;
+             })
+        .def("set_path", &set_path)
+        .def_prop_ro("path", &path_of)
+        .def_ro("iterations", &PlanningProblem::iterations)
+        .def_ro("edge_checks", &PlanningProblem::edge_checks)
+        .def_ro("checked_packs", &PlanningProblem::checked_packs);
+    define(m, "collision_free", [](Args& args, Any query, Any q) {
+        args.settings(nb::cast<const CollisionQuery*>(query));
+        args.configuration("q", q);
+        args.output({});
+    });
+    define(m, "touching", [](Args& args, Any query, Any q) {
+        const auto* given = nb::cast<const CollisionQuery*>(query);
+        args.settings(given);
+        args.configuration("q", q);
+        args.output("obstacles", {given->n_owners, static_cast<long>(given->spheres().groups.size())});
+        args.output("pairs", {static_cast<long>(given->pairs.size())});
+    });
+    define(m, "motion_free", [](Args& args, Any query, Any q0, Any q1, Any resolution) {
+        args.settings(nb::cast<const CollisionQuery*>(query));
+        args.configuration("q0", q0);
+        args.configuration("q1", q1);
+        args.scalar("resolution", resolution);
+        args.output({});
+    });
+}
+
+}  // namespace kinodyn

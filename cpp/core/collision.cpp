@@ -1,0 +1,259 @@
+#include "core/collision.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kinodyn {
+
+namespace {
+
+struct Point {
+    double x, y, z;
+};
+Point point(const double* p) { return {p[0], p[1], p[2]}; }
+double norm(const Point& p) { return std::sqrt(p.x * p.x + p.y * p.y + p.z * p.z); }
+
+template <class From, class To>
+void copy(const From* from, int n, To* to) {
+    for (int i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
+}
+
+FloatBody to_float(const Body& body) {
+    FloatBody f{};
+    f.kind = body.kind, f.parent = body.parent, f.iq = body.iq, f.aligned = body.aligned;
+    f.scale = static_cast<float>(body.scale), f.offset = static_cast<float>(body.offset);
+    copy(body.R, 9, f.R), copy(body.p, 3, f.p), copy(body.axis, 3, f.axis);
+    return f;
+}
+
+// The joint's rotation as a matrix, row major, and its displacement in the parent.
+struct Transform {
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double p[3] = {0, 0, 0};
+};
+
+void axis_rotation(int axis, double angle, double* R) {
+    const double c = std::cos(angle), s = std::sin(angle);
+    const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    std::fill(R, R + 9, 0.0);
+    R[3 * axis + axis] = 1, R[3 * i + i] = R[3 * j + j] = c, R[3 * i + j] = -s, R[3 * j + i] = s;
+}
+
+void quaternion_rotation(const double* q, double* R) {
+    const double x = q[0], y = q[1], z = q[2], w = q[3], s = 2 / (x * x + y * y + z * z + w * w);
+    const double all[9] = {1 - s * (y * y + z * z), s * (x * y - z * w),     s * (x * z + y * w),
+                           s * (x * y + z * w),     1 - s * (x * x + z * z), s * (y * z - x * w),
+                           s * (x * z - y * w),     s * (y * z + x * w),     1 - s * (x * x + y * y)};
+    copy(all, 9, R);
+}
+
+void multiply(const double* A, const double* B, double* C) {
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+}
+
+void add_rotated(const double* R, const double* v, double* p) {
+    for (int i = 0; i < 3; ++i) p[i] += R[3 * i] * v[0] + R[3 * i + 1] * v[1] + R[3 * i + 2] * v[2];
+}
+
+Transform joint_transform(const Body& b, const double* q) {
+    Transform joint;
+    double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, slide[3] = {0, 0, 0};
+    const double position = b.kind < Kind::Ball ? b.scale * q[b.iq] + b.offset : 0.0;
+    if (b.kind <= Kind::RevoluteAny) axis_rotation(std::min(static_cast<int>(b.kind), 2), position, rotation);
+    if (b.kind == Kind::Prismatic)
+        for (int i = 0; i < 3; ++i) slide[i] = position * b.axis[i];
+    if (b.kind == Kind::Ball) quaternion_rotation(q + b.iq, rotation);
+    if (b.kind == Kind::Free) quaternion_rotation(q + b.iq + 3, rotation), copy(q + b.iq, 3, slide);
+    copy(b.p, 3, joint.p);
+    add_rotated(b.R, slide, joint.p);
+    multiply(b.R, rotation, joint.R);
+    return joint;
+}
+
+// How far the origin of a body can be from that of its parent, with its joint within its limits.
+double longest_offset(const Body& b, const CollisionQuery::Joints& joints, bool moves) {
+    const auto largest = [&](int iq, double scale, double offset) {
+        const double low = moves ? joints.lower[iq] : joints.q[iq], high = moves ? joints.upper[iq] : low;
+        return std::max(std::fabs(scale * low + offset), std::fabs(scale * high + offset));
+    };
+    const double length = norm(point(b.p));
+    if (b.kind == Kind::Prismatic) return length + largest(b.iq, b.scale, b.offset);
+    if (b.kind != Kind::Free) return length;
+    return length + norm({largest(b.iq, 1, 0), largest(b.iq + 1, 1, 0), largest(b.iq + 2, 1, 0)});
+}
+
+// Distance of a point from the axis of a revolute joint, in the coordinates of its body; from its origin otherwise.
+double lever(Kind kind, const Point& p) {
+    if (kind == Kind::RevoluteX) return std::hypot(p.y, p.z);
+    if (kind == Kind::RevoluteY) return std::hypot(p.x, p.z);
+    if (kind == Kind::RevoluteZ || kind == Kind::RevoluteAny) return std::hypot(p.x, p.y);
+    return norm(p);
+}
+
+double box_distance(const BoxObstacle& box, const Point& p) {
+    const double d[3] = {p.x - box.p[0], p.y - box.p[1], p.z - box.p[2]};
+    double square = 0;
+    for (int i = 0; i < 3; ++i) {
+        const double along = box.R[3 * i] * d[0] + box.R[3 * i + 1] * d[1] + box.R[3 * i + 2] * d[2];
+        const double beyond = std::max(std::fabs(along) - box.half[i], 0.0);
+        square += beyond * beyond;
+    }
+    return std::sqrt(square);
+}
+
+double round_distance(const RoundObstacle& o, const Point& p) {
+    const Point d = {p.x - o.p[0], p.y - o.p[1], p.z - o.p[2]};
+    const double along = d.x * o.axis[0] + d.y * o.axis[1] + d.z * o.axis[2];
+    const double t = std::min(std::max(along, -static_cast<double>(o.half)), static_cast<double>(o.half));
+    return norm({d.x - t * o.axis[0], d.y - t * o.axis[1], d.z - t * o.axis[2]}) - o.radius;
+}
+
+}  // namespace
+
+CollisionQuery::CollisionQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
+                               const std::vector<char>& allowed, const Joints& joints)
+    : q(joints.q, joints.q + robot.nq), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
+    for (const Body& body : robot.bodies) bodies_.push_back(to_float(body));
+    std::vector<int> users(robot.nq, 0);
+    for (const Body& body : robot.bodies) ++users[body.iq];
+    periodic_.assign(robot.nq, 0);
+    for (const Body& body : robot.bodies) periodic_[body.iq] = body.kind <= Kind::RevoluteAny && users[body.iq] == 1;
+    find_moving(joints);
+    place_fixed_bodies(joints);
+    bound_sweeps(joints);
+    find_near(allowed, joints);
+}
+
+float CollisionQuery::reduced(int iq, double value) const {
+    constexpr double turn = 6.283185307179586476925;
+    if (std::fabs(value) > turn && periodic_[iq]) value -= turn * std::rint(value / turn);
+    return static_cast<float>(value);
+}
+
+void CollisionQuery::find_moving(const Joints& joints) {
+    const int n = static_cast<int>(robot_.bodies.size());
+    moves.assign(n, 0);
+    std::vector<int> moved_by(n, -1);  // the last body on the path whose joint moves: bodies of equal ones form a unit
+    for (int i = 0; i < n; ++i) {
+        const Body& b = robot_.bodies[i];
+        moved_by[i] = b.parent < 0 ? -1 : moved_by[b.parent];
+        for (int k = 0; k < dofs(b.kind); ++k)
+            if (joints.moves[b.iv + k]) moved_by[i] = i;
+        moves[i] = moved_by[i] >= 0;
+        if (moves[i]) moving_bodies.push_back(i);
+    }
+    for (int i : moving_bodies) {
+        const Body& b = robot_.bodies[i];
+        if (b.kind >= Kind::Ball && joints.moves[b.iv]) moving_manifold_bodies.push_back(i);
+    }
+    std::vector<char> seen(robot_.nv, 0);  // mimic joints share their coordinate with the joint they follow
+    for (const Body& b : robot_.bodies) {
+        if (b.kind >= Kind::Ball || !joints.moves[b.iv] || seen[b.iv]) continue;
+        moving_dofs.push_back({b.iq, b.iv});
+        seen[b.iv] = 1;
+    }
+    const auto unit = [&](int group) {
+        const int body = spheres_.groups[group].body;
+        return body < 0 ? -1 : moved_by[body];
+    };
+    for (int g = 0; g < static_cast<int>(spheres_.groups.size()); ++g)
+        if (joints.check_fixed || unit(g) >= 0) checked_groups.push_back(g);
+    for (const SphereModel::Pair& pair : spheres_.pairs)
+        if (unit(pair.a) != unit(pair.b)) pairs.push_back(pair);
+}
+
+void CollisionQuery::place_fixed_bodies(const Joints& joints) {
+    const int n = static_cast<int>(robot_.bodies.size());
+    std::vector<Transform> poses(n);
+    fixed_poses.resize(n);
+    for (int i = 0; i < n; ++i) {
+        if (moves[i]) continue;
+        const Body& b = robot_.bodies[i];
+        const Transform joint = joint_transform(b, joints.q);
+        const Transform parent = b.parent < 0 ? Transform{} : poses[b.parent];
+        multiply(parent.R, joint.R, poses[i].R);
+        copy(parent.p, 3, poses[i].p);
+        add_rotated(parent.R, joint.p, poses[i].p);
+        copy(poses[i].R, 9, fixed_poses[i].R), copy(poses[i].p, 3, fixed_poses[i].p);
+    }
+}
+
+// Adds the joints on the path from a group towards the root, before the body `until`. In the body at hand, the group
+// lies within `after` of the point `first`.
+void CollisionQuery::add_sweep(const Joints& joints, int group, int until, float* row) const {
+    const SphereNode& root = spheres_.root(group);
+    Point first = {root.centre[0], root.centre[1], root.centre[2]};
+    double after = root.r;
+    for (int i = spheres_.groups[group].body; i != until; i = robot_.bodies[i].parent) {
+        const Body& b = robot_.bodies[i];
+        for (int k = 0; k < dofs(b.kind); ++k) {
+            if (!joints.moves[b.iv + k]) continue;
+            const bool slides = b.kind == Kind::Prismatic || (b.kind == Kind::Free && k < 3);
+            const double speed = slides ? 1.0 : lever(b.kind, first) + after;
+            row[b.iv + k] += static_cast<float>(std::fabs(b.scale) * speed);
+        }
+        after += norm(first);
+        first = point(b.p);
+        if (b.kind == Kind::Prismatic || b.kind == Kind::Free)
+            after += longest_offset(b, joints, joints.moves[b.iv] != 0) - norm(first);
+    }
+}
+
+void CollisionQuery::bound_sweeps(const Joints& joints) {
+    group_sweeps_.assign(spheres_.groups.size() * row_size(), 0.0f);
+    for (int g : checked_groups) add_sweep(joints, g, -1, group_sweeps_.data() + row_size() * g);
+    pair_sweeps_.assign(pairs.size() * row_size(), 0.0f);
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        int a = spheres_.groups[pairs[k].a].body, b = spheres_.groups[pairs[k].b].body;
+        while (a != b) (a > b ? a : b) = robot_.bodies[a > b ? a : b].parent;  // parents have lower indices
+        for (int group : {pairs[k].a, pairs[k].b}) add_sweep(joints, group, a, pair_sweeps_.data() + row_size() * k);
+    }
+}
+
+// A ball that a group cannot leave: about the origin of the first moving body on the path to it.
+CollisionQuery::Ball CollisionQuery::reachable(int group, const Joints& joints) const {
+    const SphereNode& bounding = spheres_.root(group);
+    const double centre[3] = {bounding.centre[0], bounding.centre[1], bounding.centre[2]};
+    const auto from_fixed = [&](int body, const double* p, double radius) {
+        Ball ball{{p[0], p[1], p[2]}, radius};
+        if (body < 0) return ball;
+        double R[9];
+        copy(fixed_poses[body].R, 9, R), copy(fixed_poses[body].p, 3, ball.centre);
+        add_rotated(R, p, ball.centre);
+        return ball;
+    };
+    int root = spheres_.groups[group].body;
+    if (root < 0 || !moves[root]) return from_fixed(root, centre, bounding.r);
+    double reach = bounding.r + norm(point(centre));
+    for (int up = robot_.bodies[root].parent; up >= 0 && moves[up]; up = robot_.bodies[root].parent) {
+        reach += longest_offset(robot_.bodies[root], joints, true);
+        root = up;
+    }
+    const Body& b = robot_.bodies[root];
+    if (b.kind == Kind::Prismatic || b.kind == Kind::Free) reach += longest_offset(b, joints, true);
+    return from_fixed(b.parent, b.p, reach);
+}
+
+void CollisionQuery::find_near(const std::vector<char>& allowed, const Joints& joints) {
+    near.resize(spheres_.groups.size());
+    const std::size_t n_groups = spheres_.groups.size();
+    for (int g : checked_groups) {
+        const Ball ball = reachable(g, joints);
+        constexpr double rounding = 1e-4;
+        const Point from = point(ball.centre);
+        const auto may_touch = [&](int owner) { return !allowed[static_cast<std::size_t>(owner) * n_groups + g]; };
+        const auto add = [&](const auto& all, std::vector<int>& list, auto&& distance) {
+            for (int i = 0; i < static_cast<int>(all.size()); ++i)
+                if (may_touch(all[i].owner) && !(distance(all[i]) > ball.radius + rounding)) list.push_back(i);
+        };
+        const auto to_box = [&](const BoxObstacle& o) { return box_distance(o, from); };
+        const auto to_capsule = [&](const RoundObstacle& o) { return round_distance(o, from); };
+        add(obstacles_.upright_boxes, near[g].upright_boxes, to_box);
+        add(obstacles_.boxes, near[g].boxes, to_box);
+        add(obstacles_.capsules, near[g].capsules, to_capsule);
+        add(obstacles_.cylinders, near[g].cylinders, to_capsule);  // the capsule contains the cylinder
+    }
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,130 @@
+// Collision geometry as the kernels read it: the spheres of a robot, the obstacles of a world, and a query, which joins
+// the two for a choice of moving joints.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model.hpp"
+
+namespace kinodyn {
+
+// Spheres in a tree that is traversed from the first to the last: the children of a sphere, which it contains, come
+// right after it; where it touches nothing, the traversal goes on at `next`. Leaves have next = own index + 1.
+struct SphereNode {
+    float centre[3], r;
+    int next;
+};
+
+// The spheres of one link, or of one attached object: a tree whose root is at `begin` and contains all of them.
+struct SphereGroup {
+    int body;  // -1: fixed in the world
+    int begin, end;
+};
+
+// The spheres of a robot. The leaves contain its links; radii include the rounding of float32.
+struct SphereModel {
+    std::vector<SphereGroup> groups;
+    std::vector<SphereNode> nodes;
+    struct Pair {
+        int a, b;
+    };
+    std::vector<Pair> pairs;  // of groups that must not touch
+
+    // Adds a group with these spheres, rows of x, y, z, r in the body frame; n > 0.
+    void add_group(int body, const double* spheres, int n);
+    const SphereNode& root(int group) const { return nodes[groups[group].begin]; }
+};
+
+// Obstacles, poses in the world. An obstacle may be composed of several of these.
+struct BoxObstacle {
+    float R[9];  // rows: axes of the box
+    float p[3], half[3];
+    int owner;
+};
+struct RoundObstacle {  // points within `radius` of a segment: sphere (half = 0) or capsule; or a cylinder
+    float p[3], axis[3], half, radius;
+    int owner;
+};
+
+struct Obstacles {
+    std::vector<BoxObstacle> upright_boxes, boxes;  // upright: z of the box is z of the world
+    std::vector<RoundObstacle> capsules, cylinders;
+};
+
+// Obstacles that a group may touch, by kind: indices into Obstacles.
+struct NearObstacles {
+    std::vector<int> upright_boxes, boxes, capsules, cylinders;
+    bool empty() const { return upright_boxes.empty() && boxes.empty() && capsules.empty() && cylinders.empty(); }
+};
+
+// A joint in float32; see BodyRecord.
+struct FloatBody {
+    Kind kind;
+    int parent, iq;
+    float scale, offset, R[9], p[3], axis[3];
+    bool aligned;
+};
+
+// A robot among obstacles, some of whose joints move while the others stay where they are. What cannot change during
+// the query is computed once: poses of bodies that do not move, and which obstacles a group can never reach.
+class CollisionQuery {
+  public:
+    struct Joints {
+        const double* q;                 // where the joints are that do not move
+        const double *lower, *upper;     // bounds of each coordinate in this query; infinite if there are none
+        const std::vector<char>& moves;  // by v index
+        bool check_fixed;                // whether parts that do not move are checked against obstacles too
+    };
+    // `allowed` says for each owner of obstacles and each group whether they may touch: (owners, groups).
+    CollisionQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
+                   const std::vector<char>& allowed, const Joints& joints);
+
+    const Model& robot() const { return robot_; }
+    const SphereModel& spheres() const { return spheres_; }
+    const Obstacles& obstacles() const { return obstacles_; }
+    const FloatBody* bodies() const { return bodies_.data(); }
+    // Bounds of how far points of a group move in the world, and of how far the groups of a pair move relative to each
+    // other, for each unit that a coordinate of v moves: nv numbers.
+    const float* group_sweep(int group) const { return group_sweeps_.data() + row_size() * group; }
+    const float* pair_sweep(int pair) const { return pair_sweeps_.data() + row_size() * pair; }
+
+    struct Dof {
+        int iq, iv;
+    };
+    long n_owners = 0;                        // of obstacles
+    std::vector<Dof> moving_dofs;             // of joints with one coordinate
+    std::vector<int> moving_manifold_bodies;  // whose joints are ball or free joints that move
+    std::vector<double> q;                    // where the joints are that do not move
+    // A coordinate in float32. Angles far from zero are reduced first where that changes nothing else.
+    float reduced(int iq, double value) const;
+    struct FixedPose {
+        float R[9], p[3];
+    };
+    std::vector<FixedPose> fixed_poses;  // by body, valid for those that do not move
+    std::vector<int> moving_bodies, checked_groups;
+    std::vector<char> moves;               // by body
+    std::vector<NearObstacles> near;       // by group
+    std::vector<SphereModel::Pair> pairs;  // those whose distance can change
+
+  private:
+    void place_fixed_bodies(const Joints& joints);
+    void find_moving(const Joints& joints);
+    void bound_sweeps(const Joints& joints);
+    void add_sweep(const Joints& joints, int group, int until, float* row) const;
+    std::size_t row_size() const { return static_cast<std::size_t>(robot_.nv); }
+    struct Ball {
+        double centre[3], radius;
+    };
+    Ball reachable(int group, const Joints& joints) const;
+    void find_near(const std::vector<char>& allowed, const Joints& joints);
+
+    const Model& robot_;
+    const SphereModel& spheres_;
+    const Obstacles& obstacles_;
+    std::vector<FloatBody> bodies_;
+    std::vector<char> periodic_;  // by q index: an angle that one body alone depends on
+    std::vector<float> group_sweeps_, pair_sweeps_;
+};
+
+}  // namespace kinodyn

@@ -1,0 +1,161 @@
+// Checks of straight motions in joint space: at a resolution, and continuously.
+#pragma once
+
+#include "kernels/manifold.hpp"
+#include "kernels/sphere_checks.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+// Checks motions q(s) = q0 + s v over s from 0 to 1 of the moving joints with one coordinate. Ball and free joints
+// stay, or move along geodesics.
+class MotionChecker {
+  public:
+    static long bytes(const CollisionQuery& query) {
+        const long per_q = static_cast<long>(sizeof(FloatPack)) * query.robot().nq;
+        const long widths = static_cast<long>(sizeof(float) * (query.spheres().groups.size() + query.pairs.size()));
+        return SphereChecker::bytes(query) + per_q + widths + static_cast<long>(sizeof(float)) * query.robot().nv +
+               4 * 64;
+    }
+
+    MotionChecker(const CollisionQuery& query, char* memory)
+        : query_(query), checker_(query, memory), n_dofs_(static_cast<int>(query.moving_dofs.size())) {
+        const auto take = [&](long size) { return memory += (size + 63) / 64 * 64, memory - (size + 63) / 64 * 64; };
+        take(SphereChecker::bytes(query));
+        q_ = reinterpret_cast<FloatPack*>(take(static_cast<long>(sizeof(FloatPack)) * query.robot().nq));
+        group_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.spheres().groups.size())));
+        pair_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.pairs.size())));
+        widest_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float)) * n_dofs_));
+        for (int i = 0; i < query.robot().nq; ++i) q_[i] = static_cast<float>(query.q[i]);
+        for (int k = 0; k < n_dofs_; ++k) widest_[k] = widest_sweep(query.moving_dofs[k].iv);
+    }
+
+    // Motion of the ball and free joints in the checks to come: a configuration and a tangent vector, or null.
+    void set_geodesic(const double* q0, const double* v) { geodesic_q0_ = q0, geodesic_v_ = v; }
+
+    // Is the motion free at `n` equidistant points, the last of them its end? The lanes are spread over the whole
+    // motion so that a collision anywhere is found early.
+    bool free_at(const float* q0, const float* v, int n) {
+        const int packs = (n + float_lanes - 1) / float_lanes;
+        const FloatPack spread = lane_numbers() * static_cast<float>(packs) + 1.0f;
+        const float step = 1.0f / static_cast<float>(packs * float_lanes);
+        for (int k = 0; k < packs; ++k) {
+            // from the end of each stretch backwards: the end of the motion comes first
+            const FloatPack s = step * (spread + static_cast<float>(packs - 1 - k));
+            if (collisions(q0, v, s, all_lanes, true, {})) return false;
+        }
+        return true;
+    }
+
+    // The same with as many points as keep the spheres from moving more than `step` [m] between them.
+    bool free_at_resolution(const float* q0, const float* v, float step) {
+        float points = 0;
+        for (int k = 0; k < n_dofs_; ++k) points += __builtin_fabsf(v[k]) * widest_[k];
+        points /= step;
+        return free_at(q0, v, points < max_points ? 1 + static_cast<int>(points) : max_points);
+    }
+
+    // Is the motion free everywhere? An interval of it is when the spheres, widened by how far they can move within it,
+    // are free at its centre; otherwise it is divided, until the spheres move less than `resolution` [m].
+    bool free_throughout(const float* q0, const float* v, float resolution) {
+        const float widest = bound_widths(v);
+        stack_size_ = 0;
+        push_parts(0.5f, 0.5f, float_lanes);
+        while (stack_size_ > 0) {
+            FloatPack s = 0.0f, half = 0.0f;
+            const int n = stack_size_ < float_lanes ? stack_size_ : float_lanes;
+            for (int i = 0; i < n; ++i) s.v[i] = stack_[--stack_size_].centre, half.v[i] = stack_[stack_size_].half;
+            const unsigned used = n == float_lanes ? all_lanes : (1u << n) - 1;
+            const unsigned undecided = collisions(q0, v, s, used, false, {group_width_, pair_width_, half});
+            if (undecided == 0) continue;
+            if (collisions(q0, v, s, undecided, true, {})) return false;
+            for (int i = 0; i < n; ++i) {
+                if (!(undecided >> i & 1)) continue;
+                if (half[i] * widest < resolution || stack_size_ + 2 > max_intervals) return false;
+                push_parts(s[i], half[i], 2);
+            }
+        }
+        return true;
+    }
+
+    // Lanes that collide at q(s).
+    unsigned collisions(const float* q0, const float* v, FloatPack s, unsigned lanes_used, bool any,
+                        const SphereChecker::Margins& margins) {
+        for (int k = 0; k < n_dofs_; ++k) q_[query_.moving_dofs[k].iq] = s * v[k] + q0[k];
+        if (geodesic_v_) place_geodesic(s);
+        ++packs;
+        return checker_.collisions(q_, lanes_used, any, margins);
+    }
+
+    long packs = 0;  // that have been checked
+
+  private:
+    struct Interval {
+        float centre, half;
+    };
+    static constexpr int max_intervals = 1024;
+    static constexpr int max_points = 1 << 20;
+
+    void place_geodesic(FloatPack s) {
+        double q[7];
+        for (int i : query_.moving_manifold_bodies) {
+            Body b = query_.robot().bodies[i];
+            const double *from = geodesic_q0_ + b.iq, *v = geodesic_v_ + b.iv;
+            const int iq = b.iq;
+            b.iq = b.iv = 0;
+            for (int lane = 0; lane < float_lanes; ++lane) {
+                integrate_joint(b, from, v, static_cast<double>(s[lane]), q);
+                for (int k = 0; k < coordinates(b.kind); ++k) q_[iq + k].v[lane] = static_cast<float>(q[k]);
+            }
+        }
+    }
+
+    void push_parts(float centre, float half, int n) {
+        const float part = half / static_cast<float>(n);
+        for (int i = 0; i < n; ++i)
+            stack_[stack_size_++] = {centre - half + part * static_cast<float>(2 * i + 1), part};
+    }
+
+    // The farthest that any group moves for each unit of a coordinate.
+    float widest_sweep(int iv) const {
+        float widest = 0;
+        for (int g : query_.checked_groups)
+            if (query_.group_sweep(g)[iv] > widest) widest = query_.group_sweep(g)[iv];
+        return widest;
+    }
+
+    // How far the groups and pairs move in all, at most. Returns the largest.
+    float bound_widths(const float* v) {
+        const auto bound = [&](const float* sweep) {
+            float sum = 0;
+            for (int k = 0; k < n_dofs_; ++k) sum += __builtin_fabsf(v[k]) * sweep[query_.moving_dofs[k].iv];
+            if (!geodesic_v_) return sum;
+            for (int i : query_.moving_manifold_bodies) {
+                const Body& b = query_.robot().bodies[i];
+                for (int k = b.iv; k < b.iv + dofs(b.kind); ++k)
+                    sum += static_cast<float>(fabs(geodesic_v_[k])) * sweep[k];
+            }
+            return sum;
+        };
+        float widest = 0;
+        for (int g : query_.checked_groups) {
+            group_width_[g] = bound(query_.group_sweep(g));
+            if (group_width_[g] > widest) widest = group_width_[g];
+        }
+        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
+            pair_width_[k] = bound(query_.pair_sweep(k));
+            if (pair_width_[k] > widest) widest = pair_width_[k];
+        }
+        return widest;
+    }
+
+    const CollisionQuery& query_;
+    SphereChecker checker_;
+    int n_dofs_;
+    const double *geodesic_q0_ = nullptr, *geodesic_v_ = nullptr;
+    FloatPack* q_;
+    float *group_width_, *pair_width_, *widest_;
+    Interval stack_[max_intervals];
+    int stack_size_ = 0;
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

@@ -1,0 +1,297 @@
+// Collision checks of several configurations at once, one per lane, on the spheres of a robot (core/collision.hpp).
+#pragma once
+
+#include "core/collision.hpp"
+#include "kernels/float_pack.hpp"
+#include "kernels/placement.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+struct LaneSphere {
+    Vec3<FloatPack> c;
+    FloatPack r;
+};
+
+inline FloatPack square(FloatPack a) { return a * a; }
+
+inline FloatMask box_touches(FloatPack x, FloatPack y, FloatPack z, const float* half, FloatPack r) {
+    const FloatPack dx = positive_part(magnitude(x) - half[0]), dy = positive_part(magnitude(y) - half[1]),
+                    dz = positive_part(magnitude(z) - half[2]);
+    return dx * dx + dy * dy + dz * dz <= r * r;
+}
+
+struct UprightBox {
+    const BoxObstacle& o;
+    FloatMask touches(const LaneSphere& s) const {
+        const FloatPack x = s.c.x - o.p[0], y = s.c.y - o.p[1];
+        return box_touches(o.R[0] * x + o.R[1] * y, o.R[3] * x + o.R[4] * y, s.c.z - o.p[2], o.half, s.r);
+    }
+};
+
+struct Box {
+    const BoxObstacle& o;
+    FloatMask touches(const LaneSphere& s) const {
+        const Vec3<FloatPack> d = mat(o.R) * (s.c - vec(o.p));
+        return box_touches(d.x, d.y, d.z, o.half, s.r);
+    }
+};
+
+struct Capsule {
+    const RoundObstacle& o;
+    FloatMask touches(const LaneSphere& s) const {
+        const Vec3<FloatPack> d = s.c - vec(o.p);
+        const FloatPack beyond = positive_part(magnitude(dot(d, vec(o.axis))) - o.half), along = dot(d, vec(o.axis));
+        // squared distance from the axis, and from the end of the segment along it
+        return dot(d, d) - along * along + beyond * beyond <= square(s.r + o.radius);
+    }
+};
+
+struct Cylinder {
+    const RoundObstacle& o;
+    FloatMask touches(const LaneSphere& s) const {
+        const Vec3<FloatPack> d = s.c - vec(o.p);
+        const FloatPack along = dot(d, vec(o.axis));
+        const FloatPack beyond = positive_part(magnitude(along) - o.half);
+        const FloatPack aside = positive_part(root(positive_part(dot(d, d) - along * along)) - o.radius);
+        return aside * aside + beyond * beyond <= s.r * s.r;
+    }
+};
+
+inline FloatMask overlap(const LaneSphere& a, const LaneSphere& b) {
+    const Vec3<FloatPack> d = a.c - b.c;
+    return dot(d, d) <= square(a.r + b.r);
+}
+
+// Checks lanes of configurations. Margins widen the spheres of each group, and of each pair, by another amount in each
+// lane: `margin` times the widths, which are null if there are none.
+class SphereChecker {
+  public:
+    struct Margins {
+        const float *group_width = nullptr, *pair_width = nullptr;
+        FloatPack margin = 0.0f;
+    };
+
+    static long bytes(const CollisionQuery& query) {
+        return static_cast<long>((query.fixed_poses.size() + 1) * sizeof(Placement<FloatPack>) +
+                                 query.spheres().groups.size() * sizeof(LaneSphere));
+    }
+
+    // `memory` must be aligned to 64 bytes.
+    SphereChecker(const CollisionQuery& query, char* memory) : query_(query) {
+        const long bodies = static_cast<long>(query.fixed_poses.size()) + 1;
+        placements_ = reinterpret_cast<Placement<FloatPack>*>(memory) + 1;  // body -1 is the world
+        bounding_ = reinterpret_cast<LaneSphere*>(placements_ + bodies - 1);
+        placements_[-1] = {{{1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}, {0.0f, 0.0f, 0.0f}};
+        for (long i = 0; i < bodies - 1; ++i) place_fixed(static_cast<int>(i));
+        for (int g = 0; g < n_groups(); ++g) place_bounding(g);
+    }
+
+    // The lanes of `alive` that collide; with `any`, at least one of them if there are any.
+    unsigned collisions(const FloatPack* q, unsigned alive, bool any, const Margins& margins) {
+        margins_ = margins;
+        alive_ = alive, any_ = any, hit_ = 0;
+        place(q);
+        for (int g : query_.checked_groups) {
+            check_obstacles(g);
+            if (done()) return hit_;
+        }
+        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
+            check_pair(k);
+            if (done()) return hit_;
+        }
+        return hit_;
+    }
+
+    // Calls with_obstacle(owner, group, lanes) and with_pair(pair, lanes) for all that touch in lanes of `alive`.
+    template <class WithObstacle, class WithPair>
+    void all_touching(const FloatPack* q, unsigned alive, WithObstacle&& with_obstacle, WithPair&& with_pair) {
+        margins_ = {};
+        alive_ = alive, any_ = false;
+        place(q);
+        for (int g : query_.checked_groups)
+            for_obstacles(g, [&](const auto& obstacle) {
+                hit_ = 0;
+                check_obstacle(g, 0.0f, obstacle);
+                if (hit_) with_obstacle(obstacle.o.owner, g, hit_);
+            });
+        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
+            hit_ = 0;
+            check_pair(k);
+            if (hit_) with_pair(k, hit_);
+        }
+    }
+
+  private:
+    int n_groups() const { return static_cast<int>(query_.spheres().groups.size()); }
+    bool done() const { return any_ ? hit_ != 0 : (alive_ & ~hit_) == 0; }
+    unsigned touching(FloatMask mask) const { return bits(mask) & alive_ & ~hit_; }
+
+    void place_fixed(int body) {
+        if (query_.moves[body]) return;
+        const CollisionQuery::FixedPose& pose = query_.fixed_poses[body];
+        const Mat3<float> R = mat(pose.R);
+        placements_[body].R = {{R.x.x, R.x.y, R.x.z}, {R.y.x, R.y.y, R.y.z}, {R.z.x, R.z.y, R.z.z}};
+        placements_[body].p = {pose.p[0], pose.p[1], pose.p[2]};
+    }
+
+    template <int axis>
+    static void revolve(const FloatBody& b, const FloatPack* q, const Placement<FloatPack>& parent,
+                        Placement<FloatPack>& body) {
+        const SinCos<FloatPack> angle = sincos(b.scale * q[b.iq] + b.offset);
+        body.R = AxisRotation<axis, FloatPack>{angle.cos, angle.sin}.after(
+            b.kind == Kind::RevoluteAny ? parent.R * mat(b.R) : parent.R);
+        body.p = parent.p + parent.R * vec(b.p);
+    }
+
+    static void place_body(const FloatBody& b, const FloatPack* q, const Placement<FloatPack>& parent,
+                           Placement<FloatPack>& body) {
+        switch (b.kind) {
+            case Kind::RevoluteX: return revolve<0>(b, q, parent, body);
+            case Kind::RevoluteY: return revolve<1>(b, q, parent, body);
+            case Kind::RevoluteZ:
+            case Kind::RevoluteAny: return revolve<2>(b, q, parent, body);
+            case Kind::Prismatic: {
+                const FloatPack d = b.scale * q[b.iq] + b.offset;
+                body.R = b.aligned ? parent.R : parent.R * mat(b.R);
+                body.p = parent.p + parent.R * vec(b.p) + body.R * (d * vec(b.axis));
+                return;
+            }
+            case Kind::Ball:
+                body.R = parent.R * (mat(b.R) * rotation(q + b.iq));
+                body.p = parent.p + parent.R * vec(b.p);
+                return;
+            case Kind::Free: {
+                const Vec3<FloatPack> slide = {q[b.iq], q[b.iq + 1], q[b.iq + 2]};
+                body.R = parent.R * (mat(b.R) * rotation(q + b.iq + 3));
+                body.p = parent.p + parent.R * (vec(b.p) + mat(b.R) * slide);
+                return;
+            }
+        }
+    }
+
+    void place_bounding(int g) { bounding_[g] = sphere(query_.spheres().root(g), query_.spheres().groups[g].body); }
+
+    void place(const FloatPack* q) {
+        for (int i : query_.moving_bodies) {
+            const FloatBody& b = query_.bodies()[i];
+            place_body(b, q, placements_[b.parent], placements_[i]);
+        }
+        for (int g : query_.checked_groups) place_bounding(g);
+    }
+
+    LaneSphere sphere(const SphereNode& node, int body) const {
+        const Placement<FloatPack>& at = placements_[body];
+        return {at.p + at.R * vec(node.centre), node.r};
+    }
+
+    static LaneSphere widened(LaneSphere s, FloatPack width) { return {s.c, s.r + width}; }
+
+    // Calls leaf(i, sphere) for the leaves of a group that touch something, in the lanes that matter.
+    template <class Touches, class Leaf>
+    void traverse(const SphereGroup& group, FloatPack width, Touches&& touches, Leaf&& leaf) {
+        const SphereNode* nodes = query_.spheres().nodes.data();
+        int i = group.begin;
+        if (nodes[i].next > i + 1) ++i;  // the root has been tested
+        while (i < group.end) {
+            const LaneSphere s = widened(sphere(nodes[i], group.body), width);
+            const unsigned hit = touching(touches(s));
+            const bool is_leaf = nodes[i].next == i + 1;
+            if (hit && is_leaf) {
+                leaf(s, hit);
+                if (done()) return;
+            }
+            i = hit ? i + 1 : nodes[i].next;
+        }
+    }
+
+    template <class Obstacle>
+    void check_obstacle(int g, FloatPack width, const Obstacle& obstacle) {
+        if (!touching(obstacle.touches(widened(bounding_[g], width)))) return;
+        traverse(
+            query_.spheres().groups[g], width, [&](const LaneSphere& s) { return obstacle.touches(s); },
+            [&](const LaneSphere&, unsigned hit) { hit_ |= hit; });
+    }
+
+    template <class Shape, class Table, class F>
+    static void for_kind(const std::vector<int>& near, const Table& table, F&& f) {
+        for (const int i : near) f(Shape{table[i]});
+    }
+
+    // Calls f for each obstacle that a group may touch.
+    template <class F>
+    void for_obstacles(int g, F&& f) const {
+        const NearObstacles& near = query_.near[g];
+        const Obstacles& all = query_.obstacles();
+        for_kind<UprightBox>(near.upright_boxes, all.upright_boxes, f);
+        for_kind<Box>(near.boxes, all.boxes, f);
+        for_kind<Capsule>(near.capsules, all.capsules, f);
+        for_kind<Cylinder>(near.cylinders, all.cylinders, f);
+    }
+
+    void check_obstacles(int g) {
+        const FloatPack width = margins_.group_width ? margins_.margin * margins_.group_width[g] : FloatPack(0.0f);
+        for_obstacles(g, [&](const auto& obstacle) {
+            if (!done()) check_obstacle(g, width, obstacle);
+        });
+    }
+
+    // Pose of body b in body a.
+    Placement<FloatPack> relative(int a, int b) const {
+        const Placement<FloatPack>&A = placements_[a], &B = placements_[b];
+        const Mat3<FloatPack> Bt = {B.R.column(0), B.R.column(1), B.R.column(2)};
+        const Mat3<FloatPack> columns = {tmul(A.R, Bt.x), tmul(A.R, Bt.y), tmul(A.R, Bt.z)};
+        return {{columns.column(0), columns.column(1), columns.column(2)}, tmul(A.R, B.p - A.p)};
+    }
+
+    // Descends in both trees at once, in the larger sphere of two that touch. All is seen from the body of the first.
+    void check_pair(int pair) {
+        const auto [a, b] = query_.pairs[pair];
+        const FloatPack width = margins_.pair_width ? margins_.margin * margins_.pair_width[pair] : FloatPack(0.0f);
+        if (!touching(overlap(widened(bounding_[a], width), bounding_[b]))) return;
+        const SphereNode* nodes = query_.spheres().nodes.data();
+        const SphereGroup &first = query_.spheres().groups[a], &second = query_.spheres().groups[b];
+        const Placement<FloatPack> T = relative(first.body, second.body);
+        const auto touch = [&](int i, const Vec3<FloatPack>& c, FloatPack r) {
+            const Vec3<FloatPack> d = c - vec(nodes[i].centre);
+            return touching(dot(d, d) <= square(r + nodes[i].r));
+        };
+        const auto centre = [&](int j) { return T.p + T.R * vec(nodes[j].centre); };
+        const auto is_leaf = [&](int i) { return nodes[i].next == i + 1; };
+        int n = 0;
+        stack_[n++] = {first.begin, second.begin};
+        while (n > 0) {
+            const auto [i, j] = stack_[--n];
+            if (is_leaf(j) || (!is_leaf(i) && nodes[i].r > nodes[j].r)) {
+                const Vec3<FloatPack> c = centre(j);
+                const FloatPack r = width + nodes[j].r;
+                for (int k = is_leaf(i) ? i : i + 1; k < nodes[i].next; k = nodes[k].next)
+                    if (const unsigned hit = touch(k, c, r)) n = descend({k, j}, is_leaf(k) && is_leaf(j), hit, n);
+            } else {
+                for (int k = j + 1; k < nodes[j].next; k = nodes[k].next)
+                    if (const unsigned hit = touch(i, centre(k), width + nodes[k].r))
+                        n = descend({i, k}, is_leaf(i) && is_leaf(k), hit, n);
+            }
+            if (done()) return;
+        }
+    }
+
+    // Two spheres touch: leaves collide, others are visited later. Returns the size of the stack.
+    int descend(SphereModel::Pair nodes, bool leaves, unsigned hit, int n) {
+        if (leaves)
+            hit_ |= hit;
+        else
+            stack_[n++] = nodes;
+        return n;
+    }
+
+    const CollisionQuery& query_;
+    Placement<FloatPack>* placements_;
+    LaneSphere* bounding_;  // roots of the groups
+    SphereModel::Pair
+        stack_[256];  // of nodes: a level of the two trees adds three at most, and there are 2 * 15 of them
+    Margins margins_;
+    unsigned alive_ = 0, hit_ = 0;
+    bool any_ = false;
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

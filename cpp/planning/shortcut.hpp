@@ -1,0 +1,137 @@
+// Makes a path shorter: vertices that are not needed are removed, random pairs of its points are connected, corners are
+// cut. Every motion that replaces another one is checked continuously.
+#pragma once
+
+#include "kernels/motion_checks.hpp"
+#include "planning/problem.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+class PathShortener {
+  public:
+    // Paths of up to `max_vertices`; `memory` has room for two of them.
+    static constexpr int max_vertices = 512;
+    static long words(int dim) { return 2L * max_vertices * dim; }
+
+    PathShortener(MotionChecker& checker, int dim, const PlannerSettings& settings, std::uint64_t seed, float* memory)
+        : checker_(checker),
+          dim_(dim),
+          step_(static_cast<float>(settings.edge_step)),
+          resolution_(static_cast<float>(settings.resolution)),
+          random_(seed | 1),
+          path_(memory),
+          spare_(memory + static_cast<long>(max_vertices) * dim) {}
+
+    float* vertex(int i) { return path_ + static_cast<long>(i) * dim_; }
+    int size() const { return size_; }
+    void set_size(int n) { size_ = n; }
+
+    // Is every edge free throughout? -1, or the index of the first that is not.
+    int first_blocked_edge() {
+        for (int i = 0; i + 1 < size_; ++i)
+            if (!edge_free(vertex(i), vertex(i + 1))) return i;
+        return -1;
+    }
+
+    void remove_vertices() {
+        for (int i = 0; i + 2 < size_; ++i)
+            for (int j = size_ - 1; j > i + 1; --j)
+                if (edge_free(vertex(i), vertex(j))) {
+                    remove(i + 1, j);
+                    break;
+                }
+    }
+
+    // Tries to connect two random points of the path. Returns how much shorter it became.
+    float shortcut() {
+        const float length = total_length();
+        float a = random() * length, b = random() * length;
+        if (a > b) swap(a, b);
+        float *from = spare_, *to = spare_ + dim_;
+        const int first = point_at(a, from), last = point_at(b, to);
+        if (first == last) return 0;
+        const float gain = b - a - distance(from, to);
+        if (gain < 1e-3f * length || size_ + 2 > max_vertices || !edge_free(from, to)) return 0;
+        replace(first + 1, last + 1, from, to);
+        return gain;
+    }
+
+    // Cuts each corner at the same fraction of both edges, the largest that is free.
+    void cut_corners() {
+        for (int i = 1; i + 1 < size_ && size_ < max_vertices; ++i) {
+            float *from = spare_, *to = spare_ + dim_;
+            for (float part = 0.5f; part > 0.1f; part *= 0.5f) {
+                interpolate(vertex(i), vertex(i - 1), part, from);
+                interpolate(vertex(i), vertex(i + 1), part, to);
+                if (!edge_free(from, to)) continue;
+                replace(i, i + 1, from, to);
+                ++i;
+                break;
+            }
+        }
+    }
+
+    float total_length() {
+        float sum = 0;
+        for (int i = 0; i + 1 < size_; ++i) sum += distance(vertex(i), vertex(i + 1));
+        return sum;
+    }
+
+  private:
+    static void swap(float& a, float& b) {
+        const float c = a;
+        a = b, b = c;
+    }
+    float distance(const float* a, const float* b) const {
+        float sum = 0;
+        for (int k = 0; k < dim_; ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+        return __builtin_sqrtf(sum);
+    }
+    void interpolate(const float* a, const float* b, float s, float* out) const {
+        for (int k = 0; k < dim_; ++k) out[k] = a[k] + s * (b[k] - a[k]);
+    }
+    bool edge_free(const float* a, const float* b) {
+        float* v = spare_ + 2 * dim_;
+        for (int k = 0; k < dim_; ++k) v[k] = b[k] - a[k];
+        // most of those that are not free are found at a coarse resolution
+        return checker_.free_at_resolution(a, v, step_) && checker_.free_throughout(a, v, resolution_);
+    }
+    // Removes the vertices [begin, end).
+    void remove(int begin, int end) {
+        memmove(vertex(begin), vertex(end), sizeof(float) * static_cast<unsigned long>((size_ - end) * dim_));
+        size_ -= end - begin;
+    }
+    // Replaces the vertices [begin, end) by two.
+    void replace(int begin, int end, const float* a, const float* b) {
+        memmove(vertex(begin + 2), vertex(end), sizeof(float) * static_cast<unsigned long>((size_ - end) * dim_));
+        memcpy(vertex(begin), a, sizeof(float) * static_cast<unsigned long>(dim_));
+        memcpy(vertex(begin + 1), b, sizeof(float) * static_cast<unsigned long>(dim_));
+        size_ += 2 - (end - begin);
+    }
+    // The point at a distance along the path; returns its edge.
+    int point_at(float along, float* out) {
+        int i = 0;
+        float edge = distance(vertex(0), vertex(1));
+        while (i + 2 < size_ && along > edge) {
+            along -= edge;
+            ++i;
+            edge = distance(vertex(i), vertex(i + 1));
+        }
+        interpolate(vertex(i), vertex(i + 1), edge > 0 ? (along < edge ? along / edge : 1.0f) : 0.0f, out);
+        return i;
+    }
+    float random() {
+        std::uint64_t& x = random_;
+        x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
+        return static_cast<float>((x * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
+    }
+
+    MotionChecker& checker_;
+    int dim_;
+    float step_, resolution_;
+    std::uint64_t random_;
+    float *path_, *spare_;
+    int size_ = 0;
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

@@ -1,0 +1,86 @@
+"""Collision checks of configurations and motions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn.checks import numbers, positive
+from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
+from kinodyn.model.robot import Robot
+
+RESOLUTION = 2e-4  # [m]
+
+
+def free(
+    robot: Robot,
+    q: ArrayLike,
+    world: World | WorldSnapshot | None = None,
+    *,
+    allowed: Iterable[Iterable[str]] | None = None,
+) -> NDArray[np.bool_]:
+    """Tell which configurations are free of collision, with the robot itself and with the world.
+
+    Parameters
+    ----------
+    robot
+        Its collision shapes are covered by spheres, see `robot_spheres`. They are conservative: what is called free is
+        free on the original shapes.
+    q : (..., nq)
+        Configurations.
+    world
+        Obstacles and attached objects; None for collisions of the robot with itself alone.
+    allowed : pairs of names, optional
+        Links or objects that may touch, beyond `allowed_pairs` of the robot.
+
+    Returns
+    -------
+    free : (...) bool array
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("panda")
+    >>> world = kd.collision.World()
+    >>> world.add_sphere("ball", 0.1, (0.3, 0.0, 0.6))
+    >>> bool(kd.collision.free(robot, robot.neutral(), world))
+    True
+    """
+    q = numbers("q", q, robot.nq)
+    return Query(robot, snapshot_of(world), as_pairs(allowed), bounds=range_of(robot, q)).free(q)
+
+
+def motion_free(
+    robot: Robot,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    world: World | WorldSnapshot | None = None,
+    *,
+    allowed: Iterable[Iterable[str]] | None = None,
+    resolution: float = RESOLUTION,
+) -> NDArray[np.bool_]:
+    """Tell which straight motions in joint space are free of collision from start to end.
+
+    Parameters
+    ----------
+    robot, world, allowed
+        See `free`.
+    q0, q1 : (..., nq)
+        Ends of the motions. Ball and floating joints move along geodesics.
+    resolution
+        A motion is divided until points of the robot move less than this between checks [m]. What comes nearer to an
+        obstacle is called a collision.
+
+    Returns
+    -------
+    free : (...) bool array
+        A motion is called free only if all of it is: each check covers the motion around it, by a bound of how far
+        every link can move there.
+    """
+    q0, q1 = numbers("q0", q0, robot.nq), numbers("q1", q1, robot.nq)
+    query = Query(robot, snapshot_of(world), as_pairs(allowed), bounds=range_of(robot, q0, q1))
+    return query.motion_free(q0, q1, positive("resolution", resolution))

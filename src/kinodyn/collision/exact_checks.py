@@ -1,0 +1,89 @@
+"""Exact checks where spheres are too large: pairs whose spheres touch are decided on the original shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kinodyn import kinematics
+from kinodyn.arrays import Array
+from kinodyn.collision import exact
+from kinodyn.collision.exact import Placed, placed_links
+from kinodyn.collision.query import Pairs, Query, range_of
+
+Pair = tuple[str, str]
+
+TOUCH = 1e-5  # [m] a motion that comes nearer than this counts as a collision
+MAX_STEPS = 2000  # of a motion
+MAX_DIVISIONS = 6
+
+
+class ExactChecks:
+    """Checks of configurations and motions on spheres first, and on the original shapes where spheres touch.
+
+    Parameters
+    ----------
+    query
+        Of all joints.
+    allowed
+        Pairs that may touch, beyond those of the robot.
+    """
+
+    def __init__(self, query: Query, allowed: Pairs) -> None:
+        self.query, self.robot, self.snapshot, self.allowed = query, query.robot, query.snapshot, allowed
+
+    def shapes(self, q: Array, names: Iterable[str]) -> dict[str, tuple[Placed, ...]]:
+        """Return the shapes of links and objects at a configuration (nq,), in the world."""
+        found = placed_links(self.robot, q)
+        for name in names:
+            if name not in found:
+                thing = self.snapshot[name]
+                T = np.eye(4) if thing.attached_to is None else kinematics.pose(self.robot, q, thing.attached_to)
+                found[name] = (Placed(thing.shape, T @ thing.pose),)
+        return found
+
+    def distances(self, q: Array, pairs: Iterable[Pair]) -> dict[Pair, float]:
+        """Return the exact distance of each pair at a configuration (nq,) [m]."""
+        pairs = list(pairs)
+        shapes = self.shapes(q, {name for pair in pairs for name in pair})
+        return {pair: exact.distance(shapes[pair[0]], shapes[pair[1]]).distance for pair in pairs}
+
+    def colliding(self, q: Array) -> dict[Pair, float]:
+        """Return the pairs that collide at a configuration (nq,), with the depth of each [m]."""
+        distances = self.distances(q, self.query.touching(q))
+        return {pair: -distance for pair, distance in distances.items() if distance <= 0.0}
+
+    def motion_free(self, q0: Array, q1: Array, resolution: float, depth: int = MAX_DIVISIONS) -> bool:
+        """Tell whether a straight motion (nq,) is free throughout.
+
+        Pairs whose spheres touch at an end or in the middle are followed by conservative advancement on the original
+        shapes: while they move less than their distance, they cannot collide. All others are checked on spheres; where
+        further ones touch, the motion is divided.
+        """
+        middle = self.robot.interpolate(q0, q1, 0.5)
+        near = list(dict.fromkeys(pair for q in (q0, middle, q1) for pair in self.query.touching(q)))
+        others = self.allowed | {frozenset(pair) for pair in near}
+        query = Query(self.robot, self.snapshot, others, bounds=range_of(self.robot, q0, q1))
+        if bool(query.motion_free(q0, q1, resolution)):
+            return self._advance(q0, q1, near)
+        if depth == 0 or min(self.distances(middle, near).values(), default=1.0) <= 0.0:
+            return False
+        return all(self.motion_free(a, b, resolution, depth - 1) for a, b in ((q0, middle), (middle, q1)))
+
+    def _advance(self, q0: Array, q1: Array, pairs: list[Pair]) -> bool:
+        speeds = self._speeds(np.abs(self.robot.difference(q0, q1)), pairs)
+        s = 0.0
+        for _ in range(MAX_STEPS):
+            distances = self.distances(self.robot.interpolate(q0, q1, s), pairs)
+            if s >= 1.0 or not distances:
+                return min(distances.values(), default=1.0) > 0.0
+            if min(distances.values()) <= TOUCH:
+                return False
+            s = min(1.0, s + min(distances[pair] / max(speeds[pair], 1e-12) for pair in pairs))
+        return False
+
+    def _speeds(self, v: Array, pairs: list[Pair]) -> dict[Pair, float]:
+        """Return bounds of how far the parts of each pair move towards each other over a motion (nv,) [m]."""
+        moved = dict(zip(self.query.form.groups, self.query.core.sweeps @ v, strict=True))
+        return {pair: sum(float(moved.get(name, 0.0)) for name in pair) for pair in pairs}

@@ -1,0 +1,225 @@
+"""Queries: a robot in its sphere form among the obstacles of a world, as the compiled core checks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.fitting import link_spheres
+from kinodyn.collision.geometry import LinkGeometry
+from kinodyn.collision.obstacles import obstacles
+from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
+from kinodyn.collision.spheres import RESOLUTION, robot_spheres
+from kinodyn.collision.world import World
+from kinodyn.description.types import Description
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.model.compile import Place, compile_tree
+from kinodyn.model.robot import Robot
+
+Pairs = frozenset[frozenset[str]]
+Attached = tuple[WorldObject, ...]
+
+EMPTY = WorldSnapshot()
+MAX_FORMS = 16  # sphere forms kept for a robot; each change of what it has grasped makes one
+
+
+@dataclass(frozen=True, eq=False)
+class SphereForm:
+    """The spheres of a robot and of the objects attached to it. A group is a link or an attached object."""
+
+    groups: tuple[str, ...]
+    core: _core.Spheres
+
+
+_FORMS: WeakKeyDictionary[Description, dict[tuple[object, ...], SphereForm]] = WeakKeyDictionary()
+
+
+def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
+    """Return what a world contains now; None is the empty world."""
+    if world is None:
+        return EMPTY
+    if isinstance(world, World):
+        return world.snapshot()
+    if isinstance(world, WorldSnapshot):
+        return world
+    raise InputError(f"world must be a kd.collision.World or a snapshot of one, got {type(world).__name__}")
+
+
+def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
+    """Return pairs of names in a form that can be compared."""
+    pairs = frozenset(frozenset(pair) for pair in allowed or ())
+    for pair in pairs:
+        if not 1 <= len(pair) <= 2 or not all(isinstance(name, str) for name in pair):
+            raise InputError(f"allowed must contain pairs of names of links or objects, got {tuple(pair)}")
+    return pairs
+
+
+def sphere_form(robot: Robot, attached: Attached = (), allowed: Pairs = frozenset(), shrink: float = 0.0) -> SphereForm:
+    """Return the spheres of a robot with the objects attached to it.
+
+    Parameters
+    ----------
+    robot
+    attached
+        Objects that move with a frame of the robot.
+    allowed
+        Further pairs that may touch.
+    shrink
+        By how much the radii are reduced [m].
+    """
+    forms = _FORMS.setdefault(robot.description, {})
+    key = (attached, allowed, shrink)
+    if key not in forms:
+        if len(forms) >= MAX_FORMS:
+            forms.clear()
+        forms[key] = _make_form(robot, attached, allowed, shrink)
+    return forms[key]
+
+
+def _make_form(robot: Robot, attached: Attached, allowed: Pairs, shrink: float) -> SphereForm:
+    places = compile_tree(robot.description).places
+    spheres = robot_spheres(robot)
+    parts = [(link, places[link], spheres.of_link(link)) for link in spheres.links]
+    parts += [(thing.name, _place(places, thing), _object_spheres(thing)) for thing in attached]
+    names = tuple(name for name, _, _ in parts)
+    tables = [_in_body(place, rows, shrink) for _, place, rows in parts]
+    core = _core.Spheres(
+        np.array([place.body for _, place, _ in parts], dtype=np.int32),
+        np.cumsum([0, *map(len, tables)]).astype(np.int32),
+        np.concatenate([np.zeros((0, 4)), *tables]),
+        _checked_pairs(robot, names, attached, allowed),
+    )
+    return SphereForm(names, core)
+
+
+def _place(places: dict[str, Place], thing: WorldObject) -> Place:
+    if thing.attached_to not in places:
+        raise unknown_name("frame", thing.attached_to, places)
+    return places[thing.attached_to].then(thing.pose)
+
+
+def _object_spheres(thing: WorldObject) -> Array:
+    return link_spheres([LinkGeometry(thing.name, thing.shape, np.eye(4))], RESOLUTION).fine
+
+
+def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
+    centres = spheres[:, :3] @ place.R.T + place.p
+    return np.hstack([centres, np.maximum(spheres[:, 3:] - shrink, 0.0)])
+
+
+def _checked_pairs(robot: Robot, names: Sequence[str], attached: Attached, allowed: Pairs) -> NDArray[np.int32]:
+    """Return the pairs of groups that must not touch."""
+    free = allowed_pairs(robot).pairs | allowed
+    free |= {frozenset((thing.name, link)) for thing in attached for link in (*thing.touch, str(thing.attached_to))}
+    pairs = [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
+    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+
+
+class Query:
+    """A robot among obstacles, some of whose joints move.
+
+    Parameters
+    ----------
+    robot
+    snapshot
+        The world.
+    allowed
+        Pairs of links or objects that may touch, beyond those of the robot itself.
+    q : (nq,), optional
+        Position of the joints that do not move, by default neutral.
+    moves : (nv,) bool, optional
+        Which degrees of freedom move, by default all. Parts that do not move are checked only by default.
+    shrink
+        By how much the spheres are reduced [m].
+    bounds : two arrays (nq,), optional
+        Range of each coordinate in this query, by default the joint limits. It bounds what the robot can reach.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        snapshot: WorldSnapshot,
+        allowed: Pairs = frozenset(),
+        q: Array | None = None,
+        moves: NDArray[np.bool_] | None = None,
+        shrink: float = 0.0,
+        bounds: tuple[Array, Array] | None = None,
+    ) -> None:
+        attached = tuple(thing for thing in snapshot.objects if thing.attached_to is not None)
+        self.robot, self.snapshot = robot, snapshot
+        self.form = sphere_form(robot, attached, allowed, shrink)
+        self.obstacles = obstacles(snapshot)
+        self.core = _core.CollisionQuery(
+            robot,
+            self.form.core,
+            self.obstacles.core,
+            _may_touch(self.obstacles.owners, self.form.groups, allowed),
+            robot.neutral() if q is None else q,
+            *(bounds or (robot.limits.lower, robot.limits.upper)),
+            np.ones(robot.nv, dtype=bool) if moves is None else moves,
+            moves is None,
+        )
+
+    def free(self, q: Array) -> NDArray[np.bool_]:
+        """Tell which configurations (..., nq) are free of collision."""
+        return np.asarray(_core.collision_free(self.robot, self.core, q)) != 0
+
+    def motion_free(self, q0: Array, q1: Array, resolution: float) -> NDArray[np.bool_]:
+        """Tell which straight motions from q0 to q1 (..., nq) are free throughout."""
+        return np.asarray(_core.motion_free(self.robot, self.core, q0, q1, resolution)) != 0
+
+    def touching(self, q: Array) -> list[tuple[str, str]]:
+        """Return the pairs of links, attached objects and obstacles whose spheres touch at one configuration (nq,)."""
+        found = _core.touching(self.robot, self.core, q)
+        groups, owners = self.form.groups, self.obstacles.owners
+        pairs = [(groups[a], groups[b]) for (a, b), hit in zip(self.core.pairs, found.pairs, strict=True) if hit]
+        return [(groups[g], owners[o]) for o, g in np.argwhere(found.obstacles)] + pairs
+
+
+def range_of(robot: Robot, *configurations: Array) -> tuple[Array, Array]:
+    """Return bounds of the coordinates: the joint limits, widened to the translations in some configurations (..., nq).
+
+    Motions between the configurations are within the bounds too: on the geodesic of a floating joint, the distance
+    covered is up to pi / 2 times the straight one.
+    """
+    lower, upper = robot.limits.lower, robot.limits.upper
+    columns = _translations(robot)
+    if not columns:
+        return lower, upper
+    values = np.concatenate([q[..., columns].reshape(-1, len(columns)) for q in configurations])
+    low, high = values.min(axis=0, initial=0.0), values.max(axis=0, initial=0.0)
+    margin = 0.5 * np.pi * np.linalg.norm(high - low)
+    lower, upper = lower.copy(), upper.copy()
+    lower[columns] = np.where(np.isfinite(lower[columns]), np.minimum(lower[columns], low), low - margin)
+    upper[columns] = np.where(np.isfinite(upper[columns]), np.maximum(upper[columns], high), high + margin)
+    return lower, upper
+
+
+def _translations(robot: Robot) -> list[int]:
+    """Return the coordinates that are lengths."""
+    columns: list[int] = []
+    for joint in robot.joints:
+        count = {"prismatic": 1, "floating": 3, "planar": 2}.get(joint.kind, 0) if joint.mimic is None else 0
+        columns += range(joint.q.start, joint.q.start + count)
+    followed = {joint.mimic.joint for joint in robot.joints if joint.mimic is not None}
+    return columns + [
+        joint.q.start for joint in robot.joints if joint.name in followed and joint.q.start not in columns
+    ]
+
+
+def _may_touch(owners: Sequence[str], groups: Sequence[str], allowed: Pairs) -> NDArray[np.bool_]:
+    table = np.zeros((len(owners), len(groups)), dtype=bool)
+    if allowed:
+        rows, columns = {name: i for i, name in enumerate(owners)}, {name: i for i, name in enumerate(groups)}
+        for pair in allowed:
+            for a, b in ((tuple(pair) * 2)[:2], (tuple(pair) * 2)[1::-1]):
+                if a in rows and b in columns:
+                    table[rows[a], columns[b]] = True
+    return table

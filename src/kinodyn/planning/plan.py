@@ -1,0 +1,252 @@
+"""Plan a motion from a configuration to a goal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import cycle
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, positive
+from kinodyn.collision import exact
+from kinodyn.collision.exact_checks import ExactChecks
+from kinodyn.collision.query import Query, as_pairs, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.spheres import RESOLUTION
+from kinodyn.collision.world import World
+from kinodyn.errors import InputError
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
+from kinodyn.planning.escape import escape
+from kinodyn.planning.goals import Goal, goal_configurations
+from kinodyn.planning.groups import Group, group_joints, moving_dofs
+from kinodyn.planning.result import Plan, Status
+from kinodyn.planning.search import Found, search
+from kinodyn.planning.settings import PlannerSettings
+
+LIMIT_TOLERANCE = 1e-6  # [rad or m]
+SHARE_ON_SPHERES = 0.5  # of the time budget, before exact shapes decide
+SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
+
+
+def plan(
+    robot: Robot,
+    start: ArrayLike,
+    goal: Goal,
+    world: World | WorldSnapshot | None = None,
+    *,
+    group: Group = None,
+    time_budget: float = 1.0,
+    seed: int = 0,
+    allowed: Iterable[Iterable[str]] | None = None,
+    settings: PlannerSettings | None = None,
+) -> Plan:
+    """Plan a motion that is free of collision with the robot itself and with the world.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    start : (nq,)
+        Where the motion starts.
+    goal
+        Configuration (nq,), several of them (n, nq), the name of a configuration of the robot, or poses of frames
+        {"frame": T (4, 4)}; several poses (n, 4, 4) of a frame are alternatives.
+    world
+        Obstacles and attached objects.
+    group
+        Joints that move: the name of a chain of the robot, or names of joints; all by default. The others stay.
+    time_budget
+        For all of it [s].
+    seed
+        Of the random numbers; the same seed gives the same path.
+    allowed : pairs of names, optional
+        Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
+    settings
+        Of the planner.
+
+    Returns
+    -------
+    plan : Plan
+        With a status: that there is no path is a result, not an error.
+
+    Notes
+    -----
+    RRT-Connect with dynamic domains, which checks vectors of configurations at once (W. Thomason, Z. Kingston,
+    L. Kavraki, "Motions in microseconds via vectorized sampling-based planning", 2024), then shortcuts. Each motion of
+    the path is checked continuously: it is free between samples too.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("panda")
+    >>> world = kd.collision.World()
+    >>> world.add_box("wall", (0.02, 1.0, 0.4), ((0.5, 0.0, 0.2), None))
+    >>> start = robot.neutral()
+    """
+    problem = _Problem(robot, start, world, group, allowed)
+    settings = settings or PlannerSettings()
+    time_budget = positive("time_budget", time_budget)
+    return problem.plan(goal, settings, time_budget, seed)
+
+
+class End(NamedTuple):
+    """A configuration (nq,) and one nearby whose spheres are free, most often the same."""
+
+    q: Array
+    free: Array
+
+
+class _Problem:
+    """What a plan depends on besides its goal."""
+
+    MAX_ESCAPES = 8  # goals for which a way out is searched
+
+    def __init__(
+        self,
+        robot: Robot,
+        start: ArrayLike,
+        world: World | WorldSnapshot | None,
+        group: Group,
+        allowed: Iterable[Iterable[str]] | None,
+    ) -> None:
+        self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
+        self.start = numbers("start", start, robot.nq)
+        if self.start.shape != (robot.nq,):
+            raise InputError(f"start has shape {self.start.shape}; give one configuration ({robot.nq},)")
+        self.joints = group_joints(robot, group)
+        self.columns = np.array([joint.q.start for joint in self.joints])
+        _require_limits(robot, self.joints, "start", self.start)
+        self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))
+        self.full_query = Query(robot, self.snapshot, self.allowed)  # parts that do not move are checked too
+
+    def result(self, status: Status, message: str, found: Found | None = None) -> Plan:
+        path = np.empty((0, self.robot.nq))
+        times = (0.0, 0.0, 0)
+        if found is not None:
+            times = (found.planning_time, found.simplification_time, found.iterations)
+        if found is not None and found.path is not None:
+            path = np.tile(self.start, (len(found.path), 1))
+            path[:, self.columns] = found.path
+        names = tuple(joint.name for joint in self.joints)
+        return Plan(self.robot, status, message, path, names, self.snapshot, *times)
+
+    def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
+        end = time.perf_counter() + time_budget
+        colliding = self.colliding(self.start)
+        if colliding:
+            return self.result("start_in_collision", f"the start collides: {colliding}")
+        goals = goal_configurations(self.robot, goal, self.start, self.joints)
+        if goals.reason:
+            return self.result("out_of_reach", goals.reason)
+        found = self.on_spheres(goals.q, settings, end, seed)
+        if found is None or (found.path is None and not found.interrupted):
+            found = self.on_exact_shapes(goals.q, settings, end, seed) or found
+        if found is None:
+            return self.unreached_goal(goals.q)
+        if found.interrupted:
+            return self.result("interrupted", f"stopped after {found.planning_time:.3g} s", found)
+        if found.path is None:
+            return self.result("no_path", f"no path was found within {time_budget:g} s", found)
+        return self.result("solved", "", found)
+
+    def on_spheres(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
+        """Search between configurations whose spheres are free; None if there are none next to the ends."""
+        starts, goal_ends = self.ends(self.start[None], settings, end), self.ends(goals, settings, end)
+        if not starts or not goal_ends:
+            return None
+        share = SHARE_ON_SPHERES if self.exact is not None else 1.0
+        return self.search(starts[0], goal_ends, settings, share * max(end - time.perf_counter(), 0.0), seed)
+
+    def on_exact_shapes(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
+        """Search with smaller spheres, and verify each path on the original shapes; None if no goal is free."""
+        if self.exact is None:
+            return None
+        free = [goal for goal in goals[: self.MAX_ESCAPES] if not self.exact.colliding(goal)]
+        if not free:
+            return None
+        ends = self.start[self.columns], np.array(free)[:, self.columns]
+        moves = moving_dofs(self.robot, self.joints)
+        for attempt, shrink in enumerate(cycle(SHRINK)):
+            query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
+            left = max(end - time.perf_counter(), 0.0)
+            found = search(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
+            if found.path is None or self.verified(found.path, settings):
+                return found
+        raise AssertionError("unreachable")
+
+    def verified(self, path: Array, settings: PlannerSettings) -> bool:
+        assert self.exact is not None
+        q = np.tile(self.start, (len(path), 1))
+        q[:, self.columns] = path
+        return all(self.exact.motion_free(a, b, settings.resolution) for a, b in zip(q, q[1:], strict=False))
+
+    def ends(self, q: Array, settings: PlannerSettings, end: float) -> list[End]:
+        """Return the configurations (n, nq) that are free, each with one nearby whose spheres are free."""
+        free = self.query.free(q)
+        if free.any():
+            return [End(row, row) for row in q[free]]
+        found = []
+        for row in q[: self.MAX_ESCAPES]:
+            if self.exact is not None and not self.exact.colliding(row):
+                bounds = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
+                near = escape(self.exact, self.query, row, self.columns, bounds, settings.resolution, end)
+                found += [] if near is None else [End(row, near)]
+        return found
+
+    def unreached_goal(self, goals: Array) -> Plan:
+        colliding = self.colliding(goals[0])
+        if colliding:
+            return self.result("goal_in_collision", f"the goal collides: {colliding}")
+        return self.result("no_path", "no motion leads to the goal from where the robot's spheres are free")
+
+    def search(self, start: End, goals: list[End], settings: PlannerSettings, seconds: float, seed: int) -> Found:
+        inner = start.free[self.columns], np.array([goal.free[self.columns] for goal in goals])
+        found = search(self.query, settings, inner, self.sampling_bounds(inner), seconds, seed)
+        if found.path is not None:
+            goal = goals[int(np.argmin(np.linalg.norm(inner[1] - found.path[-1], axis=1)))]
+            found.path[0], found.path[-1] = inner[0], goal.free[self.columns]
+            before = [start.q[self.columns]] if start.q is not start.free else []
+            after = [goal.q[self.columns]] if goal.q is not goal.free else []
+            found.path = np.vstack([*before, found.path, *after])
+        return found
+
+    def sampling_bounds(self, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Return the limits of the joints; a turn beyond both ends for joints without limits."""
+        lower, upper = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
+        all_ends = np.vstack(ends)
+        lower = np.where(np.isfinite(lower), lower, all_ends.min(axis=0) - np.pi)
+        upper = np.where(np.isfinite(upper), upper, all_ends.max(axis=0) + np.pi)
+        return lower, upper
+
+    @cached_property
+    def exact(self) -> ExactChecks | None:
+        """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
+        return ExactChecks(self.full_query, self.allowed) if exact.is_available() else None
+
+    def colliding(self, q: Array) -> str:
+        """Write which parts collide at a configuration and how deep; empty if none do."""
+        if self.full_query.free(q):
+            return ""
+        if self.exact is None:
+            return _listed([f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)])
+        depths = self.exact.colliding(q)
+        return _listed([f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in depths.items()])
+
+
+def _listed(parts: list[str]) -> str:
+    return "; ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+
+
+def _require_limits(robot: Robot, joints: tuple[JointInfo, ...], what: str, q: Array) -> None:
+    for joint in joints:
+        i, low, high = joint.q.start, robot.limits.lower[joint.q.start], robot.limits.upper[joint.q.start]
+        if not low - LIMIT_TOLERANCE <= q[i] <= high + LIMIT_TOLERANCE:
+            raise InputError(
+                f"{what}: joint {joint.name} is at {q[i]:.6g}, outside of its limits {low:.6g} to {high:.6g}"
+            )

@@ -1,0 +1,90 @@
+"""The search for a path: RRT-Connect in the core, in slices of time, so that Ctrl-C is heard."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import count
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.query import Query
+from kinodyn.planning.settings import PlannerSettings
+
+SLICE = 0.05  # [s]
+MAX_REFINEMENTS = 4  # of the step between checks, when a path turns out not to be free between them
+
+
+@dataclass
+class Found:
+    """Outcome of a search: a path (n, dofs) of the joints that move, None if there is none."""
+
+    path: Array | None
+    iterations: int = 0
+    planning_time: float = 0.0
+    simplification_time: float = 0.0
+    interrupted: bool = False
+
+
+def search(
+    query: Query,
+    settings: PlannerSettings,
+    ends: tuple[Array, Array],
+    bounds: tuple[Array, Array],
+    time_budget: float,
+    seed: int,
+    simplify: bool = True,
+) -> Found:
+    """Search for a path and simplify it.
+
+    Parameters
+    ----------
+    query
+        With the joints that move.
+    settings
+    ends
+        Start (dofs,) and goals (n, dofs).
+    bounds
+        Lower and upper limits of samples (dofs,).
+    time_budget
+        For all of it [s].
+    seed
+        Of the random numbers.
+    simplify
+        Whether the path is made shorter.
+    """
+    begin = time.perf_counter()
+    found = Found(None)
+    start, goals = ends
+    for attempt in count():
+        record = settings.record(len(start), finer=4.0 ** min(attempt, MAX_REFINEMENTS))
+        problem = _core.PlanningProblem(query.core, record, seed + attempt, *bounds, start, goals)
+        try:
+            solved = _advance(problem, begin + time_budget)
+        except KeyboardInterrupt:
+            found.interrupted, solved = True, False
+        found.iterations += problem.iterations
+        found.planning_time = time.perf_counter() - begin
+        if not solved:
+            return found
+        if problem.blocked_edge() < 0:
+            found.path = problem.path
+            return _simplified(problem, found, begin + time_budget) if simplify else found
+    return found
+
+
+def _advance(problem: _core.PlanningProblem, end: float) -> bool:
+    while True:
+        left = end - time.perf_counter()
+        if problem.search(min(max(left, 0.0), SLICE)):
+            return True
+        if left <= SLICE:
+            return False
+
+
+def _simplified(problem: _core.PlanningProblem, found: Found, end: float) -> Found:
+    begin = time.perf_counter()
+    problem.shorten(max(end - begin, 0.0))
+    found.path = problem.path
+    found.simplification_time = time.perf_counter() - begin
+    return found

@@ -1,0 +1,63 @@
+"""Settings of the planner."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from kinodyn.checks import positive
+from kinodyn.errors import InputError
+from kinodyn.layouts import layout
+
+
+@dataclass(frozen=True)
+class PlannerSettings:
+    """Settings of RRT-Connect and of the simplification of paths.
+
+    Attributes
+    ----------
+    range : float, optional
+        Longest edge of a tree, L2 norm over the joints [rad or m]; by default 0.4 times the root of their number.
+    edge_step : float
+        How far points of the robot move at most between the checks of an edge [m]. Paths are checked continuously in
+        the end.
+    resolution : float
+        A motion is divided for continuous checks until points of the robot move less than this [m].
+    domain_radius, domain_growth, domain_min : float
+        Dynamic domain of a node whose extension has failed: radius [rad or m], relative change with each success or
+        failure, smallest radius.
+    shortcut_failures : int
+        Attempts in a row without success that end the search for shortcuts.
+    corner_rounds : int
+        How often all corners of a path are cut.
+    """
+
+    range: float | None = None
+    edge_step: float = 0.1
+    resolution: float = 2e-4
+    domain_radius: float = 4.0
+    domain_growth: float = 1e-4
+    domain_min: float = 1.0
+    shortcut_failures: int = 16
+    corner_rounds: int = 1
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("shortcut_failures", "corner_rounds"):
+                if not isinstance(value, int) or not 0 <= value < 2**31:
+                    raise InputError(f"{field.name} is {value!r}; give a whole number, 0 or more")
+            elif value is not None:
+                positive(field.name, value)
+
+    def record(self, dofs: int, finer: float = 1.0) -> np.ndarray:
+        """Return the record of the core for a number of joints, with edges checked at `finer` steps."""
+        record = np.zeros(1, dtype=layout("planner"))
+        for field in fields(self):
+            if field.name != "range":
+                record[field.name] = getattr(self, field.name)
+        record["range"] = 0.4 * math.sqrt(dofs) if self.range is None else self.range
+        record["edge_step"] /= finer
+        return record
