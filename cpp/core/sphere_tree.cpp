@@ -21,11 +21,26 @@ double distance(const double* a, const double* b) {
     return std::sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+double reach(const Sphere& s, const double* c) { return distance(s.c, c) + s.r; }
+
+// A sphere about the middle of many others, which contains them.
+Sphere sphere_about_middle(Iterator begin, Iterator end) {
+    Sphere result{};
+    for (int i = 0; i < 3; ++i) {
+        const auto [low, high] =
+            std::minmax_element(begin, end, [i](const auto& a, const auto& b) { return a.c[i] < b.c[i]; });
+        result.c[i] = 0.5 * (low->c[i] + high->c[i]);
+    }
+    for (auto s = begin; s != end; ++s) result.r = std::max(result.r, reach(*s, result.c));
+    return result;
+}
+
 // A small sphere that contains others: the centre moves towards the farthest of them by decreasing steps
 // (M. Badoiu, K. Clarkson, SODA 2003).
 Sphere bounding_sphere(Iterator begin, Iterator end) {
     if (end - begin == 1) return *begin;
-    const auto reach = [](const Sphere& s, const double* c) { return distance(s.c, c) + s.r; };
+    constexpr int many = 200;
+    if (end - begin > many) return sphere_about_middle(begin, end);
     Sphere best = *begin;
     best.r = 0;
     for (auto s = begin; s != end; ++s) best.r = std::max(best.r, reach(*s, best.c));

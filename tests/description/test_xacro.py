@@ -64,9 +64,7 @@ def test_packages_are_found_in_given_folders_and_by_walking_up(tmp_path: Path) -
 
 def test_a_missing_package_is_named_with_the_remedy(tmp_path: Path) -> None:
     path = write(tmp_path / "arm.xacro", including("$(find lost)/hand.xacro"))
-    with pytest.raises(
-        DescriptionError, match=r"pass the folder of package 'lost' in packages=\[\.\.\.\]"
-    ) as caught:
+    with pytest.raises(DescriptionError, match=r"pass the folder of package 'lost' in packages=\[\.\.\.\]") as caught:
         expand_xacro(path)
     assert caught.value.file == path
 

@@ -1,5 +1,6 @@
 """Collision checking: shapes of robots and worlds, distances and contacts between them."""
 
+from kinodyn.collision.checks import free, motion_free
 from kinodyn.collision.fitting import Overshoot
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.pairs import AllowedPairs, allowed_pairs, write_srdf
@@ -36,6 +37,8 @@ __all__ = [
     "WorldObject",
     "WorldSnapshot",
     "allowed_pairs",
+    "free",
+    "motion_free",
     "robot_geometry",
     "robot_spheres",
     "write_srdf",

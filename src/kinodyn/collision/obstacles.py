@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -27,8 +27,16 @@ class Obstacles(NamedTuple):
 _KNOWN: WeakKeyDictionary[WorldSnapshot, Obstacles] = WeakKeyDictionary()
 
 
+PRIMITIVES = (Box, Sphere, Capsule, Cylinder)
+
+
+def is_primitive(thing: WorldObject) -> bool:
+    """Tell whether an object is an obstacle with an equation. Others, and attached ones, are covered by spheres."""
+    return thing.attached_to is None and isinstance(thing.shape, PRIMITIVES)
+
+
 def obstacles(snapshot: WorldSnapshot) -> Obstacles:
-    """Return the obstacles of a snapshot, without the objects that are attached to the robot."""
+    """Return the primitive obstacles of a snapshot."""
     known = _KNOWN.get(snapshot)
     if known is None:
         known = _KNOWN[snapshot] = _lower(snapshot)
@@ -36,7 +44,7 @@ def obstacles(snapshot: WorldSnapshot) -> Obstacles:
 
 
 def _lower(snapshot: WorldSnapshot) -> Obstacles:
-    fixed = [thing for thing in snapshot.objects if thing.attached_to is None]
+    fixed = [thing for thing in snapshot.objects if is_primitive(thing)]
     kinds: dict[type, list[Placed]] = {}
     for owner, thing in enumerate(fixed):
         kinds.setdefault(type(thing.shape), []).append((owner, thing))
@@ -60,7 +68,7 @@ def _boxes(things: Sequence[Placed]) -> np.ndarray:
     table, poses = _table("box_obstacle", things)
     if things:
         table["R"], table["p"] = poses[:, :3, :3], poses[:, :3, 3]
-        table["half"] = [thing.shape.size for _, thing in things]
+        table["half"] = [cast(Box, thing.shape).size for _, thing in things]
         table["half"] *= 0.5
     return table
 
@@ -69,7 +77,7 @@ def _round(things: Sequence[Placed]) -> np.ndarray:
     table, poses = _table("round_obstacle", things)
     if things:
         table["axis"], table["p"] = poses[:, :3, 2], poses[:, :3, 3]
-        table["radius"] = [thing.shape.radius for _, thing in things]
+        table["radius"] = [cast(Sphere | Capsule | Cylinder, thing.shape).radius for _, thing in things]
         table["half"] = [0.5 * getattr(thing.shape, "length", 0.0) for _, thing in things]
     return table
 

@@ -13,8 +13,9 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.fitting import link_spheres
 from kinodyn.collision.geometry import LinkGeometry
-from kinodyn.collision.obstacles import obstacles
+from kinodyn.collision.obstacles import is_primitive, obstacles
 from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.shapes import PointCloud, Shape
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
 from kinodyn.collision.spheres import RESOLUTION, robot_spheres
 from kinodyn.collision.world import World
@@ -24,7 +25,7 @@ from kinodyn.model.compile import Place, compile_tree
 from kinodyn.model.robot import Robot
 
 Pairs = frozenset[frozenset[str]]
-Attached = tuple[WorldObject, ...]
+Objects = tuple[WorldObject, ...]
 
 EMPTY = WorldSnapshot()
 MAX_FORMS = 16  # sphere forms kept for a robot; each change of what it has grasped makes one
@@ -32,10 +33,15 @@ MAX_FORMS = 16  # sphere forms kept for a robot; each change of what it has gras
 
 @dataclass(frozen=True, eq=False)
 class SphereForm:
-    """The spheres of a robot and of the objects attached to it. A group is a link or an attached object."""
+    """The spheres of a robot and of objects.
+
+    A group is a link, an object attached to a link, or an object of the world that is not one of the primitive shapes
+    of `obstacles`.
+    """
 
     groups: tuple[str, ...]
     core: _core.Spheres
+    objects: Objects  # kept, because forms are found by the identity of objects
 
 
 _FORMS: WeakKeyDictionary[Description, dict[tuple[object, ...], SphereForm]] = WeakKeyDictionary()
@@ -61,52 +67,57 @@ def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
     return pairs
 
 
-def sphere_form(robot: Robot, attached: Attached = (), allowed: Pairs = frozenset(), shrink: float = 0.0) -> SphereForm:
-    """Return the spheres of a robot with the objects attached to it.
+def sphere_form(robot: Robot, objects: Objects = (), allowed: Pairs = frozenset(), shrink: float = 0.0) -> SphereForm:
+    """Return the spheres of a robot and of objects.
 
     Parameters
     ----------
     robot
-    attached
-        Objects that move with a frame of the robot.
+    objects
+        Objects that are attached to the robot or that have no primitive shape.
     allowed
         Further pairs that may touch.
     shrink
-        By how much the radii are reduced [m].
+        By how much the radii of the robot are reduced [m].
     """
     forms = _FORMS.setdefault(robot.description, {})
-    key = (attached, allowed, shrink)
+    key = (tuple(map(id, objects)), allowed, shrink)
     if key not in forms:
         if len(forms) >= MAX_FORMS:
             forms.clear()
-        forms[key] = _make_form(robot, attached, allowed, shrink)
+        forms[key] = _make_form(robot, objects, allowed, shrink)
     return forms[key]
 
 
-def _make_form(robot: Robot, attached: Attached, allowed: Pairs, shrink: float) -> SphereForm:
+def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float) -> SphereForm:
     places = compile_tree(robot.description).places
     spheres = robot_spheres(robot)
-    parts = [(link, places[link], spheres.of_link(link)) for link in spheres.links]
-    parts += [(thing.name, _place(places, thing), _object_spheres(thing)) for thing in attached]
-    names = tuple(name for name, _, _ in parts)
-    tables = [_in_body(place, rows, shrink) for _, place, rows in parts]
+    parts = [(link, places[link], spheres.of_link(link), shrink) for link in spheres.links]
+    parts += [(thing.name, _place(places, thing), object_spheres(thing.shape), 0.0) for thing in objects]
+    names = tuple(name for name, *_ in parts)
+    tables = [_in_body(place, rows, less) for _, place, rows, less in parts]
     core = _core.Spheres(
-        np.array([place.body for _, place, _ in parts], dtype=np.int32),
+        np.array([place.body for _, place, *_ in parts], dtype=np.int32),
         np.cumsum([0, *map(len, tables)]).astype(np.int32),
         np.concatenate([np.zeros((0, 4)), *tables]),
-        _checked_pairs(robot, names, attached, allowed),
+        _checked_pairs(robot, names, objects, allowed),
     )
-    return SphereForm(names, core)
+    return SphereForm(names, core, objects)
 
 
 def _place(places: dict[str, Place], thing: WorldObject) -> Place:
+    if thing.attached_to is None:
+        return Place(-1, np.eye(3), np.zeros(3)).then(thing.pose)
     if thing.attached_to not in places:
         raise unknown_name("frame", thing.attached_to, places)
     return places[thing.attached_to].then(thing.pose)
 
 
-def _object_spheres(thing: WorldObject) -> Array:
-    return link_spheres([LinkGeometry(thing.name, thing.shape, np.eye(4))], RESOLUTION).fine
+def object_spheres(shape: Shape) -> Array:
+    """Return spheres (n, 4) that contain a shape, in its own frame."""
+    if isinstance(shape, PointCloud):
+        return np.hstack([shape.points, np.full((len(shape.points), 1), shape.radius)])
+    return link_spheres([LinkGeometry("", shape, np.eye(4))], RESOLUTION).fine
 
 
 def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
@@ -114,11 +125,18 @@ def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
     return np.hstack([centres, np.maximum(spheres[:, 3:] - shrink, 0.0)])
 
 
-def _checked_pairs(robot: Robot, names: Sequence[str], attached: Attached, allowed: Pairs) -> NDArray[np.int32]:
-    """Return the pairs of groups that must not touch."""
-    free = allowed_pairs(robot).pairs | allowed
+def _checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> NDArray[np.int32]:
+    """Return the pairs of groups that must not touch: of links, and of links or attached objects with others."""
+    free = set(allowed_pairs(robot).pairs | allowed)
+    attached = [thing for thing in objects if thing.attached_to is not None]
     free |= {frozenset((thing.name, link)) for thing in attached for link in (*thing.touch, str(thing.attached_to))}
-    pairs = [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
+    fixed = {thing.name for thing in objects if thing.attached_to is None}
+    pairs = [
+        (i, j)
+        for i in range(len(names))
+        for j in range(i)
+        if frozenset((names[i], names[j])) not in free and not {names[i], names[j]} <= fixed
+    ]
     return np.array(pairs, dtype=np.int32).reshape(-1, 2)
 
 
@@ -152,9 +170,8 @@ class Query:
         shrink: float = 0.0,
         bounds: tuple[Array, Array] | None = None,
     ) -> None:
-        attached = tuple(thing for thing in snapshot.objects if thing.attached_to is not None)
         self.robot, self.snapshot = robot, snapshot
-        self.form = sphere_form(robot, attached, allowed, shrink)
+        self.form = sphere_form(robot, _without_primitives(snapshot), allowed, shrink)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
             robot,
@@ -169,11 +186,11 @@ class Query:
 
     def free(self, q: Array) -> NDArray[np.bool_]:
         """Tell which configurations (..., nq) are free of collision."""
-        return np.asarray(_core.collision_free(self.robot, self.core, q)) != 0
+        return np.asarray(_core.collision_free(self.robot, self.core, q) != 0)
 
     def motion_free(self, q0: Array, q1: Array, resolution: float) -> NDArray[np.bool_]:
         """Tell which straight motions from q0 to q1 (..., nq) are free throughout."""
-        return np.asarray(_core.motion_free(self.robot, self.core, q0, q1, resolution)) != 0
+        return np.asarray(_core.motion_free(self.robot, self.core, q0, q1, resolution) != 0)
 
     def touching(self, q: Array) -> list[tuple[str, str]]:
         """Return the pairs of links, attached objects and obstacles whose spheres touch at one configuration (nq,)."""
@@ -181,6 +198,10 @@ class Query:
         groups, owners = self.form.groups, self.obstacles.owners
         pairs = [(groups[a], groups[b]) for (a, b), hit in zip(self.core.pairs, found.pairs, strict=True) if hit]
         return [(groups[g], owners[o]) for o, g in np.argwhere(found.obstacles)] + pairs
+
+
+def _without_primitives(snapshot: WorldSnapshot) -> Objects:
+    return tuple(thing for thing in snapshot.objects if not is_primitive(thing))
 
 
 def range_of(robot: Robot, *configurations: Array) -> tuple[Array, Array]:
