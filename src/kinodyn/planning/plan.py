@@ -86,8 +86,10 @@ def plan(
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> world = kd.collision.World()
-    >>> world.add_box("wall", (0.02, 1.0, 0.4), ((0.5, 0.0, 0.2), None))
-    >>> start = robot.neutral()
+    >>> world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
+    >>> left, right = [0.9, -0.2, 0, -2, 0, 1.6, 0.8], [-0.9, -0.2, 0, -2, 0, 1.6, 0.8]
+    >>> kd.planning.plan(robot, left, right, world).success
+    True
     """
     problem = _Problem(robot, start, world, group, allowed)
     settings = settings or PlannerSettings()
