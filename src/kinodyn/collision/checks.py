@@ -67,10 +67,12 @@ def motion_free(
 
     Parameters
     ----------
-    robot, world, allowed
+    robot
         See `free`.
     q0, q1 : (..., nq)
         Ends of the motions. Ball and floating joints move along geodesics.
+    world, allowed
+        See `free`.
     resolution
         A motion is divided until points of the robot move less than this between checks [m]. What comes nearer to an
         obstacle is called a collision.

@@ -9,7 +9,7 @@ from itertools import count
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
-from kinodyn.planning.settings import PlannerSettings
+from kinodyn.planning.settings import PlannerSettings, settings_record
 
 SLICE = 0.05  # [s]
 MAX_REFINEMENTS = 4  # of the step between checks, when a path turns out not to be free between them
@@ -57,7 +57,7 @@ def search(
     found = Found(None)
     start, goals = ends
     for attempt in count():
-        record = settings.record(len(start), finer=4.0 ** min(attempt, MAX_REFINEMENTS))
+        record = settings_record(settings, len(start), finer=4.0 ** min(attempt, MAX_REFINEMENTS))
         problem = _core.PlanningProblem(query.core, record, seed + attempt, *bounds, start, goals)
         try:
             solved = _advance(problem, begin + time_budget)

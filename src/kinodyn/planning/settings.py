@@ -52,12 +52,13 @@ class PlannerSettings:
             elif value is not None:
                 positive(field.name, value)
 
-    def record(self, dofs: int, finer: float = 1.0) -> np.ndarray:
-        """Return the record of the core for a number of joints, with edges checked at `finer` steps."""
-        record = np.zeros(1, dtype=layout("planner"))
-        for field in fields(self):
-            if field.name != "range":
-                record[field.name] = getattr(self, field.name)
-        record["range"] = 0.4 * math.sqrt(dofs) if self.range is None else self.range
-        record["edge_step"] /= finer
-        return record
+
+def settings_record(settings: PlannerSettings, dofs: int, finer: float = 1.0) -> np.ndarray:
+    """Return the record of the core for a number of joints, with edges checked at `finer` steps."""
+    record = np.zeros(1, dtype=layout("planner"))
+    for field in fields(settings):
+        if field.name != "range":
+            record[field.name] = getattr(settings, field.name)
+    record["range"] = 0.4 * math.sqrt(dofs) if settings.range is None else settings.range
+    record["edge_step"] /= finer
+    return record
