@@ -204,25 +204,24 @@ void bind_collision(nb::module_& m) {
             std::copy(q.group_sweep(static_cast<int>(g)), q.group_sweep(static_cast<int>(g)) + nv, data + g * nv);
         return as_matrix(data, groups, nv);
     });
-    static const KernelHandle search("rrt_connect"), shorten("shorten_path"), blocked("path_blocked");
     nb::class_<PlanningProblem>(m, "PlanningProblem")
         .def("__init__", &make_problem, nb::keep_alive<1, 2>())
-        .def("search",
-             [](PlanningProblem& p, double seconds) {
-                 run_planning(search, p, seconds);
-                 return p.status == SearchStatus::Solved;
-             })
-        .def("shorten", [](PlanningProblem& p, double seconds) { run_planning(shorten, p, seconds); })
-        .def("blocked_edge",
-             [](PlanningProblem& p) {
-                 run_planning(blocked, p, 0);
-                 return p.blocked_edge;
-             })
         .def("set_path", &set_path)
         .def_prop_ro("path", &path_of)
         .def_ro("iterations", &PlanningProblem::iterations)
         .def_ro("edge_checks", &PlanningProblem::edge_checks)
         .def_ro("checked_packs", &PlanningProblem::checked_packs);
+    m.def("rrt_connect", [kernel = KernelHandle("rrt_connect")](PlanningProblem& p, double seconds) {
+        run_planning(kernel, p, seconds);
+        return p.solved;
+    });
+    m.def("shorten_path", [kernel = KernelHandle("shorten_path")](PlanningProblem& p, double seconds) {
+        run_planning(kernel, p, seconds);
+    });
+    m.def("path_blocked", [kernel = KernelHandle("path_blocked")](PlanningProblem& p) {
+        run_planning(kernel, p, 0);
+        return p.blocked_edge;
+    });
     define(m, "collision_free", [](Args& args, Any query, Any q) {
         args.settings(nb::cast<const CollisionQuery*>(query));
         args.configuration("q", q);

@@ -57,8 +57,6 @@ class NodeTable {
     std::vector<float> domains_;
 };
 
-enum class SearchStatus : std::int32_t { Searching, Solved, OutOfTime };
-
 struct PlanningProblem {
     PlanningProblem(const CollisionQuery& query, const PlannerSettings& settings, std::uint64_t seed);
     // Starts of the search from both sides; (n, dim).
@@ -73,7 +71,7 @@ struct PlanningProblem {
     bool extend_start = true;
     long iterations = 0, edge_checks = 0, checked_packs = 0;
     double seconds = 0;  // limit of the next call
-    SearchStatus status = SearchStatus::Searching;
+    bool solved = false;
     std::vector<float> path;  // (n, dim)
     int blocked_edge = -1;    // first edge of the path that is not free throughout
 

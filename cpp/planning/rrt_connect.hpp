@@ -42,7 +42,7 @@ class RrtConnect {
     void run() {
         const double end = steady_time() + p_.seconds;
         if (connect_roots()) return;
-        while (p_.status == SearchStatus::Searching) {
+        while (!p_.solved) {
             iterate();
             if (p_.iterations % 16 == 0 && steady_time() > end) return;
         }
@@ -149,7 +149,7 @@ class RrtConnect {
             load(p_.start_tree, i, p_.path.data() + static_cast<std::size_t>(--depth * dim_));
         // both trees contain the configuration where they meet
         for (int i = skip_meeting(start_node, goal_node); i >= 0; i = p_.goal_tree.parent(i)) append(p_.goal_tree, i);
-        p_.status = SearchStatus::Solved;
+        p_.solved = true;
     }
 
     int skip_meeting(int start_node, int goal_node) const {

@@ -67,7 +67,7 @@ def search(
         found.planning_time = time.perf_counter() - begin
         if not solved:
             return found
-        if problem.blocked_edge() < 0:
+        if _core.path_blocked(problem) < 0:
             found.path = problem.path
             return _simplified(problem, found, begin + time_budget) if simplify else found
     return found
@@ -76,7 +76,7 @@ def search(
 def _advance(problem: _core.PlanningProblem, end: float) -> bool:
     while True:
         left = end - time.perf_counter()
-        if problem.search(min(max(left, 0.0), SLICE)):
+        if _core.rrt_connect(problem, min(max(left, 0.0), SLICE)):
             return True
         if left <= SLICE:
             return False
@@ -84,7 +84,7 @@ def _advance(problem: _core.PlanningProblem, end: float) -> bool:
 
 def _simplified(problem: _core.PlanningProblem, found: Found, end: float) -> Found:
     begin = time.perf_counter()
-    problem.shorten(max(end - begin, 0.0))
+    _core.shorten_path(problem, max(end - begin, 0.0))
     found.path = problem.path
     found.simplification_time = time.perf_counter() - begin
     return found
