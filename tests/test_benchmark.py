@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+import tarfile
+from importlib.util import find_spec
 from pathlib import Path
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
@@ -102,3 +105,48 @@ def test_contacts_are_measured_for_engines_that_agree() -> None:
     assert len(report["us"]) == 2 and len(report["goals"]) == 4
     for us in report["us"].values():
         assert us.keys() == {"Pinocchio", "kinodyn", "kinodyn batch 1", "kinodyn batch 2"} and min(us.values()) > 0
+
+
+def test_motion_planning_is_measured_verified_and_compared() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "motion_planning.py"), "--quick", "--json", "--verify", "--peer", "2"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["families"].keys() == report["check us"].keys() == {"boxes", "wall", "all"}
+    assert report["families"]["all"]["status"] == {"solved": 4}
+    for row in report["problems"]:
+        assert row["whole"] > row["planning"] > 0 and row["length"] > 0
+    assert report["verification"]["paths"] == 4 and report["verification"]["colliding"] == {}
+    peer = report["peer"]
+    assert peer["solved"] == 2 and peer["ratio"]["planning"] > 0 if find_spec("ompl") else "ompl" in peer["missing"]
+
+
+def test_archives_of_problems_are_read_without_writing_files(tmp_path: Path) -> None:
+    scene = "world:\n  collision_objects:\n    - {id: ball, primitives: [{type: sphere, dimensions: [0.05]}],"
+    scene += " primitive_poses: [{position: [0.5, 0.0, 1.2]}]}\n"
+    request = "goal_constraints:\n  - joint_constraints: [{joint_name: panda_joint4, position: -1.5}]\n"
+    request += "start_state: {joint_state: {name: [panda_joint4], position: [-2.0]}}\n"
+    archive = tmp_path / "problems.tar.bz2"
+    with tarfile.open(archive, "w:bz2") as tar:
+        for name, text in (("scene", scene), ("request", request)):
+            member = tarfile.TarInfo(f"../../outside/{name}0001.yaml")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "motion_planning.py"), "--quick", "--json", "--problems", str(archive)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [(row["family"], row["name"], row["status"]) for row in report["problems"]] == [
+        ("outside", "0001", "solved")
+    ]
+    assert list(tmp_path.iterdir()) == [archive] and not (tmp_path.parent.parent / "outside").exists()
