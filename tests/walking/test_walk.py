@@ -92,8 +92,8 @@ def test_a_step_recovers_from_a_push_beyond_the_bound(angle: float) -> None:
     polygon = kd.balance.support_polygon(robot, body.q, list(body.feet.values()))
     com = kd.kinematics.com(robot, body.q)[:2]
     bound = kd.balance.push_bound(polygon, com, [np.cos(angle), np.sin(angle)], body.omega, robot.mass)
-    assert not survives_push(robot, angle, 1.5 * float(bound))
-    assert survives_push(robot, angle, 1.5 * float(bound), stepping=True)
+    assert not survives_push(robot, angle, 2.0 * float(bound))
+    assert survives_push(robot, angle, 2.0 * float(bound), stepping=True)
     assert survives_push(robot, angle, 0.7 * float(bound))
 
 
