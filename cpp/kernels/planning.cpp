@@ -20,15 +20,10 @@ template <class F>
 void with_path(const Call& call, F&& f) {
     PlanningProblem& problem = *call.as<PlanningProblem*>();
     const long bytes = (MotionChecker::bytes(problem.query) + 63) / 64 * 64;
-    const long words = PathShortener::words(problem.dim);
+    const long words = PathShortener::words(problem.path_size(), problem.dim);
     char* memory = thread_scratch(static_cast<std::size_t>(bytes) + sizeof(float) * static_cast<std::size_t>(words));
     MotionChecker checker(problem.query, memory);
-    PathShortener path(checker, problem.dim, problem.settings, problem.random_state,
-                       reinterpret_cast<float*>(memory + bytes));
-    const int n = problem.path_size();
-    if (n > PathShortener::max_vertices) return;
-    memcpy(path.vertex(0), problem.path.data(), sizeof(float) * problem.path.size());
-    path.set_size(n);
+    PathShortener path(checker, problem, reinterpret_cast<float*>(memory + bytes));
     f(problem, path);
     problem.path.assign(path.vertex(0), path.vertex(path.size()));
     problem.checked_packs += checker.packs;
@@ -37,12 +32,11 @@ void with_path(const Call& call, F&& f) {
 void shorten_path(const Call& call, long, long, Fault&) {
     with_path(call, [](PlanningProblem& problem, PathShortener& path) {
         const double end = steady_time() + problem.seconds;
-        path.remove_vertices();
+        path.remove_vertices(end);
         int failures = 0;
         while (path.size() > 2 && failures < problem.settings.shortcut_failures && steady_time() < end)
             failures = path.shortcut() > 0 ? 0 : failures + 1;
-        for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2 && steady_time() < end; ++round)
-            path.cut_corners();
+        for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2; ++round) path.cut_corners(end);
     });
 }
 

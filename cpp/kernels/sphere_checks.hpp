@@ -40,9 +40,8 @@ struct Capsule {
     const RoundObstacle& o;
     FloatMask touches(const LaneSphere& s) const {
         const Vec3<FloatPack> d = s.c - vec(o.p);
-        const FloatPack beyond = positive_part(magnitude(dot(d, vec(o.axis))) - o.half), along = dot(d, vec(o.axis));
-        // squared distance from the axis, and from the end of the segment along it
-        return dot(d, d) - along * along + beyond * beyond <= square(s.r + o.radius);
+        const Vec3<FloatPack> from_segment = d - clamp(dot(d, vec(o.axis)), -o.half, o.half) * vec(o.axis);
+        return dot(from_segment, from_segment) <= square(s.r + o.radius);
     }
 };
 
@@ -51,8 +50,9 @@ struct Cylinder {
     FloatMask touches(const LaneSphere& s) const {
         const Vec3<FloatPack> d = s.c - vec(o.p);
         const FloatPack along = dot(d, vec(o.axis));
+        const Vec3<FloatPack> from_axis = d - along * vec(o.axis);  // more accurate than by Pythagoras
         const FloatPack beyond = positive_part(magnitude(along) - o.half);
-        const FloatPack aside = positive_part(root(positive_part(dot(d, d) - along * along)) - o.radius);
+        const FloatPack aside = positive_part(root(dot(from_axis, from_axis)) - o.radius);
         return aside * aside + beyond * beyond <= s.r * s.r;
     }
 };

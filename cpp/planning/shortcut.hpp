@@ -9,22 +9,27 @@ namespace kinodyn::KINODYN_TARGET {
 
 class PathShortener {
   public:
-    // Paths of up to `max_vertices`; `memory` has room for two of them.
-    static constexpr int max_vertices = 512;
-    static long words(int dim) { return 2L * max_vertices * dim; }
+    // Vertices that a path may grow to from n.
+    static int max_vertices(int n) { return 2 * n + 64; }
+    // Numbers in memory: the path, two points and a direction.
+    static long words(int n, int dim) { return (max_vertices(n) + 3L) * dim; }
 
-    PathShortener(MotionChecker& checker, int dim, const PlannerSettings& settings, std::uint64_t seed, float* memory)
+    // A path of n vertices; `memory` has room for `words` numbers.
+    PathShortener(MotionChecker& checker, const PlanningProblem& problem, float* memory)
         : checker_(checker),
-          dim_(dim),
-          step_(static_cast<float>(settings.edge_step)),
-          resolution_(static_cast<float>(settings.resolution)),
-          random_(seed | 1),
+          dim_(problem.dim),
+          step_(static_cast<float>(problem.settings.edge_step)),
+          resolution_(static_cast<float>(problem.settings.resolution)),
+          random_(problem.random_state | 1),
           path_(memory),
-          spare_(memory + static_cast<long>(max_vertices) * dim) {}
+          size_(problem.path_size()),
+          max_size_(max_vertices(size_)),
+          spare_(memory + static_cast<long>(max_size_) * dim_) {
+        memcpy(path_, problem.path.data(), sizeof(float) * problem.path.size());
+    }
 
     float* vertex(int i) { return path_ + static_cast<long>(i) * dim_; }
     int size() const { return size_; }
-    void set_size(int n) { size_ = n; }
 
     // Is every edge free throughout? -1, or the index of the first that is not.
     int first_blocked_edge() {
@@ -33,8 +38,9 @@ class PathShortener {
         return -1;
     }
 
-    void remove_vertices() {
-        for (int i = 0; i + 2 < size_; ++i)
+    // Connects vertices that are not neighbours, while there is time.
+    void remove_vertices(double end) {
+        for (int i = 0; i + 2 < size_ && steady_time() < end; ++i)
             for (int j = size_ - 1; j > i + 1; --j)
                 if (edge_free(vertex(i), vertex(j))) {
                     remove(i + 1, j);
@@ -51,14 +57,14 @@ class PathShortener {
         const int first = point_at(a, from), last = point_at(b, to);
         if (first == last) return 0;
         const float gain = b - a - distance(from, to);
-        if (gain < 1e-3f * length || size_ + 2 > max_vertices || !edge_free(from, to)) return 0;
+        if (gain < 1e-3f * length || size_ + 2 > max_size_ || !edge_free(from, to)) return 0;
         replace(first + 1, last + 1, from, to);
         return gain;
     }
 
     // Cuts each corner at the same fraction of both edges, the largest that is free.
-    void cut_corners() {
-        for (int i = 1; i + 1 < size_ && size_ < max_vertices; ++i) {
+    void cut_corners(double end) {
+        for (int i = 1; i + 1 < size_ && size_ < max_size_ && steady_time() < end; ++i) {
             float *from = spare_, *to = spare_ + dim_;
             for (float part = 0.5f; part > 0.1f; part *= 0.5f) {
                 interpolate(vertex(i), vertex(i - 1), part, from);
@@ -130,8 +136,9 @@ class PathShortener {
     int dim_;
     float step_, resolution_;
     std::uint64_t random_;
-    float *path_, *spare_;
-    int size_ = 0;
+    float* path_;
+    int size_, max_size_;
+    float* spare_;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET
