@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -60,7 +61,13 @@ def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
 
 def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
     """Return pairs of names in a form that can be compared."""
-    pairs = frozenset(frozenset(pair) for pair in allowed or ())
+    if isinstance(allowed, frozenset) and all(type(pair) is frozenset for pair in allowed):
+        return _checked(allowed)
+    return _checked(frozenset(frozenset(pair) for pair in allowed or ()))
+
+
+@lru_cache(maxsize=64)
+def _checked(pairs: Pairs) -> Pairs:
     for pair in pairs:
         if not 1 <= len(pair) <= 2 or not all(isinstance(name, str) for name in pair):
             raise InputError(f"allowed must contain pairs of names of links or objects, got {tuple(pair)}")
@@ -240,6 +247,8 @@ def _may_touch(owners: Sequence[str], groups: Sequence[str], allowed: Pairs) -> 
     if allowed:
         rows, columns = {name: i for i, name in enumerate(owners)}, {name: i for i, name in enumerate(groups)}
         for pair in allowed:
+            if pair.isdisjoint(rows):
+                continue
             for a, b in ((tuple(pair) * 2)[:2], (tuple(pair) * 2)[1::-1]):
                 if a in rows and b in columns:
                     table[rows[a], columns[b]] = True
