@@ -148,7 +148,11 @@ class _Problem:
             return self.result("out_of_reach", goals.reason)
         found = self.on_spheres(goals.q, settings, end, seed)
         if found is None or (found.path is None and not found.interrupted):
+            earlier = found
             found = self.on_exact_shapes(goals.q, settings, end, seed) or found
+            if found is not None:
+                found.planning_time = time.perf_counter() - (end - time_budget)
+                found.iterations += earlier.iterations if earlier is not None and earlier is not found else 0
         if found is None:
             return self.unreached_goal(goals.q)
         if found.interrupted:
@@ -178,7 +182,10 @@ class _Problem:
             query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
             left = max(end - time.perf_counter(), 0.0)
             found = search(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
-            if found.path is None or self.verified(found.path, settings):
+            if found.path is None:
+                return found
+            found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
+            if self.verified(found.path, settings):
                 return found
         raise AssertionError("unreachable")
 
@@ -211,7 +218,7 @@ class _Problem:
         inner = start.free[self.columns], np.array([goal.free[self.columns] for goal in goals])
         found = search(self.query, settings, inner, self.sampling_bounds(inner), seconds, seed)
         if found.path is not None:
-            goal = goals[int(np.argmin(np.linalg.norm(inner[1] - found.path[-1], axis=1)))]
+            goal = goals[_nearest(inner[1], found.path[-1])]
             found.path[0], found.path[-1] = inner[0], goal.free[self.columns]
             before = [start.q[self.columns]] if start.q is not start.free else []
             after = [goal.q[self.columns]] if goal.q is not goal.free else []
@@ -252,3 +259,8 @@ def _require_limits(robot: Robot, joints: tuple[JointInfo, ...], what: str, q: A
             raise InputError(
                 f"{what}: joint {joint.name} is at {q[i]:.6g}, outside of its limits {low:.6g} to {high:.6g}"
             )
+
+
+def _nearest(goals: Array, q: Array) -> int:
+    """Return the index of the goal (n, dofs) nearest to q; the search works in float32."""
+    return int(np.argmin(np.linalg.norm(goals - q, axis=1)))

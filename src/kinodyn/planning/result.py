@@ -33,7 +33,7 @@ class Plan:
     world : WorldSnapshot
         The world in which it was planned.
     planning_time, simplification_time : float
-        [s]
+        Of the search, failed attempts included, and of shortening the path [s].
     iterations : int
         Samples of the planner.
     """
