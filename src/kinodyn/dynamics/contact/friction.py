@@ -49,7 +49,7 @@ def axes(normal: ArrayLike = UP) -> Array:
 
 
 def margin(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Array:
-    """Compute the distance of forces to the surface of the friction cone |f_tangential| <= friction * f_normal.
+    """Compute the distance of forces to the surface of the friction cone ``|f_t| <= friction * f_n``.
 
     Parameters
     ----------
