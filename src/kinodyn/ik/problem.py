@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.ik.free import FreeSolutions
 from kinodyn.ik.optimise import optimise
 from kinodyn.ik.poses import target_poses
-from kinodyn.ik.result import SOLVED, Attempt, IKResult, joined
+from kinodyn.ik.result import CONVERGED, SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.space import INFINITE_LIMIT, LIMIT_TOLERANCE, space_of
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
@@ -75,6 +76,8 @@ class Problem:
         self.poses = {frame: target_poses(T, f"target of {frame!r}") for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
         self.deadline = np.inf
+        self.free: FreeSolutions | None = None  # which solutions count, by default all
+        self.targets: NDArray[np.intp] | None = None  # indices of the rows in the whole problem, None for all
 
     def flatten(self, start: Array) -> tuple[tuple[int, ...], Array]:
         """Broadcast targets and starts (..., nq) to a common batch; return its shape and the starts as rows (n, nq)."""
@@ -94,6 +97,16 @@ class Problem:
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__)
         result.rows = {frame: T[rows] for frame, T in self.rows.items()}
+        if self.free is not None:
+            result.targets = rows if self.targets is None else self.targets[rows]
+        return result
+
+    def without_collisions(self) -> Problem:
+        """Return the problem in which every solution counts."""
+        if self.free is None:
+            return self
+        result = object.__new__(Problem)
+        result.__dict__.update(self.__dict__, free=None)
         return result
 
     def out_of_time(self) -> bool:
@@ -158,9 +171,16 @@ class Problem:
             found = _core.ik(self.robot, start, lower, upper, settings, self._targets(), self.space.dofs)
         return self._verified(*found, lower, upper)
 
+    def verify(self, q: Array, steps: Array, limits: bool) -> Attempt:
+        """Return configurations (n, nq) as an attempt."""
+        return self._verified(q, steps, np.full(len(q), CONVERGED, dtype=float), *self.limits(limits))
+
     def _verified(self, q: Array, steps: Array, termination: Array, lower: Array, upper: Array) -> Attempt:
         found = _core.ik_residual(self.robot, q, lower, upper, _tolerances(self.tolerance), self._targets())
-        return Attempt(q, found.success > 0, found.error, found.cost, steps, termination, found.poses)
+        attempt = Attempt(q, found.success > 0, found.error, found.cost, steps, termination, found.poses)
+        if self.free is not None:
+            self.free.exclude_touching(attempt, np.arange(len(q)) if self.targets is None else self.targets)
+        return attempt
 
     def _targets(self) -> dict[str, tuple[Array, Array]]:
         return {frame: (T, self.weights[frame]) for frame, T in self.rows.items()}

@@ -23,8 +23,9 @@ class IKResult:
         All residuals are within the tolerance, by forward kinematics, and the joints that may move within limits.
     status : (...) str array
         "solved"; "limits": a solution exists only beyond joint limits; "singular": the target would need motion along
-        a direction that is singular there; "unreachable": every start stalled before the target; "budget": iterations,
-        restarts or time ran out, and a solution may exist.
+        a direction that is singular there; "unreachable": every start stalled before the target; "collision": every
+        solution found collides, q with the pair in `colliding`; "budget": iterations, restarts or time ran out, and a
+        solution may exist.
     residual : (..., 2) array
         Largest distance [m] and angle [rad] from a target, over the frames, in directions of positive weight.
     active_limits : (..., nq) bool array
@@ -33,6 +34,11 @@ class IKResult:
         Iterations of the start that led to q.
     T_reached : dict of str to (..., 4, 4) array
         Pose of each frame at q: for an unreachable target, the nearest pose found.
+    colliding : (..., 2) str array or None
+        Names of the two parts that collide deepest where the status is "collision", empty elsewhere; None unless
+        collisions were checked.
+    depth : (...) array or None
+        Of that collision [m]; 0 elsewhere, NaN if coal is not installed.
     """
 
     q: Array
@@ -42,6 +48,8 @@ class IKResult:
     active_limits: NDArray[np.bool_]
     iterations: Array
     T_reached: dict[str, Array]
+    colliding: NDArray[np.str_] | None = None
+    depth: Array | None = None
 
 
 @dataclass
@@ -53,7 +61,7 @@ class Attempt:
     residual: Array
     cost: Array  # sum of weighted squares, the objective
     steps: Array
-    termination: Array  # CONVERGED, STALLED, OUT_OF_ITERATIONS or SINGULAR
+    termination: Array  # CONVERGED, STALLED, OUT_OF_ITERATIONS, SINGULAR or COLLIDING
     poses: Array  # (n, frames, 4, 4)
 
     def all_solved(self) -> bool:
@@ -88,8 +96,8 @@ def joined(parts: list[Attempt]) -> Attempt:
     return Attempt(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Attempt)))
 
 
-# how an attempt terminated, as numbered by the core
-CONVERGED, STALLED, OUT_OF_ITERATIONS, SINGULAR = range(4)
+# how an attempt terminated, as numbered by the core; COLLIDING: it reached its target, but collides there
+CONVERGED, STALLED, OUT_OF_ITERATIONS, SINGULAR, COLLIDING = range(5)
 
 STATUS = "<U11"  # as long as "unreachable"
 SOLVED = np.array("solved", dtype=STATUS)

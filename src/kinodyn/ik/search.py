@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.ik.free import Collision
 from kinodyn.ik.problem import BEST_EFFORT, METHODS, Method, Problem
-from kinodyn.ik.result import OUT_OF_ITERATIONS, SINGULAR, STATUS, Attempt
+from kinodyn.ik.result import COLLIDING, OUT_OF_ITERATIONS, SINGULAR, STATUS, Attempt
 from kinodyn.ik.starts import QuasiRandomStarts
 from kinodyn.model.robot import Robot
 
@@ -49,7 +50,7 @@ def search(
         count = min(max(1, min(together, MAX_BATCH // len(unsolved))), restarts - tried)
         rows = np.repeat(unsolved, count)
         some, begin = problem.part(rows), points.draw(start[rows])
-        unlimited = some.attempt(method, begin, False) if detour else None
+        unlimited = some.without_collisions().attempt(method, begin, False) if detour else None
         if unlimited:
             begin = problem.space.wrapped(unlimited.q)
         found = some.attempt(method, begin, limits)
@@ -64,6 +65,7 @@ def search(
 def best_effort(problem: Problem, best: Attempt, start: Array, limits: bool, seed: int) -> None:
     """Descend without damping to the nearest configuration of each unsolved target, from its best and other starts."""
     points, failed = QuasiRandomStarts(problem.space, seed), best.failures()
+    failed = failed[best.termination[failed] != COLLIDING]
     for some in range(0, len(failed), MAX_BATCH):
         if problem.out_of_time():
             return
@@ -89,6 +91,22 @@ def keep_better(robot: Robot, best: Attempt, found: Attempt, targets: NDArray[np
     best.put(targets[better], found.pick(chosen[better]))
 
 
+def decide_collisions(problem: Problem, best: Attempt, start: Array, limits: bool) -> dict[int, Collision]:
+    """Take solutions that exact shapes call free though spheres touch; return what collides at the other targets."""
+    found: dict[int, Collision] = {}
+    if problem.free is None:
+        return found
+    for target in best.failures()[best.termination[best.failures()] == COLLIDING]:
+        q, collision = problem.free.decide(int(target), start[target])
+        rows = np.array([target])
+        decided = problem.part(rows).without_collisions().verify(q[None], best.steps[rows], limits)
+        if collision is not None:
+            found[int(target)] = collision
+            decided.success[:], decided.termination[:] = False, COLLIDING
+        best.put(rows, decided)
+    return found
+
+
 def status_of(
     problem: Problem, best: Attempt, start: Array, limits: bool, seed: int, thorough: bool
 ) -> NDArray[np.str_]:
@@ -105,10 +123,12 @@ def status_of(
     termination = best.termination[failed]
     status[failed] = np.where(termination == OUT_OF_ITERATIONS, "budget", "unreachable")
     status[failed[termination == SINGULAR]] = "singular"
+    status[failed[termination == COLLIDING]] = "collision"
+    problem, failed = problem.without_collisions(), failed[termination != COLLIDING]
     close = failed[best.residual[failed].max(axis=-1) < NEAR_SINGULAR]
     if len(close):
         status[close[_is_singular(problem.jacobian(best.q[close], problem.space.dofs))]] = "singular"
-    if not thorough and not problem.out_of_time():
+    if not thorough and len(failed) and not problem.out_of_time():
         second = search(problem.part(failed), METHODS["lm"], start[failed], 4 * MAX_STARTS, limits, seed + 1)
         missed = failed[second.success]
         status[missed] = np.where(best.termination[missed] == SINGULAR, "singular", "budget")
@@ -117,7 +137,7 @@ def status_of(
         beyond = search(problem.part(failed), METHODS["lm"], start[failed], MAX_STARTS, False, seed)
         status[failed[beyond.success]] = "limits"
     if problem.out_of_time():
-        status[best.failures()] = "budget"
+        status[(status != "solved") & (status != "collision")] = "budget"
     return status
 
 

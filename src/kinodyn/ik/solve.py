@@ -5,7 +5,7 @@ The core iterates (`cpp/kernels/ik.cpp`); a kernel of its own verifies the resul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Literal
@@ -13,11 +13,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
 from kinodyn.errors import InputError, UnknownNameError
+from kinodyn.ik.free import Collision, FreeSolutions
 from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
 from kinodyn.ik.result import Attempt, IKResult
-from kinodyn.ik.search import MAX_STARTS, best_effort, search, status_of
+from kinodyn.ik.search import MAX_STARTS, best_effort, decide_collisions, search, status_of
 from kinodyn.ik.starts import initial_start, parallel_starts
 from kinodyn.model.robot import Robot
 
@@ -41,6 +44,9 @@ def solve(
     prefer: Prefer = None,
     posture: ArrayLike | None = None,
     seed: int = 0,
+    world: World | WorldSnapshot | None = None,
+    collision: bool | None = None,
+    allowed: Iterable[Iterable[str]] | None = None,
 ) -> IKResult:
     """Find configurations that bring frames to their target poses.
 
@@ -83,6 +89,14 @@ def solve(
         For `prefer="posture"`.
     seed : int
         Of the sequence of starts.
+    world : World or WorldSnapshot, optional
+        Obstacles and attached objects.
+    collision : bool, optional
+        Whether a solution must be free of collision, with the robot itself and with the world; by default if a world is
+        given. Spheres that cover the robot decide first; where they touch at every solution found, its exact shapes do,
+        if coal is installed.
+    allowed : pairs of names, optional
+        Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
 
     Returns
     -------
@@ -125,21 +139,36 @@ def solve(
     problem = Problem(robot, targets, weights, position_only, tolerance, joints)
     if time_limit is not None:
         problem.deadline = begin + time_limit
+    if collision or (collision is None and world is not None):
+        problem.free = FreeSolutions(robot, world, allowed)
     batch, start = problem.flatten(initial_start(robot, problem.space, q0))
     cost = None if prefer is None and posture is None else cost_of(problem, prefer, posture, start, batch)
     failed = None
     if batch == () and cost is None and chosen.code >= 0 and restarts:
         found = problem.attempt_alone(chosen, parallel_starts(problem.space, start, restarts, seed), limits)
-        if isinstance(found, IKResult):
+        if isinstance(found, Attempt):
+            failed = found
+        elif problem.free is None:
             return found
-        failed = found
+        elif problem.free.query(found.q).free(found.q):
+            return _with_collisions(found, {})
     best = search(problem, chosen, start, restarts, limits, seed, failed)
     if method == "auto" and not best.all_solved():
         best_effort(problem, best, start, limits, seed)
+    colliding = decide_collisions(problem, best, start, limits)
     thorough = chosen == METHODS["auto"] and restarts >= MAX_STARTS
     if cost is not None:
         improve(problem, best, start, cost, restarts=restarts, limits=limits, seed=seed)
-    return _result(problem, best, status_of(problem, best, start, limits, seed, thorough), batch)
+    result = _result(problem, best, status_of(problem, best, start, limits, seed, thorough), batch)
+    return result if problem.free is None else _with_collisions(result, colliding)
+
+
+def _with_collisions(result: IKResult, colliding: Mapping[int, Collision]) -> IKResult:
+    """Add the pairs that collide, by target."""
+    batch = result.success.shape
+    pairs = np.array([colliding[k].pair if k in colliding else ("", "") for k in range(result.success.size)], dtype=str)
+    depths = np.array([colliding[k].depth if k in colliding else 0.0 for k in range(result.success.size)])
+    return replace(result, colliding=pairs.reshape(*batch, 2), depth=depths.reshape(batch))
 
 
 def _result(problem: Problem, best: Attempt, status: NDArray[np.str_], batch: tuple[int, ...]) -> IKResult:

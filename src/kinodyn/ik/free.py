@@ -1,0 +1,95 @@
+"""Solutions of inverse kinematics that are free of collision: spheres decide first, exact shapes where they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.collision import exact
+from kinodyn.collision.exact_checks import ExactChecks
+from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
+from kinodyn.ik.result import COLLIDING, Attempt
+from kinodyn.model.robot import Robot
+
+EXACT_CANDIDATES = 8  # solutions of a target whose spheres touch something and whose exact shapes are checked
+SAME = 1e-3  # [rad or m] candidates nearer to each other count as one
+
+
+class Collision(NamedTuple):
+    """The pair that collides deepest at a configuration; the depth [m] is NaN without coal."""
+
+    pair: tuple[str, str]
+    depth: float
+
+
+class FreeSolutions:
+    """Tells which solutions are free, and remembers those whose spheres touch something.
+
+    Parameters
+    ----------
+    robot
+    world
+        Obstacles and attached objects.
+    allowed
+        Pairs that may touch, beyond those of the robot.
+    """
+
+    def __init__(
+        self, robot: Robot, world: World | WorldSnapshot | None, allowed: Iterable[Iterable[str]] | None
+    ) -> None:
+        self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
+        self._touching: dict[int, list[Array]] = {}
+
+    def query(self, q: Array) -> Query:
+        """Return the query for configurations (..., nq); a floating base may be anywhere."""
+        return Query(self.robot, self.snapshot, self.allowed, bounds=range_of(self.robot, q))
+
+    def exclude_touching(self, attempt: Attempt, targets: NDArray[np.intp]) -> None:
+        """Mark solutions whose spheres touch something as not successful; `targets` (n,) are those of the rows."""
+        rows = attempt.success.nonzero()[0]
+        if len(rows) == 0:
+            return
+        q = attempt.q[rows]
+        touching = rows[~self.query(q).free(q)]
+        attempt.success[touching] = False
+        attempt.termination[touching] = COLLIDING
+        for row in touching:
+            self._remember(int(targets[row]), attempt.q[row])
+
+    def _remember(self, target: int, q: Array) -> None:
+        known = self._touching.setdefault(target, [])
+        if len(known) < EXACT_CANDIDATES and all(np.abs(q - other).max() > SAME for other in known):
+            known.append(q.copy())
+
+    def decide(self, target: int, start: Array) -> tuple[Array, Collision | None]:
+        """Return the solution of a target that is free by its exact shapes, the nearest to `start` (nq,).
+
+        Where there is none, or without coal: the one that collides least, and what collides there.
+        """
+        candidates = np.array(self._touching[target])
+        order = np.linalg.norm(self.robot.difference(start, candidates), axis=1).argsort()
+        found: list[tuple[Array, Collision]] = []
+        for q in candidates[order]:
+            collision = self._collision(q)
+            if collision is None:
+                return q, None
+            found.append((q, collision))
+            if np.isnan(collision.depth):
+                break
+        return min(found, key=lambda one: one[1].depth)
+
+    def _collision(self, q: Array) -> Collision | None:
+        query = self.query(q)
+        if not exact.is_available():
+            return Collision(query.touching(q)[0], np.nan)
+        depths = ExactChecks(query, self.allowed).colliding(q)
+        if not depths:
+            return None
+        pair = max(depths, key=lambda one: depths[one])
+        return Collision(pair, depths[pair])
