@@ -30,10 +30,10 @@ def with_object(**fields: Any) -> moveit.Scene:
 def test_a_bomb_of_aliases_is_refused_quickly() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 12)]
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(kd.InputError, match="aliases included"):
         scene("\n".join(lines))
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 def test_deep_nesting_is_refused() -> None:

@@ -85,13 +85,15 @@ def test_joints_without_limits_take_the_short_way() -> None:
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_the_budget_is_kept_within_a_fifth_where_there_is_no_path(planner: str) -> None:
     def slow(q: np.ndarray) -> bool:
-        time.sleep(0.0005)
+        end = time.thread_time() + 0.0005
+        while time.thread_time() < end:
+            pass
         return abs(q[0]) > 0.2
 
-    began = time.perf_counter()
+    began = time.process_time()  # of this process alone: other work may run on the machine
     path = plan(planner, free=slow, motion_free=lambda q0, q1: q0[0] * q1[0] > 0, time_budget=0.5)
     assert path is None
-    assert time.perf_counter() - began < 0.6
+    assert time.process_time() - began < 0.6
 
 
 @pytest.mark.parametrize("planner", FIRST_PATH)
@@ -116,10 +118,10 @@ def test_an_exception_stops_planning(planner: str, error: type[BaseException]) -
     def motion_breaks(q0: np.ndarray, q1: np.ndarray) -> bool:
         return breaks(q0) and q0[0] * q1[0] > 0
 
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(error):
         plan(planner, free=breaks, motion_free=motion_breaks, time_budget=30.0)
-    assert time.perf_counter() - began < 5.0
+    assert time.process_time() - began < 5.0
 
 
 def test_nothing_leaks_after_paths_and_exceptions() -> None:
