@@ -88,7 +88,7 @@ def _checked(joints: str | Sequence[str]) -> str | tuple[str, ...]:
 def _make(robot: Robot, frames: tuple[str, ...], joints: Joints) -> SearchSpace:
     chosen = [joint for joint in robot.joints if joint.mimic is None]
     if joints is not None:
-        names = set(_resolved(robot, joints))
+        names = set(named_joints(robot, joints))
         chosen = [joint for joint in chosen if joint.name in names]
     carrying = _carrying(robot, frames)
     moving = [joint for joint in chosen if joint.name in carrying]
@@ -140,7 +140,7 @@ def _periodic(robot: Robot, joints: list[JointInfo]) -> list[JointInfo]:
     return [joint for joint in joints if joint.kind in ("revolute", "continuous") and joint.name not in followed]
 
 
-def _resolved(robot: Robot, joints: str | tuple[str, ...]) -> Iterator[str]:
+def named_joints(robot: Robot, joints: str | tuple[str, ...]) -> Iterator[str]:
     """Name the joints with coordinates of their own that `joints` stands for.
 
     Where a joint and a chain have the same name, a text alone is the chain, one among several the joint.

@@ -2,10 +2,11 @@
 
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
+from kinodyn.planning.regions import PoseRegion, grasp_poses
 from kinodyn.planning.result import Plan
 from kinodyn.planning.settings import PlannerSettings
 
-__all__ = ["Plan", "PlannerSettings", "ompl_planners", "plan", "plan_with_ompl"]
+__all__ = ["Plan", "PlannerSettings", "PoseRegion", "grasp_poses", "ompl_planners", "plan", "plan_with_ompl"]
 
 
 def __dir__() -> list[str]:

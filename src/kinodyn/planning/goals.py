@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from numbers import Real
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import as_pose, numbers
-from kinodyn.errors import InputError
-from kinodyn.ik.solve import solve
+from kinodyn.checks import numbers
+from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
+from kinodyn.planning.groups import column_names, group_columns
+from kinodyn.planning.pose_goals import IsFree, pose_configurations
+from kinodyn.planning.regions import PoseRegion
 
-Goal = str | ArrayLike | Mapping[str, ArrayLike]
+Goal = str | ArrayLike | Mapping[str, ArrayLike | PoseRegion]
 
-STARTS = 32  # of inverse kinematics for each pose
+LIMIT_TOLERANCE = 1e-6  # [rad or m]
 DISTINCT = 1e-3  # [rad or m] configurations nearer to each other count as one
 
 
@@ -28,7 +31,15 @@ class Goals(NamedTuple):
     reason: str = ""
 
 
-def goal_configurations(robot: Robot, goal: Goal, start: Array, joints: Sequence[JointInfo]) -> Goals:
+def goal_configurations(
+    robot: Robot,
+    goal: Goal,
+    start: Array,
+    joints: Sequence[JointInfo],
+    is_free: IsFree | None = None,
+    end: float = np.inf,
+    seed: int = 0,
+) -> Goals:
     """Return configurations that reach a goal.
 
     Parameters
@@ -40,63 +51,87 @@ def goal_configurations(robot: Robot, goal: Goal, start: Array, joints: Sequence
         Position of the joints that do not move.
     joints
         Those that move.
+    is_free
+        Tells which configurations (n, nq) are free; inverse kinematics searches until some are.
+    end
+        When to stop searching, by `time.perf_counter` [s].
+    seed
+        Of the search.
     """
+    if isinstance(goal, Mapping) and goal and not all(isinstance(value, Real) for value in goal.values()):
+        q, reason = pose_configurations(robot, goal, start, joints, is_free, end, seed)
+        if reason:
+            return Goals(q, reason)
+        q = _nearest_turns(robot, q, start, joints)
+        return Goals(_distinct(q[np.argsort(np.linalg.norm(q - start, axis=1))]))
+    q = _given(robot, goal, start)
+    columns = group_columns(joints)
+    goals = np.tile(start, (len(q), 1))
+    goals[:, columns] = q[:, columns]
+    return _within_limits(robot, _nearest_turns(robot, goals, start, joints), joints)
+
+
+def _given(robot: Robot, goal: Goal, start: Array) -> Array:
+    """Return the configurations (n, nq) of a goal that names or lists them; joints that it does not mention stay."""
+    if isinstance(goal, str):
+        robot.configuration(goal)  # it must exist
+        return _filled(robot, start, robot.description.configurations[goal])
     if isinstance(goal, Mapping):
-        return _from_poses(robot, goal, start, joints)
-    q = robot.configuration(goal) if isinstance(goal, str) else numbers("goal", goal, robot.nq)
-    if q.ndim > 2:
+        if not goal:
+            raise InputError("goal is empty; give poses by frame: {'frame': T}, or positions by joint: {'joint': q}")
+        own = {joint.name: joint for joint in robot.joints if joint.mimic is None}
+        for name in goal:
+            if name not in own:
+                raise unknown_name("joint", name, own)
+        values = {name: numbers(f"goal of {name}", cast(ArrayLike, value)).reshape(1) for name, value in goal.items()}
+        return _filled(robot, start, values)
+    if isinstance(goal, Sequence) and goal and all(isinstance(name, str) for name in goal):
+        return np.concatenate([_given(robot, name, start) for name in goal])
+    if isinstance(goal, PoseRegion):
+        raise InputError("goal is a PoseRegion without a frame; give {'frame': region}")
+    q = numbers("goal", goal, robot.nq)
+    if q.ndim > 2 or not len(q):
         raise InputError(f"goal has shape {q.shape}; give a configuration ({robot.nq},) or several (n, {robot.nq})")
-    columns = [joint.q.start for joint in joints]
-    goals = np.tile(start, (len(np.atleast_2d(q)), 1))
-    goals[:, columns] = np.atleast_2d(q)[:, columns]
-    return _within_limits(robot, _nearest_turns(robot, goals, start, columns), joints)
+    return np.atleast_2d(q)
+
+
+def _filled(robot: Robot, start: Array, positions: Mapping[str, ArrayLike]) -> Array:
+    q: Array = start.copy()
+    for joint in robot.joints:
+        if joint.mimic is None and joint.name in positions:
+            values = np.asarray(positions[joint.name], dtype=float)
+            if values.shape != (joint.q.stop - joint.q.start,):
+                raise InputError(
+                    f"goal of joint {joint.name} needs {joint.q.stop - joint.q.start} numbers, got {values.size}"
+                )
+            q[joint.q] = values
+    return np.atleast_2d(q)
 
 
 def _within_limits(robot: Robot, goals: Array, joints: Sequence[JointInfo]) -> Goals:
-    columns = np.array([joint.q.start for joint in joints])
+    columns = group_columns(joints)
     low, high = robot.limits.lower[columns], robot.limits.upper[columns]
     values = goals[:, columns]
     beyond = np.maximum(low - values, values - high)
-    inside = (beyond <= 1e-6).all(axis=1)
+    inside = (beyond <= LIMIT_TOLERANCE).all(axis=1)
     if inside.any():
         return Goals(goals[inside])
     i = int(np.argmax(beyond[0]))
     where = f"{values[0, i]:.6g}, outside of its limits {low[i]:.6g} to {high[i]:.6g}"
-    return Goals(goals[:0], f"the goal has joint {joints[i].name} at {where}")
+    return Goals(goals[:0], f"the goal has joint {column_names(joints)[i]} at {where}")
 
 
-def _nearest_turns(robot: Robot, goals: Array, start: Array, columns: Sequence[int]) -> Array:
+def _nearest_turns(robot: Robot, goals: Array, start: Array, joints: Sequence[JointInfo]) -> Array:
     """Return the goals with joints that turn without limits moved by whole turns next to the start."""
-    endless = {joint.q.start for joint in robot.joints if joint.kind == "continuous" and joint.mimic is None}
-    turning = [i for i in columns if i in endless and not np.isfinite(robot.limits.upper[i])]
+    turning = [joint.q.stop - 1 for joint in joints if joint.kind in ("continuous", "planar")]
+    turning = [i for i in turning if not np.isfinite(robot.limits.upper[i])]
     goals[:, turning] -= 2 * np.pi * np.rint((goals[:, turning] - start[turning]) / (2 * np.pi))
     return goals
 
 
-def _from_poses(robot: Robot, goal: Mapping[str, ArrayLike], start: Array, joints: Sequence[JointInfo]) -> Goals:
-    if not goal:
-        raise InputError("goal is empty; give poses by frame: {'frame': T}")
-    poses = {frame: np.atleast_3d(as_pose(T, f"goal of {frame}")).reshape(-1, 4, 4) for frame, T in goal.items()}
-    columns = np.array([joint.q.start for joint in joints])
-    count = max(map(len, poses.values()))
-    starts = np.tile(start, (STARTS, count, 1))
-    low, high = robot.limits.lower[columns], robot.limits.upper[columns]
-    low, high = np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi)
-    rng = np.random.default_rng(0)
-    starts[1:][..., columns] = rng.uniform(low, high, (STARTS - 1, count, len(columns)))
-    found = solve(robot, poses, starts, restarts=0, joints=[joint.name for joint in joints])
-    q = found.q[found.success]
-    if not len(q):
-        best = found.residual.reshape(-1, 2)[np.argmin(found.residual.reshape(-1, 2).sum(axis=1))]
-        return Goals(q, f"no configuration reaches the goal: {1e3 * best[0]:.3g} mm and {best[1]:.3g} rad are left")
-    q = _nearest_turns(robot, q, start, columns.tolist())
-    q = q[np.argsort(np.linalg.norm(q - start, axis=1))]
-    return Goals(_distinct(q))
-
-
 def _distinct(q: Array) -> Array:
-    kept: list[Array] = []
-    for row in q:
-        if all(np.abs(row - other).max() > DISTINCT for other in kept):
-            kept.append(row)
-    return np.array(kept)
+    """Remove configurations that are near an earlier one in every coordinate."""
+    kept = np.ones(len(q), dtype=bool)
+    for i in range(1, len(q)):
+        kept[i] = not (np.abs(q[:i][kept[:i]] - q[i]).max(axis=1) < DISTINCT).any()
+    return q[kept]

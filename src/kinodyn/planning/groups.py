@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError
+from kinodyn.ik.space import named_joints
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
@@ -15,35 +16,39 @@ Group = str | Sequence[str] | None
 
 
 def group_joints(robot: Robot, group: Group) -> tuple[JointInfo, ...]:
-    """Return the joints of a group.
+    """Return the joints of a group, in the order of the robot.
 
     Parameters
     ----------
     robot
     group
-        Name of a chain of the robot (a group of its SRDF), names of joints, or None for all joints with one coordinate.
+        Name of a chain of the robot (a group of its SRDF) or of a joint, several such names, or None for all joints
+        but floating and ball joints. Joints that follow another one move with it.
     """
-    own = {joint.name: joint for joint in robot.joints if joint.mimic is None}
-    single = {name: joint for name, joint in own.items() if joint.q.stop - joint.q.start == 1}
+    own = [joint for joint in robot.joints if joint.mimic is None]
     if group is None:
-        chosen = list(single)
-    elif isinstance(group, str):
-        chains = robot.description.chains
-        if group not in chains:
-            raise unknown_name("group", group, chains)
-        chosen = [name for name in chains[group] if name in own]
+        chosen = [joint for joint in own if _is_vector(joint)]
+    elif isinstance(group, (str, Sequence)):
+        names = set(named_joints(robot, group if isinstance(group, str) else tuple(group)))
+        chosen = [joint for joint in own if joint.name in names]
     else:
-        chosen = list(group)
-    for name in chosen:
-        if name not in own:
-            raise unknown_name("joint", name, single)
-        if name not in single:
-            raise InputError(
-                f"joint {name} of the group is a {own[name].kind} joint; only joints with one coordinate move"
-            )
+        raise InputError(f"group is {group!r}; give the name of a chain, names of joints, or None for all joints")
+    for joint in chosen:
+        if not _is_vector(joint):
+            raise InputError(f"joint {joint.name} of the group is a {joint.kind} joint; plans do not move those")
     if not chosen:
         raise InputError(f"group {group!r} of {robot.name} has no joints that move")
-    return tuple(single[name] for name in dict.fromkeys(chosen))
+    return tuple(chosen)
+
+
+def group_columns(joints: Sequence[JointInfo]) -> NDArray[np.intp]:
+    """Return the coordinates of joints among q (nq,)."""
+    return np.array([i for joint in joints for i in range(joint.q.start, joint.q.stop)], dtype=np.intp)
+
+
+def column_names(joints: Sequence[JointInfo]) -> list[str]:
+    """Return the name of the joint of each coordinate."""
+    return [joint.name for joint in joints for _ in range(joint.q.start, joint.q.stop)]
 
 
 def moving_dofs(robot: Robot, joints: Sequence[JointInfo]) -> NDArray[np.bool_]:
@@ -52,3 +57,8 @@ def moving_dofs(robot: Robot, joints: Sequence[JointInfo]) -> NDArray[np.bool_]:
     for joint in joints:
         moves[joint.v] = True
     return moves
+
+
+def _is_vector(joint: JointInfo) -> bool:
+    """Tell whether the coordinates of a joint are those of a vector space; quaternions are not."""
+    return joint.kind not in ("floating", "ball")

@@ -24,7 +24,7 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.escape import escape
 from kinodyn.planning.goals import Goal, goal_configurations
-from kinodyn.planning.groups import Group, group_joints, moving_dofs
+from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, moving_dofs
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.search import Found, search
 from kinodyn.planning.settings import PlannerSettings
@@ -55,12 +55,15 @@ def plan(
     start : (nq,)
         Where the motion starts.
     goal
-        Configuration (nq,), several of them (n, nq), the name of a configuration of the robot, or poses of frames
-        {"frame": T (4, 4)}; several poses (n, 4, 4) of a frame are alternatives.
+        Configuration (nq,), several of them (n, nq), the name of a configuration of the robot or several names,
+        positions by joint {"joint": q}, or poses by frame {"frame": T (4, 4)}, all frames at once. Several poses
+        (..., 4, 4) of a frame, such as `grasp_poses`, are alternatives; a `PoseRegion` contains any number of them.
+        Joints that a goal does not mention stay.
     world
         Obstacles and attached objects.
     group
-        Joints that move: the name of a chain of the robot, or names of joints; all by default. The others stay.
+        Joints that move: the name of a chain of the robot (a group of its SRDF), names of chains or joints; by default
+        all but floating and ball joints. The others stay; joints that follow one that moves follow it.
     time_budget
         For all of it [s].
     seed
@@ -122,9 +125,9 @@ class _Problem:
         if self.start.shape != (robot.nq,):
             raise InputError(f"start has shape {self.start.shape}; give one configuration ({robot.nq},)")
         self.joints = group_joints(robot, group)
-        self.columns = np.array([joint.q.start for joint in self.joints])
         _require_limits(robot, self.joints, "start", self.start)
         self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))
+        self.columns = np.array(self.query.core.moving_q)
         self.full_query = Query(robot, self.snapshot, self.allowed)  # parts that do not move are checked too
 
     def result(self, status: Status, message: str, found: Found | None = None) -> Plan:
@@ -143,7 +146,7 @@ class _Problem:
         colliding = self.colliding(self.start)
         if colliding:
             return self.result("start_in_collision", f"the start collides: {colliding}")
-        goals = goal_configurations(self.robot, goal, self.start, self.joints)
+        goals = goal_configurations(self.robot, goal, self.start, self.joints, self.query.free, end, seed)
         if goals.reason:
             return self.result("out_of_reach", goals.reason)
         found = self.on_spheres(goals.q, settings, end, seed)
@@ -253,12 +256,10 @@ def _listed(parts: list[str]) -> str:
 
 
 def _require_limits(robot: Robot, joints: tuple[JointInfo, ...], what: str, q: Array) -> None:
-    for joint in joints:
-        i, low, high = joint.q.start, robot.limits.lower[joint.q.start], robot.limits.upper[joint.q.start]
+    for name, i in zip(column_names(joints), group_columns(joints), strict=True):
+        low, high = robot.limits.lower[i], robot.limits.upper[i]
         if not low - LIMIT_TOLERANCE <= q[i] <= high + LIMIT_TOLERANCE:
-            raise InputError(
-                f"{what}: joint {joint.name} is at {q[i]:.6g}, outside of its limits {low:.6g} to {high:.6g}"
-            )
+            raise InputError(f"{what}: joint {name} is at {q[i]:.6g}, outside of its limits {low:.6g} to {high:.6g}")
 
 
 def _nearest(goals: Array, q: Array) -> int:

@@ -1,0 +1,139 @@
+"""Configurations for goals that are poses of frames: batches of inverse kinematics, until some are free."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.ik.problem import METHODS, Problem
+from kinodyn.ik.result import Attempt, joined
+from kinodyn.ik.solve import solve
+from kinodyn.ik.starts import QuasiRandomStarts
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
+from kinodyn.planning.regions import PoseRegion, draw
+
+IsFree = Callable[[Array], NDArray[np.bool_]]
+
+FIRST_ROUND, MAX_ROUND = 32, 512  # attempts of inverse kinematics at once: few at first, then more
+MIN_ATTEMPTS, ATTEMPTS_PER_POSE = 1024, 8  # before the search for free configurations is given up
+ENOUGH = 4  # free configurations that end the search
+MAX_CONFIGURATIONS = 64
+TOLERANCE = 1e-6  # [m, rad] of inverse kinematics
+THOROUGH = 16  # poses for which the search is thorough, where no configuration reaches any
+
+
+def pose_configurations(
+    robot: Robot,
+    goal: Mapping[str, ArrayLike | PoseRegion],
+    start: Array,
+    joints: Sequence[JointInfo],
+    is_free: IsFree | None,
+    end: float,
+    seed: int,
+) -> tuple[Array, str]:
+    """Return configurations (n, nq) that reach poses, free ones if there are any, and the reason if there are none.
+
+    Parameters
+    ----------
+    robot
+    goal
+        Poses (..., 4, 4) or regions by frame. Alternatives of several frames belong together one by one.
+    start : (nq,)
+        The first start of the search, and the position of joints that do not move.
+    joints
+        Those that move.
+    is_free
+        Tells which configurations (n, nq) are free; None if it does not matter.
+    end
+        When to stop, by `time.perf_counter` [s].
+    seed
+        Of the random numbers.
+    """
+    regions = {frame: T if isinstance(T, PoseRegion) else _exact(frame, T) for frame, T in goal.items()}
+    _require_pairs(regions)
+    names = tuple(joint.name for joint in joints)
+    rng, found, free, done = np.random.default_rng(seed), list[Attempt](), 0, 0
+    alternatives = max(region.pose.size // 16 for region in regions.values())
+    count = min(max(FIRST_ROUND, alternatives), MAX_ROUND)
+    while free < ENOUGH and done < max(MIN_ATTEMPTS, ATTEMPTS_PER_POSE * alternatives):
+        if done and time.perf_counter() > end:
+            break
+        targets = {frame: draw(region, np.arange(done, done + count), rng) for frame, region in regions.items()}
+        found.append(_attempt(robot, targets, start, names, rng, detour=len(found) % 2 == 1))
+        q = found[-1].q[found[-1].success]
+        free += int(np.count_nonzero(is_free(q))) if is_free is not None and len(q) else len(q)
+        done, count = done + count, min(2 * count, MAX_ROUND)
+    every = joined(found)
+    if not every.success.any():
+        return _nearest(robot, regions, every, names, end)
+    q = every.q[every.success]
+    if free:
+        q = q[is_free(q)] if is_free is not None else q
+    return q[:MAX_CONFIGURATIONS], ""
+
+
+def _attempt(
+    robot: Robot,
+    targets: Mapping[str, Array],
+    start: Array,
+    joints: tuple[str, ...],
+    rng: np.random.Generator,
+    detour: bool,
+) -> Attempt:
+    """Solve for poses (n, 4, 4) of each frame, from one start each, the first of them `start` (nq,).
+
+    Solutions in a corner of the limits have a larger basin of attraction beyond them: by a detour, the solver ignores
+    the limits first.
+    """
+    problem = Problem(robot, cast(Mapping[str, ArrayLike], targets), None, False, TOLERANCE, joints)
+    count = len(next(iter(targets.values())))
+    starts = QuasiRandomStarts(problem.space, int(rng.integers(2**31))).draw(np.tile(start, (count, 1)))
+    starts[0] = start
+    _, rows = problem.flatten(starts)
+    if detour:
+        rows = problem.space.wrapped(problem.attempt(METHODS["lm"], rows, False).q)
+    return problem.attempt(METHODS["lm"], rows, True)
+
+
+def _nearest(
+    robot: Robot, regions: Mapping[str, PoseRegion], every: Attempt, joints: tuple[str, ...], end: float
+) -> tuple[Array, str]:
+    """Search thoroughly from the nearest configurations found; return solutions, or how far the goal is."""
+    nearest = int(every.cost.argmin())
+    residual, left = every.residual[nearest], end - time.perf_counter()
+    if left > 0:
+        rng, rows = np.random.default_rng(0), np.arange(THOROUGH)
+        targets = {frame: draw(region, rows, rng) for frame, region in regions.items()}
+        found = solve(
+            robot,
+            cast(Mapping[str, ArrayLike], targets),
+            every.q[nearest],
+            joints=joints,
+            time_limit=left if np.isfinite(left) else None,
+        )
+        if found.success.any():
+            return found.q[found.success], ""
+        best = found.residual[found.residual.sum(axis=-1).argmin()]
+        residual = best if best.sum() < residual.sum() else residual
+    reason = f"no configuration reaches the goal: {1e3 * residual[0]:.3g} mm and {residual[1]:.3g} rad are left"
+    return every.q[:0], reason
+
+
+def _exact(frame: str, T: ArrayLike) -> PoseRegion:
+    try:
+        return PoseRegion(cast(Array, T))
+    except InputError as cause:
+        raise InputError(f"goal of {frame}: {cause}") from cause
+
+
+def _require_pairs(regions: Mapping[str, PoseRegion]) -> None:
+    counts = {frame: region.pose.size // 16 for frame, region in regions.items()}
+    if len(set(counts.values()) - {1}) > 1:
+        raise InputError(f"goal has different numbers of poses, {counts}; give as many for each frame, or one")
