@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from kinodyn.arrays import Array
+from kinodyn.collision.spheres import robot_spheres
 from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.gizmos import Gizmos
 from kinodyn.viewer.loop import Loop
 from kinodyn.viewer.overlays import Layers, main_frame
-from kinodyn.viewer.page import Page
+from kinodyn.viewer.page import AnyWorld, Page
 from kinodyn.viewer.server import address, close_server, open_server
 
 Self = TypeVar("Self", bound="Display")
@@ -36,10 +37,20 @@ class Display(ABC):
         Where the page is served.
     show : iterable of str
         Layers that are on initially.
+    world : World, WorldSnapshot or None
+        Obstacles.
     """
 
     def __init__(
-        self, robot: Robot, q: Array | None, dragging: Dragging, *, host: str, port: int | None, show: Iterable[str]
+        self,
+        robot: Robot,
+        q: Array | None,
+        dragging: Dragging,
+        *,
+        host: str,
+        port: int | None,
+        show: Iterable[str],
+        world: AnyWorld = None,
     ) -> None:
         self.robot, self.problem = robot, ""
         self.layers = Layers(set(), main_frame(robot))
@@ -50,7 +61,7 @@ class Display(ABC):
         with self._close_on_error():
             self.host, self.port = host, self.server.get_port()
             self.url = address(host, self.port)
-            self._page = Page(self.server, robot, q, dragging)
+            self._page = Page(self.server, robot, q, dragging, world)
             self.q_start = self._page.q_start
 
     @contextmanager
@@ -85,9 +96,12 @@ class Display(ABC):
         ----------
         name : str
             "frames", "com", "projection" (of the CoM on the ground), "support" (support polygon), "zmp", "forces"
-            (contact forces), "ellipsoid" (velocity manipulability) or "workspace".
+            (contact forces), "ellipsoid" (velocity manipulability), "workspace", "spheres" (that cover the collision
+            shapes) or "shapes" (collision shapes, in place of the visual ones).
         shown : bool
         """
+        if name == "spheres" and shown:
+            robot_spheres(self.robot)  # takes seconds when they are fitted, therefore not under the lock
         with self._lock:
             self.layers.set(name, bool(shown))
             self._changed = True

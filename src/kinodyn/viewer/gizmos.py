@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import viser
 
 from kinodyn.arrays import Array
@@ -9,30 +11,81 @@ from kinodyn.viewer.dragging import COM, Dragging
 from kinodyn.viewer.snapshot import pose_from_wxyz, wxyz_from_matrix
 from kinodyn.viewer.stage import WORLD
 
+SCALE = 0.11  # length of the arrows, relative to the robot's size
+
+
+class Gizmo:
+    """A handle in the scene that a mouse can grab.
+
+    Attributes
+    ----------
+    handle : viser.TransformControlsHandle
+    grabbed : bool
+        Whether a mouse has it at present.
+    """
+
+    def __init__(self, scene: viser.SceneApi, node: str, size: float, *, rotates: bool = True) -> None:
+        self.grabbed = False
+        self._moves: deque[Array] = deque(maxlen=1)
+        self.handle = scene.add_transform_controls(
+            node,
+            scale=SCALE * size,
+            line_width=3.0,
+            disable_rotations=not rotates,
+            disable_sliders=True,
+            depth_test=False,
+        )
+
+        # async, so that viser keeps the order of start, update and end; the viewer's thread collects the moves
+        async def on_update(event: viser.TransformControlsEvent) -> None:
+            self.grabbed = event.phase != "end"
+            if event.phase == "update":
+                self.drag(pose_from_wxyz(event.target.wxyz, event.target.position))
+
+        self.handle.on_update(on_update)
+
+    def drag(self, T: Array) -> None:
+        """Drag it to a pose (4, 4)."""
+        self._moves.append(T)
+
+    def take_move(self) -> Array | None:
+        """Return the pose (4, 4) to which it was dragged since the last call; None if it was not."""
+        try:
+            return self._moves.pop()
+        except IndexError:
+            return None
+
+    def place(self, pose: Array) -> None:
+        """Move it to a pose (4, 4) or a position (3,), unless it is being dragged."""
+        if self.grabbed:
+            return
+        if pose.shape == (3,):
+            self.handle.position = pose
+        else:
+            self.handle.wxyz, self.handle.position = wxyz_from_matrix(pose[:3, :3]), pose[:3, 3]
+
 
 class Gizmos:
-    """The handles in the scene that a mouse can grab."""
+    """The handles of the frames that can be dragged."""
 
     def __init__(self, scene: viser.SceneApi, dragging: Dragging, q: Array, size: float) -> None:
-        self._dragging, self._grabbed = dragging, set[str]()
+        self._dragging = dragging
         self._visible = self._allowed = True
-        self._moved: dict[str, Array] = {}
-        self.handles: dict[str, viser.TransformControlsHandle] = {}
+        self._gizmos: dict[str, Gizmo] = {}
         for k, name in enumerate(dragging.names):
-            self.handles[name] = self._add(scene, f"{WORLD}/drag/{k} {name.replace('/', '|')}", name, size)
+            rotates = name != COM and dragging.limbs[name].pose
+            self._gizmos[name] = Gizmo(scene, f"{WORLD}/drag/{k} {name.replace('/', '|')}", size, rotates=rotates)
+        self.handles = {name: gizmo.handle for name, gizmo in self._gizmos.items()}
         self.show(q)
 
     def take_moves(self) -> dict[str, Array]:
         """Return the poses (4, 4) to which gizmos were dragged since the last call, by name."""
-        moved = {}
-        while self._moved:
-            name, T = self._moved.popitem()
-            moved[name] = T
-        return moved
+        moves = {name: gizmo.take_move() for name, gizmo in self._gizmos.items()}
+        return {name: T for name, T in moves.items() if T is not None}
 
     @property
     def visible(self) -> bool:
-        """Whether gizmos are shown; they are always hidden while a recording or a walk moves the robot."""
+        """Whether gizmos are shown; they are always hidden while something else moves the robot."""
         return self._visible
 
     @visible.setter
@@ -48,36 +101,8 @@ class Gizmos:
 
     def show(self, q: Array) -> None:
         """Move each gizmo to its target, or to the present pose of its frame if it has none."""
-        for name, handle in self.handles.items():
-            if name in self._grabbed:
-                continue  # being dragged
+        for name, gizmo in self._gizmos.items():
+            if gizmo.grabbed:
+                continue
             pose = self._dragging.targets.get(name)
-            if pose is None:
-                pose = self._dragging.measure(name, q)
-            if pose.shape == (3,):
-                handle.position = pose
-            else:
-                handle.wxyz, handle.position = wxyz_from_matrix(pose[:3, :3]), pose[:3, 3]
-
-    def _add(self, scene: viser.SceneApi, node: str, name: str, size: float) -> viser.TransformControlsHandle:
-        rotates = name != COM and self._dragging.limbs[name].pose
-        handle = scene.add_transform_controls(
-            node,
-            scale=0.11 * size,
-            line_width=3.0,
-            disable_rotations=not rotates,
-            disable_sliders=True,
-            depth_test=False,
-        )
-
-        # async, so that viser keeps the order of start, update and end; the viewer's thread collects the moves
-        async def on_update(event: viser.TransformControlsEvent) -> None:
-            if event.phase == "end":
-                self._grabbed.discard(name)
-            else:
-                self._grabbed.add(name)
-            if event.phase == "update":
-                self._moved[name] = pose_from_wxyz(event.target.wxyz, event.target.position)
-
-        handle.on_update(on_update)
-        return handle
+            gizmo.place(self._dragging.measure(name, q) if pose is None else pose)

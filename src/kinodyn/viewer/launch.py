@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ def view(
     recording: Recordings | None = None,
     show: Iterable[str] = (),
     drag: Sequence[str] | None = None,
+    world: World | WorldSnapshot | None = None,
     quiet: bool = False,
 ) -> Viewer:
     """Serve a web page with a robot, print its address and return the viewer immediately.
@@ -44,6 +47,8 @@ def view(
         Layers that are on initially, see `Viewer.layer`.
     drag : sequence of str, optional
         Frames that can be dragged; by default hands, feet and tools.
+    world : World or WorldSnapshot, optional
+        Obstacles. Changes of a World are drawn.
     quiet : bool
         Do not print the address.
 
@@ -60,7 +65,7 @@ def view(
     """
     from kinodyn.viewer.viewer import Viewer  # imports viser, which takes a second
 
-    viewer = Viewer(robot, q, host=host, port=port, recording=recording, show=show, drag=drag)
+    viewer = Viewer(robot, q, host=host, port=port, recording=recording, show=show, drag=drag, world=world)
     if recording is not None:
         viewer.play()
     if not quiet:

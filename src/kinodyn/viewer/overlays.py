@@ -32,6 +32,8 @@ TITLES = {
     "forces": "Contact forces",
     "ellipsoid": "Manipulability ellipsoid",
     "workspace": "Workspace cloud",
+    "spheres": "Collision spheres",
+    "shapes": "Collision shapes",
 }
 LAYERS = tuple(TITLES)
 STANCE_HEIGHT = 0.01  # where forces are not known, a sole below this height supports the robot [m per m of its size]

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kinodyn.arrays import Array
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.gizmos import Gizmos
 from kinodyn.viewer.initial_pose import grounded, initial_configuration
 from kinodyn.viewer.overlays import Layers
+from kinodyn.viewer.plan_panel import PlanPanel
+from kinodyn.viewer.planning import Planning
 from kinodyn.viewer.play_panel import PlayPanel
 from kinodyn.viewer.playback import Player, Track
 from kinodyn.viewer.pose_panel import DragPanel, PosePanel, ShowPanel
-from kinodyn.viewer.protocol import Mode, ViewerControls
+from kinodyn.viewer.protocol import Mode, PlanControls, ViewerControls
 from kinodyn.viewer.robot_group import RobotGroup
 from kinodyn.viewer.server import PageServer, close_server
 from kinodyn.viewer.snapshot import Snapshot
-from kinodyn.viewer.stage import Stage
+from kinodyn.viewer.stage import WORLD_DIRECTION, Stage
 from kinodyn.viewer.walk_panel import WalkPanel
+
+AnyWorld = World | WorldSnapshot | None
 
 
 class Page:
@@ -33,15 +41,18 @@ class Page:
         Initial configuration; None: a named one, with the robot on the ground.
     dragging : Dragging
         Its feet are set to those of the robot.
+    world : World, WorldSnapshot or None
+        Obstacles.
 
     Attributes
     ----------
     robots : RobotGroup
     gizmos : Gizmos
+    planning : Planning
     q_start : (nq,)
     """
 
-    def __init__(self, server: PageServer, robot: Robot, q: Array | None, dragging: Dragging) -> None:
+    def __init__(self, server: PageServer, robot: Robot, q: Array | None, dragging: Dragging, world: AnyWorld) -> None:
         self.server, self.robot = server, robot
         self.stage = Stage(server)
         start = initial_configuration(robot) if q is None else q
@@ -50,9 +61,10 @@ class Page:
         self.robots.snapshots = [Snapshot(self.q_start)]
         dragging.feet = self.robots.overlays[0].feet()
         self.gizmos = Gizmos(server.scene, dragging, self.q_start, self.robots.size)
+        self.planning = Planning(server.scene, robot, self.robots.size, world)
         self._tabs = server.gui.add_tab_group()
         self._play_tab: Any = None
-        self._panels: dict[str, DragPanel | ShowPanel | PlayPanel | WalkPanel] = {}
+        self._panels: dict[str, DragPanel | ShowPanel | PlayPanel | WalkPanel | PlanPanel] = {}
 
     def add_panels(self, viewer: ViewerControls) -> None:
         """Add the tabs Joints, Drag, Show and, for a biped, Walk."""
@@ -75,6 +87,21 @@ class Page:
         with self._play_tab:
             self._panels["play"] = PlayPanel(viewer, self.server.gui, player)
 
+    def add_plan_panel(self, viewer: PlanControls) -> None:
+        """Add the tab Plan, unless it is there."""
+        if "plan" not in self._panels:
+            with self._tabs.add_tab("Plan"):
+                self._panels["plan"] = PlanPanel(viewer, self.server.gui)
+
+    def aim_camera(self) -> None:
+        """Aim the camera at robots and obstacles."""
+        robots, objects = self.robots.bounding_box(), self.planning.bounding_box()
+        if objects is None:
+            self.stage.aim_camera(robots)
+        else:
+            both = np.array([np.minimum(robots[0], objects[0]), np.maximum(robots[1], objects[1])])
+            self.stage.aim_camera(both, WORLD_DIRECTION)
+
     def set_tracks(self, tracks: Sequence[Track]) -> None:
         """Show one robot per track; without tracks one robot on level ground."""
         self.robots.set_tracks(tracks)
@@ -86,6 +113,7 @@ class Page:
             self.robots.draw(snapshots, layers)
             if follow and mode in ("walk", "play") and self.robot.base == "floating":
                 self.stage.follow(snapshots[0].q[:2])
+            self.planning.draw(snapshots[0].q, mode == "plan")
             if mode in ("pose", "drag"):
                 self.gizmos.show(snapshots[0].q)
 
@@ -107,5 +135,6 @@ class Page:
             client.add_notification("kinodyn", message, color="red", auto_close_seconds=15.0)
 
     def close(self) -> None:
-        """Stop the server."""
+        """Stop planning and the server."""
+        self.planning.close()
         close_server(self.server)

@@ -127,8 +127,25 @@ class Player:
         if not isinstance(speed, int | float | np.number) or not 0 < speed < np.inf:
             raise InputError(f"speed must be a positive number, got {speed!r}")
         self.tracks = tuple(tracks)
-        self.duration = max(track.recording.duration for track in self.tracks)
         self.time, self.speed, self.loop, self.playing = 0.0, float(speed), loop, False
+        self._share = 0.0  # of the duration, where tracks are replaced
+
+    @property
+    def duration(self) -> float:
+        return max((track.recording.duration for track in self.tracks), default=0.0)
+
+    def replace(self, tracks: Sequence[Track]) -> None:
+        """Play other tracks from the same share of the duration on.
+
+        Parameters
+        ----------
+        tracks : sequence of Track
+            None: there is nothing to play until they are replaced again.
+        """
+        if self.duration > 0.0:
+            self._share = self.time / self.duration
+        self.tracks = tuple(tracks)
+        self.time = self._share * self.duration
 
     def advance(self, dt: float) -> None:
         """Advance the time if it is playing.
@@ -138,7 +155,7 @@ class Player:
         dt : float
             Real time that has passed [s].
         """
-        if not self.playing:
+        if not self.playing or not self.tracks:
             return
         self.time += self.speed * dt
         if self.time > self.duration:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from numpy.typing import ArrayLike
 
@@ -12,17 +12,47 @@ from kinodyn.model.robot import Robot
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.gizmos import Gizmos
 from kinodyn.viewer.overlays import Layers
+from kinodyn.viewer.planning import Planning
 from kinodyn.viewer.sliders import SliderCoordinate
 from kinodyn.viewer.walker import Walker
 
-Mode = Literal["pose", "drag", "play", "walk"]
+Mode = Literal["pose", "drag", "play", "walk", "plan"]
 
 
-class ViewerControls(Protocol):
-    """The part of `Viewer` that panels use; they need not import the viewer that builds them."""
+class PlaybackControls(Protocol):
+    """What a timeline needs."""
+
+    mode: Mode
+
+    def attempt(self, action: Callable[[], object]) -> None: ...
+
+    def pause(self) -> None: ...
+
+
+class PlanControls(PlaybackControls, Protocol):
+    """What the tab Plan needs."""
 
     robot: Robot
-    mode: Mode
+
+    @property
+    def planning(self) -> Planning: ...
+
+    @property
+    def q(self) -> Array: ...
+
+    def play_plan(self) -> None: ...
+
+    def seek_plan(self, t: float) -> None: ...
+
+    def replan(self, *, start: ArrayLike | None = None, goal: Any = None) -> None: ...
+
+    def select(self, name: str | None) -> None: ...
+
+
+class ViewerControls(PlaybackControls, Protocol):
+    """The part of `Viewer` that other panels use; they need not import the viewer that builds them."""
+
+    robot: Robot
     follow: bool
     layers: Layers
     dragging: Dragging
@@ -34,8 +64,6 @@ class ViewerControls(Protocol):
 
     @property
     def q(self) -> Array: ...
-
-    def attempt(self, action: Callable[[], object]) -> None: ...
 
     def show(self, q: ArrayLike) -> None: ...
 
@@ -50,8 +78,6 @@ class ViewerControls(Protocol):
     def release(self, name: str | None = None) -> None: ...
 
     def play(self) -> None: ...
-
-    def pause(self) -> None: ...
 
     def seek(self, t: float) -> None: ...
 

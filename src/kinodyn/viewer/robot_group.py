@@ -9,6 +9,7 @@ import viser
 
 from kinodyn.arrays import Array
 from kinodyn.model.robot import Robot
+from kinodyn.viewer.collision_layers import CollisionLayers
 from kinodyn.viewer.overlays import Layers, Overlays
 from kinodyn.viewer.playback import Track
 from kinodyn.viewer.robot_visual import RobotVisual
@@ -24,7 +25,7 @@ class RobotGroup:
 
     Attributes
     ----------
-    visuals, overlays : lists, one entry per robot
+    visuals, overlays, collisions : lists, one entry per robot
     snapshots : list of Snapshot
         The state that each robot shows.
     size : float
@@ -42,6 +43,7 @@ class RobotGroup:
         self.width = max(1.4 * float(high[1] - low[1]), 0.7 * self.size)
         self.visuals = [first]
         self.overlays = [Overlays(scene, robot, f"{WORLD}/robot", self.size)]
+        self.collisions = [CollisionLayers(scene, first)]
         self.snapshots = [Snapshot(q)]
         top = np.array([*self.bounds.mean(axis=0)[:2], high[2] + LABEL_GAP * self.size])
         self._above = top - q[:3] if robot.base == "floating" else top  # position of its name, relative to its base
@@ -83,6 +85,7 @@ class RobotGroup:
         while len(self.visuals) > max(count, 1):
             self.visuals.pop().remove()
             self.overlays.pop()
+            self.collisions.pop()
             self.snapshots.pop()
         while len(self.visuals) < count:
             k = len(self.visuals)
@@ -90,14 +93,17 @@ class RobotGroup:
             offset = (0.0, self.width * ((k + 1) // 2) * (-1.0 if k % 2 else 1.0), 0.0)
             self.visuals.append(RobotVisual(self.scene, self.robot, root, offset=offset))
             self.overlays.append(Overlays(self.scene, self.robot, root, self.size))
+            self.collisions.append(CollisionLayers(self.scene, self.visuals[-1]))
             self.snapshots.append(self.snapshots[0])
 
     def draw(self, snapshots: Sequence[Snapshot], layers: Layers) -> None:
         """Draw each robot at its snapshot, with the layers that are on."""
         self.snapshots = list(snapshots)
-        for visual, overlay, snapshot in zip(self.visuals, self.overlays, self.snapshots, strict=True):
+        parts = zip(self.visuals, self.overlays, self.collisions, self.snapshots, strict=True)
+        for visual, overlay, collision, snapshot in parts:
             visual.pose(snapshot.q)
             overlay.draw(snapshot, layers)
+            collision.draw(layers.on)
         if self.robot.base == "floating":
             for name, snapshot in zip(self._names, self.snapshots, strict=False):
                 name.position = snapshot.q[:3] + self._above

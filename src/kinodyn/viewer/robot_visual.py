@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import viser
@@ -18,6 +18,8 @@ from kinodyn.viewer.colours import Colour, colourful, link_colour, shape_colour,
 from kinodyn.viewer.meshes import DrawnMesh, cylinder_between, mesh_of, sphere_at
 from kinodyn.viewer.snapshot import wxyz_from_matrix
 
+GHOST_OPACITY = 0.3
+
 
 class RobotVisual:
     """A robot in the scene.
@@ -30,6 +32,16 @@ class RobotVisual:
         Name of the root node, such as "/robot".
     offset : (3,)
         Where the origin of this robot's world is drawn [m]; several robots stand side by side.
+    ghost : colour, optional
+        Draw it transparent and in one colour.
+
+    Attributes
+    ----------
+    bodies : tuple of str
+        The links that joints move, and the root.
+    bodies_of_links : dict of link -> body
+    T_body_link : dict of link -> (4, 4)
+    node_names : dict of body -> name of its node
     """
 
     def __init__(
@@ -39,15 +51,19 @@ class RobotVisual:
         root: str = "/robot",
         *,
         offset: tuple[float, float, float] = (0, 0, 0),
+        ghost: Colour | None = None,
     ) -> None:
-        self.scene, self.robot, self.root = scene, robot, root
+        self.scene, self.robot, self.root, self._ghost = scene, robot, root, ghost
         self.bodies_of_links = _bodies_of_links(robot)
         self.bodies = tuple(dict.fromkeys(self.bodies_of_links.values()))
         self._node = scene.add_frame(root, show_axes=False, position=offset)
-        names = {body: f"{root}/{k} {body.replace('/', '|')}" for k, body in enumerate(self.bodies)}
-        self._nodes = [scene.add_frame(names[body], show_axes=False) for body in self.bodies]
+        self.T_body_link = _fixed(robot, self.bodies_of_links)
+        self.node_names = {body: f"{root}/{k} {body.replace('/', '|')}" for k, body in enumerate(self.bodies)}
+        self._nodes = [scene.add_frame(self.node_names[body], show_axes=False) for body in self.bodies]
         self._points: dict[str, list[Array]] = {body: [] for body in self.bodies}
-        self._draw(names)
+        self._meshes: dict[str, list[viser.MeshHandle]] = {body: [] for body in self.bodies}
+        self._visible = frozenset(self.bodies)
+        self._draw()
 
     @property
     def offset(self) -> Array:
@@ -74,42 +90,57 @@ class RobotVisual:
         places = np.concatenate(corners or [np.array([pose[:3, 3] for pose in T.values()])])
         return np.array([places.min(axis=0), places.max(axis=0)])
 
+    def show(self, bodies: Iterable[str]) -> None:
+        """Draw the shapes of these bodies and no others; other children of bodies are not affected."""
+        visible = frozenset(bodies)
+        for body in visible ^ self._visible:
+            for mesh in self._meshes[body]:
+                mesh.visible = body in visible
+        self._visible = visible
+
+    def differing(self, q: Array, other: Array) -> list[str]:
+        """Return the bodies that are elsewhere at q (nq,) than at another configuration (nq,)."""
+        T = kinematics.poses(self.robot, np.stack([q, other]), frames=list(self.bodies))
+        apart = np.abs(T[0] - T[1]).max(axis=(1, 2)) > 1e-3
+        return [body for body, differs in zip(self.bodies, apart, strict=True) if differs]
+
     def remove(self) -> None:
         """Remove it from the scene."""
         self._node.remove()
 
-    def _draw(self, names: dict[str, str]) -> None:
+    def _draw(self) -> None:
         links = self.robot.description.links
         shown = {link.name: _visible(link) for link in links}
         by_link = not colourful([shape for shapes in shown.values() for shape, _ in shapes])
-        T_body_link = _fixed(self.robot, self.bodies_of_links)
         order = {body: k for k, body in enumerate(self.bodies)}
         for link in links:
             body = self.bodies_of_links[link.name]
             colour = link_colour(order[body])
             for k, (shape, mesh) in enumerate(shown[link.name]):
                 own = colour if by_link else shape_colour(shape, colour)
-                self._add(
-                    f"{names[body]}/{link.name.replace('/', '|')} {k}", body, T_body_link[link.name], mesh, own, shape
-                )
+                name = f"{self.node_names[body]}/{link.name.replace('/', '|')} {k}"
+                self._add(name, body, self.T_body_link[link.name], mesh, own, shape)
         if not any(shown.values()):
             for k, (body, mesh) in enumerate(_sticks(self.robot, self.bodies_of_links)):
-                self._add(f"{names[body]}/stick {k}", body, np.eye(4), mesh, link_colour(order[body]), None)
+                self._add(f"{self.node_names[body]}/stick {k}", body, np.eye(4), mesh, link_colour(order[body]), None)
 
     def _add(self, name: str, body: str, T: Array, mesh: DrawnMesh, colour: Colour, shape: Shape | None) -> None:
         is_mesh = shape is not None and shape.kind == "mesh"
-        self.scene.add_mesh_simple(
+        opacity = None if shape is None else shape_opacity(shape)
+        node = self.scene.add_mesh_simple(
             name,
             mesh.vertices,
             mesh.faces,
-            color=colour,
+            color=self._ghost or colour,
             flat_shading=mesh.flat,
-            opacity=None if shape is None else shape_opacity(shape),
+            opacity=GHOST_OPACITY if self._ghost else opacity,
             side="double" if is_mesh else "front",  # meshes may be open, and shadows would appear on both sides
-            receive_shadow=not is_mesh,
+            cast_shadow=not self._ghost,
+            receive_shadow=not is_mesh and not self._ghost,
             wxyz=wxyz_from_matrix(T[:3, :3]),
             position=T[:3, 3],
         )
+        self._meshes[body].append(node)
         low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
         if len(mesh.vertices) > 400:  # its bounding box is enough
             corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T

@@ -8,6 +8,7 @@ import viser
 from kinodyn.arrays import Array
 
 VIEW_DIRECTION = np.array([1.0, -0.75, 0.42])  # from the robot to the camera: front right, above
+WORLD_DIRECTION = np.array([-0.5, -1.0, 0.62])  # with obstacles, which are most often in front: right, behind, above
 FIELD_OF_VIEW = np.deg2rad(40.0)  # vertical
 SUN, FILL = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # positions of the lights [m]
 SECTION = 1.0  # distance of the grid's stronger lines [m]
@@ -63,7 +64,7 @@ class Stage:
         """Hide the level ground if the terrain goes down to `lowest` < 0 [m] and would be covered by it."""
         self._ground.visible = lowest > -1e-3
 
-    def aim_camera(self, bounds: Array) -> None:
+    def aim_camera(self, bounds: Array, direction: Array = VIEW_DIRECTION) -> None:
         """Aim the initial camera so that the box between two corners (2, 3) [m] is visible."""
         centre = bounds.mean(axis=0) - np.array([*self.centre, 0.0])
         radius = 0.5 * float(np.linalg.norm(bounds[1] - bounds[0]))
@@ -72,4 +73,4 @@ class Stage:
         camera.fov = FIELD_OF_VIEW
         camera.near, camera.far = 0.01 * away, 100.0 * away + 50.0
         camera.look_at = centre
-        camera.position = centre + away * VIEW_DIRECTION / np.linalg.norm(VIEW_DIRECTION)
+        camera.position = centre + away * direction / np.linalg.norm(direction)

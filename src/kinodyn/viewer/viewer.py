@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import numbers
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
-from kinodyn.viewer.display import Display
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.export import export_html
 from kinodyn.viewer.initial_pose import grounded
+from kinodyn.viewer.planning_viewer import PlanningViewer
 from kinodyn.viewer.playback import Player, Recordings, make_tracks
 from kinodyn.viewer.protocol import Mode
 from kinodyn.viewer.server import LOCALHOST
@@ -28,7 +30,7 @@ from kinodyn.viewer.walker import Walker
 PANEL_PERIOD = 12  # ticks between updates of the panels: five updates per second
 
 
-class Viewer(Display):
+class Viewer(PlanningViewer):
     """A robot in a web page served by this machine.
 
     All methods may be called from any thread. `kinodyn.view` makes a viewer and prints its address.
@@ -48,12 +50,14 @@ class Viewer(Display):
         Layers that are on initially, see `layer`.
     drag : sequence of str, optional
         Frames that can be dragged; by default hands, feet and tools.
+    world : World or WorldSnapshot, optional
+        Obstacles. Changes of a World are drawn.
 
     Attributes
     ----------
     url : str
         Address of the page.
-    mode : "pose", "drag", "play" or "walk"
+    mode : "pose", "drag", "play", "walk" or "plan"
         What moves the robot at present.
     problem : str
         The last error in the viewer's own thread; empty if there was none.
@@ -78,6 +82,7 @@ class Viewer(Display):
         recording: Recordings | None = None,
         show: Iterable[str] = (),
         drag: Sequence[str] | None = None,
+        world: World | WorldSnapshot | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
@@ -89,13 +94,15 @@ class Viewer(Display):
         self.player: Player | None = None
         self._ticks = 0
         self.dragging = Dragging(robot, drag)
-        super().__init__(robot, start, self.dragging, host=host, port=port, show=show)
+        super().__init__(robot, start, self.dragging, host=host, port=port, show=show, world=world)
         with self._close_on_error():
             self._page.add_panels(self)
             if tracks is not None:
                 self._load(Player(tracks))
+            if world is not None:
+                self._page.add_plan_panel(self)
             self._tick(0.0)
-            self._page.stage.aim_camera(self._page.robots.bounding_box())
+            self._page.aim_camera()
             self._start()
 
     # What is shown
@@ -222,6 +229,7 @@ class Viewer(Display):
     def pause(self) -> None:
         """Pause the playback."""
         with self._lock:
+            self.planning.player.pause()
             if self.player is not None:
                 self.player.pause()
 
@@ -363,6 +371,7 @@ class Viewer(Display):
         for name, T in self.gizmos.take_moves().items():
             self.dragging.drag(name, T, self.q)
             self._enter("drag")
+        self._changed = self.planning.update() or self._changed
         snapshots = self._next(dt)
         if snapshots is not None:
             self._draw(snapshots)
@@ -381,6 +390,11 @@ class Viewer(Display):
             moves = self.player.playing or self._changed
             self.player.advance(dt)
             return self.player.snapshots() if moves else None
+        if self.mode == "plan":
+            moves = self.planning.player.playing or self._changed
+            self.planning.player.advance(dt)
+            at = self.planning.configuration
+            return [Snapshot(at)] if moves and at is not None else None
         if self.mode == "walk" and self.walker is not None:
             # every second tick: drawing and walking share one interpreter
             return [self.walker.snapshot] if self._changed or self._ticks % 2 else None
