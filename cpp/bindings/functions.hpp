@@ -16,6 +16,8 @@ void bind_qp(nanobind::module_& m);
 void bind_frame_control(nanobind::module_& m);
 void bind_sphere_fit(nanobind::module_& m);
 void bind_collision(nanobind::module_& m);
+void bind_curves(nanobind::module_& m);
+void bind_trajectory(nanobind::module_& m);
 
 // Raises unless some of the robot that moves has mass, as functions of its CoM need.
 void require_mass(const CompiledRobot& robot);

@@ -69,6 +69,8 @@ NB_MODULE(_core, m) {
     bind_frame_control(m);
     bind_sphere_fit(m);
     bind_collision(m);
+    bind_curves(m);
+    bind_trajectory(m);
     m.def("frame_index", &frame_index, nb::arg().none(), nb::arg().none());
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

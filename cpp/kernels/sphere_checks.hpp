@@ -102,6 +102,19 @@ class SphereChecker {
         return hit_;
     }
 
+    // The lanes of `alive` in which a further obstacle touches the robot at the configurations of the last call, with
+    // the same margins.
+    template <class Obstacle>
+    unsigned collisions_with(const Obstacle& obstacle, unsigned alive) {
+        alive_ = alive, any_ = false, hit_ = 0;
+        for (int g : query_.checked_groups) {
+            const FloatPack width = margins_.group_width ? margins_.margin * margins_.group_width[g] : FloatPack(0.0f);
+            check_obstacle(g, width, obstacle);
+            if (done()) break;
+        }
+        return hit_;
+    }
+
     // Calls with_obstacle(owner, group, lanes) and with_pair(pair, lanes) for all that touch in lanes of `alive`.
     template <class WithObstacle, class WithPair>
     void all_touching(const FloatPack* q, unsigned alive, WithObstacle&& with_obstacle, WithPair&& with_pair) {

@@ -451,3 +451,16 @@ class PlanningProblem:
 def rrt_connect(problem: PlanningProblem, seconds: float, /) -> bool: ...
 def shorten_path(problem: PlanningProblem, seconds: float, /) -> None: ...
 def path_blocked(problem: PlanningProblem, /) -> int: ...
+def curve_free(
+    robot: Robot,
+    query: CollisionQuery,
+    spheres: Records,
+    q: ArrayLike,
+    coefficients: ArrayLike,
+    duration: ArrayLike,
+    start: ArrayLike,
+    resolution: float,
+    out: Out = None,
+    /,
+) -> Array: ...
+def segment_speeds(segments: Array, corners: Array, /) -> tuple[Array, Array]: ...

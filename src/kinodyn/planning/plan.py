@@ -139,7 +139,7 @@ class _Problem:
             path = np.tile(self.start, (len(found.path), 1))
             path[:, self.columns] = found.path
         names = tuple(joint.name for joint in self.joints)
-        return Plan(self.robot, status, message, path, names, self.snapshot, *times)
+        return Plan(self.robot, status, message, path, names, self.snapshot, *times, allowed=self.allowed)
 
     def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
         end = time.perf_counter() + time_budget

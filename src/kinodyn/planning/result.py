@@ -8,8 +8,14 @@ from typing import Literal
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.collision.query import Pairs, Query, range_of
 from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
+from kinodyn.planning.groups import group_joints, moving_dofs
+from kinodyn.planning.timing import motion_limits, timed
+from kinodyn.trajectory.bounds import LimitLike
+from kinodyn.trajectory.piecewise import PiecewisePolynomial
 
 Status = Literal["solved", "start_in_collision", "goal_in_collision", "out_of_reach", "no_path", "interrupted"]
 
@@ -36,6 +42,8 @@ class Plan:
         Of the search, failed attempts included, and of shortening the path [s].
     iterations : int
         Samples of the planner.
+    allowed : set of pairs of names
+        Links and objects that were allowed to touch, beyond `kd.collision.allowed_pairs` of the robot.
     """
 
     robot: Robot
@@ -47,6 +55,7 @@ class Plan:
     planning_time: float = 0.0
     simplification_time: float = 0.0
     iterations: int = 0
+    allowed: Pairs = frozenset()
 
     @property
     def success(self) -> bool:
@@ -57,6 +66,63 @@ class Plan:
     def length(self) -> float:
         """Length of the path, L2 norm in joint space [rad or m]; 0 without one."""
         return float(np.linalg.norm(np.diff(self.path, axis=0), axis=1).sum()) if len(self.path) else 0.0
+
+    def trajectory(
+        self,
+        *,
+        velocity: LimitLike | None = None,
+        acceleration: LimitLike | None = None,
+        jerk: LimitLike | None = None,
+        torque: LimitLike | Literal[False] | None = None,
+        blend: float = np.inf,
+    ) -> PiecewisePolynomial:
+        """Time the path: from rest to rest, within limits of velocity, acceleration, jerk and torque.
+
+        The motion follows the straight segments of the path and rounds its corners (`kd.trajectory.linear_segments`).
+        All of it is checked for collision again, continuously: on the spheres of the robot, and on its original shapes
+        where these touch. A blend that is not free becomes smaller, until the motion stops at the corner. Where torques
+        would be too large, the motion is slower.
+
+        Parameters
+        ----------
+        velocity, acceleration, jerk : () or (nv,), or dict of joint -> limit, optional
+            [rad/s, m/s], [rad/s^2, m/s^2], [rad/s^3, m/s^3]. By default the velocity limits of the robot, 1 rad/s or
+            m/s for joints without one; accelerations that reach the velocity limit in 0.25 s; jerks that reach the
+            acceleration limit in 0.1 s.
+        torque : () or (nv,), dict of joint -> limit, or False, optional
+            [N m, N]; by default the effort limits of the robot. False ignores torques. They are also ignored for robots
+            with a floating base, whose contact forces are unknown. The mass of attached objects does not count.
+        blend : float
+            How far from a corner a blend starts and ends at most, L2 norm over the joints [rad or m].
+
+        Returns
+        -------
+        PiecewisePolynomial
+            Of cubics. Velocity, acceleration and jerk are within the limits exactly, torques at samples.
+
+        Raises
+        ------
+        InputError
+            If there is no path, or gravity exceeds a torque limit on it.
+
+        Examples
+        --------
+        >>> import kinodyn as kd
+        >>> robot = kd.load("panda")
+        >>> start, goal = [0, -0.8, 0, -2.4, 0, 1.6, 0.8], [1, -0.2, 0, -2, 0, 1.6, 0.8]
+        >>> trajectory = kd.planning.plan(robot, start, goal).trajectory()
+        >>> bool(kd.trajectory.check(robot, trajectory))
+        True
+        """
+        if not self.success:
+            raise InputError(f"there is no path to time: {self.status}: {self.message}")
+        if not blend >= 0.0:
+            raise InputError(f"blend is {blend!r}; give a length, 0 or larger")
+        limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
+        moves = moving_dofs(self.robot, group_joints(self.robot, self.group))
+        bounds = range_of(self.robot, self.path)
+        query = Query(self.robot, self.world, self.allowed, self.path[0], moves, bounds=bounds)
+        return timed(self.robot, self.path, query, limits, blend=float(blend), allowed=self.allowed)
 
     def __repr__(self) -> str:
         found = f", {len(self.path)} vertices, length {self.length:.3g}" if self.success else f": {self.message}"

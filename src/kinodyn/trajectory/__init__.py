@@ -9,6 +9,7 @@ from kinodyn.trajectory import cartesian
 from kinodyn.trajectory.base import JointTrajectory, Samples, TimedPath, Trajectory
 from kinodyn.trajectory.check import LimitCheck, LimitViolation, check
 from kinodyn.trajectory.jerk_limited import jerk_limited
+from kinodyn.trajectory.linear_segments import linear_segments
 from kinodyn.trajectory.online import OnlineTrajectory, RetargetResult
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.polynomial import cubic, hermite, minimum_jerk, polynomial, quintic
@@ -38,6 +39,7 @@ __all__ = [
     "hermite",
     "jerk_limited",
     "jerk_limited_waypoints",
+    "linear_segments",
     "minimum_jerk",
     "polynomial",
     "quintic",

@@ -1,0 +1,150 @@
+"""Trajectories from plans: timed within all limits, and free of collision between samples too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import dynamics
+from kinodyn.arrays import Array
+from kinodyn.collision import exact
+from kinodyn.collision.exact_checks import ExactChecks
+from kinodyn.collision.query import Pairs, Query, range_of
+from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+from kinodyn.planning.curves import pieces_free
+from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
+from kinodyn.trajectory.linear_segments import BlendedMotion, Segments
+from kinodyn.trajectory.piecewise import PiecewisePolynomial
+from kinodyn.trajectory.space import Space
+
+VELOCITY = 1.0  # [rad/s, m/s] of joints without a limit
+RISE_TIME = 0.25  # [s] from rest to the velocity limit, by which accelerations without a limit are chosen
+JERK_TIME = 0.1  # [s] from zero to the acceleration limit, likewise
+RESOLUTION = 2e-4  # [m] of continuous checks
+SAMPLE_TIME = 4e-3  # [s] between checks of torques
+TORQUE_SHARE = 0.99  # of the torque limits at the samples, so that they are kept between them
+MIN_REACH = 2e-3  # [rad or m] of a blend; below, the motion stops
+MIN_PACE = 1e-3
+MAX_ROUNDS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What a trajectory must keep: limits of the joints, and whether torques count."""
+
+    bounds: Bounds
+    torque: bool
+
+
+def motion_limits(
+    robot: Robot,
+    velocity: LimitLike | None,
+    acceleration: LimitLike | None,
+    jerk: LimitLike | None,
+    torque: LimitLike | Literal[False] | None,
+) -> Limits:
+    """Collect the limits of a trajectory, with defaults where the robot has none."""
+    space = Space(robot)
+    given = motion_bounds(space, velocity, acceleration, jerk, None if torque is False else torque)
+    v = np.where(np.isfinite(given.velocity), given.velocity, VELOCITY)
+    a = np.where(np.isfinite(given.acceleration), given.acceleration, v / RISE_TIME)
+    j = np.where(np.isfinite(given.jerk), given.jerk, a / JERK_TIME)
+    counts = torque is not False and robot.base == "fixed" and bool(np.isfinite(given.torque).any())
+    return Limits(Bounds(given.lower, given.upper, v, a, j, given.torque), counts)
+
+
+def timed(
+    robot: Robot, path: Array, query: Query, limits: Limits, *, blend: float = np.inf, allowed: Pairs = frozenset()
+) -> PiecewisePolynomial:
+    """Time a path that is free of collision.
+
+    Parameters
+    ----------
+    robot
+    path : (n, nq)
+        Vertices.
+    query
+        World and moving joints.
+    limits
+    blend
+        Largest reach of the blends [rad or m].
+    allowed
+        Pairs that may touch, as the query has them.
+
+    Raises
+    ------
+    InputError
+        If the path itself collides, or gravity exceeds a torque limit.
+    """
+    segments = Segments(Space(robot), path, limits.bounds)
+    _require_free(query, segments.q, allowed)  # the motion is straight but for its blends
+    reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
+    for _ in range(MAX_ROUNDS):
+        motion = segments.timed(reach, pace)
+        blocked = _blocked_blends(query, motion)
+        reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
+        slower = _slower(robot, motion, limits) if limits.torque else None
+        if slower is not None:
+            pace *= slower
+        if not len(blocked) and slower is None:
+            return motion.trajectory
+    raise InputError(f"no pace within the torque limits was found in {MAX_ROUNDS} rounds")
+
+
+def _blocked_blends(query: Query, motion: BlendedMotion) -> NDArray[np.intp]:
+    """Return the corners whose blends are not free."""
+    pieces = np.flatnonzero(motion.part % 2)
+    if not len(pieces):
+        return pieces
+    free = pieces_free(query, motion.trajectory, pieces, resolution=RESOLUTION)
+    return np.unique((motion.part[pieces[~free]] + 1) // 2)
+
+
+def _require_free(query: Query, q: Array, allowed: Pairs) -> None:
+    """Check the segments between vertices (n, nq): on spheres, and on the original shapes where these touch."""
+    blocked = np.flatnonzero(~query.motion_free(q[:-1], q[1:], RESOLUTION))
+    if len(blocked) and exact.is_available():
+        everything = Query(query.robot, query.snapshot, allowed, bounds=range_of(query.robot, q))
+        checks = ExactChecks(everything, allowed)
+        blocked = np.array([i for i in blocked if not checks.motion_free(q[i], q[i + 1], RESOLUTION)], dtype=np.intp)
+    if len(blocked):
+        i = int(blocked[0])
+        raise InputError(f"the path is not free of collision between its vertices {i} and {i + 1}")
+
+
+def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None:
+    """Return by what factor the speed on each segment must shrink for the torques, None if they are kept.
+
+    At the pace f a torque is about gravity + (torque - gravity) f^2; what is left is found in the next round.
+    """
+    trajectory = motion.trajectory
+    count = int(np.ceil(trajectory.duration / SAMPLE_TIME)) + 1
+    t = np.sort(np.concatenate([trajectory.knots, np.linspace(0.0, trajectory.duration, count)]))
+    q, v, a = (trajectory(t, order) for order in range(3))
+    tau = dynamics.inverse(robot, q, v, a)
+    limit = TORQUE_SHARE * limits.bounds.torque
+    rows = np.flatnonzero((np.abs(tau) > limit).any(axis=1))
+    if not len(rows):
+        return None
+    gravity = dynamics.gravity(robot, q[rows])
+    static = np.abs(gravity) >= limit
+    if static.any():
+        k, i = np.argwhere(static)[0]
+        raise InputError(
+            f"gravity takes {abs(gravity[k, i]):.4g} of joint {motion.trajectory.space.names[i]!r} on the path, "
+            f"its limit is {limits.bounds.torque[i]:.4g}: no pace is slow enough"
+        )
+    moving = tau[rows] - gravity
+    room = np.where(moving > 0.0, limit - gravity, limit + gravity)
+    squares = np.where(np.abs(tau[rows]) > limit, room / np.maximum(np.abs(moving), 1e-300), 1.0)
+    factors = np.maximum(np.sqrt(squares.min(axis=1)), MIN_PACE) * (1.0 - 1e-3)
+    result = np.ones(len(motion.reach) - 1)
+    part = motion.part[np.clip(np.searchsorted(trajectory.knots, t[rows], side="right") - 1, 0, len(motion.part) - 1)]
+    np.minimum.at(result, part // 2, factors)
+    after = part % 2 == 1  # a blend is as fast as the slower of its segments
+    np.minimum.at(result, part[after] // 2 + 1, factors[after])
+    return result
