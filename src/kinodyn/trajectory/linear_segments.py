@@ -61,7 +61,7 @@ def linear_segments(
     --------
     >>> trajectory = linear_segments([[0, 0], [1, 0], [1, 1]], velocity=1, acceleration=2, jerk=10, blend=0.2)
     >>> float(round(trajectory.duration, 3)), trajectory(trajectory.duration).tolist()
-    (3.13, [1.0, 1.0])
+    (2.954, [1.0, 1.0])
     """
     space = space_of(robot, "waypoints", waypoints)
     q = space.configurations("waypoints", waypoints, 2)
