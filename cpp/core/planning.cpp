@@ -58,6 +58,7 @@ void PlanningProblem::set_ends(const double* start, const double* goals, int n_g
         std::copy(goals + i * dim, goals + (i + 1) * dim, q.begin());
         goal_tree.add(q.data(), -1);
     }
+    this->n_goals = n_goals;
     solved = false;
 }
 

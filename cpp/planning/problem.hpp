@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/collision.hpp"
@@ -71,6 +72,9 @@ struct PlanningProblem {
     bool extend_start = true;
     long iterations = 0, edge_checks = 0, checked_packs = 0;
     double seconds = 0;  // limit of the next call
+    long max_iterations = 1L << 62;
+    double length_bound = std::numeric_limits<double>::infinity();  // only paths shorter than this are of interest
+    int n_goals = 0;
     bool solved = false;
     std::vector<float> path;  // (n, dim)
     int blocked_edge = -1;    // first edge of the path that is not free throughout

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/motion_checks.hpp"
+#include "planning/informed.hpp"
 #include "planning/problem.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -36,13 +37,14 @@ inline Nearest nearest_node(const NodeTable& tree, int dim, const float* q) {
 
 class RrtConnect {
   public:
-    RrtConnect(PlanningProblem& problem, MotionChecker& checker) : p_(problem), checker_(checker), dim_(problem.dim) {}
+    RrtConnect(PlanningProblem& problem, MotionChecker& checker)
+        : p_(problem), checker_(checker), dim_(problem.dim), informed_(problem) {}
 
     // Searches until a path is found or `seconds` have passed.
     void run() {
         const double end = steady_time() + p_.seconds;
         if (connect_roots()) return;
-        while (!p_.solved) {
+        while (!p_.solved && p_.iterations < p_.max_iterations) {
             iterate();
             if (p_.iterations % 16 == 0 && steady_time() > end) return;
         }
@@ -68,7 +70,8 @@ class RrtConnect {
         NodeTable& tree = p_.extend_start ? p_.start_tree : p_.goal_tree;
         NodeTable& other = p_.extend_start ? p_.goal_tree : p_.start_tree;
         float sample[max_planned_dofs];
-        for (int k = 0; k < dim_; ++k) sample[k] = p_.lower[k] + (p_.upper[k] - p_.lower[k]) * random();
+        if (!informed_.sample([&] { return random(); }, sample))
+            for (int k = 0; k < dim_; ++k) sample[k] = p_.lower[k] + (p_.upper[k] - p_.lower[k]) * random();
         const Nearest near = nearest_node(tree, dim_, sample);
         if (near.distance > tree.domain(near.node) || near.distance == 0) return;
         const int added = extend(tree, near, sample);
@@ -168,6 +171,7 @@ class RrtConnect {
     PlanningProblem& p_;
     MotionChecker& checker_;
     int dim_;
+    InformedSampler informed_;
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

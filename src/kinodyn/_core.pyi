@@ -432,6 +432,8 @@ def touching(robot: Robot, query: CollisionQuery, q: ArrayLike, out: None = None
 
 class PlanningProblem:
     path: Array
+    length_bound: float
+    max_iterations: int
     iterations: int
     edge_checks: int
     checked_packs: int

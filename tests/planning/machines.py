@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import kinodyn as kd
+from kinodyn.arrays import Array
+from kinodyn.collision import World
 from kinodyn.model.robot import Robot
 
 
@@ -75,3 +77,19 @@ def machine(folder: Path) -> Robot:
     state = '<group_state name="bent" group="left_arm"><joint name="left_elbow" value="1.2"/></group_state>'
     (folder / "machine.srdf").write_text(f'<robot name="machine">{groups}{both}{tree}{state}</robot>')
     return kd.load(folder / "machine.urdf", srdf=folder / "machine.srdf")
+
+
+def room_without_doors() -> World:
+    """Return walls around the machine, which it cannot leave."""
+    world = World()
+    for name, x, y in (("east", 1.5, 0.0), ("west", -1.5, 0.0), ("north", 0.0, 1.5), ("south", 0.0, -1.5)):
+        size = (0.1, 3.1, 4.0) if y == 0.0 else (3.1, 0.1, 4.0)
+        world.add_box(name, size, ((x, y, 2.0), None))
+    return world
+
+
+def outside(robot: Robot) -> Array:
+    """Return a configuration of the machine outside of the room."""
+    q = robot.neutral()
+    q[0] = 4.0
+    return q

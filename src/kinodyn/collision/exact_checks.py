@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 import numpy as np
@@ -32,6 +33,7 @@ class ExactChecks:
 
     def __init__(self, query: Query, allowed: Pairs) -> None:
         self.query, self.robot, self.snapshot, self.allowed = query, query.robot, query.snapshot, allowed
+        self.end = np.inf  # when motions are no longer checked but called not free, by `time.perf_counter` [s]
 
     def shapes(self, q: Array, names: Iterable[str]) -> dict[str, tuple[Placed, ...]]:
         """Return the shapes of links and objects at a configuration (nq,), in the world."""
@@ -61,6 +63,8 @@ class ExactChecks:
         shapes: while they move less than their distance, they cannot collide. All others are checked on spheres; where
         further ones touch, the motion is divided.
         """
+        if time.perf_counter() > self.end:
+            return False
         middle = self.robot.interpolate(q0, q1, 0.5)
         near = list(dict.fromkeys(pair for q in (q0, middle, q1) for pair in self.query.touching(q)))
         others = self.allowed | {frozenset(pair) for pair in near}
@@ -78,7 +82,7 @@ class ExactChecks:
             distances = self.distances(self.robot.interpolate(q0, q1, s), pairs)
             if s >= 1.0 or not distances:
                 return min(distances.values(), default=1.0) > 0.0
-            if min(distances.values()) <= TOUCH:
+            if min(distances.values()) <= TOUCH or time.perf_counter() > self.end:
                 return False
             s = min(1.0, s + min(distances[pair] / max(speeds[pair], 1e-12) for pair in pairs))
         return False

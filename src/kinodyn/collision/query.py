@@ -178,6 +178,7 @@ class Query:
         bounds: tuple[Array, Array] | None = None,
     ) -> None:
         self.robot, self.snapshot = robot, snapshot
+        self.q = robot.neutral() if q is None else q
         self.form = sphere_form(robot, _without_primitives(snapshot), allowed, shrink)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
@@ -185,7 +186,7 @@ class Query:
             self.form.core,
             self.obstacles.core,
             _may_touch(self.obstacles.owners, self.form.groups, allowed),
-            robot.neutral() if q is None else q,
+            self.q,
             *(bounds or (robot.limits.lower, robot.limits.upper)),
             np.ones(robot.nv, dtype=bool) if moves is None else moves,
             moves is None,

@@ -22,11 +22,13 @@ from kinodyn.collision.world import World
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
+from kinodyn.planning.anytime import improve
 from kinodyn.planning.escape import escape
 from kinodyn.planning.goals import Goal, goal_configurations
 from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, moving_dofs
+from kinodyn.planning.planners import search_named
 from kinodyn.planning.result import Plan, Status
-from kinodyn.planning.search import Found, search
+from kinodyn.planning.search import Found
 from kinodyn.planning.settings import PlannerSettings
 
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
@@ -43,6 +45,7 @@ def plan(
     group: Group = None,
     time_budget: float = 1.0,
     seed: int = 0,
+    planner: str = "rrt_connect",
     allowed: Iterable[Iterable[str]] | None = None,
     settings: PlannerSettings | None = None,
 ) -> Plan:
@@ -68,6 +71,9 @@ def plan(
         For all of it [s].
     seed
         Of the random numbers; the same seed gives the same path.
+    planner
+        "rrt_connect"; "anytime": the shortest path found within the time budget; "ompl:" and the name of one of
+        `ompl_planners`, such as "ompl:BITstar".
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
     settings
@@ -94,7 +100,7 @@ def plan(
     >>> kd.planning.plan(robot, left, right, world).success
     True
     """
-    problem = _Problem(robot, start, world, group, allowed)
+    problem = _Problem(robot, start, world, group, allowed, planner)
     settings = settings or PlannerSettings()
     time_budget = positive("time_budget", time_budget)
     return problem.plan(goal, settings, time_budget, seed)
@@ -119,7 +125,9 @@ class _Problem:
         world: World | WorldSnapshot | None,
         group: Group,
         allowed: Iterable[Iterable[str]] | None,
+        planner: str,
     ) -> None:
+        self.run, self.anytime = search_named(planner), planner == "anytime"
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
         self.start = numbers("start", start, robot.nq)
         if self.start.shape != (robot.nq,):
@@ -143,6 +151,8 @@ class _Problem:
 
     def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
         end = time.perf_counter() + time_budget
+        if self.exact is not None:
+            self.exact.end = end
         colliding = self.colliding(self.start)
         if colliding:
             return self.result("start_in_collision", f"the start collides: {colliding}")
@@ -170,7 +180,7 @@ class _Problem:
         if not starts or not goal_ends:
             return None
         share = SHARE_ON_SPHERES if self.exact is not None else 1.0
-        return self.search(starts[0], goal_ends, settings, share * max(end - time.perf_counter(), 0.0), seed)
+        return self.search(starts[0], goal_ends, settings, share, end, seed)
 
     def on_exact_shapes(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
         """Search with smaller spheres, and verify each path on the original shapes; None if no goal is free."""
@@ -184,7 +194,7 @@ class _Problem:
         for attempt, shrink in enumerate(cycle(SHRINK)):
             query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
             left = max(end - time.perf_counter(), 0.0)
-            found = search(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
+            found = self.run(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
             if found.path is None:
                 return found
             found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
@@ -217,9 +227,15 @@ class _Problem:
             return self.result("goal_in_collision", f"the goal collides: {colliding}")
         return self.result("no_path", "no motion leads to the goal from where the robot's spheres are free")
 
-    def search(self, start: End, goals: list[End], settings: PlannerSettings, seconds: float, seed: int) -> Found:
+    def search(
+        self, start: End, goals: list[End], settings: PlannerSettings, share: float, end: float, seed: int
+    ) -> Found:
+        """Search for a path for a share of the time that is left; if it is to be improved, use all of it."""
         inner = start.free[self.columns], np.array([goal.free[self.columns] for goal in goals])
-        found = search(self.query, settings, inner, self.sampling_bounds(inner), seconds, seed)
+        bounds, left = self.sampling_bounds(inner), max(end - time.perf_counter(), 0.0)
+        found = self.run(self.query, settings, inner, bounds, share * left, seed)
+        if self.anytime and found.path is not None:
+            found = improve(self.query, settings, inner, bounds, found, end, seed)
         if found.path is not None:
             goal = goals[_nearest(inner[1], found.path[-1])]
             found.path[0], found.path[-1] = inner[0], goal.free[self.columns]

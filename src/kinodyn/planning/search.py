@@ -6,6 +6,9 @@ import time
 from dataclasses import dataclass
 from itertools import count
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
@@ -71,6 +74,37 @@ def search(
             found.path = problem.path
             return _simplified(problem, found, begin + time_budget) if simplify else found
     return found
+
+
+def full(query: Query, q: Array, columns: NDArray[np.intp] | None = None) -> Array:
+    """Return the configurations (..., nq) whose moving joints are at q (..., dofs)."""
+    columns = np.array(query.core.moving_q) if columns is None else columns
+    result = np.empty((*q.shape[:-1], query.robot.nq))
+    result[:] = query.q
+    result[..., columns] = q
+    return result
+
+
+def motions_free(query: Query, path: Array, settings: PlannerSettings) -> bool:
+    """Tell whether every motion of a path (n, dofs) is free throughout."""
+    q = full(query, path)
+    return bool(query.motion_free(q[:-1], q[1:], settings.resolution).all())
+
+
+def shortened(
+    query: Query,
+    settings: PlannerSettings,
+    ends: tuple[Array, Array],
+    bounds: tuple[Array, Array],
+    found: Found,
+    end: float,
+    seed: int,
+) -> Found:
+    """Make a path that was found otherwise shorter, until the time `end`."""
+    problem = _core.PlanningProblem(query.core, settings_record(settings, len(ends[0])), seed, *bounds, *ends)
+    assert found.path is not None
+    problem.set_path(found.path)
+    return _simplified(problem, found, end)
 
 
 def _advance(problem: _core.PlanningProblem, end: float) -> bool:

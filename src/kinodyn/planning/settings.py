@@ -32,6 +32,9 @@ class PlannerSettings:
         Attempts in a row without success that end the search for shortcuts.
     corner_rounds : int
         How often all corners of a path are cut.
+    rounds : int, optional
+        Of the anytime planner, by default as many as there is time for. With a number, and time for it, the result does
+        not depend on the speed of the machine.
     """
 
     range: float | None = None
@@ -42,11 +45,12 @@ class PlannerSettings:
     domain_min: float = 1.0
     shortcut_failures: int = 16
     corner_rounds: int = 1
+    rounds: int | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in ("shortcut_failures", "corner_rounds"):
+            if field.name in ("shortcut_failures", "corner_rounds", "rounds") and value is not None:
                 if not isinstance(value, int) or not 0 <= value < 2**31:
                     raise InputError(f"{field.name} is {value!r}; give a whole number, 0 or more")
             elif value is not None:
@@ -57,7 +61,7 @@ def settings_record(settings: PlannerSettings, dofs: int, finer: float = 1.0) ->
     """Return the record of the core for a number of joints, with edges checked at `finer` steps."""
     record = np.zeros(1, dtype=layout("planner"))
     for field in fields(settings):
-        if field.name != "range":
+        if field.name not in ("range", "rounds"):
             record[field.name] = getattr(settings, field.name)
     record["range"] = 0.4 * math.sqrt(dofs) if settings.range is None else settings.range
     record["edge_step"] /= finer

@@ -1,0 +1,52 @@
+"""The planners of OMPL as a search: they ask our checks on spheres, and their paths are made shorter as ours."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.collision.query import Query
+from kinodyn.planning.ompl import plan_with_ompl
+from kinodyn.planning.search import Found, full, motions_free, shortened
+from kinodyn.planning.settings import PlannerSettings
+
+
+def search_with_ompl(
+    planner: str,
+    query: Query,
+    settings: PlannerSettings,
+    ends: tuple[Array, Array],
+    bounds: tuple[Array, Array],
+    time_budget: float,
+    seed: int,
+    simplify: bool = True,
+) -> Found:
+    """Search for a path by a planner of OMPL; the other parameters are those of `search`."""
+    begin = time.perf_counter()
+    found = Found(None)
+    columns, checks = np.array(query.core.moving_q), 0
+
+    def is_free(q: Array) -> bool:
+        nonlocal checks
+        checks += 1
+        return bool(query.free(full(query, q, columns)))
+
+    def motion_free(q0: Array, q1: Array) -> bool:
+        nonlocal checks
+        checks += 1
+        return bool(query.motion_free(full(query, q0, columns), full(query, q1, columns), settings.resolution))
+
+    try:
+        found.path = plan_with_ompl(
+            planner, ends[0], ends[1], *bounds, is_free, motion_free, time_budget=max(time_budget, 1e-6), seed=seed
+        )
+    except KeyboardInterrupt:
+        found.interrupted = True
+    found.iterations, found.planning_time = checks, time.perf_counter() - begin
+    if found.path is not None and not motions_free(query, found.path, settings):
+        found.path = None
+    if found.path is None or not simplify:
+        return found
+    return shortened(query, settings, ends, bounds, found, begin + time_budget, seed)

@@ -1,0 +1,53 @@
+"""Planners by name."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Protocol
+
+from kinodyn.arrays import Array
+from kinodyn.collision.query import Query
+from kinodyn.errors import unknown_name
+from kinodyn.planning.ompl import ompl_planners
+from kinodyn.planning.ompl_search import search_with_ompl
+from kinodyn.planning.search import Found, search
+from kinodyn.planning.settings import PlannerSettings
+
+PREFIX = "ompl:"
+
+
+class Search(Protocol):
+    """A search for a path, as `search` is one."""
+
+    def __call__(
+        self,
+        query: Query,
+        settings: PlannerSettings,
+        ends: tuple[Array, Array],
+        bounds: tuple[Array, Array],
+        time_budget: float,
+        seed: int,
+        simplify: bool = True,
+    ) -> Found:
+        """Search."""
+
+
+NATIVE: dict[str, Search] = {"rrt_connect": search, "anytime": search}
+
+
+def search_named(planner: str) -> Search:
+    """Return the search of a planner.
+
+    Parameters
+    ----------
+    planner
+        "rrt_connect", "anytime", or "ompl:" and the name of a planner of OMPL.
+    """
+    if planner in NATIVE:
+        return NATIVE[planner]
+    if isinstance(planner, str) and planner.startswith(PREFIX):
+        name = planner[len(PREFIX) :]
+        if name not in ompl_planners():
+            raise unknown_name("planner of OMPL", name, ompl_planners())
+        return partial(search_with_ompl, name)
+    raise unknown_name("planner", planner, (*NATIVE, f"{PREFIX}RRTConnect", f"{PREFIX}BITstar"))
