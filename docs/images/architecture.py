@@ -11,10 +11,10 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("kinematics", "dynamics", "collision"),
     ("derivation", "identification", "tasks", "limits"),
-    ("ik", "trajectory", "planning"),
+    ("ik", "trajectory"),
     ("control", "balance"),
     ("recording", "sim"),
-    ("estimation", "walking"),
+    ("planning", "estimation", "walking"),
     ("interop", "report", "viewer", "cli"),
 )
 NOTES = {

@@ -1,12 +1,24 @@
 """Motion planning: paths from a start to a goal that are free of collision."""
 
+from kinodyn.planning.execution import execute
+from kinodyn.planning.execution_run import Execution
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
 from kinodyn.planning.regions import PoseRegion, grasp_poses
 from kinodyn.planning.result import Plan
 from kinodyn.planning.settings import PlannerSettings
 
-__all__ = ["Plan", "PlannerSettings", "PoseRegion", "grasp_poses", "ompl_planners", "plan", "plan_with_ompl"]
+__all__ = [
+    "Execution",
+    "Plan",
+    "PlannerSettings",
+    "PoseRegion",
+    "execute",
+    "grasp_poses",
+    "ompl_planners",
+    "plan",
+    "plan_with_ompl",
+]
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,10 +71,34 @@ def _geodesics_free(
     aside = x - (x * unit).sum(axis=-1, keepdims=True) * unit
     if np.abs(aside).max(initial=0.0) > 1e-9:
         raise InputError("where ball or floating joints move, only straight motions are checked")
-    return query.motion_free(motion(motion.knots[pieces]), _ends(motion, pieces), resolution)
+    begin, end = piece_ends(motion)
+    return query.motion_free(begin[pieces], end[pieces], resolution)
 
 
-def _ends(motion: PiecewisePolynomial, pieces: NDArray[np.intp]) -> Array:
-    """Return the configurations at the ends of pieces."""
-    powers = np.diff(motion.knots)[pieces] ** np.arange(len(motion.coefficients))[:, None]
-    return motion.space.integrate(motion.base[pieces], (powers[..., None] * motion.coefficients[:, pieces]).sum(axis=0))
+def piece_ends(motion: PiecewisePolynomial) -> Array:
+    """Return the configurations (2, n, nq) at the start and at the end of each piece."""
+    powers = np.diff(motion.knots) ** np.arange(len(motion.coefficients))[:, None]
+    last = (powers[..., None] * motion.coefficients).sum(axis=0)
+    return np.stack([motion.space.integrate(motion.base, x) for x in (motion.coefficients[0], last)])
+
+
+def remaining(motion: PiecewisePolynomial, t: float) -> PiecewisePolynomial:
+    """Return the motion from time t on, as one that starts at time 0."""
+    t = min(max(t, 0.0), motion.duration)
+    first = int(np.searchsorted(motion.knots[1:-1], t, side="right"))
+    coefficients = np.array(motion.coefficients[:, first:])
+    shift, degree = t - motion.knots[first], len(coefficients) - 1
+    for k in range(degree + 1):  # Taylor expansion about the new start
+        powers = np.array([comb(m, k) * shift ** (m - k) for m in range(k, degree + 1)])
+        coefficients[k, 0] = powers @ motion.coefficients[k:, first]
+    knots = np.concatenate([[0.0], motion.knots[first + 1 :] - t])
+    return PiecewisePolynomial(motion.space, knots, np.array(motion.base[first:]), coefficients)
+
+
+def until(motion: PiecewisePolynomial, t: float) -> PiecewisePolynomial:
+    """Return the motion up to time t."""
+    last = int(np.searchsorted(motion.knots[1:-1], t, side="left")) + 1
+    knots = np.append(motion.knots[:last], min(max(t, 0.0), motion.duration))
+    return PiecewisePolynomial(
+        motion.space, knots, np.array(motion.base[:last]), np.array(motion.coefficients[:, :last])
+    )
