@@ -1,7 +1,9 @@
 """Motion planning: paths from a start to a goal that are free of collision."""
 
+from kinodyn.planning.cartesian import CartesianPlan, plan_cartesian
 from kinodyn.planning.execution import execute
 from kinodyn.planning.execution_run import Execution
+from kinodyn.planning.motion_planner import MotionPlanner
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
 from kinodyn.planning.regions import PoseRegion, grasp_poses
@@ -9,7 +11,9 @@ from kinodyn.planning.result import Plan
 from kinodyn.planning.settings import PlannerSettings
 
 __all__ = [
+    "CartesianPlan",
     "Execution",
+    "MotionPlanner",
     "Plan",
     "PlannerSettings",
     "PoseRegion",
@@ -17,6 +21,7 @@ __all__ = [
     "grasp_poses",
     "ompl_planners",
     "plan",
+    "plan_cartesian",
     "plan_with_ompl",
 ]
 

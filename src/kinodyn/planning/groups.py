@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn.arrays import Array
+from kinodyn.collision.query import Pairs, Query, range_of
+from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
 from kinodyn.ik.space import named_joints
 from kinodyn.model.compile import JointInfo
@@ -57,6 +60,12 @@ def moving_dofs(robot: Robot, joints: Sequence[JointInfo]) -> NDArray[np.bool_]:
     for joint in joints:
         moves[joint.v] = True
     return moves
+
+
+def group_query(robot: Robot, path: Array, group: Group, snapshot: WorldSnapshot, allowed: Pairs) -> Query:
+    """Return the query of motions of a group along a path (n, nq)."""
+    moves = moving_dofs(robot, group_joints(robot, group))
+    return Query(robot, snapshot, allowed, path[0], moves, bounds=range_of(robot, path))
 
 
 def _is_vector(joint: JointInfo) -> bool:

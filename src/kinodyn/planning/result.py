@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.collision.query import Pairs, Query, range_of
+from kinodyn.collision.query import Pairs
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.planning.groups import group_joints, moving_dofs
+from kinodyn.planning.groups import group_query
 from kinodyn.planning.timing import motion_limits, timed
 from kinodyn.trajectory.bounds import LimitLike
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
@@ -114,14 +114,12 @@ class Plan:
         >>> bool(kd.trajectory.check(robot, trajectory))
         True
         """
-        if not self.success:
+        if not len(self.path):
             raise InputError(f"there is no path to time: {self.status}: {self.message}")
         if not blend >= 0.0:
             raise InputError(f"blend is {blend!r}; give a length, 0 or larger")
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
-        moves = moving_dofs(self.robot, group_joints(self.robot, self.group))
-        bounds = range_of(self.robot, self.path)
-        query = Query(self.robot, self.world, self.allowed, self.path[0], moves, bounds=bounds)
+        query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
         return timed(self.robot, self.path, query, limits, blend=float(blend), allowed=self.allowed)
 
     def __repr__(self) -> str:

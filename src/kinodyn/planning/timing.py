@@ -81,7 +81,9 @@ def timed(
         If the path itself collides, or gravity exceeds a torque limit.
     """
     segments = Segments(Space(robot), path, limits.bounds)
-    _require_free(query, segments.q, allowed)  # the motion is straight but for its blends
+    colliding = first_blocked(query, segments.q, allowed)  # the motion is straight but for its blends
+    if colliding is not None:
+        raise InputError(f"the path is not free of collision between its vertices {colliding} and {colliding + 1}")
     reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
     for _ in range(MAX_ROUNDS):
         motion = segments.timed(reach, pace)
@@ -104,16 +106,17 @@ def _blocked_blends(query: Query, motion: BlendedMotion) -> NDArray[np.intp]:
     return np.unique((motion.part[pieces[~free]] + 1) // 2)
 
 
-def _require_free(query: Query, q: Array, allowed: Pairs) -> None:
-    """Check the segments between vertices (n, nq): on spheres, and on the original shapes where these touch."""
+def first_blocked(query: Query, q: Array, allowed: Pairs) -> int | None:
+    """Return the first segment between vertices (n, nq) that is not free, None if all are.
+
+    Where spheres touch, the original shapes decide.
+    """
     blocked = np.flatnonzero(~query.motion_free(q[:-1], q[1:], RESOLUTION))
     if len(blocked) and exact.is_available():
         everything = Query(query.robot, query.snapshot, allowed, bounds=range_of(query.robot, q))
         checks = ExactChecks(everything, allowed)
-        blocked = np.array([i for i in blocked if not checks.motion_free(q[i], q[i + 1], RESOLUTION)], dtype=np.intp)
-    if len(blocked):
-        i = int(blocked[0])
-        raise InputError(f"the path is not free of collision between its vertices {i} and {i + 1}")
+        return next((int(i) for i in blocked if not checks.motion_free(q[i], q[i + 1], RESOLUTION)), None)
+    return int(blocked[0]) if len(blocked) else None
 
 
 def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None:
