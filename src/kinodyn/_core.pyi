@@ -450,6 +450,38 @@ class PlanningProblem:
     ) -> None: ...
     def set_path(self, path: Array, /) -> None: ...
 
+class ConstraintTable:
+    def __init__(
+        self, robot: Robot, constraints: Records, moves: NDArray[np.bool_], lower: Array, upper: Array, /
+    ) -> None: ...
+
+class ConstrainedProblem:
+    path: Array
+    iterations: int
+    steps: int
+    def __init__(
+        self,
+        query: CollisionQuery,
+        constraints: ConstraintTable,
+        settings: Records,
+        seed: int,
+        lower: Array,
+        upper: Array,
+        start: Array,
+        goals: Array,
+        /,
+    ) -> None: ...
+
+class Projected(NamedTuple):
+    q: Array
+    success: Array
+
+def project_onto_path_constraints(
+    robot: Robot, constraints: ConstraintTable, q: ArrayLike, iterations: int, out: None = None, /
+) -> Projected: ...
+def constraint_excess(robot: Robot, constraints: ConstraintTable, q: ArrayLike, out: Out = None, /) -> Array: ...
+def constrained_rrt(problem: ConstrainedProblem, seconds: float, /) -> bool: ...
+def shorten_constrained(problem: ConstrainedProblem, seconds: float, /) -> None: ...
 def rrt_connect(problem: PlanningProblem, seconds: float, /) -> bool: ...
 def shorten_path(problem: PlanningProblem, seconds: float, /) -> None: ...
 def path_blocked(problem: PlanningProblem, /) -> int: ...

@@ -1,22 +1,41 @@
 """Motion planning: paths from a start to a goal that are free of collision."""
 
 from kinodyn.planning.cartesian import CartesianPlan, plan_cartesian
+from kinodyn.planning.constraints import (
+    Constraint,
+    FixedOrientation,
+    FixedRelativePose,
+    InBox,
+    OnLine,
+    OnPlane,
+    Upright,
+)
 from kinodyn.planning.execution import execute
 from kinodyn.planning.execution_run import Execution
 from kinodyn.planning.motion_planner import MotionPlanner
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
 from kinodyn.planning.regions import PoseRegion, grasp_poses
-from kinodyn.planning.result import Plan
+from kinodyn.planning.result import Deviation, Plan
 from kinodyn.planning.settings import PlannerSettings
+from kinodyn.planning.standing import Standing
 
 __all__ = [
     "CartesianPlan",
+    "Constraint",
+    "Deviation",
     "Execution",
+    "FixedOrientation",
+    "FixedRelativePose",
+    "InBox",
     "MotionPlanner",
+    "OnLine",
+    "OnPlane",
     "Plan",
     "PlannerSettings",
     "PoseRegion",
+    "Standing",
+    "Upright",
     "execute",
     "grasp_poses",
     "ompl_planners",

@@ -58,20 +58,28 @@ def goal_configurations(
     seed
         Of the search.
     """
-    if isinstance(goal, Mapping) and goal and not all(isinstance(value, Real) for value in goal.values()):
-        q, reason = pose_configurations(robot, goal, start, joints, is_free, end, seed)
+    poses = goal_poses(goal)
+    if poses is not None:
+        q, reason = pose_configurations(robot, poses, start, joints, is_free, end, seed)
         if reason:
             return Goals(q, reason)
         q = _nearest_turns(robot, q, start, joints)
         return Goals(_distinct(q[np.argsort(np.linalg.norm(q - start, axis=1))]))
-    q = _given(robot, goal, start)
+    q = given_configurations(robot, goal, start)
     columns = group_columns(joints)
     goals = np.tile(start, (len(q), 1))
     goals[:, columns] = q[:, columns]
     return _within_limits(robot, _nearest_turns(robot, goals, start, joints), joints)
 
 
-def _given(robot: Robot, goal: Goal, start: Array) -> Array:
+def goal_poses(goal: Goal) -> Mapping[str, ArrayLike | PoseRegion] | None:
+    """Return the goal if it consists of poses or regions by frame, else None."""
+    if isinstance(goal, Mapping) and goal and not all(isinstance(value, Real) for value in goal.values()):
+        return goal
+    return None
+
+
+def given_configurations(robot: Robot, goal: Goal, start: Array) -> Array:
     """Return the configurations (n, nq) of a goal that names or lists them; joints that it does not mention stay."""
     if isinstance(goal, str):
         robot.configuration(goal)  # it must exist
@@ -86,7 +94,7 @@ def _given(robot: Robot, goal: Goal, start: Array) -> Array:
         values = {name: numbers(f"goal of {name}", cast(ArrayLike, value)).reshape(1) for name, value in goal.items()}
         return _filled(robot, start, values)
     if isinstance(goal, Sequence) and goal and all(isinstance(name, str) for name in goal):
-        return np.concatenate([_given(robot, name, start) for name in goal])
+        return np.concatenate([given_configurations(robot, name, start) for name in goal])
     if isinstance(goal, PoseRegion):
         raise InputError("goal is a PoseRegion without a frame; give {'frame': region}")
     q = numbers("goal", goal, robot.nq)

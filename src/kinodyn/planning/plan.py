@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import cycle
 from typing import NamedTuple
@@ -23,6 +23,9 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.anytime import improve
+from kinodyn.planning.constrained import plan_constrained
+from kinodyn.planning.constrained_space import ConstrainedSpace
+from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.escape import escape
 from kinodyn.planning.goals import Goal, goal_configurations
 from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, moving_dofs
@@ -43,6 +46,7 @@ def plan(
     world: World | WorldSnapshot | None = None,
     *,
     group: Group = None,
+    constraints: Sequence[Constraint] = (),
     time_budget: float = 1.0,
     seed: int = 0,
     planner: str = "rrt_connect",
@@ -67,6 +71,8 @@ def plan(
     group
         Joints that move: the name of a chain of the robot (a group of its SRDF), names of chains or joints; by default
         all but floating and ball joints. The others stay; joints that follow one that moves follow it.
+    constraints
+        That the path keeps, such as `kd.planning.Upright`; with `kd.planning.Standing` the floating base moves too.
     time_budget
         For all of it [s].
     seed
@@ -103,6 +109,8 @@ def plan(
     problem = _Problem(robot, start, world, group, allowed, planner)
     settings = settings or PlannerSettings()
     time_budget = positive("time_budget", time_budget)
+    if constraints:
+        return plan_constrained(problem.constrained(constraints, settings), goal, settings, time_budget, seed)
     return problem.plan(goal, settings, time_budget, seed)
 
 
@@ -137,6 +145,10 @@ class _Problem:
         self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))
         self.columns = np.array(self.query.core.moving_q)
         self.full_query = Query(robot, self.snapshot, self.allowed)  # parts that do not move are checked too
+
+    def constrained(self, constraints: Sequence[Constraint], settings: PlannerSettings) -> ConstrainedSpace:
+        world = self.snapshot, self.joints, constraints, self.allowed
+        return ConstrainedSpace(self.robot, self.start, *world, settings.resolution)
 
     def result(self, status: Status, message: str, found: Found | None = None) -> Plan:
         path = np.empty((0, self.robot.nq))

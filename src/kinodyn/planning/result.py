@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,31 @@ from kinodyn.planning.timing import motion_limits, timed
 from kinodyn.trajectory.bounds import LimitLike
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 
-Status = Literal["solved", "start_in_collision", "goal_in_collision", "out_of_reach", "no_path", "interrupted"]
+Status = Literal[
+    "solved",
+    "start_in_collision",
+    "start_violates_constraint",
+    "goal_in_collision",
+    "goal_violates_constraint",
+    "out_of_reach",
+    "no_path",
+    "interrupted",
+]
+
+
+class Deviation(NamedTuple):
+    """The largest deviation from a constraint along a path, between vertices too.
+
+    Attributes
+    ----------
+    constraint : str
+    distance, angle : float
+        [m], [rad]
+    """
+
+    constraint: str
+    distance: float
+    angle: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +52,8 @@ class Plan:
     ----------
     robot : Robot
     status : str
-        "solved"; "start_in_collision", "goal_in_collision"; "out_of_reach": inverse kinematics found no configuration
+        "solved"; "start_in_collision", "goal_in_collision"; "start_violates_constraint", "goal_violates_constraint";
+        "out_of_reach": inverse kinematics found no configuration
         for the goal; "no_path": none was found within the budget; "interrupted": stopped by Ctrl-C.
     message : str
         What happened, in a sentence: which parts touch, which target is out of reach.
@@ -44,6 +69,8 @@ class Plan:
         Samples of the planner.
     allowed : set of pairs of names
         Links and objects that were allowed to touch, beyond `kd.collision.allowed_pairs` of the robot.
+    deviations : tuple of Deviation
+        From each of the constraints.
     """
 
     robot: Robot
@@ -56,6 +83,7 @@ class Plan:
     simplification_time: float = 0.0
     iterations: int = 0
     allowed: Pairs = frozenset()
+    deviations: tuple[Deviation, ...] = ()
 
     @property
     def success(self) -> bool:

@@ -1,0 +1,111 @@
+// Constraints along paths and searches for such paths as Python objects.
+#include <nanobind/ndarray.h>
+
+#include "bindings/define.hpp"
+#include "bindings/functions.hpp"
+#include "planning/constrained_problem.hpp"
+
+namespace nb = nanobind;
+
+namespace kinodyn {
+
+namespace {
+
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void require(bool right, const char* message) {
+    if (!right) raise_input_error(message);
+}
+
+std::vector<double> values(const Numbers& a) { return {a.data(), a.data() + a.shape(0)}; }
+
+void make_table(ConstraintTable* self, nb::handle robot, nb::handle constraints, const Flags& moves,
+                const Numbers& lower, const Numbers& upper) {
+    const Model& model = robot_from(robot).model;
+    const auto nq = static_cast<std::size_t>(model.nq);
+    require(lower.shape(0) == nq && upper.shape(0) == nq, "the limits of q need nq numbers");
+    require(moves.shape(0) == static_cast<std::size_t>(model.nv), "moves needs nv flags");
+    const Table<PathConstraint> table("constraints", constraints);
+    const int n_frames = static_cast<int>(model.frames.size());
+    std::vector<PathConstraint> records;
+    for (const PathConstraint& c : table) {
+        require(c.frame >= -1 && c.frame < n_frames && c.reference >= -1 && c.reference < n_frames,
+                "the frame of a constraint is unknown");
+        if (c.kind == ConstraintKind::Com) require_mass(robot_from(robot));
+        records.push_back(c);
+    }
+    new (self) ConstraintTable(model, std::move(records), {moves.data(), moves.data() + moves.shape(0)}, values(lower),
+                               values(upper));
+}
+
+void make_problem(ConstrainedProblem* self, const CollisionQuery& query, const ConstraintTable& table,
+                  nb::handle settings, std::uint64_t seed, const Numbers& lower, const Numbers& upper,
+                  const Numbers& start, const Rows& goals) {
+    const std::size_t n = table.dofs.size(), nq = static_cast<std::size_t>(table.model.nq);
+    require(&query.robot() == &table.model, "query and constraints are of different robots");
+    require(n > 0 && n <= max_planned_dofs, "from 1 to 128 moving joints with one coordinate are needed");
+    require(query.moving_dofs.size() == n, "query and constraints have different joints that move");
+    require(lower.shape(0) == n && upper.shape(0) == n, "bounds need a number for each moving joint");
+    require(start.shape(0) == nq && goals.shape(1) == nq, "start and goals need nq numbers");
+    new (self) ConstrainedProblem(query, table, record_from<ConstrainedSettings>("settings", settings), seed);
+    self->lower = values(lower);
+    self->upper = values(upper);
+    self->set_ends(start.data(), goals.data(), static_cast<int>(goals.shape(0)));
+}
+
+void run(const KernelHandle& kernel, ConstrainedProblem& problem, double seconds) {
+    nb::gil_scoped_release released;
+    Call call;
+    ConstrainedProblem* pointer = &problem;
+    call.model = &problem.query.robot();
+    call.settings = &pointer;
+    call.count = 1;
+    problem.seconds = seconds;
+    Fault fault;
+    kernel.get()(call, 0, 1, fault);
+}
+
+nb::object path_of(const ConstrainedProblem& problem) {
+    const std::size_t n = problem.path.size(), nq = static_cast<std::size_t>(problem.nq);
+    auto* data = new double[n + 1];
+    std::copy(problem.path.begin(), problem.path.end(), data);
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    const std::size_t shape[2] = {n / nq, nq};
+    return nb::cast(nb::ndarray<nb::numpy, double>(data, 2, shape, owner));
+}
+
+}  // namespace
+
+void bind_constrained_planning(nb::module_& m) {
+    export_layouts<PathConstraint, ConstrainedSettings>();
+    nb::class_<ConstraintTable>(m, "ConstraintTable").def("__init__", &make_table, nb::keep_alive<1, 2>());
+    nb::class_<ConstrainedProblem>(m, "ConstrainedProblem")
+        .def("__init__", &make_problem, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def_prop_ro("path", &path_of)
+        .def_ro("iterations", &ConstrainedProblem::iterations)
+        .def_ro("steps", &ConstrainedProblem::steps);
+    m.def("constrained_rrt", [kernel = KernelHandle("constrained_rrt")](ConstrainedProblem& p, double seconds) {
+        run(kernel, p, seconds);
+        return p.solved;
+    });
+    m.def("shorten_constrained", [kernel = KernelHandle("shorten_constrained")](ConstrainedProblem& p, double seconds) {
+        run(kernel, p, seconds);
+    });
+    define(m, "project_onto_path_constraints", [](Args& args, Any table, Any q, Any iterations) {
+        args.settings(nb::cast<const ConstraintTable*>(table));
+        args.configuration("q", q);
+        args.scalar("iterations", iterations);
+        args.output("q", {args.model().nq});
+        args.output("success", {});
+    });
+    define(m, "constraint_excess", [](Args& args, Any table, Any q) {
+        const auto* given = nb::cast<const ConstraintTable*>(table);
+        args.settings(given);
+        args.configuration("q", q);
+        args.output({static_cast<long>(given->constraints.size()), 2});
+    });
+}
+
+}  // namespace kinodyn

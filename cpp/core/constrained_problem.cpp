@@ -1,0 +1,76 @@
+#include "planning/constrained_problem.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace kinodyn {
+
+ConstraintTable::ConstraintTable(const Model& robot, std::vector<PathConstraint> given, const std::vector<char>& moves,
+                                 std::vector<double> low, std::vector<double> high)
+    : model(robot),
+      constraints(std::move(given)),
+      free(moves.begin(), moves.end()),
+      lower(std::move(low)),
+      upper(std::move(high)) {
+    for (const PathConstraint& c : constraints) {
+        max_rows += c.kind == ConstraintKind::Pose ? rows_of_pose : 1;
+        has_com |= c.kind == ConstraintKind::Com;
+    }
+    std::vector<char> seen(free.size(), 0);
+    for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
+        const Body& body = model.bodies[i];
+        if (free[body.iv] == 0 || seen[body.iv]) continue;
+        seen[body.iv] = 1;
+        if (body.kind == Kind::Ball || body.kind == Kind::Free)
+            manifold_bodies.push_back(i);
+        else
+            dofs.push_back({body.iq, body.iv});
+    }
+}
+
+int ConfigurationTree::add(const double* q, const float* joints, int parent) {
+    q_.insert(q_.end(), q, q + nq_);
+    return table.add(joints, parent);
+}
+
+ConstrainedProblem::ConstrainedProblem(const CollisionQuery& q, const ConstraintTable& constraints,
+                                       const ConstrainedSettings& s, std::uint64_t seed)
+    : query(q),
+      table(constraints),
+      settings(s),
+      nq(q.robot().nq),
+      dim(static_cast<int>(constraints.dofs.size())),
+      start_tree(nq, dim),
+      goal_tree(nq, dim),
+      random_state(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
+
+void ConstrainedProblem::add_root(ConfigurationTree& tree, const double* q) {
+    std::vector<float> joints;
+    for (const ConstraintTable::Dof& dof : table.dofs) joints.push_back(static_cast<float>(q[dof.iq]));
+    tree.add(q, joints.data(), -1);
+}
+
+void ConstrainedProblem::set_ends(const double* start, const double* goals, int n_goals) {
+    add_root(start_tree, start);
+    for (int i = 0; i < n_goals; ++i) add_root(goal_tree, goals + static_cast<std::ptrdiff_t>(i) * nq);
+}
+
+void ConstrainedProblem::join(int start_node, int goal_node) {
+    std::vector<const double*> vertices;
+    for (int i = start_node; i >= 0; i = start_tree.table.parent(i)) vertices.push_back(start_tree.q(i));
+    std::reverse(vertices.begin(), vertices.end());
+    // both trees contain the configuration where they meet
+    for (int i = goal_tree.table.parent(goal_node); i >= 0; i = goal_tree.table.parent(i))
+        vertices.push_back(goal_tree.q(i));
+    path.clear();
+    for (const double* q : vertices) path.insert(path.end(), q, q + nq);
+    solved = true;
+}
+
+void ConstrainedProblem::replace(int first, int last, const double* vertices, int n) {
+    const auto at = [&](int i) { return path.begin() + static_cast<std::ptrdiff_t>(i) * nq; };
+    const auto place = path.erase(at(first + 1), at(last));
+    path.insert(place, vertices, vertices + static_cast<std::ptrdiff_t>(n) * nq);
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,147 @@
+// CBiRRT: two trees grow along constraints towards samples and towards each other (D. Berenson, S. Srinivasa, J.
+// Kuffner, "Task space regions: a framework for pose-constrained manipulation planning", IJRR 2011). Then paths are
+// made shorter by other motions along the constraints.
+#pragma once
+
+#include "planning/constrained_motion.hpp"
+#include "planning/rrt_connect.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+class ConstrainedRrt {
+  public:
+    static constexpr int max_shortcut = 512;  // vertices
+    // Memory besides that of the motion: a vertex, the next one, a sample, and the vertices of a shortcut.
+    static long words(const ConstrainedProblem& p) { return padded(p.nq) * (max_shortcut + 4); }
+
+    ConstrainedRrt(ConstrainedProblem& problem, ConstrainedMotion& motion, double* memory)
+        : p_(problem), motion_(motion), dim_(problem.dim) {
+        Memory m{memory};
+        vertex_ = m.take(p_.nq), sample_ = m.take(p_.nq);
+        motion_.set_next(m.take(p_.nq));
+        shortcut_ = m.take(static_cast<long>(p_.nq) * max_shortcut);
+    }
+
+    // Searches until a path is found or the time is over.
+    void run() {
+        const double end = steady_time() + p_.seconds;
+        if (p_.iterations == 0 && connect_roots(end)) return;
+        while (!p_.solved) {
+            iterate();
+            if (steady_time() > end) return;
+        }
+    }
+
+    // Replaces parts of the path by shorter ones.
+    void shorten() {
+        const double end = steady_time() + p_.seconds;
+        shortcut(0, p_.path_size() - 1);
+        int failures = 0;
+        while (p_.path_size() > 2 && failures < p_.settings.shortcut_failures && steady_time() < end) {
+            const int n = p_.path_size();
+            int a = static_cast<int>(random() * n), b = static_cast<int>(random() * n);
+            if (a > b) a ^= b, b ^= a, a ^= b;
+            failures = b - a > 1 && shortcut(a, b) ? 0 : failures + 1;
+        }
+    }
+
+  private:
+    bool connect_roots(double end) {
+        const int goals = p_.goal_tree.table.size();
+        for (int i = 0; i < goals; ++i) {
+            const int reached = extend(p_.start_tree, 0, p_.goal_tree.q(i), true, __builtin_inf());
+            if (met_) return p_.join(reached, i), true;
+            if (steady_time() > end) return false;
+        }
+        return false;
+    }
+
+    void iterate() {
+        ++p_.iterations;
+        const bool from_start = p_.start_tree.table.size() <= p_.goal_tree.table.size();
+        ConfigurationTree &tree = from_start ? p_.start_tree : p_.goal_tree,
+                          &other = from_start ? p_.goal_tree : p_.start_tree;
+        draw_sample();
+        const int near = nearest(tree, sample_);
+        const int added = extend(tree, near, sample_, false, p_.settings.range);
+        if (added == near) return;
+        const int facing = nearest(other, tree.q(added));
+        const int joined = extend(other, facing, tree.q(added), true, __builtin_inf());
+        if (met_) from_start ? p_.join(added, joined) : p_.join(joined, added);
+    }
+
+    // Adds vertices towards a target. Returns the last one, `node` if there are none; met_ tells whether the target is
+    // reached.
+    int extend(ConfigurationTree& tree, int node, const double* target, bool on_constraints, double range) {
+        int last = node;
+        for (int k = 0; k < p_.nq; ++k) sample_[k] = target[k];  // trees move in memory as they grow
+        met_ = motion_.extend(tree.q(node), sample_, on_constraints, range, vertex_,
+                              [&](const double* q) { last = tree.add(q, joints(q), last); });
+        return last;
+    }
+
+    // Half of the samples are anywhere, the others near the straight motion between a start and a goal.
+    void draw_sample() {
+        const bool anywhere = random() < 0.5f;
+        const double s = random();
+        const int goal = pick(p_.goal_tree.table.size());
+        const double *a = p_.start_tree.q(pick(p_.start_tree.table.size())), *b = p_.goal_tree.q(goal);
+        for (int k = 0; k < p_.nq; ++k) sample_[k] = a[k];
+        for (int k = 0; k < dim_; ++k) {
+            const int iq = p_.table.dofs[k].iq;
+            const double low = p_.lower[k], high = p_.upper[k];
+            double x = low + (high - low) * random();
+            if (!anywhere) x = a[iq] + s * (b[iq] - a[iq]) + p_.settings.spread * (high - low) * normal();
+            sample_[iq] = x < low ? low : x > high ? high : x;
+        }
+    }
+
+    bool shortcut(int first, int last) {
+        int n = 0;
+        double length = 0, before = 0;
+        for (int i = first; i < last; ++i) before += motion_.distance(p_.vertex(i), p_.vertex(i + 1));
+        for (int k = 0; k < p_.nq; ++k) sample_[k] = p_.vertex(last)[k];
+        const double* previous = p_.vertex(first);
+        const bool met = motion_.extend(previous, sample_, true, 0.98 * before, vertex_, [&](const double* q) {
+            if (n == max_shortcut) return;
+            length += motion_.distance(previous, q);
+            double* row = shortcut_ + static_cast<long>(n++) * p_.nq;
+            for (int k = 0; k < p_.nq; ++k) row[k] = q[k];
+            previous = row;
+        });
+        if (!met || n == max_shortcut || length > 0.98 * before) return false;
+        p_.replace(first, last, shortcut_, n - 1);  // the last one is there already
+        return true;
+    }
+
+    const float* joints(const double* q) {
+        for (int k = 0; k < dim_; ++k) joints_[k] = static_cast<float>(q[p_.table.dofs[k].iq]);
+        return joints_;
+    }
+    int nearest(const ConfigurationTree& tree, const double* q) {
+        return nearest_node(tree.table, dim_, joints(q)).node;
+    }
+
+    // Uniform in [0, 1), by xorshift64* (S. Vigna, ACM TOMS 42, 2016).
+    float random() {
+        std::uint64_t& x = p_.random_state;
+        x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
+        return static_cast<float>((x * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
+    }
+    int pick(int n) { return static_cast<int>(random() * static_cast<float>(n)) % n; }
+    // Nearly normal, of mean 0 and variance 1: a sum of uniform numbers.
+    double normal() {
+        double sum = -2;
+        for (int k = 0; k < 4; ++k) sum += static_cast<double>(random());
+        return 1.7320508075688772 * sum;
+    }
+
+    ConstrainedProblem& p_;
+    ConstrainedMotion& motion_;
+    int dim_;
+    double *vertex_, *sample_, *shortcut_;
+    float joints_[max_planned_dofs];
+    bool met_ = false;
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

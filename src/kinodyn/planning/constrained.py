@@ -1,0 +1,157 @@
+"""Plan motions that keep constraints: trees along the constraints, in the core, then checks of the path."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+import numpy as np
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.query import Query
+from kinodyn.collision.spheres import RESOLUTION
+from kinodyn.layouts import layout
+from kinodyn.planning.constrained_goals import constrained_goals
+from kinodyn.planning.constrained_space import ConstrainedSpace
+from kinodyn.planning.goals import Goal
+from kinodyn.planning.result import Plan, Status
+from kinodyn.planning.settings import PlannerSettings
+
+SLICE = 0.05  # [s] after which Ctrl-C is heard
+STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where the constraints need it
+RANGE = 3.0  # [rad or m] longest extension of a tree
+SPREAD = 0.1  # of samples between start and goal, as a share of the range of a joint
+STEP_ITERATIONS = 8  # of the projection of a step
+GOAL_SHARE = 0.5  # of the time budget, for goals that are poses
+SHARE_ON_SPHERES = 0.5  # of the rest, before exact shapes decide
+SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
+
+
+def plan_constrained(
+    space: ConstrainedSpace, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int
+) -> Plan:
+    """Plan a motion along constraints.
+
+    Parameters
+    ----------
+    space
+    goal
+        As `plan` takes it.
+    settings
+        Those of continuous checks and of shortcuts count.
+    time_budget
+        For all of it [s].
+    seed
+        Of the random numbers.
+    """
+    return _Search(space, settings, time_budget, seed).plan(goal)
+
+
+class _Search:
+    """One call of the planner."""
+
+    def __init__(self, space: ConstrainedSpace, settings: PlannerSettings, time_budget: float, seed: int) -> None:
+        self.space, self.settings, self.seed = space, settings, seed
+        self.begin = time.perf_counter()
+        self.end = self.begin + time_budget
+        self.budget = time_budget
+        self.iterations = 0
+
+    def result(self, status: Status, message: str, path: Array | None = None, planned: float | None = None) -> Plan:
+        space, now = self.space, time.perf_counter()
+        planned = now if planned is None else planned
+        found = np.empty((0, space.robot.nq)) if path is None else path
+        deviations = () if path is None else space.constraints.deviations(path)
+        names = tuple(joint.name for joint in space.constraints.joints)
+        times = planned - self.begin, now - planned, self.iterations
+        return Plan(space.robot, status, message, found, names, space.snapshot, *times, space.allowed, deviations)
+
+    def plan(self, goal: Goal) -> Plan:
+        space = self.space
+        colliding = space.colliding(space.start)
+        if colliding:
+            return self.result("start_in_collision", f"the start collides: {colliding}")
+        violation = space.constraints.violation(space.start)
+        if violation:
+            return self.result("start_violates_constraint", f"the start violates {violation}")
+        try:
+            goals = constrained_goals(space, goal, self.begin + GOAL_SHARE * self.budget, self.seed)
+            if goals.status != "solved":
+                return self.result(goals.status, goals.reason)
+            return self.on_spheres(goals.q) or self.on_exact_shapes(goals.q) or self.unsolved()
+        except KeyboardInterrupt:
+            return self.result("interrupted", f"stopped after {time.perf_counter() - self.begin:.3g} s")
+
+    def unsolved(self) -> Plan:
+        return self.result("no_path", f"no path was found within {self.budget:g} s")
+
+    def on_spheres(self, goals: Array) -> Plan | None:
+        """Search between configurations whose spheres are free."""
+        query = self.space.query()
+        first = self.space.escape(query, self.space.start, self.end)
+        free = query.free(goals)
+        lasts = [self.space.escape(query, goal, self.end) for goal in (goals[free] if free.any() else goals)]
+        found = [last for last in lasts if last is not None]
+        if first is None or not found:
+            return None
+        left = max(self.end - time.perf_counter(), 0.0)
+        limit = self.end - (0.0 if self.space.exact is None else (1.0 - SHARE_ON_SPHERES) * left)
+        for attempt in count():
+            ends = first[-1], np.array([last[-1] for last in found])
+            path = self.search(query, ends, limit, attempt)
+            if path is None:
+                return None
+            planned = time.perf_counter()
+            path, last = self.shortened(), found[int(np.argmin([np.abs(q[-1] - path[-1]).max() for q in found]))]
+            if self.space.constraints.kept(path):
+                return self.result("solved", "", np.concatenate([first[:-1], path, last[-2::-1]]), planned)
+        raise AssertionError("unreachable")
+
+    def on_exact_shapes(self, goals: Array) -> Plan | None:
+        """Search with smaller spheres, and verify each path on the original shapes."""
+        for attempt in count():
+            if self.space.exact is None or time.perf_counter() > self.end:
+                return None
+            query = self.space.query(SHRINK[attempt % len(SHRINK)])
+            free = goals[query.free(goals)]
+            if not query.free(self.space.start) or not len(free):
+                if attempt >= len(SHRINK):
+                    return None
+                continue
+            path = self.search(query, (self.space.start, free), self.end, attempt)
+            if path is None:
+                return None
+            if self.space.constraints.kept(path) and self.space.exactly_free(path, self.end):
+                return self.result("solved", "", path)
+        raise AssertionError("unreachable")
+
+    def search(self, query: Query, ends: tuple[Array, Array], end: float, attempt: int) -> Array | None:
+        """Return a path (n, nq) from a start (nq,) to one of some goals (n, nq), None if none is found in time."""
+        self.problem = self.problem_of(query, ends, attempt)
+        solved = False
+        while not solved:
+            left = end - time.perf_counter()
+            solved = _core.constrained_rrt(self.problem, min(max(left, 0.0), SLICE))
+            if left <= SLICE:
+                break
+        self.iterations += self.problem.iterations
+        return self.problem.path if solved else None
+
+    def shortened(self) -> Array:
+        _core.shorten_constrained(self.problem, max(self.end - time.perf_counter(), 0.0))
+        return self.problem.path
+
+    def problem_of(self, query: Query, ends: tuple[Array, Array], attempt: int) -> _core.ConstrainedProblem:
+        """Return the problem for the core; steps are shorter with each attempt."""
+        record = np.zeros(1, dtype=layout("constrained_planner"))
+        record["step"], record["range"], record["spread"] = STEP / 2.0 ** min(attempt, 4), RANGE, SPREAD
+        record["resolution"], record["max_iterations"] = self.settings.resolution, STEP_ITERATIONS
+        record["shortcut_failures"] = self.settings.shortcut_failures
+        order = query.core.moving_q
+        joints = np.vstack(ends)[:, order]
+        lower, upper = (bound[order] for bound in self.space.constraints.bounds)
+        lower = np.where(np.isfinite(lower), lower, joints.min(axis=0) - np.pi)
+        upper = np.where(np.isfinite(upper), upper, joints.max(axis=0) + np.pi)
+        table = self.space.constraints.rows.core
+        return _core.ConstrainedProblem(query.core, table, record, self.seed + attempt, lower, upper, *ends)

@@ -1,0 +1,174 @@
+"""Goals of plans with constraints: configurations that keep the constraints, by projection from many starts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from itertools import cycle
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import as_pose
+from kinodyn.errors import InputError
+from kinodyn.planning.constrained_space import ConstrainedSpace
+from kinodyn.planning.constraint_set import Rows
+from kinodyn.planning.constraints import pose_record
+from kinodyn.planning.goals import Goal, given_configurations, goal_configurations, goal_poses
+from kinodyn.planning.regions import PoseRegion
+from kinodyn.planning.result import Status
+
+ITERATIONS = 60  # of a projection
+BATCH = 32  # projections at once
+REGION_SAMPLES = 16  # poses of a region
+ENOUGH = 4  # configurations
+PATIENCE = 4  # batches without one whose spheres are free, after which the exact shapes decide
+TRIED_EXACTLY = 4  # configurations of a batch
+TOLERANCES = (1e-4, 1e-4)  # [m], [rad]
+
+
+class ConstrainedGoals(NamedTuple):
+    """Configurations (n, nq) that reach a goal, nearest to the start first, or why there are none."""
+
+    q: Array
+    status: Status = "solved"
+    reason: str = ""
+
+
+def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int) -> ConstrainedGoals:
+    """Return configurations that reach a goal, keep the constraints and are free of collision.
+
+    Parameters
+    ----------
+    space
+    goal
+        As `plan` takes it.
+    end
+        When to stop, by `time.perf_counter` [s].
+    seed
+        Of the starts of projections.
+    """
+    poses = goal_poses(goal)
+    if poses is not None:
+        rng = np.random.default_rng(seed)
+        return _PoseGoals(space, poses, rng).search(end, rng)
+    robot, constraints = space.robot, space.constraints
+    joints = [joint for joint in constraints.joints if joint is not constraints.base]
+    given = goal_configurations(robot, goal, space.start, joints)
+    if given.reason:
+        return ConstrainedGoals(given.q, "out_of_reach", given.reason)
+    q = given.q
+    if constraints.base is not None:
+        q = _with_base(space, goal, q)
+    kept = q[constraints.excess(q) <= 1.0]
+    if not len(kept):
+        return ConstrainedGoals(q, "goal_violates_constraint", f"the goal violates {constraints.violation(q[0])}")
+    collisions = [space.colliding(row) for row in kept]
+    free = kept[[not colliding for colliding in collisions]]
+    if not len(free):
+        return ConstrainedGoals(q, "goal_in_collision", f"the goal collides: {collisions[0]}")
+    return ConstrainedGoals(free)
+
+
+def _with_base(space: ConstrainedSpace, goal: Goal, q: Array) -> Array:
+    """Put the base of goals where they have it. Goals that had joints out of limits are left out of `q`."""
+    robot, base = space.robot, space.constraints.base
+    assert base is not None
+    given = given_configurations(robot, goal, space.start)
+    columns = space.constraints.columns
+    result: Array = q.copy()
+    for row in result:
+        turns = given[:, columns] - row[columns]  # whole turns, for the goal it comes from
+        turns -= 2 * np.pi * np.rint(turns / (2 * np.pi))
+        row[base.q] = given[np.argmin(np.abs(turns).sum(axis=1)), base.q]
+    return result
+
+
+def _alternatives(frame: str, goal: ArrayLike | PoseRegion, rng: np.random.Generator) -> Array:
+    """Return poses (n, 4, 4) of a frame, of which one is enough."""
+    if isinstance(goal, PoseRegion):
+        return goal.sample(1 if goal.is_exact and goal.pose.ndim == 2 else REGION_SAMPLES, rng)
+    return as_pose(goal, f"goal of {frame}").reshape(-1, 4, 4)
+
+
+class _PoseGoals:
+    """Poses of frames that are to be reached; several poses of a frame are alternatives."""
+
+    def __init__(
+        self, space: ConstrainedSpace, goal: Mapping[str, ArrayLike | PoseRegion], rng: np.random.Generator
+    ) -> None:
+        self.space, self.constraints = space, space.constraints
+        poses = {frame: _alternatives(frame, T, rng) for frame, T in goal.items()}
+        counts = {len(T) for T in poses.values()} - {1} or {1}
+        if len(counts) > 1:
+            raise InputError(f"the frames of the goal have {sorted(counts)} poses; give as many of each, or one")
+        self.targets = [self._rows({frame: T[i % len(T)] for frame, T in poses.items()}) for i in range(max(counts))]
+        self.best, self.best_excess = space.start, np.inf  # nearest to a target
+        self.reached = np.empty((0, space.robot.nq))
+
+    def _rows(self, poses: Mapping[str, Array]) -> Rows:
+        robot = self.space.robot
+        return self.constraints.with_records(
+            [
+                pose_record(robot, frame, region=T, bounds=(0.0, 0.0), angle=0.0, tolerances=TOLERANCES)
+                for frame, T in poses.items()
+            ]
+        )
+
+    def search(self, end: float, rng: np.random.Generator) -> ConstrainedGoals:
+        found: list[Array] = []
+        for attempt, rows in enumerate(cycle(self.targets)):
+            first = attempt < len(self.targets)
+            if len(found) >= ENOUGH or (not first and time.perf_counter() > end):
+                break
+            found += self._free(self._projected(self._starts(rng, first), rows), attempt >= PATIENCE and not found)
+        if not found:
+            found = self._free(self.reached, True)
+        if found:
+            return ConstrainedGoals(self._nearest_first(np.array(found)))
+        if len(self.reached):
+            reason = f"the goal collides: {self.space.colliding(self.reached[0])}"
+            return ConstrainedGoals(self.reached[:1], "goal_in_collision", reason)
+        return ConstrainedGoals(self.best[None], "out_of_reach", self._unreached())
+
+    def _projected(self, q: Array, rows: Rows) -> Array:
+        everything, reached = self.constraints.project(q, ITERATIONS, rows)
+        if len(reached):
+            self.reached = reached
+        else:
+            excess = self.constraints.excess(everything, rows)
+            if excess.min() < self.best_excess:
+                self.best, self.best_excess = everything[np.argmin(excess)], float(excess.min())
+        return reached
+
+    def _free(self, q: Array, exactly: bool) -> list[Array]:
+        if not len(q):
+            return []
+        free = list(q[self.space.full_query.free(q)])
+        if not free and exactly:
+            free = [row for row in q[:TRIED_EXACTLY] if not self.space.colliding(row)]
+        return free
+
+    def _starts(self, rng: np.random.Generator, first: bool) -> Array:
+        """Return configurations around the start, farther and farther from it; the first is the start itself."""
+        columns = self.constraints.columns
+        q = np.tile(self.space.start, (BATCH, 1))
+        low, high = (limits[columns] for limits in self.space.robot.sampling_range())
+        spread = np.linspace(0.0 if first else 0.05, 0.5, BATCH)[:, None] * (high - low)
+        q[:, columns] = np.clip(q[:, columns] + spread * rng.standard_normal(spread.shape), low, high)
+        return q
+
+    def _nearest_first(self, q: Array) -> Array:
+        columns = self.constraints.columns
+        order = np.argsort(np.linalg.norm(q[:, columns] - self.space.start[columns], axis=1))
+        return np.ascontiguousarray(q[order])
+
+    def _unreached(self) -> str:
+        count = len(self.constraints.records)
+        left = min((self.constraints.outside(self.best, rows)[count:].max(axis=0) for rows in self.targets), key=sum)
+        return (
+            "no configuration that keeps the constraints reaches the goal: "
+            f"{1e3 * left[0]:.3g} mm and {left[1]:.3g} rad are left"
+        )

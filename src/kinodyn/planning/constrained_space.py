@@ -1,0 +1,130 @@
+"""The configurations that keep constraints and are free of collision."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.collision import exact
+from kinodyn.collision.exact_checks import ExactChecks
+from kinodyn.collision.query import Pairs, Query
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
+from kinodyn.planning.constraint_set import ConstraintSet
+from kinodyn.planning.constraints import Constraint
+
+RADII = (0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the neighbourhoods in which free spheres are searched
+SAMPLES = 64  # in each
+TRIES = 3  # motions checked in each
+STRIDE = 0.15  # [rad or m] between the vertices of such a motion, L2 norm
+ITERATIONS = 20  # of a projection
+
+
+class ConstrainedSpace:
+    """A robot in a world, with constraints.
+
+    Parameters
+    ----------
+    robot
+    start : (nq,)
+    snapshot
+        The world.
+    joints
+        With one coordinate, that move.
+    constraints
+    allowed
+        Pairs that may touch.
+    resolution
+        Of the continuous checks [m].
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        start: Array,
+        snapshot: WorldSnapshot,
+        joints: Sequence[JointInfo],
+        constraints: Sequence[Constraint],
+        allowed: Pairs,
+        resolution: float,
+    ) -> None:
+        self.robot, self.start, self.snapshot, self.resolution = robot, start, snapshot, resolution
+        self.constraints = ConstraintSet(robot, start, joints, constraints)
+        fixed = {link for constraint in constraints for link in constraint.fixed_links(robot)}
+        objects = [thing.name for thing in snapshot.objects if thing.attached_to is None]
+        self.allowed: Pairs = allowed | {frozenset((link, name)) for link in fixed for name in objects}
+        # parts that do not move are checked too
+        self.full_query = Query(robot, snapshot, self.allowed, bounds=self.constraints.bounds)
+
+    def query(self, shrink: float = 0.0) -> Query:
+        """Return a query of the parts that move, whose spheres are reduced [m]."""
+        c = self.constraints
+        return Query(self.robot, self.snapshot, self.allowed, self.start, c.moves, shrink=shrink, bounds=c.bounds)
+
+    @cached_property
+    def exact(self) -> ExactChecks | None:
+        """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
+        return ExactChecks(self.full_query, self.allowed) if exact.is_available() else None
+
+    def colliding(self, q: Array) -> str:
+        """Write which parts collide at a configuration (nq,) and how deep; empty if none do."""
+        if self.full_query.free(q):
+            return ""
+        if self.exact is None:
+            return "; ".join(f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)[:3])
+        depths = self.exact.colliding(q)
+        return "; ".join(f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in list(depths.items())[:3])
+
+    def exactly_free(self, path: Array, end: float) -> bool:
+        """Tell whether a path (n, nq) is free on the original shapes, False where there is no time to tell."""
+        checks = self.exact
+        assert checks is not None
+        checks.end = end
+        return all(checks.motion_free(a, b, self.resolution) for a, b in zip(path, path[1:], strict=False))
+
+    def escape(self, query: Query, q: Array, end: float) -> Array | None:
+        """Find a path (n, nq) to where the spheres are free, from where the exact shapes are.
+
+        Parameters
+        ----------
+        query
+        q : (nq,)
+        end
+            When to stop, by `time.perf_counter` [s].
+        """
+        if query.free(q):
+            return q[None]
+        if self.exact is None:
+            return None
+        rng = np.random.default_rng(0)
+        columns = self.constraints.columns
+        low, high = self.constraints.bounds[0][columns], self.constraints.bounds[1][columns]
+        for radius in RADII:
+            around = np.tile(q, (SAMPLES, 1))
+            steps = rng.uniform(-radius, radius, (SAMPLES, len(columns)))
+            around[:, columns] = np.clip(around[:, columns] + steps, low, high)
+            _, reached = self.constraints.project(around, ITERATIONS)
+            free = reached[query.free(reached)] if len(reached) else reached
+            for candidate in free[np.argsort(np.abs(free - q).sum(axis=1))][:TRIES]:
+                if time.perf_counter() > end:
+                    return None
+                path = self._motion(q, candidate)
+                if path is not None and self.exactly_free(path, end):
+                    return path
+        return None
+
+    def _motion(self, q0: Array, q1: Array) -> Array | None:
+        """Return a path (n, nq) along the constraints between configurations nearby; None if there is none."""
+        n = 1 + int(np.linalg.norm(self.robot.difference(q0, q1)) / STRIDE)
+        path = self.robot.interpolate(q0, q1, np.linspace(0.0, 1.0, n + 1))
+        if n > 1:
+            _, inner = self.constraints.project(path[1:-1], ITERATIONS)
+            if len(inner) < n - 1:
+                return None
+            path[1:-1] = inner
+        return path if self.constraints.kept(path) else None
