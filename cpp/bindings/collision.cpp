@@ -1,11 +1,13 @@
 // Collision geometry, queries and motion planning as Python objects.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
@@ -44,7 +46,6 @@ struct Layout<RoundRecord> {
                                field("radius", &R::radius), field("owner", &R::owner));
     }
 };
-
 namespace {
 
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -113,6 +114,46 @@ void check_owners(const Obstacles& obstacles, int n_owners) {
         for (const auto& o : all) require(o.owner >= 0 && o.owner < n_owners, "the owner of an obstacle is unknown");
     };
     check(obstacles.upright_boxes), check(obstacles.boxes), check(obstacles.capsules), check(obstacles.cylinders);
+    check(obstacles.surfaces);
+}
+
+using Points = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+using Faces = nb::ndarray<const std::int64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+
+std::shared_ptr<Surface> point_surface(const Points& points) {
+    require(points.shape(0) > 0, "a cloud needs points");
+    nb::gil_scoped_release released;
+    return std::make_shared<Surface>(points.data(), points.shape(0));
+}
+
+// The indices of the faces are those of vertices, which Python has checked.
+std::shared_ptr<Surface> triangle_surface(const Points& vertices, const Faces& faces, bool closed) {
+    require(faces.shape(0) > 0, "a mesh needs triangles");
+    nb::gil_scoped_release released;
+    return std::make_shared<Surface>(vertices.data(), faces.data(), faces.shape(0), closed);
+}
+
+using Pose = nb::ndarray<const double, nb::shape<4, 4>, nb::c_contig, nb::device::cpu>;
+
+// Points within `radius` of a surface with the pose T in the world.
+void add_surface(Obstacles& self, std::shared_ptr<Surface> surface, const Pose& T, double radius, int owner) {
+    BoxRecord bounds{};
+    double corner[3];
+    for (int i = 0; i < 3; ++i) {
+        corner[i] = bounds.p[i] = T(i, 3);
+        bounds.half[i] = 0.5 * surface->extent()[i] + radius + surface->rounding();
+        for (int k = 0; k < 3; ++k) {
+            bounds.R[3 * i + k] = T(i, k);
+            corner[i] += T(i, k) * surface->lower()[k];
+            bounds.p[i] += T(i, k) * (surface->lower()[k] + 0.5 * surface->extent()[k]);
+        }
+    }
+    SurfaceObstacle o{};
+    o.bounds = box_from(bounds);
+    copy(corner, 3, o.corner);
+    o.radius = static_cast<float>(radius) + surface->rounding(), o.owner = owner;
+    o.surface = std::move(surface);
+    self.surfaces.push_back(std::move(o));
 }
 
 void make_query(CollisionQuery* self, nb::handle robot, const SphereModel& spheres, const Obstacles& obstacles,
@@ -182,7 +223,10 @@ void set_path(PlanningProblem& problem, const Rows& path) {
 void bind_collision(nb::module_& m) {
     export_layouts<BoxRecord, RoundRecord, PlannerSettings>();
     nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres);
-    nb::class_<Obstacles>(m, "Obstacles").def("__init__", &make_obstacles);
+    nb::class_<Surface>(m, "Surface");
+    m.def("point_surface", &point_surface);
+    m.def("triangle_surface", &triangle_surface);
+    nb::class_<Obstacles>(m, "Obstacles").def("__init__", &make_obstacles).def("add_surface", &add_surface);
     nb::class_<CollisionQuery> query(m, "CollisionQuery");
     query.def("__init__", &make_query, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
         .def_prop_ro("moving_q",

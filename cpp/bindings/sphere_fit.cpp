@@ -87,6 +87,44 @@ nb::object signed_distances(const TriangleBvh& surface, const Points& points) {
     return array(std::move(distances), {count});
 }
 
+nb::tuple lowest_distance(const TriangleBvh& surface, const Points& points) {
+    TriangleBvh::Lowest found;
+    {
+        nb::gil_scoped_release release;
+        found = surface.lowest(points.data(), points.shape(0));
+    }
+    return nb::make_tuple(found.distance, found.index);
+}
+
+using IntegerRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// For each row, the index of the first one that equals it.
+nb::object first_equal_rows(const IntegerRows& rows) {
+    const std::size_t n = rows.shape(0), width = rows.shape(1);
+    std::vector<std::int64_t> first(n);
+    {
+        nb::gil_scoped_release release;
+        std::size_t size = 4;
+        while (size < 2 * n) size *= 2;
+        std::vector<std::int64_t> table(size, -1);  // open addressing
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::int64_t* row = rows.data() + width * k;
+            std::uint64_t hash = 0;
+            for (std::size_t i = 0; i < width; ++i) {
+                hash = (hash ^ static_cast<std::uint64_t>(row[i])) * 0x9e3779b97f4a7c15ULL;
+                hash ^= hash >> 32;
+            }
+            std::size_t slot = hash & (size - 1);
+            while (table[slot] >= 0 &&
+                   !std::equal(row, row + width, rows.data() + width * static_cast<std::size_t>(table[slot])))
+                slot = (slot + 1) & (size - 1);
+            if (table[slot] < 0) table[slot] = static_cast<std::int64_t>(k);
+            first[k] = table[slot];
+        }
+    }
+    return array(std::move(first), {n});
+}
+
 nb::object group(const Balls& spheres, int count) {
     const std::vector<Ball> balls = balls_from(spheres);
     SphereGroups groups;
@@ -133,7 +171,9 @@ void bind_sphere_fit(nb::module_& m) {
                  new (self) TriangleBvh(triangles_of(vertices, faces));
              })
         .def("overshoot", &overshoot)
-        .def("signed_distances", &signed_distances);
+        .def("signed_distances", &signed_distances)
+        .def("lowest_distance", &lowest_distance);
+    m.def("first_equal_rows", &first_equal_rows);
     m.def("fit_spheres", &fit);
     m.def("group_spheres", &group);
     m.def("sphere_overlaps", &overlaps);

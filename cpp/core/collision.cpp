@@ -253,6 +253,7 @@ void CollisionQuery::find_near(const std::vector<char>& allowed, const Joints& j
         add(obstacles_.boxes, near[g].boxes, to_box);
         add(obstacles_.capsules, near[g].capsules, to_capsule);
         add(obstacles_.cylinders, near[g].cylinders, to_capsule);  // the capsule contains the cylinder
+        add(obstacles_.surfaces, near[g].surfaces, [&](const SurfaceObstacle& o) { return to_box(o.bounds); });
     }
 }
 

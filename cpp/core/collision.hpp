@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/model.hpp"
+#include "core/surface.hpp"
 
 namespace kinodyn {
 
@@ -47,15 +49,26 @@ struct RoundObstacle {  // points within `radius` of a segment: sphere (half = 0
     int owner;
 };
 
+struct SurfaceObstacle {  // points within `radius` of a surface, and what is inside of it
+    std::shared_ptr<const Surface> surface;
+    BoxObstacle bounds;  // with the axes of the surface
+    float corner[3];     // the origin of its coordinates
+    float radius;        // with the rounding of the surface
+    int owner;
+};
+
 struct Obstacles {
     std::vector<BoxObstacle> upright_boxes, boxes;  // upright: z of the box is z of the world
     std::vector<RoundObstacle> capsules, cylinders;
+    std::vector<SurfaceObstacle> surfaces;
 };
 
 // Obstacles that a group may touch, by kind: indices into Obstacles.
 struct NearObstacles {
-    std::vector<int> upright_boxes, boxes, capsules, cylinders;
-    bool empty() const { return upright_boxes.empty() && boxes.empty() && capsules.empty() && cylinders.empty(); }
+    std::vector<int> upright_boxes, boxes, capsules, cylinders, surfaces;
+    bool empty() const {
+        return upright_boxes.empty() && boxes.empty() && capsules.empty() && cylinders.empty() && surfaces.empty();
+    }
 };
 
 // A joint in float32; see BodyRecord.

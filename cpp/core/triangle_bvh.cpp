@@ -160,6 +160,20 @@ TriangleBvh::Nearest TriangleBvh::nearest(const Vec3& p, double bound) const {
     return {point, std::sqrt(best)};
 }
 
+TriangleBvh::Lowest TriangleBvh::lowest(const double* points, std::size_t n) const {
+    Lowest best{1e300, 0};
+    for (std::size_t k = 0; k < n; ++k) {
+        const Vec3 p = {points[3 * k], points[3 * k + 1], points[3 * k + 2]};
+        const double from_box2 = box_distance2(nodes_[0], p);
+        if (from_box2 > 0 && (best.distance <= 0 || from_box2 >= best.distance * best.distance)) continue;
+        const bool is_inside = from_box2 == 0 && inside(p);
+        if (!is_inside && best.distance <= 0) continue;
+        const double found = is_inside ? -nearest(p).distance : nearest(p, best.distance).distance;
+        if (found < best.distance) best = {found, k};
+    }
+    return best;
+}
+
 // G. Barill et al., "Fast winding numbers for soups and clouds", 2018, with the first term of the expansion.
 double TriangleBvh::winding_number(const Vec3& p) const {
     constexpr double far = 2;  // radii; the error of a term falls with its third power

@@ -2,6 +2,7 @@
 // outside even for meshes with holes and duplicate faces.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "core/vec3.hpp"
@@ -28,6 +29,13 @@ class TriangleBvh {
     // inwards.
     double winding_number(const Vec3& p) const;
     bool inside(const Vec3& p) const { return std::fabs(winding_number(p)) > 0.5; }
+
+    // The smallest signed distance of points x, y, z from the surface, negative inside, and which of them it is.
+    struct Lowest {
+        double distance;
+        std::size_t index;
+    };
+    Lowest lowest(const double* points, std::size_t n) const;
 
     Vec3 lower() const { return nodes_[0].lower; }
     Vec3 upper() const { return nodes_[0].upper; }

@@ -4,15 +4,9 @@
 #include "core/collision.hpp"
 #include "kernels/float_pack.hpp"
 #include "kernels/placement.hpp"
+#include "kernels/surface_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
-
-struct LaneSphere {
-    Vec3<FloatPack> c;
-    FloatPack r;
-};
-
-inline FloatPack square(FloatPack a) { return a * a; }
 
 inline FloatMask box_touches(FloatPack x, FloatPack y, FloatPack z, const float* half, FloatPack r) {
     const FloatPack dx = positive_part(magnitude(x) - half[0]), dy = positive_part(magnitude(y) - half[1]),
@@ -56,6 +50,15 @@ struct Cylinder {
         return aside * aside + beyond * beyond <= s.r * s.r;
     }
 };
+
+// Lanes in which a sphere that may touch an obstacle does; with `any`, at least one of them if there are any.
+template <class Obstacle>
+inline unsigned confirmed(const Obstacle&, const LaneSphere&, unsigned lanes, bool) {
+    return lanes;
+}
+inline unsigned confirmed(const SurfaceShape& obstacle, const LaneSphere& s, unsigned lanes, bool any) {
+    return obstacle.confirmed(s, lanes, any);
+}
 
 inline FloatMask overlap(const LaneSphere& a, const LaneSphere& b) {
     const Vec3<FloatPack> d = a.c - b.c;
@@ -222,7 +225,7 @@ class SphereChecker {
         if (!touching(obstacle.touches(widened(bounding_[g], width)))) return;
         traverse(
             query_.spheres().groups[g], width, [&](const LaneSphere& s) { return obstacle.touches(s); },
-            [&](const LaneSphere&, unsigned hit) { hit_ |= hit; });
+            [&](const LaneSphere& s, unsigned hit) { hit_ |= confirmed(obstacle, s, hit, any_); });
     }
 
     template <class Shape, class Table, class F>
@@ -239,6 +242,7 @@ class SphereChecker {
         for_kind<Box>(near.boxes, all.boxes, f);
         for_kind<Capsule>(near.capsules, all.capsules, f);
         for_kind<Cylinder>(near.cylinders, all.cylinders, f);
+        for_kind<SurfaceShape>(near.surfaces, all.surfaces, f);
     }
 
     void check_obstacles(int g) {

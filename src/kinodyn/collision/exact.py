@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
@@ -145,6 +146,11 @@ class _Geometry:
         faces = np.ascontiguousarray(self._mesh.faces, dtype=np.int64)
         return _core.TriangleBvh(np.ascontiguousarray(self._mesh.vertices), faces)
 
+    @cached_property
+    def tree(self) -> cKDTree:
+        """The points of a cloud."""
+        return cKDTree(self._mesh.vertices)
+
 
 def _mesh(shape: Shape) -> TriangleMesh:
     if isinstance(shape, PointCloud):
@@ -226,11 +232,18 @@ def _distance(a: Placed, b: Placed) -> tuple[float, Array]:
 def _cloud_distance(solid: Placed, cloud: Placed, points: PointCloud) -> tuple[float, Array]:
     if isinstance(solid.shape, PointCloud):
         raise KinodynError("the distance between two point clouds is not defined")
-    in_solid = _moved(np.linalg.inv(solid.pose) @ cloud.pose, points.points)
-    distances = _geometry(solid.shape).surface.signed_distances(np.ascontiguousarray(in_solid))
-    k = int(distances.argmin())
-    place = _moved(cloud.pose, points.points[k])
-    return float(distances[k]) - points.radius, np.array([place, place])
+    T_solid_cloud: Array = np.asarray(np.linalg.inv(solid.pose) @ cloud.pose, dtype=float)
+    geometry, tree = _geometry(solid.shape), _geometry(points).tree
+
+    def lowest(indices: Sequence[int]) -> tuple[float, int]:
+        return geometry.surface.lowest_distance(_moved(T_solid_cloud, points.points[indices]))
+
+    centre = _moved(np.asarray(np.linalg.inv(T_solid_cloud)), geometry.centre)
+    bound = lowest([int(tree.query(centre)[1])])[0]
+    near = tree.query_ball_point(centre, geometry.radius + max(bound, 0.0) + 1e-9, return_sorted=True)
+    measured, k = lowest(near)
+    place = _moved(cloud.pose, points.points[near[k]])
+    return measured - points.radius, np.array([place, place])
 
 
 def _contains(outer: Placed, inner: Placed) -> bool:

@@ -1,4 +1,7 @@
-"""Obstacles of the compiled core: the shapes of a world snapshot by kind, in tables."""
+"""Obstacles of the compiled core: the shapes of a world snapshot by kind.
+
+Boxes and round shapes are tables; point clouds, meshes, height fields and ellipsoids are surfaces: points or triangles.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ import numpy as np
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.collision.shapes import Box, Capsule, Cylinder, Sphere
+from kinodyn.collision.shapes import Box, Capsule, Cylinder, Mesh, PointCloud, Shape, Sphere
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
+from kinodyn.description.meshes import open_edges
 from kinodyn.layouts import layout
 
 Placed = tuple[int, WorldObject]
@@ -25,18 +29,11 @@ class Obstacles(NamedTuple):
 
 
 _KNOWN: WeakKeyDictionary[WorldSnapshot, Obstacles] = WeakKeyDictionary()
-
-
-PRIMITIVES = (Box, Sphere, Capsule, Cylinder)
-
-
-def is_primitive(thing: WorldObject) -> bool:
-    """Tell whether an object is an obstacle with an equation. Others, and attached ones, are covered by spheres."""
-    return thing.attached_to is None and isinstance(thing.shape, PRIMITIVES)
+_SURFACES: WeakKeyDictionary[Shape, _core.Surface] = WeakKeyDictionary()
 
 
 def obstacles(snapshot: WorldSnapshot) -> Obstacles:
-    """Return the primitive obstacles of a snapshot."""
+    """Return the objects of a snapshot that are not attached to the robot."""
     known = _KNOWN.get(snapshot)
     if known is None:
         known = _KNOWN[snapshot] = _lower(snapshot)
@@ -44,7 +41,7 @@ def obstacles(snapshot: WorldSnapshot) -> Obstacles:
 
 
 def _lower(snapshot: WorldSnapshot) -> Obstacles:
-    fixed = [thing for thing in snapshot.objects if is_primitive(thing)]
+    fixed = [thing for thing in snapshot.objects if thing.attached_to is None]
     kinds: dict[type, list[Placed]] = {}
     for owner, thing in enumerate(fixed):
         kinds.setdefault(type(thing.shape), []).append((owner, thing))
@@ -53,6 +50,8 @@ def _lower(snapshot: WorldSnapshot) -> Obstacles:
         _capsules(kinds.pop(Sphere, []), kinds.pop(Capsule, [])),
         _round(kinds.pop(Cylinder, [])),
     )
+    for owner, thing in (placed for things in kinds.values() for placed in things):
+        core.add_surface(_surface(thing.shape), thing.pose, getattr(thing.shape, "radius", 0.0), owner)
     return Obstacles(core, tuple(thing.name for thing in fixed))
 
 
@@ -84,3 +83,19 @@ def _round(things: Sequence[Placed]) -> np.ndarray:
 
 def _capsules(spheres: Sequence[Placed], capsules: Sequence[Placed]) -> np.ndarray:
     return _round([*spheres, *capsules])
+
+
+def _surface(shape: Shape) -> _core.Surface:
+    """Return the points or triangles of a shape in a tree, which is made once: shapes never change."""
+    known = _SURFACES.get(shape)
+    if known is None:
+        known = _SURFACES[shape] = _make_surface(shape)
+    return known
+
+
+def _make_surface(shape: Shape) -> _core.Surface:
+    if isinstance(shape, PointCloud):
+        return _core.point_surface(shape.points)
+    mesh = shape.triangles()
+    vertices, faces = np.ascontiguousarray(mesh.vertices), np.ascontiguousarray(mesh.faces, dtype=np.int64)
+    return _core.triangle_surface(vertices, faces, not isinstance(shape, Mesh) or len(open_edges(faces)) == 0)

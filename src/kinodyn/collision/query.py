@@ -14,7 +14,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.fitting import link_spheres
 from kinodyn.collision.geometry import LinkGeometry
-from kinodyn.collision.obstacles import is_primitive, obstacles
+from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.pairs import allowed_pairs
 from kinodyn.collision.shapes import PointCloud, Shape
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
@@ -36,8 +36,7 @@ MAX_FORMS = 16  # sphere forms kept for a robot; each change of what it has gras
 class SphereForm:
     """The spheres of a robot and of objects.
 
-    A group is a link, an object attached to a link, or an object of the world that is not one of the primitive shapes
-    of `obstacles`.
+    A group is a link or an object attached to a link; other objects are `obstacles`.
     """
 
     groups: tuple[str, ...]
@@ -81,7 +80,7 @@ def sphere_form(robot: Robot, objects: Objects = (), allowed: Pairs = frozenset(
     ----------
     robot
     objects
-        Objects that are attached to the robot or that have no primitive shape.
+        Objects that are attached to the robot.
     allowed
         Further pairs that may touch.
     shrink
@@ -113,11 +112,10 @@ def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float) ->
 
 
 def _place(places: dict[str, Place], thing: WorldObject) -> Place:
-    if thing.attached_to is None:
-        return Place(-1, np.eye(3), np.zeros(3)).then(thing.pose)
-    if thing.attached_to not in places:
-        raise unknown_name("frame", thing.attached_to, places)
-    return places[thing.attached_to].then(thing.pose)
+    frame = str(thing.attached_to)
+    if frame not in places:
+        raise unknown_name("frame", frame, places)
+    return places[frame].then(thing.pose)
 
 
 def object_spheres(shape: Shape) -> Array:
@@ -133,17 +131,10 @@ def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
 
 
 def _checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> NDArray[np.int32]:
-    """Return the pairs of groups that must not touch: of links, and of links or attached objects with others."""
+    """Return the pairs of groups that must not touch: of links and attached objects."""
     free = set(allowed_pairs(robot).pairs | allowed)
-    attached = [thing for thing in objects if thing.attached_to is not None]
-    free |= {frozenset((thing.name, link)) for thing in attached for link in (*thing.touch, str(thing.attached_to))}
-    fixed = {thing.name for thing in objects if thing.attached_to is None}
-    pairs = [
-        (i, j)
-        for i in range(len(names))
-        for j in range(i)
-        if frozenset((names[i], names[j])) not in free and not {names[i], names[j]} <= fixed
-    ]
+    free |= {frozenset((thing.name, link)) for thing in objects for link in (*thing.touch, str(thing.attached_to))}
+    pairs = [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
     return np.array(pairs, dtype=np.int32).reshape(-1, 2)
 
 
@@ -179,7 +170,7 @@ class Query:
     ) -> None:
         self.robot, self.snapshot = robot, snapshot
         self.q = robot.neutral() if q is None else q
-        self.form = sphere_form(robot, _without_primitives(snapshot), allowed, shrink)
+        self.form = sphere_form(robot, _attached(snapshot), allowed, shrink)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
             robot,
@@ -208,8 +199,8 @@ class Query:
         return [(groups[g], owners[o]) for o, g in np.argwhere(found.obstacles)] + pairs
 
 
-def _without_primitives(snapshot: WorldSnapshot) -> Objects:
-    return tuple(thing for thing in snapshot.objects if not is_primitive(thing))
+def _attached(snapshot: WorldSnapshot) -> Objects:
+    return tuple(thing for thing in snapshot.objects if thing.attached_to is not None)
 
 
 def range_of(robot: Robot, *configurations: Array) -> tuple[Array, Array]:

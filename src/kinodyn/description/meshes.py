@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.description.collada import parse_collada
 from kinodyn.description.messages import counted
@@ -98,9 +99,7 @@ def repaired(mesh: TriangleMesh) -> tuple[TriangleMesh, tuple[str, ...]]:
     vertices, faces = _merged(mesh.vertices, mesh.faces)
     proper = (faces != np.roll(faces, 1, axis=1)).all(axis=1)
     sound = _areas(vertices, faces) > 1e-12 * float(np.ptp(vertices, axis=0).max()) ** 2
-    _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
-    single = np.zeros(len(faces), dtype=bool)
-    single[first] = True
+    single = _core.first_equal_rows(np.sort(faces, axis=1)) == np.arange(len(faces))
     faults = {
         "degenerate triangle": int((~sound).sum()),
         "duplicate triangle": int((sound & ~single).sum()),
@@ -113,8 +112,10 @@ def repaired(mesh: TriangleMesh) -> tuple[TriangleMesh, tuple[str, ...]]:
 def open_edges(faces: Faces) -> Faces:
     """Return the directed edges (k, 2) that belong to one triangle only."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
-    _, first, counts = np.unique(np.sort(edges, axis=1), axis=0, return_index=True, return_counts=True)
-    return np.asarray(edges[first[counts == 1]])
+    ends = np.sort(edges, axis=1)
+    first = _core.first_equal_rows(ends)
+    alone = np.bincount(first, minlength=len(edges))[first] == 1
+    return np.asarray(edges[alone][np.lexsort(ends[alone].T[::-1])])
 
 
 def _content(path: Path) -> bytes:
@@ -183,13 +184,13 @@ def _too_large(path: Path, found: str) -> DescriptionError:
 
 def _merged(vertices: Array, faces: Faces) -> tuple[Array, Faces]:
     """Give vertices at one place one index."""
-    order = np.lexsort(vertices.T)
-    ordered = vertices[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    index = np.empty(len(order), dtype=np.int64)
-    index[order] = np.cumsum(new) - 1
-    return ordered[new], index[faces]
+    values = np.ascontiguousarray(vertices, dtype=float) + 0.0  # negative zeros become zeros
+    first = _core.first_equal_rows(values.view(np.int64))
+    kept = np.flatnonzero(first == np.arange(len(first)))
+    kept = kept[np.lexsort(values[kept].T)]
+    index = np.empty(len(first), dtype=np.int64)
+    index[kept] = np.arange(len(kept))
+    return vertices[kept], index[first][faces]
 
 
 def _areas(vertices: Array, faces: Faces) -> Array:

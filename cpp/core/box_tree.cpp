@@ -1,0 +1,86 @@
+#include "core/box_tree.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace kinodyn {
+
+namespace {
+
+constexpr int bits = 11;  // of each axis
+
+// Moves bit k to bit 3 k.
+std::uint64_t spread(std::uint64_t x) {
+    x = (x | x << 32) & 0x1f00000000ffffULL;
+    x = (x | x << 16) & 0x1f0000ff0000ffULL;
+    x = (x | x << 8) & 0x100f00f00f00f00fULL;
+    x = (x | x << 4) & 0x10c30c30c30c30c3ULL;
+    return (x | x << 2) & 0x1249249249249249ULL;
+}
+
+// Sorts by the bits from `shift` on, as many as three axes have.
+void radix_sort(std::vector<std::uint64_t>& keys, int shift) {
+    std::vector<std::uint64_t> other(keys.size());
+    for (int pass = 0; pass < 3; ++pass, shift += bits) {
+        std::uint32_t starts[(1 << bits) + 1] = {};
+        for (const std::uint64_t key : keys) ++starts[(key >> shift & ((1 << bits) - 1)) + 1];
+        for (int i = 0; i < 1 << bits; ++i) starts[i + 1] += starts[i];
+        for (const std::uint64_t key : keys) other[starts[key >> shift & ((1 << bits) - 1)]++] = key;
+        keys.swap(other);
+    }
+}
+
+}  // namespace
+
+BoxBlock::BoxBlock() {
+    std::fill(lower[0], lower[0] + 3 * box_fanout, std::numeric_limits<float>::infinity());
+    std::fill(upper[0], upper[0] + 3 * box_fanout, -std::numeric_limits<float>::infinity());
+}
+
+void BoxBlock::include(int box, const float* from, const float* to) {
+    for (int i = 0; i < 3; ++i) {
+        lower[i][box] = std::min(lower[i][box], from[i]);
+        upper[i][box] = std::max(upper[i][box], to[i]);
+    }
+}
+
+BoxTree::BoxTree(std::vector<BoxBlock> leaves) : blocks_(std::move(leaves)), starts_{0} {
+    for (std::size_t begin = 0; blocks_.size() - begin > 1;) {
+        const std::size_t end = blocks_.size();
+        blocks_.resize(end + (end - begin + box_fanout - 1) / box_fanout);
+        for (std::size_t k = 0; k < end - begin; ++k) {
+            const BoxBlock& below = blocks_[begin + k];
+            float from[3], to[3];
+            for (int i = 0; i < 3; ++i) {
+                from[i] = *std::min_element(below.lower[i], below.lower[i] + box_fanout);
+                to[i] = *std::max_element(below.upper[i], below.upper[i] + box_fanout);
+            }
+            blocks_[end + k / box_fanout].include(static_cast<int>(k % box_fanout), from, to);
+        }
+        starts_.push_back(static_cast<int>(end));
+        begin = end;
+    }
+}
+
+std::vector<std::int32_t> morton_order(const std::vector<float>& points, float extent) {
+    const std::size_t n = points.size() / 3;
+    constexpr int index_bits = 64 - 3 * bits;
+    constexpr int last = (1 << bits) - 1;
+    const float scale = extent > 0 ? static_cast<float>(last) / extent : 0.0f;
+    std::vector<std::uint64_t> keys(n);
+    for (std::size_t k = 0; k < n; ++k) {
+        std::uint64_t code = 0;
+        for (int i = 0; i < 3; ++i)
+            code |= spread(static_cast<std::uint64_t>(std::min(static_cast<int>(points[3 * k + i] * scale), last)))
+                    << i;
+        keys[k] = code << index_bits | k;
+    }
+    radix_sort(keys, index_bits);
+    std::vector<std::int32_t> order(n);
+    for (std::size_t k = 0; k < n; ++k)
+        order[k] = static_cast<std::int32_t>(keys[k] & ((std::uint64_t{1} << index_bits) - 1));
+    return order;
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,107 @@
+#include "core/surface.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/triangle_cells.hpp"
+
+namespace kinodyn {
+
+namespace {
+
+constexpr double max_cells = 1 << 18;
+constexpr float smallest_cell = 0.01f;  // [m]
+
+float largest(const float* v) { return std::max(v[0], std::max(v[1], v[2])); }
+
+}  // namespace
+
+void Surface::set_bounds(const double* points, std::size_t n) {
+    double upper[3];
+    for (int i = 0; i < 3; ++i) lower_[i] = upper[i] = points[i];
+    for (std::size_t k = 0; k < n; ++k)
+        for (int i = 0; i < 3; ++i) {
+            lower_[i] = std::min(lower_[i], points[3 * k + i]);
+            upper[i] = std::max(upper[i], points[3 * k + i]);
+        }
+    for (int i = 0; i < 3; ++i) extent_[i] = static_cast<float>(upper[i] - lower_[i]);
+    rounding_ = 4 * std::numeric_limits<float>::epsilon() * largest(extent_);
+}
+
+std::vector<float> Surface::relative(const double* points, std::size_t n) const {
+    std::vector<float> result(3 * n);
+    for (std::size_t k = 0; k < n; ++k)
+        for (int i = 0; i < 3; ++i) result[3 * k + i] = static_cast<float>(points[3 * k + i] - lower_[i]);
+    return result;
+}
+
+Surface::Surface(const double* points, std::size_t n) {
+    set_bounds(points, n);
+    const std::vector<float> p = relative(points, n);
+    grid_ = DistanceGrid(extent_, cell_size(extent_, max_cells, smallest_cell));
+    for (std::size_t k = 0; k < n; ++k)
+        grid_.occupy(grid_.index_of(p[3 * k], 0), grid_.index_of(p[3 * k + 1], 1), grid_.index_of(p[3 * k + 2], 2));
+    grid_.measure();
+    const std::vector<std::int32_t> order = morton_order(p, largest(extent_));
+    const std::size_t blocks = (n + box_fanout - 1) / box_fanout;
+    points_.resize(blocks);
+    std::vector<BoxBlock> leaves((blocks + box_fanout - 1) / box_fanout);
+    for (std::size_t k = 0; k < blocks * box_fanout; ++k) {
+        const float* point = &p[3 * static_cast<std::size_t>(order[std::min(k, n - 1)])];
+        const std::size_t block = k / box_fanout;
+        for (int i = 0; i < 3; ++i) points_[block].p[i][k % box_fanout] = point[i];
+        leaves[block / box_fanout].include(static_cast<int>(block % box_fanout), point, point);
+    }
+    tree_ = BoxTree(std::move(leaves));
+}
+
+Surface::Surface(const double* vertices, const std::int64_t* faces, std::size_t n, bool closed) {
+    std::vector<double> given(9 * n);
+    for (std::size_t k = 0; k < 3 * n; ++k) std::copy_n(vertices + 3 * faces[k], 3, &given[3 * k]);
+    set_bounds(given.data(), 3 * n);
+    const std::vector<float> corners = relative(given.data(), 3 * n);
+    const float size = cell_size(extent_, max_cells, smallest_cell);
+    grid_ = DistanceGrid(extent_, triangle_cell_size(corners, extent_, size));
+    occupy_triangles(corners, rounding_, grid_);
+    place_triangles(corners);
+    if (closed) columns_ = SolidColumns(corners, grid_);
+    const std::vector<std::size_t> inside = closed ? columns_.cells_inside(grid_) : std::vector<std::size_t>{};
+    grid_.measure();
+    for (const std::size_t place : inside) grid_.fill(place);
+}
+
+bool Surface::contains(const float* p) const {
+    if (!columns_.any()) return false;
+    for (int i = 0; i < 3; ++i)
+        if (p[i] < 0 || p[i] > extent_[i]) return false;
+    const int gap =
+        grid_.gaps()[grid_.place(grid_.index_of(p[0], 0), grid_.index_of(p[1], 1), grid_.index_of(p[2], 2))];
+    return gap == DistanceGrid::solid || (gap == 0 && columns_.inside(p));
+}
+
+void Surface::place_triangles(const std::vector<float>& corners) {
+    const std::size_t n = corners.size() / 9, blocks = (n + box_fanout - 1) / box_fanout;
+    std::vector<float> centres(3 * n);
+    for (std::size_t t = 0; t < n; ++t)
+        for (int i = 0; i < 3; ++i) {
+            const auto [low, high] = std::minmax({corners[9 * t + i], corners[9 * t + 3 + i], corners[9 * t + 6 + i]});
+            centres[3 * t + i] = 0.5f * (low + high);
+        }
+    const std::vector<std::int32_t> order = morton_order(centres, largest(extent_));
+    triangles_.resize(blocks);
+    std::vector<BoxBlock> leaves((blocks + box_fanout - 1) / box_fanout);
+    for (std::size_t k = 0; k < blocks * box_fanout; ++k) {
+        const float* triangle = &corners[9 * static_cast<std::size_t>(order[std::min(k, n - 1)])];
+        const std::size_t block = k / box_fanout;
+        for (int c = 0; c < 3; ++c) {
+            for (int i = 0; i < 3; ++i) triangles_[block].corner[c][i][k % box_fanout] = triangle[3 * c + i];
+            leaves[block / box_fanout].include(static_cast<int>(block % box_fanout), triangle + 3 * c,
+                                               triangle + 3 * c);
+        }
+    }
+    tree_ = BoxTree(std::move(leaves));
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,54 @@
+// Surfaces that the spheres of a robot are compared with: points of a cloud, or triangles of a mesh.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/box_tree.hpp"
+#include "core/distance_grid.hpp"
+#include "core/solid_columns.hpp"
+
+namespace kinodyn {
+
+struct alignas(64) PointBlock {
+    float p[3][box_fanout];
+};
+struct alignas(64) TriangleBlock {
+    float corner[3][3][box_fanout];  // corner, axis
+};
+
+// Elements in blocks of sixteen, the last of them repeated, a tree of boxes around the blocks, and a grid of distances.
+// Coordinates are relative to `lower`, so that a surface far from its origin loses no digits.
+class Surface {
+  public:
+    // Points x, y, z; n > 0.
+    Surface(const double* points, std::size_t n);
+    // Triangles with corners in `vertices` (x, y, z). With `closed`, what is inside of them belongs to the solid.
+    Surface(const double* vertices, const std::int64_t* faces, std::size_t n, bool closed);
+
+    const std::vector<PointBlock>& points() const { return points_; }
+    const std::vector<TriangleBlock>& triangles() const { return triangles_; }
+    const BoxTree& tree() const { return tree_; }
+    const DistanceGrid& grid() const { return grid_; }
+    const double* lower() const { return lower_; }
+    const float* extent() const { return extent_; }
+    float rounding() const { return rounding_; }  // [m] of coordinates
+
+    // Whether a point, which must not be on the surface, is inside of it. Nothing is inside if it is not closed.
+    bool contains(const float* p) const;
+
+  private:
+    void set_bounds(const double* points, std::size_t n);
+    std::vector<float> relative(const double* points, std::size_t n) const;
+    void place_triangles(const std::vector<float>& corners);
+
+    double lower_[3];
+    float extent_[3], rounding_;
+    std::vector<PointBlock> points_;
+    std::vector<TriangleBlock> triangles_;
+    BoxTree tree_;
+    DistanceGrid grid_;
+    SolidColumns columns_;  // of closed surfaces
+};
+
+}  // namespace kinodyn

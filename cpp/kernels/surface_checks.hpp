@@ -1,0 +1,160 @@
+// Spheres against surfaces: a lookup in the grid of distances for all lanes at once, and the tree of boxes for those
+// lanes that are near.
+#pragma once
+
+#include "core/collision.hpp"
+#include "kernels/float_pack.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+struct LaneSphere {
+    Vec3<FloatPack> c;
+    FloatPack r;
+};
+
+inline FloatPack square(FloatPack a) { return a * a; }
+
+// Those of sixteen numbers for which touches(k) holds, k the first of each pack, as bits.
+template <class Touches>
+inline unsigned block_bits(Touches&& touches) {
+    unsigned all = 0;
+    for (int k = 0; k < box_fanout; k += float_lanes) all |= bits(touches(k)) << k;
+    return all;
+}
+
+inline FloatPack load(const float* p) {
+    FloatPack result;
+    __builtin_memcpy(&result, p, sizeof result);
+    return result;
+}
+inline Vec3<FloatPack> load(const float (*p)[box_fanout], int k) {
+    return {load(p[0] + k), load(p[1] + k), load(p[2] + k)};
+}
+
+// One sphere against sixteen boxes, points or triangles.
+struct SurfaceSphere {
+    Vec3<float> c;
+    float square;
+
+    unsigned touched(const BoxBlock& block) const {
+        return block_bits([&](int k) {
+            const Vec3<FloatPack> low = load(block.lower, k), high = load(block.upper, k);
+            const auto beyond = [](FloatPack from, FloatPack to, float x) {
+                return larger(positive_part(from - x), FloatPack(x) - to);
+            };
+            const Vec3<FloatPack> d = {beyond(low.x, high.x, c.x), beyond(low.y, high.y, c.y),
+                                       beyond(low.z, high.z, c.z)};
+            return dot(d, d) <= square;
+        });
+    }
+
+    bool touches(const PointBlock& block) const {
+        return block_bits([&](int k) {
+                   const Vec3<FloatPack> d = load(block.p, k) - c;
+                   return dot(d, d) <= square;
+               }) != 0;
+    }
+
+    bool touches(const TriangleBlock& block) const {
+        return block_bits([&](int k) {
+                   const Vec3<FloatPack> a = load(block.corner[0], k) - c, b = load(block.corner[1], k) - c,
+                                         d = load(block.corner[2], k) - c;
+                   return near_edge(a, b) | near_edge(b, d) | near_edge(d, a) | below(a, b, d);
+               }) != 0;
+    }
+
+  private:
+    // Corners are relative to the centre of the sphere.
+    FloatMask near_edge(const Vec3<FloatPack>& a, const Vec3<FloatPack>& b) const {
+        const Vec3<FloatPack> along = b - a;
+        const FloatPack t = clamp(-dot(a, along) / dot(along, along), 0.0f, 1.0f);
+        const Vec3<FloatPack> nearest = a + t * along;
+        return dot(nearest, nearest) <= square;
+    }
+    // Whether the foot of the perpendicular on the plane of a triangle is in the triangle, and near.
+    FloatMask below(const Vec3<FloatPack>& a, const Vec3<FloatPack>& b, const Vec3<FloatPack>& d) const {
+        const Vec3<FloatPack> n = cross(b - a, d - a);
+        const FloatPack height = dot(n, a), length2 = dot(n, n);
+        const auto within = [&](const Vec3<FloatPack>& from, const Vec3<FloatPack>& to) {
+            return FloatPack(0.0f) <= dot(n, cross(from, to));
+        };
+        return (height * height <= square * length2) & (FloatPack(0.0f) < length2) & within(a, b) & within(b, d) &
+               within(d, a);
+    }
+};
+
+struct SurfaceShape {
+    const SurfaceObstacle& o;
+
+    // Lanes in which a sphere may touch the surface.
+    FloatMask touches(const LaneSphere& s) const {
+        const Vec3<FloatPack> p = local(s.c);
+        const float* extent = o.surface->extent();
+        const Vec3<FloatPack> in = {clamp(p.x, 0.0f, extent[0]), clamp(p.y, 0.0f, extent[1]),
+                                    clamp(p.z, 0.0f, extent[2])};
+        const Vec3<FloatPack> outside = p - in;  // at least at a right angle to what is in the box
+        const FloatPack gap = bound(in);
+        return dot(outside, outside) + gap * gap <= square(s.r + o.radius);
+    }
+
+    // Those of `lanes` in which a sphere touches it; with `any`, at least one of them if there are any.
+    unsigned confirmed(const LaneSphere& s, unsigned lanes, bool any) const {
+        const Vec3<FloatPack> p = local(s.c);
+        unsigned hit = 0;
+        for (; lanes != 0 && !(any && hit != 0); lanes &= lanes - 1) {
+            const int lane = __builtin_ctz(lanes);
+            const Vec3<float> centre = {p.x[lane], p.y[lane], p.z[lane]};
+            if (touches_surface(centre, s.r[lane] + o.radius) || inside(centre)) hit |= 1u << lane;
+        }
+        return hit;
+    }
+
+  private:
+    Vec3<FloatPack> local(const Vec3<FloatPack>& c) const { return mat(o.bounds.R) * (c - vec(o.corner)); }
+
+    // Distance of points in the box from what is occupied, at least; 0 inside of a solid.
+    FloatPack bound(const Vec3<FloatPack>& in) const {
+        const DistanceGrid& grid = o.surface->grid();
+        const auto index = [&](FloatPack x, int axis) {
+            const FloatMask i = __builtin_convertvector((x * grid.inverse).v, FloatMask);
+            return i < grid.n[axis] ? i : FloatMask{} + (grid.n[axis] - 1);
+        };
+        const FloatMask place = (index(in.z, 2) * grid.n[1] + index(in.y, 1)) * grid.n[0] + index(in.x, 0);
+        FloatMask gap;
+        for (int i = 0; i < float_lanes; ++i) gap[i] = grid.gaps()[place[i]];
+        gap = gap == DistanceGrid::solid ? FloatMask{} : gap;
+        return FloatPack(__builtin_convertvector(gap, FloatPack::Vector)) * (grid.cell / DistanceGrid::steps);
+    }
+
+    bool touches_surface(const Vec3<float>& c, float r) const {
+        const Surface& surface = *o.surface;
+        const BoxTree& tree = surface.tree();
+        const SurfaceSphere sphere{c, r * r};
+        struct Entry {
+            int level, block;
+        };
+        Entry stack[8 * box_fanout];  // at most eight levels: 16^8 elements
+        int n = 0;
+        stack[n++] = {tree.top(), 0};
+        while (n > 0) {
+            const Entry at = stack[--n];
+            unsigned touched = sphere.touched(tree.block(at.level, at.block));
+            for (; touched != 0; touched &= touched - 1) {
+                const int child = at.block * box_fanout + __builtin_ctz(touched);
+                if (at.level > 0)
+                    stack[n++] = {at.level - 1, child};
+                else if (surface.points().empty() ? sphere.touches(surface.triangles()[child])
+                                                  : sphere.touches(surface.points()[child]))
+                    return true;
+            }
+        }
+        return false;
+    }
+
+    bool inside(const Vec3<float>& c) const {
+        const float p[3] = {c.x, c.y, c.z};
+        return o.surface->contains(p);
+    }
+};
+
+}  // namespace kinodyn::KINODYN_TARGET
