@@ -169,7 +169,7 @@ class Query:
         bounds: tuple[Array, Array] | None = None,
     ) -> None:
         self.robot, self.snapshot = robot, snapshot
-        self.q = robot.neutral() if q is None else q
+        self.q, self.allowed, self.shrink = robot.neutral() if q is None else q, allowed, shrink
         self.form = sphere_form(robot, _attached(snapshot), allowed, shrink)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(

@@ -17,6 +17,7 @@ from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
 from kinodyn.planning.regions import PoseRegion, grasp_poses
 from kinodyn.planning.result import Deviation, Plan
+from kinodyn.planning.roadmap import Roadmap
 from kinodyn.planning.settings import PlannerSettings
 from kinodyn.planning.standing import Standing
 
@@ -34,6 +35,7 @@ __all__ = [
     "Plan",
     "PlannerSettings",
     "PoseRegion",
+    "Roadmap",
     "Standing",
     "Upright",
     "execute",

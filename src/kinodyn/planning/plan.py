@@ -29,7 +29,7 @@ from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.escape import escape
 from kinodyn.planning.goals import Goal, goal_configurations
 from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, moving_dofs
-from kinodyn.planning.planners import search_named
+from kinodyn.planning.planners import Search, search_named
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.search import Found
 from kinodyn.planning.settings import PlannerSettings
@@ -49,7 +49,7 @@ def plan(
     constraints: Sequence[Constraint] = (),
     time_budget: float = 1.0,
     seed: int = 0,
-    planner: str = "rrt_connect",
+    planner: str | Search = "rrt_connect",
     allowed: Iterable[Iterable[str]] | None = None,
     settings: PlannerSettings | None = None,
 ) -> Plan:
@@ -78,8 +78,8 @@ def plan(
     seed
         Of the random numbers; the same seed gives the same path.
     planner
-        "rrt_connect"; "anytime": the shortest path found within the time budget; "ompl:" and the name of one of
-        `ompl_planners`, such as "ompl:BITstar".
+        "rrt_connect"; "anytime": the shortest path found within the time budget; "prm": a roadmap for this plan alone,
+        see `Roadmap` for many; "ompl:" and the name of one of `ompl_planners`, such as "ompl:BITstar".
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
     settings
@@ -133,7 +133,7 @@ class _Problem:
         world: World | WorldSnapshot | None,
         group: Group,
         allowed: Iterable[Iterable[str]] | None,
-        planner: str,
+        planner: str | Search,
     ) -> None:
         self.run, self.anytime = search_named(planner), planner == "anytime"
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)

@@ -10,6 +10,7 @@ from kinodyn.collision.query import Query
 from kinodyn.errors import unknown_name
 from kinodyn.planning.ompl import ompl_planners
 from kinodyn.planning.ompl_search import search_with_ompl
+from kinodyn.planning.prm import search_prm
 from kinodyn.planning.search import Found, search
 from kinodyn.planning.settings import PlannerSettings
 
@@ -32,20 +33,24 @@ class Search(Protocol):
         """Search."""
 
 
-NATIVE: dict[str, Search] = {"rrt_connect": search, "anytime": search}
+NATIVE: dict[str, Search] = {"rrt_connect": search, "anytime": search, "prm": search_prm}
 
 
-def search_named(planner: str) -> Search:
+def search_named(planner: str | Search) -> Search:
     """Return the search of a planner.
 
     Parameters
     ----------
     planner
-        "rrt_connect", "anytime", or "ompl:" and the name of a planner of OMPL.
+        A name of NATIVE, "ompl:" and the name of a planner of OMPL, or a search itself.
     """
+    if not isinstance(planner, str):
+        if not callable(planner):
+            raise unknown_name("planner", planner, NATIVE)
+        return planner
     if planner in NATIVE:
         return NATIVE[planner]
-    if isinstance(planner, str) and planner.startswith(PREFIX):
+    if planner.startswith(PREFIX):
         name = planner[len(PREFIX) :]
         if name not in ompl_planners():
             raise unknown_name("planner of OMPL", name, ompl_planners())

@@ -1,0 +1,85 @@
+"""Search for a path in a probabilistic roadmap, which grows while there is none."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.collision.query import Query
+from kinodyn.planning.roadmap_graph import Graph
+from kinodyn.planning.search import Found, shortened
+from kinodyn.planning.settings import PlannerSettings
+
+GROWTH, MIN_GROWTH, MAX_VERTICES = 0.5, 200, 100_000  # vertices that are added where there is no path
+TURN = 2.0 * np.pi
+
+
+def roadmap_bounds(query: Query) -> tuple[Array, Array]:
+    """Return the limits (dofs,) of the joints that move.
+
+    Where there are none: one turn for angles, about 3 m each way from the configuration of the query for lengths.
+    """
+    columns = query.core.moving_q
+    lower, upper = query.robot.limits.lower[columns], query.robot.limits.upper[columns]
+    centre = np.where(_turning(query), 0.0, query.q[columns])
+    return np.where(np.isfinite(lower), lower, centre - np.pi), np.where(np.isfinite(upper), upper, centre + np.pi)
+
+
+def search_prm(
+    query: Query,
+    settings: PlannerSettings,
+    ends: tuple[Array, Array],
+    bounds: tuple[Array, Array],
+    time_budget: float,
+    seed: int,
+    simplify: bool = True,
+) -> Found:
+    """Search for a path in a roadmap of its own; the parameters are those of `search`."""
+    end = time.perf_counter() + time_budget
+    return search_graph(Graph(bounds, seed), query, settings, ends, end, seed, simplify)
+
+
+def search_graph(
+    graph: Graph,
+    query: Query,
+    settings: PlannerSettings,
+    ends: tuple[Array, Array],
+    end: float,
+    seed: int,
+    simplify: bool = True,
+) -> Found:
+    """Search for a path in a roadmap, which grows while there is none and time is left."""
+    begin, found, before = time.perf_counter(), Found(None), graph.checked
+    turns = _whole_turns(query, ends[0])
+    start, goals = ends[0] - turns, ends[1] - turns
+    try:
+        while True:
+            path = graph.search(query, start, goals, settings.resolution, end)
+            if path is not None or time.perf_counter() > end or len(graph.points) >= MAX_VERTICES:
+                break
+            graph.grow(query, max(MIN_GROWTH, int(GROWTH * len(graph.points))), settings.resolution, end)
+    except KeyboardInterrupt:
+        path, found.interrupted = None, True
+    found.iterations, found.planning_time = graph.checked - before, time.perf_counter() - begin
+    if path is None:
+        return found
+    found.path = path + turns
+    found.path[0], found.path[-1] = ends[0], ends[1][np.abs(goals - path[-1]).max(axis=1).argmin()]
+    return shortened(query, settings, ends, graph.bounds, found, end, seed) if simplify else found
+
+
+def _whole_turns(query: Query, start: Array) -> Array:
+    """Return the whole turns (dofs,) of joints without limits, by which the start is beyond the roadmap."""
+    return np.where(_turning(query), TURN * np.rint(start / TURN), 0.0)
+
+
+def _turning(query: Query) -> NDArray[np.bool_]:
+    """Tell which of the coordinates that move (dofs,) turn without limits."""
+    turning = np.zeros(query.robot.nq, dtype=bool)
+    for joint in query.robot.joints:
+        if joint.kind in ("continuous", "planar") and joint.mimic is None:
+            turning[joint.q.stop - 1] = not np.isfinite(query.robot.limits.upper[joint.q.stop - 1])
+    return turning[query.core.moving_q]

@@ -1,0 +1,187 @@
+"""Roadmaps for many plans in one world, or in worlds that change a little."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.collision.query import Query, as_pairs, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
+from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+from kinodyn.planning.goals import Goal
+from kinodyn.planning.groups import Group, group_joints, moving_dofs
+from kinodyn.planning.plan import plan
+from kinodyn.planning.prm import roadmap_bounds, search_graph
+from kinodyn.planning.result import Plan
+from kinodyn.planning.roadmap_graph import Graph
+from kinodyn.planning.search import Found, full
+from kinodyn.planning.settings import PlannerSettings
+
+Key = tuple[object, ...]
+
+
+class Roadmap:
+    """A probabilistic roadmap (PRM): built once, used for many plans.
+
+    Parameters
+    ----------
+    robot
+    world
+        Obstacles and attached objects.
+    group
+        Joints that move, as for `plan`.
+    q : (nq,), optional
+        Position of the joints that do not move, by default neutral.
+    vertices : int
+        Number of free configurations. Where a plan finds no path, more are added within its time budget.
+    seed
+        Of the random numbers.
+    allowed : pairs of names, optional
+        Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
+    settings
+        As for `plan`.
+
+    Notes
+    -----
+    Vertices and the motions between neighbours are checked in batches. When a plan is made in another world, vertices
+    are checked again, but motions only when a path would use them: free ones if something was added or moved, blocked
+    ones if something was removed or moved.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("panda")
+    >>> world = kd.collision.World()
+    >>> world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
+    >>> roadmap = kd.planning.Roadmap(robot, world)
+    >>> left, right = [0.9, -0.2, 0, -2, 0, 1.6, 0.8], [-0.9, -0.2, 0, -2, 0, 1.6, 0.8]
+    >>> roadmap.plan(left, right).success, roadmap.plan(right, "ready").success
+    (True, True)
+    >>> world.add_sphere("ball", 0.1, (0.3, 0.0, 0.9))
+    >>> roadmap.plan(left, right, world).success
+    True
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        world: World | WorldSnapshot | None = None,
+        *,
+        group: Group = None,
+        q: ArrayLike | None = None,
+        vertices: int = 1000,
+        seed: int = 0,
+        allowed: Iterable[Iterable[str]] | None = None,
+        settings: PlannerSettings | None = None,
+    ) -> None:
+        if not isinstance(vertices, (int, np.integer)) or vertices < 0:
+            raise InputError(f"vertices is {vertices!r}; give a whole number, 0 or more")
+        self._robot, self._group, self._joints = robot, group, group_joints(robot, group)
+        self._world, self._allowed, self._seed = snapshot_of(world), as_pairs(allowed), seed
+        self._settings = settings or PlannerSettings()
+        at = robot.neutral() if q is None else numbers("q", q, robot.nq)
+        if at.shape != (robot.nq,):
+            raise InputError(f"q has shape {at.shape}; give one configuration ({robot.nq},)")
+        query = Query(robot, self._world, self._allowed, at, moving_dofs(robot, self._joints))
+        self._graph = Graph(roadmap_bounds(query), seed)
+        self._graph.grow(query, int(vertices), self._settings.resolution)
+        self._query, self._known = query, _key(query)
+
+    @property
+    def vertices(self) -> Array:
+        """Configurations (n, nq), those that became blocked included."""
+        return full(self._query, self._graph.points)
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """Indices (m, 2) of the vertices between which motions are not known to be blocked."""
+        return self._graph.edges[self._graph.usable()]
+
+    @property
+    def checked_motions(self) -> int:
+        """Number of motions checked so far."""
+        return self._graph.checked
+
+    def plan(
+        self,
+        start: ArrayLike,
+        goal: Goal,
+        world: World | WorldSnapshot | None = None,
+        *,
+        time_budget: float = 1.0,
+    ) -> Plan:
+        """Plan a motion along the roadmap, made shorter afterwards.
+
+        Parameters
+        ----------
+        start : (nq,)
+            Where the motion starts.
+        goal
+            As for `kd.planning.plan`.
+        world
+            By default that of the last plan.
+        time_budget
+            For all of it [s].
+
+        Returns
+        -------
+        plan : Plan
+        """
+        self._world = self._world if world is None else snapshot_of(world)
+        return plan(
+            self._robot,
+            start,
+            goal,
+            self._world,
+            group=self._group,
+            time_budget=time_budget,
+            seed=self._seed,
+            planner=self._search,
+            allowed=self._allowed,
+            settings=self._settings,
+        )
+
+    def _search(
+        self,
+        query: Query,
+        settings: PlannerSettings,
+        ends: tuple[Array, Array],
+        bounds: tuple[Array, Array],
+        time_budget: float,
+        seed: int,
+        simplify: bool = True,
+    ) -> Found:
+        """Search as `search` does, in this roadmap."""
+        end = time.perf_counter() + time_budget
+        if query.shrink > 0.0:  # what is free for smaller spheres is not free for the robot's own
+            return search_graph(Graph(self._graph.bounds, seed), query, settings, ends, end, seed, simplify)
+        self._adapt(query)
+        return search_graph(self._graph, query, settings, ends, end, seed, simplify)
+
+    def _adapt(self, query: Query) -> None:
+        """Find out what has changed since the last plan."""
+        old, new = self._known, _key(query)
+        if old[1:] != new[1:]:
+            self._graph.forget(query, added=True, removed=True)
+        elif old[0] != new[0]:
+            before, after = set(map(id, self._query.snapshot.objects)), set(map(id, query.snapshot.objects))
+            self._graph.forget(query, added=bool(after - before), removed=bool(before - after))
+        self._query, self._known = query, new
+
+    def __repr__(self) -> str:
+        joints = ", ".join(joint.name for joint in self._joints)
+        return f"Roadmap({self._robot.name}, {len(self._graph.points)} vertices, {len(self.edges)} edges: {joints})"
+
+
+def _key(query: Query) -> Key:
+    """Return what the freedom of configurations depends on: the objects, and all else."""
+    fixed = np.delete(query.q, query.core.moving_q)
+    attached = tuple(id(thing) for thing in query.snapshot.objects if thing.attached_to is not None)
+    return tuple(map(id, query.snapshot.objects)), attached, query.allowed, fixed.tobytes()
