@@ -13,6 +13,7 @@ from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.planning.groups import group_query
+from kinodyn.planning.smoothing import smoothed
 from kinodyn.planning.timing import motion_limits, timed
 from kinodyn.trajectory.bounds import LimitLike
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
@@ -149,6 +150,45 @@ class Plan:
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
         return timed(self.robot, self.path, query, limits, blend=float(blend), allowed=self.allowed)
+
+    def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
+        """Return a curve along the path with continuous first and second derivatives, free of collision.
+
+        A cubic B-spline with its control points on the path: all vertices, and a point before and one behind each. What
+        is not part of an edge of the path is checked continuously. Where it would collide, the points around the corner
+        move nearer to it; where nothing else is free, the corner stays.
+
+        Parameters
+        ----------
+        reach : float
+            Largest distance of the points beside a vertex from it, L2 norm over the joints [rad or m].
+
+        Returns
+        -------
+        PiecewisePolynomial
+            Over a parameter that is about the length along the path [rad or m], not time: `kd.trajectory.time_optimal`
+            times it.
+
+        Raises
+        ------
+        InputError
+            If there is no path.
+
+        Examples
+        --------
+        >>> import kinodyn as kd
+        >>> robot = kd.load("panda")
+        >>> start, goal = [0, -0.8, 0, -2.4, 0, 1.6, 0.8], [1, -0.2, 0, -2, 0, 1.6, 0.8]
+        >>> curve = kd.planning.plan(robot, start, goal).smoothed()
+        >>> kd.trajectory.time_optimal(curve, acceleration=5.0, robot=robot).status
+        'solved'
+        """
+        if not len(self.path):
+            raise InputError(f"there is no path to smooth: {self.status}: {self.message}")
+        if not reach >= 0.0:
+            raise InputError(f"reach is {reach!r}; give a length, 0 or larger")
+        query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
+        return smoothed(self.robot, self.path, query, float(reach))
 
     def __repr__(self) -> str:
         found = f", {len(self.path)} vertices, length {self.length:.3g}" if self.success else f": {self.message}"
