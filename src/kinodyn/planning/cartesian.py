@@ -32,6 +32,8 @@ class CartesianPlan(Plan):
 
     Attributes
     ----------
+    robot, status, message, path, group, world, planning_time, simplification_time, iterations, allowed
+        As of any plan.
     fraction : float
         How much of the motion was planned, 0 to 1. The plan is "solved" only at 1; otherwise `path` ends there, and
         `trajectory` times that part.
@@ -51,9 +53,9 @@ def plan_cartesian(
     world: World | WorldSnapshot | None = None,
     *,
     group: Group = None,
+    allowed: Iterable[Iterable[str]] | None = None,
     step: float = 0.01,
     angle_step: float = 0.05,
-    allowed: Iterable[Iterable[str]] | None = None,
 ) -> CartesianPlan:
     """Plan a motion of a frame along straight lines, which turns at a constant rate about fixed axes.
 
