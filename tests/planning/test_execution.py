@@ -144,3 +144,6 @@ def test_wrong_motions_and_robots_are_refused() -> None:
         execute(LEFT, PANDA)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="another robot"):
         execute(plan(PANDA, LEFT, RIGHT), kd.load("panda").replace(damping=1.0))
+    for bad in ({"max_replans": -1}, {"wait": -1.0}, {"check_dt": 0.0}, {"max_error": np.nan}):
+        with pytest.raises(InputError):
+            execute(plan(PANDA, LEFT, RIGHT), PANDA, **bad)  # type: ignore[arg-type]

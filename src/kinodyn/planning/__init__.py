@@ -13,8 +13,10 @@ from kinodyn.planning.constraints import (
 from kinodyn.planning.execution import execute
 from kinodyn.planning.execution_run import Execution
 from kinodyn.planning.motion_planner import MotionPlanner
+from kinodyn.planning.moving_obstacles import MovingObstacle
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
+from kinodyn.planning.reactive import ReactiveMotion, ReactiveStep
 from kinodyn.planning.regions import PoseRegion, grasp_poses
 from kinodyn.planning.result import Deviation, Plan
 from kinodyn.planning.roadmap import Roadmap
@@ -30,11 +32,14 @@ __all__ = [
     "FixedRelativePose",
     "InBox",
     "MotionPlanner",
+    "MovingObstacle",
     "OnLine",
     "OnPlane",
     "Plan",
     "PlannerSettings",
     "PoseRegion",
+    "ReactiveMotion",
+    "ReactiveStep",
     "Roadmap",
     "Standing",
     "Upright",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import nonnegative, positive
 from kinodyn.collision.query import as_pairs
 from kinodyn.collision.world import World
 from kinodyn.control.computed_torque import ComputedTorque
@@ -120,9 +120,9 @@ def execute(
         positive("check_dt", check_dt),
         on_check,
         positive("max_error", max_error),
-        max_replans,
-        wait,
-        settle,
+        _whole("max_replans", max_replans),
+        nonnegative("wait", wait),
+        nonnegative("settle", settle),
     )
     return ExecutionRun(simulator, first, Watch(robot, watched, pairs, joints, first(0.0)), options).run()
 
@@ -134,3 +134,9 @@ def _computed_torque(robot: Robot) -> ControllerFactory:
 def _moving_joints(motion: PiecewisePolynomial, robot: Robot) -> tuple[str, ...]:
     moves = (motion.coefficients[1:] != 0.0).any(axis=(0, 1))
     return tuple(joint.name for joint in robot.joints if joint.mimic is None and moves[joint.v].any())
+
+
+def _whole(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InputError(f"{name} is {value!r}; give a whole number, 0 or larger")
+    return value

@@ -1,0 +1,370 @@
+"""Reactive motion among moving obstacles: only motions whose stop is safe are committed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import nonnegative, numbers, positive
+from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
+from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+from kinodyn.planning.curves import pieces_free, remaining, until
+from kinodyn.planning.evasion import evasion_targets
+from kinodyn.planning.goals import Goal
+from kinodyn.planning.groups import Group, group_joints, moving_dofs
+from kinodyn.planning.joint_motions import JointMotions, standing
+from kinodyn.planning.moving_obstacles import MovingObstacle, sphere_records
+from kinodyn.planning.plan import plan
+from kinodyn.planning.result import Plan
+from kinodyn.planning.timing import motion_limits
+from kinodyn.trajectory.bounds import LimitLike
+from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
+from kinodyn.trajectory.space import Space
+
+RESOLUTION = 2e-3  # [m] of the checks among moving obstacles
+REST = 1e-9  # [s]
+FOLLOWED = 3  # periods of the path that are committed at once, so that a late decision does not leave it
+
+Status = Literal["following", "braking", "evading", "standing"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReactiveStep:
+    """What happens in one period, see `ReactiveMotion.step`.
+
+    Attributes
+    ----------
+    time : float
+        End of the period [s].
+    q : (nq,) array
+    v, a : (nv,) array
+        State then.
+    status : str
+        What follows: "following" the path, "braking", "evading", or "standing".
+    safe : bool
+        Whether the robot is at rest before anything can touch it. False: an obstacle was seen too late.
+    threats : tuple of int
+        Indices of the obstacles that would touch the robot, moving or standing, within the horizon.
+    late : bool
+        Whether the decision took longer than the budget; the previous motion, which ends at rest, continues.
+    calculation : float
+        Time of the decision [s].
+    """
+
+    time: float
+    q: Array
+    v: Array
+    a: Array
+    status: Status
+    safe: bool
+    threats: tuple[int, ...]
+    late: bool
+    calculation: float
+
+
+class _Choice(NamedTuple):
+    """A motion from the end of the period on, and how safe it is.
+
+    `level` is 2: free until the horizon, at rest too; 1: free until it is at rest; 0: not free.
+    """
+
+    motion: PiecewisePolynomial
+    level: int
+    status: Status
+    committed: bool = True  # False: a part of the motion before
+
+
+class ReactiveMotion:
+    """Motion to a goal among moving obstacles, decided anew in every period.
+
+    In each period it is decided what follows. The robot follows its path for the next three periods only if it could
+    come to rest afterwards before anything touches it, by the predicted motion of robot and obstacles, checked
+    continuously. Otherwise it continues the motion to rest that was found safe before. Where it would be hit at rest,
+    or sees an obstacle too late to stop, it looks for a motion aside that is free. Once at rest it plans again.
+
+    Parameters
+    ----------
+    robot
+    q0 : (nq,)
+        Where it starts, at rest.
+    world
+        Obstacles that do not move; it may change.
+    group
+        Joints that move, see `plan`.
+    velocity, acceleration, jerk : () or (nv,), or dict of joint -> limit, optional
+        See `Plan.trajectory`. Torques are not checked.
+    period
+        Of the decisions [s].
+    horizon
+        How far ahead obstacles count [s].
+    budget
+        Largest time of a decision [s], by default the period. One that takes longer is dropped and counted.
+    margin
+        By which obstacles are enlarged [m], for errors of prediction and tracking.
+    allowed
+        Pairs that may touch, see `plan`.
+    seed
+        Of random numbers.
+    clock
+        Measures the time of decisions; replaced in tests.
+
+    Attributes
+    ----------
+    time : float
+        [s]
+    missed : int
+        Decisions and plans that took longer than the budget.
+    replans : int
+        Paths planned after a stop.
+
+    Notes
+    -----
+    Passive motion safety: S. Bouraine et al., "Provably safe navigation for mobile robots with limited field-of-views
+    in unknown dynamic environments", 2012. Bodies of the robot that the group does not move are not checked.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot = kd.load("panda")
+    >>> motion = kd.planning.ReactiveMotion(robot, [0, -0.8, 0, -2.4, 0, 1.6, 0.8])
+    >>> motion.go_to([1, -0.2, 0, -2, 0, 1.6, 0.8]).success
+    True
+    >>> ball = kd.planning.MovingObstacle([2, 0, 1], [-4, 0, 2], 0.05, acceleration=[0, 0, -9.81])
+    >>> steps = [motion.step([ball]) for _ in range(100)]
+    >>> all(step.safe for step in steps)
+    True
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        q0: ArrayLike,
+        *,
+        world: World | WorldSnapshot | None = None,
+        group: Group = None,
+        velocity: LimitLike | None = None,
+        acceleration: LimitLike | None = None,
+        jerk: LimitLike | None = None,
+        period: float = 0.01,
+        horizon: float = 1.0,
+        budget: float | None = None,
+        margin: float = 0.0,
+        allowed: Iterable[Iterable[str]] | None = None,
+        seed: int = 0,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.robot, self.world, self._allowed = robot, world, as_pairs(allowed)
+        q = numbers("q0", q0, robot.nq)
+        if q.shape != (robot.nq,):
+            raise InputError(f"q0 has shape {q.shape}; give one configuration ({robot.nq},)")
+        self._space = Space(robot)
+        self.group = tuple(joint.name for joint in group_joints(robot, group))
+        self._moves = moving_dofs(robot, group_joints(robot, self.group))
+        self._limits = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "torque": False}
+        bounds = motion_limits(robot, velocity, acceleration, jerk, False).bounds
+        self._joints = JointMotions(self._space, q, np.flatnonzero(self._moves), bounds)
+        self.period, self.horizon = positive("period", period), positive("horizon", horizon)
+        self.budget = self.period if budget is None else positive("budget", budget)
+        self.margin, self._clock, self._seed = nonnegative("margin", margin), clock, seed
+        self._rng = np.random.default_rng(seed)
+        self.time, self.missed, self.replans = 0.0, 0, 0
+        self._motion, self._start = standing(self._space, q, 0.0), 0.0
+        self._before = (self._motion, self._start)
+        self._status: Status = "standing"
+        self._path: PiecewisePolynomial | None = None
+        self._path_start = self._leaves = 0.0
+        self._goal: Array | None = None
+        self._query, self._version = self._make_query(), self._world_version()
+
+    def go_to(self, goal: Goal, *, time_budget: float = 1.0) -> Plan:
+        """Plan to a goal from where the present motion comes to rest.
+
+        Parameters
+        ----------
+        goal
+            See `plan`.
+        time_budget
+            Of the plan [s].
+
+        Returns
+        -------
+        Plan
+            If it has a path, the robot follows it from the next period on; otherwise the present motion continues.
+        """
+        found = self._plan(goal, time_budget)
+        if found.success:
+            self._goal = found.path[-1]
+            self._set_path(found)
+        return found
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the robot is at rest at its goal."""
+        return self._goal is not None and self._at_rest and bool(np.abs(self(self.time) - self._goal).max() < 1e-6)
+
+    def __call__(self, t: ArrayLike, order: int = 0) -> Array:
+        """Compute q, v or a of the motion, from one period before `time` on; the future is the safe motion to rest."""
+        times = numbers("t", t)
+        old, old_start = self._before
+        earlier = times < self._start
+        now = self._motion(np.maximum(times - self._start, 0.0), order)
+        if not earlier.any():
+            return now
+        return np.where(earlier[..., None], old(np.maximum(times - old_start, 0.0), order), now)
+
+    def step(self, obstacles: Sequence[MovingObstacle] = ()) -> ReactiveStep:
+        """Advance by a period, and decide what follows it.
+
+        Parameters
+        ----------
+        obstacles
+            All that are known now.
+
+        Returns
+        -------
+        ReactiveStep
+        """
+        begin, t1 = self._clock(), self.time + self.period
+        if self._world_version() != self._version:
+            self._query, self._version = self._make_query(), self._world_version()
+        spheres = sphere_records(obstacles, self.time, self.margin)
+        choice = self._decide(obstacles, spheres, t1, begin)
+        took = self._clock() - begin
+        late = took > self.budget
+        if late:
+            self.missed += 1
+            choice = self._continued(spheres, t1)
+        self._commit(choice, t1)
+        threats = () if choice.level == 2 else self._threats(choice.motion, spheres)
+        q, v, a = (self(t1, order) for order in range(3))
+        return ReactiveStep(t1, q, v, a, choice.status, choice.level > 0, threats, late, took)
+
+    def _decide(self, obstacles: Sequence[MovingObstacle], spheres: np.ndarray, t1: float, begin: float) -> _Choice:
+        """Follow the path if that is safe, else continue to rest, else evade."""
+        following = self._following(spheres, t1)
+        if following is not None and following.level == 2:
+            return following
+        present = self._continued(spheres, t1)
+        if present.level == 2:
+            return present
+        evading = self._evading(obstacles, spheres, t1, begin + 0.7 * self.budget, present)
+        return present if evading is None or evading.level <= present.level else evading
+
+    def _following(self, spheres: np.ndarray, t1: float) -> _Choice | None:
+        """Follow the path for a few periods and stop: safe if that is, and either the path ahead or the end is free."""
+        if self._path is None:
+            self._replan(t1)
+        if self._path is None or t1 < self._path_start - REST:
+            return None
+        if self._at_rest_at(t1) and t1 - self._path_start < self.period + REST:
+            self._path_start = t1  # it has waited
+        ahead = remaining(self._path, t1 - self._path_start)
+        if ahead.duration <= REST:
+            return None
+        followed = FOLLOWED * self.period
+        if ahead.duration <= followed:
+            motion = ahead
+        else:
+            stop = self._joints.stop(self._joints.state(ahead, followed))
+            if stop is None:
+                return None
+            motion = joined([until(ahead, followed), stop])
+        level = self._level(motion, spheres)
+        if level == 1 and self._level(until(ahead, self.horizon), spheres) > (ahead.duration < self.horizon):
+            level = 2  # it leaves before the obstacle comes, and does not wait for it at the goal
+        return _Choice(motion, level, "following")
+
+    def _continued(self, spheres: np.ndarray, t1: float) -> _Choice:
+        """Continue the present motion to rest."""
+        motion = remaining(self._motion, t1 - self._start)
+        status: Status = "standing" if motion.duration <= REST else self._status
+        if status == "following" and t1 >= self._leaves - REST:
+            status = "braking"
+        return _Choice(motion, self._level(motion, spheres), status, committed=False)
+
+    def _evading(
+        self, obstacles: Sequence[MovingObstacle], spheres: np.ndarray, t1: float, end: float, present: _Choice
+    ) -> _Choice | None:
+        """Find a motion aside that is free until the horizon; else the first that is free until it is at rest."""
+        state = self._joints.state(self._motion, t1 - self._start)
+        threats = [obstacles[i] for i in self._threats(present.motion, spheres)]
+        times = (self.time, self.time + self.horizon)
+        rest = present.motion(present.motion.duration)
+        columns, q_index = self._joints.columns, self._joints.q_index
+        best: _Choice | None = None
+        for target in evasion_targets(self.robot, rest, columns, q_index, threats, times, self._rng):
+            if self._clock() > end:
+                break
+            motion = self._joints.to(state, target)
+            level = 0 if motion is None else self._level(motion, spheres)
+            if motion is not None and level > (0 if best is None else best.level):
+                best = _Choice(motion, level, "evading")
+            if level == 2:
+                break
+        return best
+
+    def _level(self, motion: PiecewisePolynomial, spheres: np.ndarray) -> int:
+        """Tell how safe a motion from the end of the period on is."""
+        left = self.horizon - motion.duration
+        rest = standing(self._space, motion(motion.duration), max(left, self.period))
+        free = pieces_free(
+            self._query, joined([motion, rest]), resolution=RESOLUTION, spheres=spheres, start=self.period
+        )
+        return 2 if free.all() else 1 if motion.duration <= REST or free[:-1].all() else 0
+
+    def _threats(self, motion: PiecewisePolynomial, spheres: np.ndarray) -> tuple[int, ...]:
+        return tuple(i for i in range(len(spheres)) if self._level(motion, spheres[i : i + 1]) < 2)
+
+    def _commit(self, choice: _Choice, t1: float) -> None:
+        if choice.status in ("braking", "evading"):
+            self._path = None  # planned again at rest
+        if choice.status == "following" and choice.committed:
+            self._leaves = t1 + FOLLOWED * self.period
+        self._before = (self._motion, self._start)
+        self._motion, self._start, self._status, self.time = choice.motion, t1, choice.status, t1
+
+    @property
+    def _at_rest(self) -> bool:
+        return self._at_rest_at(self.time)
+
+    def _at_rest_at(self, t: float) -> bool:
+        return t - self._start >= self._motion.duration - REST
+
+    def _replan(self, t1: float) -> None:
+        """Plan again once at rest; the path counts when the time that planning took has passed."""
+        if self._goal is None or not self._at_rest_at(t1) or self.arrived:
+            return
+        begin = self._clock()
+        found = self._plan(self._goal, self.budget)
+        took = self._clock() - begin
+        if found.success:
+            self.replans += 1
+            self._set_path(found, math.ceil(took / self.period) * self.period)
+
+    def _plan(self, goal: Goal, time_budget: float) -> Plan:
+        rest = self._motion(self._motion.duration)
+        options = {"group": self.group, "time_budget": time_budget, "allowed": self._allowed, "seed": self._seed}
+        return plan(self.robot, rest, goal, self.world, **options)  # type: ignore[arg-type]
+
+    def _set_path(self, found: Plan, delay: float = 0.0) -> None:
+        end = self._start + self._motion.duration
+        self._path = found.trajectory(**self._limits)  # type: ignore[arg-type]
+        self._path_start = max(end, self.time + self.period) + delay
+
+    def _world_version(self) -> int:
+        return self.world.version if isinstance(self.world, World) else 0
+
+    def _make_query(self) -> Query:
+        q = self._motion(self._motion.duration) if self.time else self._joints.q0
+        bounds = range_of(self.robot, q)
+        return Query(self.robot, snapshot_of(self.world), self._allowed, self._joints.q0, self._moves, bounds=bounds)
