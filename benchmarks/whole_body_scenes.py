@@ -108,9 +108,10 @@ def random_reach(body: Humanoid, scene: str, seed: int) -> Reach:
     """Make a problem: a configuration that stands, is free of collision, and has the hand in a box of the scene."""
     rng = np.random.default_rng(seed)
     robot, start = body.robot, body.start
+    choice = rng.random()  # of a box: all are equally frequent, however hard to reach
     while True:
         world, boxes = SCENES[scene](body, rng)
-        centre, size = boxes[rng.integers(len(boxes))]
+        centre, size = boxes[int(choice * len(boxes))]
         T = np.eye(4)
         T[:3, 3] = centre
         constraints = [kd.planning.Standing(), kd.planning.InBox(body.hand, size, T)]

@@ -126,6 +126,26 @@ def test_motion_planning_is_measured_verified_and_compared() -> None:
     assert peer["solved"] == 2 and peer["ratio"]["planning"] > 0 if find_spec("ompl") else "ompl" in peer["missing"]
 
 
+def test_whole_body_planning_is_measured_and_verified() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "whole_body_planning.py"), "--quick", "--json", "--verify"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["results"]
+    assert [(row["robot"], row["scene"], row["solved"]) for row in rows] == [
+        ("humanoid", "table", 3),
+        ("humanoid", "shelf", 3),
+    ]
+    for row in rows:
+        assert row["p50_ms"] > 0 and row["foot_moves_mm"] <= 2.0 and row["com_margin_mm"] >= 20.0
+        if find_spec("coal"):
+            assert row["colliding_samples"] == 0
+
+
 def test_archives_of_problems_are_read_without_writing_files(tmp_path: Path) -> None:
     scene = "world:\n  collision_objects:\n    - {id: ball, primitives: [{type: sphere, dimensions: [0.05]}],"
     scene += " primitive_poses: [{position: [0.5, 0.0, 1.2]}]}\n"

@@ -35,7 +35,7 @@ class ConstrainedRrt {
     // Replaces parts of the path by shorter ones.
     void shorten() {
         const double end = steady_time() + p_.seconds;
-        shortcut(0, p_.path_size() - 1);
+        if (p_.path_size() > 2) shortcut(0, p_.path_size() - 1);
         int failures = 0;
         while (p_.path_size() > 2 && failures < p_.settings.shortcut_failures && steady_time() < end) {
             const int n = p_.path_size();

@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import as_pose
+from kinodyn.checks import as_pose, numbers
 from kinodyn.errors import InputError
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraint_set import Rows
 from kinodyn.planning.constraints import pose_record
-from kinodyn.planning.goals import Goal, given_configurations, goal_configurations, goal_poses
-from kinodyn.planning.regions import PoseRegion
+from kinodyn.planning.goals import Goal, Goals, goal_configurations
 from kinodyn.planning.result import Status
 
 ITERATIONS = 60  # of a projection
 BATCH = 32  # projections at once
-REGION_SAMPLES = 16  # poses of a region
-ENOUGH = 4  # configurations
-PATIENCE = 4  # batches without one whose spheres are free, after which the exact shapes decide
+ENOUGH = 2  # configurations, or
+LATE = 3  # batches after which one is enough
+SPREAD = 0.4  # of starts, the widest, as a share of the range of each joint
+PATIENCE = 0.5  # share of the time without one whose spheres are free, after which the exact shapes decide
 TRIED_EXACTLY = 4  # configurations of a batch
 TOLERANCES = (1e-4, 1e-4)  # [m], [rad]
 
@@ -50,18 +50,13 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     seed
         Of the starts of projections.
     """
-    poses = goal_poses(goal)
-    if poses is not None:
-        rng = np.random.default_rng(seed)
-        return _PoseGoals(space, poses, rng).search(end, rng)
-    robot, constraints = space.robot, space.constraints
-    joints = [joint for joint in constraints.joints if joint is not constraints.base]
-    given = goal_configurations(robot, goal, space.start, joints)
+    if isinstance(goal, Mapping):
+        return _PoseGoals(space, goal).search(end, np.random.default_rng(seed))
+    constraints = space.constraints
+    given = _configurations(space, goal)
     if given.reason:
         return ConstrainedGoals(given.q, "out_of_reach", given.reason)
     q = given.q
-    if constraints.base is not None:
-        q = _with_base(space, goal, q)
     kept = q[constraints.excess(q) <= 1.0]
     if not len(kept):
         return ConstrainedGoals(q, "goal_violates_constraint", f"the goal violates {constraints.violation(q[0])}")
@@ -72,35 +67,31 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     return ConstrainedGoals(free)
 
 
-def _with_base(space: ConstrainedSpace, goal: Goal, q: Array) -> Array:
-    """Put the base of goals where they have it. Goals that had joints out of limits are left out of `q`."""
+def _configurations(space: ConstrainedSpace, goal: str | ArrayLike) -> Goals:
+    """Return the goals within limits, nearest turns of joints without limits, with the base where they have it."""
     robot, base = space.robot, space.constraints.base
-    assert base is not None
-    given = given_configurations(robot, goal, space.start)
-    columns = space.constraints.columns
-    result: Array = q.copy()
-    for row in result:
-        turns = given[:, columns] - row[columns]  # whole turns, for the goal it comes from
-        turns -= 2 * np.pi * np.rint(turns / (2 * np.pi))
-        row[base.q] = given[np.argmin(np.abs(turns).sum(axis=1)), base.q]
-    return result
-
-
-def _alternatives(frame: str, goal: ArrayLike | PoseRegion, rng: np.random.Generator) -> Array:
-    """Return poses (n, 4, 4) of a frame, of which one is enough."""
-    if isinstance(goal, PoseRegion):
-        return goal.sample(1 if goal.is_exact and goal.pose.ndim == 2 else REGION_SAMPLES, rng)
-    return as_pose(goal, f"goal of {frame}").reshape(-1, 4, 4)
+    joints = [joint for joint in space.constraints.joints if joint is not base]
+    given = goal_configurations(robot, goal, space.start, joints)
+    if base is None or given.reason:
+        return given
+    rows = np.atleast_2d(robot.configuration(goal) if isinstance(goal, str) else numbers("goal", goal, robot.nq))
+    found = []
+    for row in rows:
+        single = goal_configurations(robot, row, space.start, joints)
+        if not single.reason:
+            single.q[0, base.q] = row[base.q]
+            found.append(single.q[0])
+    return Goals(np.array(found))
 
 
 class _PoseGoals:
     """Poses of frames that are to be reached; several poses of a frame are alternatives."""
 
-    def __init__(
-        self, space: ConstrainedSpace, goal: Mapping[str, ArrayLike | PoseRegion], rng: np.random.Generator
-    ) -> None:
+    def __init__(self, space: ConstrainedSpace, goal: Mapping[str, ArrayLike]) -> None:
+        if not goal:
+            raise InputError("goal is empty; give poses by frame: {'frame': T}")
         self.space, self.constraints = space, space.constraints
-        poses = {frame: _alternatives(frame, T, rng) for frame, T in goal.items()}
+        poses = {frame: as_pose(T, f"goal of {frame}").reshape(-1, 4, 4) for frame, T in goal.items()}
         counts = {len(T) for T in poses.values()} - {1} or {1}
         if len(counts) > 1:
             raise InputError(f"the frames of the goal have {sorted(counts)} poses; give as many of each, or one")
@@ -119,11 +110,12 @@ class _PoseGoals:
 
     def search(self, end: float, rng: np.random.Generator) -> ConstrainedGoals:
         found: list[Array] = []
+        patience = time.perf_counter() + PATIENCE * (end - time.perf_counter())
         for attempt, rows in enumerate(cycle(self.targets)):
-            first = attempt < len(self.targets)
-            if len(found) >= ENOUGH or (not first and time.perf_counter() > end):
+            first, now = attempt < len(self.targets), time.perf_counter()
+            if len(found) >= ENOUGH or (found and attempt >= LATE) or (not first and now > end):
                 break
-            found += self._free(self._projected(self._starts(rng, first), rows), attempt >= PATIENCE and not found)
+            found += self._free(self._projected(self._starts(rng, first), rows), now > patience)
         if not found:
             found = self._free(self.reached, True)
         if found:
@@ -152,11 +144,16 @@ class _PoseGoals:
         return free
 
     def _starts(self, rng: np.random.Generator, first: bool) -> Array:
-        """Return configurations around the start, farther and farther from it; the first is the start itself."""
+        """Return configurations around the start, farther and farther from it; the first is the start itself.
+
+        Half of the later ones are around configurations that reach a target but collide.
+        """
         columns = self.constraints.columns
         q = np.tile(self.space.start, (BATCH, 1))
+        if len(self.reached):
+            q[::2] = self.reached[rng.integers(len(self.reached), size=len(q[::2]))]
         low, high = (limits[columns] for limits in self.space.robot.sampling_range())
-        spread = np.linspace(0.0 if first else 0.05, 0.5, BATCH)[:, None] * (high - low)
+        spread = np.linspace(0.0 if first else 0.02, SPREAD, BATCH)[:, None] * (high - low)
         q[:, columns] = np.clip(q[:, columns] + spread * rng.standard_normal(spread.shape), low, high)
         return q
 

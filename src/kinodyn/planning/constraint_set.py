@@ -95,8 +95,9 @@ class ConstraintSet:
 
     def samples(self, path: Array) -> Array:
         """Return samples (m, nq) of a path (n, nq)."""
-        s = np.arange(SAMPLES)[:, None] / SAMPLES
-        inner = self.robot.interpolate(path[:-1, None], path[1:, None], s[:, 0])
+        if len(path) == 1:
+            return path
+        inner = self.robot.interpolate(path[:-1, None], path[1:, None], np.arange(SAMPLES) / SAMPLES)
         return np.concatenate([inner.reshape(-1, self.robot.nq), path[-1:]])
 
     def violation(self, q: Array) -> str:

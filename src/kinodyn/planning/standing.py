@@ -84,20 +84,22 @@ class Standing(Constraint):
 
     def records(self, robot: Robot, start: Array) -> Records:
         standing = self.feet_of(robot)
-        tolerances = self.tolerance, self.angle
-        poses = [kinematics.pose(robot, start, foot.frame) for foot in standing]
-        # a foot without an area, such as that of a dog, may turn about its point
-        angles = [0.0 if _has_area(foot) else FREE for foot in standing]
-        kept = [
-            pose_record(robot, foot.frame, region=T, bounds=(0.0, 0.0), angle=angle, tolerances=tolerances)
-            for foot, T, angle in zip(standing, poses, angles, strict=True)
-        ]
+        kept = [self._foot_record(robot, start, foot) for foot in standing]
         polygon = hull(sole_points(robot, start, standing)[:, :2])
         if len(polygon) < 3:
             raise InputError("the feet have no support polygon: their soles are points in one line")
         normals, offsets = half_planes(polygon)
         tolerance = min(self.tolerance, 0.5 * self.margin) if self.margin > 0 else self.tolerance
         return np.concatenate([*kept, _com_records(normals, offsets - self.margin - tolerance, tolerance)])
+
+    def _foot_record(self, robot: Robot, start: Array, foot: Foot) -> Records:
+        T = foot.sole_pose(robot, start)
+        angle = 0.0 if _is_flat(foot) else FREE
+        tolerances = self.tolerance, self.angle
+        record = pose_record(robot, foot.frame, region=T, bounds=(0.0, 0.0), angle=angle, tolerances=tolerances)
+        # the sole stays, not the origin of the frame
+        record["point"], record["region_R"] = foot.T_frame_sole[:3, 3], T[:3, :3] @ foot.T_frame_sole[:3, :3].T
+        return record
 
     def __repr__(self) -> str:
         return "Standing()"
@@ -112,8 +114,9 @@ def _com_records(normals: Array, offsets: Array, tolerance: float) -> Records:
     return records
 
 
-def _has_area(foot: Foot) -> bool:
-    return len(foot.corners) >= 3 and bool((np.ptp(foot.corners, axis=0) > 0.02).all())
+def _is_flat(foot: Foot) -> bool:
+    """Tell whether a foot has a sole. Others, such as those of dogs, have no ankle and turn about their end."""
+    return len(foot.corners) >= 3 and bool(np.ptp(foot.corners, axis=0).max() > foot.ankle)
 
 
 _BODIES: WeakKeyDictionary[Description, dict[str, int]] = WeakKeyDictionary()  # of frames

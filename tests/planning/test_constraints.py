@@ -1,0 +1,253 @@
+"""Paths along constraints of frames: kept between vertices too, free of collision, with honest statuses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision import World
+from kinodyn.errors import InputError, UnknownNameError
+from kinodyn.planning import (
+    Constraint,
+    FixedOrientation,
+    FixedRelativePose,
+    InBox,
+    OnLine,
+    OnPlane,
+    Standing,
+    Upright,
+    plan,
+)
+
+from .constrained_paths import assert_a_path, assert_exactly_free, dense, turned
+
+ARMS = {"panda": "panda_hand_tcp", "ur5": "wrist_3_link"}
+STARTS = {"panda": [0.6, -0.2, 0.0, -2.0, 0.0, 1.8, 0.8], "ur5": [0.6, -1.2, 1.6, -2.0, -1.5, 0.0]}
+
+
+def post() -> World:
+    """Return a post between both sides."""
+    world = World()
+    world.add_cylinder("post", 0.03, 0.5, ((0.62, 0.0, 0.25), None))
+    return world
+
+
+def mirrored(name: str, lift: float = 0.0) -> tuple[kd.Robot, Array, Array]:
+    """Return an arm, a start, and the pose of its hand, lifted and turned by -1.2 rad about the vertical."""
+    robot, start = kd.load(name), np.array(STARTS[name])
+    T = kd.kinematics.pose(robot, start, ARMS[name])
+    T[2, 3] += lift
+    turn = np.eye(4)
+    turn[:2, :2] = [[np.cos(-1.2), -np.sin(-1.2)], [np.sin(-1.2), np.cos(-1.2)]]
+    return robot, start, turn @ T
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_axis_stays_vertical(name: str) -> None:
+    robot, start, target = mirrored(name, 0.2)
+    found = plan(robot, start, {ARMS[name]: target}, post(), constraints=[Upright(ARMS[name], tolerance=0.01)])
+    assert_a_path(found, start)
+    up = kd.kinematics.pose(robot, dense(found), ARMS[name])[:, 2, :3]
+    tilt = np.arccos(np.clip(up @ up[0], -1.0, 1.0))
+    assert tilt.max() <= 0.01
+    (deviation,) = found.deviations
+    assert abs(deviation.angle - tilt.max()) < 1e-3
+    assert_exactly_free(found, post())
+    assert kd.collision.motion_free(robot, found.path[:-1], found.path[1:], post()).all()
+    reached = kd.kinematics.pose(robot, found.path[-1], ARMS[name])
+    np.testing.assert_allclose(reached, target, atol=2e-4)
+
+
+def test_a_path_without_the_constraint_tilts() -> None:
+    """The constraint matters: start and goal are upright, and the path between them is not."""
+    robot, start, target = mirrored("panda", 0.2)
+    goal = plan(robot, start, {ARMS["panda"]: target}, constraints=[Upright(ARMS["panda"])]).path[-1]
+    free = plan(robot, start, goal)
+    up = kd.kinematics.pose(robot, dense(free), ARMS["panda"])[:, 2, :3]
+    assert np.arccos(np.clip(up @ up[0], -1.0, 1.0)).max() > 0.02
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_tool_stays_on_a_plane(name: str) -> None:
+    robot, start, target = mirrored(name)
+    found = plan(robot, start, {ARMS[name]: target}, post(), constraints=[OnPlane(ARMS[name])])
+    assert_a_path(found, start)
+    heights = kd.kinematics.pose(robot, dense(found), ARMS[name])[:, 2, 3]
+    assert np.abs(heights - heights[0]).max() <= 2e-3
+    assert found.deviations[0].distance <= 2e-3
+    assert_exactly_free(found, post())
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_tool_stays_on_a_line(name: str) -> None:
+    robot, start = kd.load(name), np.array(STARTS[name])
+    T = kd.kinematics.pose(robot, start, ARMS[name])
+    direction = np.array([0.2, 1.0, 0.3]) / np.linalg.norm([0.2, 1.0, 0.3])
+    target = T.copy()
+    target[:3, 3] -= 0.3 * direction
+    line = OnLine(ARMS[name], direction)
+    found = plan(robot, start, {ARMS[name]: target}, constraints=[line, FixedOrientation(ARMS[name])])
+    assert_a_path(found, start)
+    poses = kd.kinematics.pose(robot, dense(found), ARMS[name])
+    offset = poses[:, :3, 3] - T[:3, 3]
+    away = offset - (offset @ direction)[:, None] * direction
+    assert np.linalg.norm(away, axis=1).max() <= 2e-3
+    assert turned(poses[:, :3, :3], T[:3, :3]).max() <= 0.1
+
+
+def test_a_tool_stays_inside_a_box() -> None:
+    robot, start, target = mirrored("panda")
+    frame = ARMS["panda"]
+    first = kd.kinematics.pose(robot, start, frame)[:3, 3]
+    low, high = np.minimum(first, target[:3, 3]) - 0.06, np.maximum(first, target[:3, 3]) + 0.06
+    pose = np.eye(4)
+    pose[:3, 3] = 0.5 * (low + high)
+    box = InBox(frame, high - low, pose)
+    found = plan(robot, start, {frame: target}, constraints=[box])
+    assert_a_path(found, start)
+    p = kd.kinematics.pose(robot, dense(found), frame)[:, :3, 3]
+    assert (p >= low).all() and (p <= high).all()
+
+
+def closed_chain(name: str) -> tuple[kd.Robot, Array, str, str, list[str]]:
+    """Return a robot with two arms, a start, its hands and the joints of both arms."""
+    robot = kd.load(name)
+    start = robot.neutral()
+    if name == "baxter":
+        left = {"left_s0": -0.4, "left_s1": -0.3, "left_e1": 1.2, "left_w1": 0.6}
+        right = {"right_s0": 0.4, "right_s1": -0.3, "right_e1": 1.2, "right_w1": 0.6}
+        for joint, angle in {**left, **right}.items():
+            start[robot.joint(joint).q] = angle
+        arms = [f"{side}_{part}" for side in ("left", "right") for part in ("s0", "s1", "e0", "e1", "w0", "w1", "w2")]
+        return robot, start, "left_gripper", "right_gripper", arms
+    start = robot.configuration("half_sitting")
+    arms = [f"arm_{side}_{k}_joint" for side in ("left", "right") for k in range(1, 8)]
+    return robot, start, "arm_left_7_link", "arm_right_7_link", arms
+
+
+@pytest.mark.filterwarnings("ignore::kinodyn.errors.DescriptionWarning")
+@pytest.mark.parametrize("name", ["baxter", "talos"])
+def test_both_hands_keep_their_relative_pose(name: str) -> None:
+    robot, start, left, right, arms = closed_chain(name)
+    target = kd.kinematics.pose(robot, start, left)
+    target[:3, 3] += [0.05, -0.03, 0.1]
+    chain = FixedRelativePose(right, left)
+    found = plan(robot, start, {left: target}, group=arms, constraints=[chain], time_budget=5.0)
+    assert_a_path(found, start)
+    q = dense(found)
+    T = np.linalg.inv(kd.kinematics.pose(robot, q, left)) @ kd.kinematics.pose(robot, q, right)
+    assert np.linalg.norm(T[:, :3, 3] - T[0, :3, 3], axis=1).max() <= 2e-3
+    assert turned(T[:, :3, :3], T[0, :3, :3]).max() <= 1e-2
+    np.testing.assert_allclose(kd.kinematics.pose(robot, found.path[-1], left), target, atol=2e-4)
+
+
+def test_the_same_seed_gives_the_same_path_and_others_do_not() -> None:
+    robot, start, target = mirrored("panda")
+    paths = [
+        plan(robot, start, {ARMS["panda"]: target}, post(), constraints=[Upright(ARMS["panda"])], seed=seed).path
+        for seed in (3, 3, 4)
+    ]
+    np.testing.assert_array_equal(paths[0], paths[1])
+    assert paths[0].shape != paths[2].shape or not np.allclose(paths[0], paths[2])
+
+
+def test_violations_are_statuses_that_say_how_much() -> None:
+    robot, start, target = mirrored("panda")
+    frame = ARMS["panda"]
+    above = OnPlane(frame, point=kd.kinematics.pose(robot, start, frame)[:3, 3] + [0.0, 0.0, 0.05])
+    found = plan(robot, start, {frame: target}, constraints=[Upright(frame), above])
+    assert found.status == "start_violates_constraint" and not found.success and len(found.path) == 0
+    assert "OnPlane" in found.message and "50 mm" in found.message
+    goal = start + [0.0, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0]
+    found = plan(robot, start, goal, constraints=[Upright(frame)])
+    assert found.status == "goal_violates_constraint" and "Upright" in found.message and "rad" in found.message
+    far = target.copy()
+    far[2, 3] += 0.1
+    found = plan(robot, start, {frame: far}, constraints=[OnPlane(frame)], time_budget=0.3)
+    assert found.status == "out_of_reach" and "mm" in found.message
+
+
+def test_collisions_of_the_ends_are_statuses() -> None:
+    robot, start, target = mirrored("panda")
+    frame = ARMS["panda"]
+    world = World()
+    world.add_sphere("ball", 0.2, target[:3, 3])
+    found = plan(robot, start, {frame: target}, world, constraints=[Upright(frame)], time_budget=0.3)
+    assert found.status == "goal_in_collision" and "ball" in found.message
+    world = World()
+    world.add_sphere("ball", 0.2, kd.kinematics.pose(robot, start, frame)[:3, 3])
+    found = plan(robot, start, {frame: target}, world, constraints=[Upright(frame)])
+    assert found.status == "start_in_collision" and "ball" in found.message
+
+
+def test_no_path_within_the_budget() -> None:
+    """A wall with a gap for the base alone."""
+    robot, start, target = mirrored("panda")
+    frame = ARMS["panda"]
+    world = World()
+    world.add_box("front", (2.0, 0.02, 4.0), ((1.2, 0.0, 0.0), None))
+    world.add_box("back", (2.0, 0.02, 4.0), ((-1.2, 0.0, 0.0), None))
+    begin = time.perf_counter()
+    found = plan(robot, start, {frame: target}, world, constraints=[OnPlane(frame)], time_budget=0.5)
+    assert found.status == "no_path"
+    assert found.iterations > 0
+    assert found.planning_time <= 0.6 and time.perf_counter() - begin < 5.0
+
+
+def test_an_interrupt_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, start, target = mirrored("panda")
+
+    def interrupted(problem: _core.ConstrainedProblem, seconds: float) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_core, "constrained_rrt", interrupted)
+    found = plan(robot, start, {ARMS["panda"]: target}, constraints=[Upright(ARMS["panda"])])
+    assert found.status == "interrupted" and "stopped" in found.message
+
+
+def test_alternative_poses_are_tried_until_one_can_be_reached() -> None:
+    robot, start, target = mirrored("panda")
+    far = target.copy()
+    far[0, 3] += 5.0
+    found = plan(robot, start, {ARMS["panda"]: np.stack([far, target])}, constraints=[Upright(ARMS["panda"])])
+    assert_a_path(found, start)
+    np.testing.assert_allclose(kd.kinematics.pose(robot, found.path[-1], ARMS["panda"]), target, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Upright("hand", tolerance=0.0),
+        lambda: Upright("hand", axis=(0.0, 0.0, 0.0)),
+        lambda: Upright("hand", axis=(0.0, 0.0, np.nan)),
+        lambda: OnPlane("hand", (0.0, 1.0)),
+        lambda: OnLine("hand", (0.0, 0.0, 0.0)),
+        lambda: InBox("hand", (0.1, -0.1, 0.1), np.eye(4)),
+        lambda: InBox("hand", (0.1, 0.1, 0.1), np.zeros((4, 4))),
+        lambda: FixedRelativePose("a", "b", tolerance=-1.0),
+        lambda: FixedOrientation("hand", orientation=np.ones((3, 3))),
+        lambda: Standing([]),
+        lambda: Standing(margin=-0.1),
+    ],
+)
+def test_wrong_values_raise(make: Callable[[], Constraint]) -> None:
+    with pytest.raises(InputError):
+        make()
+
+
+def test_wrong_constraints_raise() -> None:
+    robot, start, target = mirrored("panda")
+    with pytest.raises(UnknownNameError):
+        plan(robot, start, {ARMS["panda"]: target}, constraints=[Upright("no such frame")])
+    with pytest.raises(InputError, match="constraints"):
+        plan(robot, start, {ARMS["panda"]: target}, constraints=["upright"])  # type: ignore[list-item]
+    with pytest.raises(kd.errors.KinodynError, match="fixed base"):
+        plan(robot, start, {ARMS["panda"]: target}, constraints=[Standing()])
+    with pytest.raises(InputError, match="empty"):
+        plan(robot, start, {}, constraints=[Upright(ARMS["panda"])])
