@@ -155,6 +155,41 @@ def test_quadrupeds_stand_on_points() -> None:
     assert_a_path(found, start)
     q = dense(found, 16)
     for foot in kd.balance.feet(robot):
-        p = kd.kinematics.pose(robot, q, foot.frame)[:, :3, 3]
+        p = foot.sole_pose(robot, q)[:, :3, 3]
         assert np.linalg.norm(p - p[0], axis=1).max() <= 2e-3
     np.testing.assert_allclose(kd.kinematics.pose(robot, found.path[-1], base), target, atol=2e-4)
+
+
+def test_joints_of_a_goal_are_reached_while_the_rest_balances() -> None:
+    robot, start = standing("humanoid")
+    target = {"left_knee": float(start[robot.joint("left_knee").q][0]) + 0.4, "torso_yaw": 0.3}
+    found = plan(robot, start, target, constraints=[Standing()])
+    assert_a_path(found, start)
+    assert_standing(found)
+    for name, angle in target.items():
+        assert found.path[-1, robot.joint(name).q][0] == pytest.approx(angle, abs=1e-9)
+
+
+def test_a_region_is_a_goal() -> None:
+    robot, start = standing("humanoid")
+    T = kd.kinematics.pose(robot, start, "right_hand")
+    T[:3, 3] += [0.2, 0.0, -0.1]
+    region = kd.planning.PoseRegion(T, position_tolerance=0.03, rotation_tolerance=(0.3, 0.3, np.pi))
+    found = plan(robot, start, {"right_hand": region}, constraints=[Standing()])
+    assert_a_path(found, start)
+    assert_standing(found)
+    assert region.contains(kd.kinematics.pose(robot, found.path[-1], "right_hand"), tolerance=2e-4)
+
+
+def test_a_trajectory_keeps_the_feet_where_they_are() -> None:
+    robot, start = standing("humanoid")
+    world = table(start[2])
+    T = kd.kinematics.pose(robot, start, "right_hand")
+    T[:3, 3] += [0.15, -0.05, -0.3]
+    found = plan(robot, start, {"right_hand": T}, world, constraints=[Standing()], time_budget=5.0)
+    trajectory = found.trajectory()
+    q = trajectory(np.linspace(0.0, trajectory.duration, 1000))
+    for foot in kd.balance.feet(robot):
+        p = foot.sole_pose(robot, q)[:, :3, 3]
+        assert np.linalg.norm(p - p[0], axis=1).max() <= 2e-3
+    np.testing.assert_allclose(q[-1], found.path[-1], atol=1e-9)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from itertools import cycle
+from itertools import count
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import as_pose, numbers
-from kinodyn.errors import InputError
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraint_set import Rows
 from kinodyn.planning.constraints import pose_record
-from kinodyn.planning.goals import Goal, Goals, goal_configurations
+from kinodyn.planning.goals import Goal, Goals, given_configurations, goal_configurations
+from kinodyn.planning.pose_goals import goal_regions
+from kinodyn.planning.regions import PoseRegion, draw
 from kinodyn.planning.result import Status
 
 ITERATIONS = 60  # of a projection
@@ -50,13 +51,16 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     seed
         Of the starts of projections.
     """
-    if isinstance(goal, Mapping):
-        return _PoseGoals(space, goal).search(end, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
     constraints = space.constraints
+    if isinstance(goal, Mapping) and goal and not all(isinstance(value, Real) for value in goal.values()):
+        return _PoseTargets(space, goal_regions(goal), rng).search(end)
     given = _configurations(space, goal)
     if given.reason:
         return ConstrainedGoals(given.q, "out_of_reach", given.reason)
     q = given.q
+    if isinstance(goal, Mapping):
+        return _JointTargets(space, tuple(goal), q[0], rng).search(end)
     kept = q[constraints.excess(q) <= 1.0]
     if not len(kept):
         return ConstrainedGoals(q, "goal_violates_constraint", f"the goal violates {constraints.violation(q[0])}")
@@ -67,16 +71,15 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     return ConstrainedGoals(free)
 
 
-def _configurations(space: ConstrainedSpace, goal: str | ArrayLike) -> Goals:
+def _configurations(space: ConstrainedSpace, goal: Goal) -> Goals:
     """Return the goals within limits, nearest turns of joints without limits, with the base where they have it."""
     robot, base = space.robot, space.constraints.base
     joints = [joint for joint in space.constraints.joints if joint is not base]
     given = goal_configurations(robot, goal, space.start, joints)
     if base is None or given.reason:
         return given
-    rows = np.atleast_2d(robot.configuration(goal) if isinstance(goal, str) else numbers("goal", goal, robot.nq))
     found = []
-    for row in rows:
+    for row in given_configurations(robot, goal, space.start):
         single = goal_configurations(robot, row, space.start, joints)
         if not single.reason:
             single.q[0, base.q] = row[base.q]
@@ -84,38 +87,33 @@ def _configurations(space: ConstrainedSpace, goal: str | ArrayLike) -> Goals:
     return Goals(np.array(found))
 
 
-class _PoseGoals:
-    """Poses of frames that are to be reached; several poses of a frame are alternatives."""
+class _Targets(ABC):
+    """Targets that leave some of the configuration open: projections from many starts find the rest."""
 
-    def __init__(self, space: ConstrainedSpace, goal: Mapping[str, ArrayLike]) -> None:
-        if not goal:
-            raise InputError("goal is empty; give poses by frame: {'frame': T}")
-        self.space, self.constraints = space, space.constraints
-        poses = {frame: as_pose(T, f"goal of {frame}").reshape(-1, 4, 4) for frame, T in goal.items()}
-        counts = {len(T) for T in poses.values()} - {1} or {1}
-        if len(counts) > 1:
-            raise InputError(f"the frames of the goal have {sorted(counts)} poses; give as many of each, or one")
-        self.targets = [self._rows({frame: T[i % len(T)] for frame, T in poses.items()}) for i in range(max(counts))]
+    def __init__(self, space: ConstrainedSpace, rng: np.random.Generator) -> None:
+        self.space, self.constraints, self.rng = space, space.constraints, rng
         self.best, self.best_excess = space.start, np.inf  # nearest to a target
         self.reached = np.empty((0, space.robot.nq))
 
-    def _rows(self, poses: Mapping[str, Array]) -> Rows:
-        robot = self.space.robot
-        return self.constraints.with_records(
-            [
-                pose_record(robot, frame, region=T, bounds=(0.0, 0.0), angle=0.0, tolerances=TOLERANCES)
-                for frame, T in poses.items()
-            ]
-        )
+    @abstractmethod
+    def rows(self, attempt: int) -> Rows:
+        """Return the constraints and the target of an attempt."""
 
-    def search(self, end: float, rng: np.random.Generator) -> ConstrainedGoals:
+    @abstractmethod
+    def unreached(self) -> str:
+        """Write why the target is out of reach."""
+
+    alternatives = 1
+
+    def search(self, end: float) -> ConstrainedGoals:
+        """Return configurations that are free of collision, or the reason why there are none."""
         found: list[Array] = []
         patience = time.perf_counter() + PATIENCE * (end - time.perf_counter())
-        for attempt, rows in enumerate(cycle(self.targets)):
-            first, now = attempt < len(self.targets), time.perf_counter()
+        for attempt in count():
+            first, now = attempt < self.alternatives, time.perf_counter()
             if len(found) >= ENOUGH or (found and attempt >= LATE) or (not first and now > end):
                 break
-            found += self._free(self._projected(self._starts(rng, first), rows), now > patience)
+            found += self._free(self._projected(self._starts(attempt == 0), self.rows(attempt)), now > patience)
         if not found:
             found = self._free(self.reached, True)
         if found:
@@ -123,7 +121,7 @@ class _PoseGoals:
         if len(self.reached):
             reason = f"the goal collides: {self.space.colliding(self.reached[0])}"
             return ConstrainedGoals(self.reached[:1], "goal_in_collision", reason)
-        return ConstrainedGoals(self.best[None], "out_of_reach", self._unreached())
+        return ConstrainedGoals(self.best[None], "out_of_reach", self.unreached())
 
     def _projected(self, q: Array, rows: Rows) -> Array:
         everything, reached = self.constraints.project(q, ITERATIONS, rows)
@@ -143,12 +141,12 @@ class _PoseGoals:
             free = [row for row in q[:TRIED_EXACTLY] if not self.space.colliding(row)]
         return free
 
-    def _starts(self, rng: np.random.Generator, first: bool) -> Array:
+    def _starts(self, first: bool) -> Array:
         """Return configurations around the start, farther and farther from it; the first is the start itself.
 
         Half of the later ones are around configurations that reach a target but collide.
         """
-        columns = self.constraints.columns
+        columns, rng = self.constraints.columns, self.rng
         q = np.tile(self.space.start, (BATCH, 1))
         if len(self.reached):
             q[::2] = self.reached[rng.integers(len(self.reached), size=len(q[::2]))]
@@ -162,10 +160,53 @@ class _PoseGoals:
         order = np.argsort(np.linalg.norm(q[:, columns] - self.space.start[columns], axis=1))
         return np.ascontiguousarray(q[order])
 
-    def _unreached(self) -> str:
-        count = len(self.constraints.records)
-        left = min((self.constraints.outside(self.best, rows)[count:].max(axis=0) for rows in self.targets), key=sum)
+
+class _PoseTargets(_Targets):
+    """Poses of frames; alternatives, and poses drawn from a region, take turns."""
+
+    def __init__(self, space: ConstrainedSpace, regions: Mapping[str, PoseRegion], rng: np.random.Generator) -> None:
+        super().__init__(space, rng)
+        self.regions = regions
+        self.alternatives = max(region.pose.size // 16 for region in regions.values())
+        self.last = self.rows(0)
+
+    def rows(self, attempt: int) -> Rows:
+        which = np.array([attempt])
+        poses = {frame: draw(region, which, self.rng)[0] for frame, region in self.regions.items()}
+        targets = [
+            pose_record(self.space.robot, frame, region=T, bounds=(0.0, 0.0), angle=0.0, tolerances=TOLERANCES)
+            for frame, T in poses.items()
+        ]
+        self.last = self.constraints.with_records(targets)
+        return self.last
+
+    def unreached(self) -> str:
+        left = self.constraints.outside(self.best, self.last)[len(self.constraints.records) :].max(axis=0)
         return (
             "no configuration that keeps the constraints reaches the goal: "
             f"{1e3 * left[0]:.3g} mm and {left[1]:.3g} rad are left"
         )
+
+
+class _JointTargets(_Targets):
+    """Positions of some joints, given by a configuration (nq,)."""
+
+    def __init__(self, space: ConstrainedSpace, names: tuple[str, ...], q: Array, rng: np.random.Generator) -> None:
+        super().__init__(space, rng)
+        self.given = np.array([i for name in names for i in range(space.robot.nq)[space.robot.joint(name).q]])
+        self.values = q[self.given]
+        moves = self.constraints.moves.copy()
+        for name in names:
+            moves[space.robot.joint(name).v] = False
+        self.own = self.constraints.rows_of(self.constraints.records, moves)
+
+    def rows(self, attempt: int) -> Rows:
+        return self.own
+
+    def _starts(self, first: bool) -> Array:
+        q = super()._starts(first)
+        q[:, self.given] = self.values
+        return q
+
+    def unreached(self) -> str:
+        return "no configuration with these positions of joints keeps the constraints"

@@ -35,7 +35,7 @@ class ConstrainedSpace:
     snapshot
         The world.
     joints
-        With one coordinate, that move.
+        That move, without quaternions.
     constraints
     allowed
         Pairs that may touch.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
@@ -13,7 +14,7 @@ from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraints import Constraint, Records
-from kinodyn.planning.groups import moving_dofs
+from kinodyn.planning.groups import group_columns, moving_dofs
 from kinodyn.planning.result import Deviation
 
 BASE_RANGE = 3.0  # [m] that a base moves at most from where it starts
@@ -35,7 +36,7 @@ class ConstraintSet:
     robot
     start : (nq,)
     joints
-        With one coordinate, that move.
+        That move, without quaternions.
     constraints
         Those that move the base make it move too.
     """
@@ -50,7 +51,7 @@ class ConstraintSet:
         moves_base = robot.base == "floating" and any(constraint.moves_base for constraint in constraints)
         self.base = robot.joints[0] if moves_base else None
         self.joints = tuple(joints) if self.base is None else (self.base, *joints)
-        self.columns = np.array([joint.q.start for joint in joints])  # of joints with one coordinate
+        self.columns = group_columns(joints)  # coordinates in vector spaces
         self.moves = moving_dofs(robot, self.joints)
         self.bounds = self._bounds()
         self._parts = [constraint.records(robot, start) for constraint in constraints]
@@ -66,9 +67,9 @@ class ConstraintSet:
             upper[place] = np.minimum(upper[place], self.start[place] + BASE_RANGE)
         return lower, upper
 
-    def rows_of(self, records: Records) -> Rows:
-        """Return records as the core reads them."""
-        core = _core.ConstraintTable(self.robot, records, self.moves, *self.bounds)
+    def rows_of(self, records: Records, moves: NDArray[np.bool_] | None = None) -> Rows:
+        """Return records as the core reads them; `moves` (nv,) by default as in the plan."""
+        core = _core.ConstraintTable(self.robot, records, self.moves if moves is None else moves, *self.bounds)
         return Rows(core, np.column_stack([records["position_tolerance"], records["orientation_tolerance"]]))
 
     def with_records(self, further: Sequence[Records]) -> Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,9 @@ def moving_dofs(robot: Robot, joints: Sequence[JointInfo]) -> NDArray[np.bool_]:
     return moves
 
 
-def group_query(robot: Robot, path: Array, group: Group, snapshot: WorldSnapshot, allowed: Pairs) -> Query:
-    """Return the query of motions of a group along a path (n, nq)."""
-    moves = moving_dofs(robot, group_joints(robot, group))
+def group_query(robot: Robot, path: Array, names: Iterable[str], snapshot: WorldSnapshot, allowed: Pairs) -> Query:
+    """Return the query of motions of some joints along a path (n, nq)."""
+    moves = moving_dofs(robot, [robot.joint(name) for name in names])
     return Query(robot, snapshot, allowed, path[0], moves, bounds=range_of(robot, path))
 
 

@@ -110,6 +110,8 @@ def plan(
     settings = settings or PlannerSettings()
     time_budget = positive("time_budget", time_budget)
     if constraints:
+        if planner != "rrt_connect":
+            raise InputError(f"planner {planner!r} takes no constraints; leave it at 'rrt_connect'")
         return plan_constrained(problem.constrained(constraints, settings), goal, settings, time_budget, seed)
     return problem.plan(goal, settings, time_budget, seed)
 

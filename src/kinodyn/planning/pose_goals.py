@@ -56,8 +56,7 @@ def pose_configurations(
     seed
         Of the random numbers.
     """
-    regions = {frame: T if isinstance(T, PoseRegion) else _exact(frame, T) for frame, T in goal.items()}
-    _require_pairs(regions)
+    regions = goal_regions(goal)
     names = tuple(joint.name for joint in joints)
     rng, found, free, done = np.random.default_rng(seed), list[Attempt](), 0, 0
     alternatives = max(region.pose.size // 16 for region in regions.values())
@@ -77,6 +76,13 @@ def pose_configurations(
     if free:
         q = q[is_free(q)] if is_free is not None else q
     return q[:MAX_CONFIGURATIONS], ""
+
+
+def goal_regions(goal: Mapping[str, ArrayLike | PoseRegion]) -> dict[str, PoseRegion]:
+    """Return the regions of a goal by frame; poses are regions of no extent."""
+    regions = {frame: T if isinstance(T, PoseRegion) else _exact(frame, T) for frame, T in goal.items()}
+    _require_pairs(regions)
+    return regions
 
 
 def _attempt(

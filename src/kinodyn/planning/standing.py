@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import Foot, feet
 from kinodyn.balance.polygon import half_planes, hull
