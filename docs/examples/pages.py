@@ -27,6 +27,7 @@ CHAPTERS = {
     "Simulation": {16: "simulation", 17: "simulation"},
     "Humanoids: reaching, balance, walking": {
         9: "inverse_kinematics",
+        30: "inverse_kinematics",
         21: "walking",
         22: "walking",
         23: "walking",
