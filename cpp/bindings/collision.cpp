@@ -59,9 +59,55 @@ void require(bool right, const char* message) {
     if (!right) raise_input_error(message);
 }
 
-// Group g consists of the rows [start[g], start[g + 1]) of `spheres`: x, y, z, r.
+using Cells = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void read_axes(nb::handle records, TableAxis (&axis)[2]) {
+    const Table<TableAxis> table("axes", records);
+    require(table.end() - table.begin() == 2, "a table has two axes");
+    std::copy(table.begin(), table.end(), axis);
+}
+
+void make_table(ClearanceTable* self, int first, int second, nb::handle axes, const Cells& cells) {
+    new (self) ClearanceTable{first, second, {}, {cells.data(), cells.data() + cells.size()}};
+    read_axes(axes, self->axis);
+    for (int k = 0; k < 2; ++k)
+        require(static_cast<std::size_t>(self->axis[k].count) == cells.shape(k), "axes and cells of a table differ");
+}
+
+// Clearances of pair `pair` of a query, whose groups of spheres cover these triangles, in the frames of the bodies.
+nb::object make_clearances(const CollisionQuery& query, int pair, nb::handle axes, const Rows& first,
+                           const Rows& second) {
+    require(pair >= 0 && static_cast<std::size_t>(pair) < query.pairs.size(), "the pair is unknown");
+    require(first.shape(1) == 9 && second.shape(1) == 9 && first.shape(0) > 0 && second.shape(0) > 0,
+            "triangles are rows of three corners");
+    TableAxis axis[2];
+    read_axes(axes, axis);
+    for (const TableAxis& a : axis) require(a.count > 0 && a.iq < query.robot().nq, "an axis of the table is wrong");
+    const auto triangles = [](const Rows& rows) {
+        std::vector<Triangle> all(rows.shape(0));
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            const double* v = rows.data() + 9 * k;
+            all[k] = {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}};
+        }
+        return all;
+    };
+    std::vector<float> cells;
+    {
+        nb::gil_scoped_release released;
+        SurfaceDistance surfaces(triangles(first), triangles(second));
+        cells = clearances(query, pair, axis, surfaces);
+    }
+    auto* data = new float[cells.size()];
+    std::copy(cells.begin(), cells.end(), data);
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+    const std::size_t shape[2] = {static_cast<std::size_t>(axis[0].count), static_cast<std::size_t>(axis[1].count)};
+    return nb::cast(nb::ndarray<nb::numpy, float>(data, 2, shape, owner));
+}
+
+// Group g consists of the rows [start[g], start[g + 1]) of `spheres`: x, y, z, r. A pair is two groups and the index of
+// a table, or -1.
 void make_spheres(SphereModel* self, const Indices& bodies, const Indices& start, const Rows& spheres,
-                  const IndexRows& pairs) {
+                  const IndexRows& pairs, const std::vector<const ClearanceTable*>& tables) {
     const std::size_t n = bodies.shape(0);
     require(spheres.shape(1) == 4, "spheres are rows x, y, z, r");
     require(start.shape(0) == n + 1 && start(0) == 0 && static_cast<std::size_t>(start(n)) == spheres.shape(0),
@@ -70,11 +116,15 @@ void make_spheres(SphereModel* self, const Indices& bodies, const Indices& start
     new (self) SphereModel;
     for (std::size_t g = 0; g < n; ++g)
         self->add_group(bodies(g), spheres.data() + 4 * start(g), start(g + 1) - start(g));
+    self->find_units();
+    require(pairs.shape(1) == 3, "pairs are rows of two groups and a table");
     for (std::size_t k = 0; k < pairs.shape(0); ++k) {
-        const int a = pairs(k, 0), b = pairs(k, 1), groups = static_cast<int>(n);
+        const int a = pairs(k, 0), b = pairs(k, 1), table = pairs(k, 2), groups = static_cast<int>(n);
         require(a >= 0 && b >= 0 && a < groups && b < groups && a != b, "a pair of groups is out of range");
-        self->pairs.push_back({a, b});
+        require(table < static_cast<int>(tables.size()), "the table of a pair is unknown");
+        self->pairs.push_back({a, b, table});
     }
+    for (const ClearanceTable* table : tables) self->tables.push_back(*table);
 }
 
 template <class From, class To>
@@ -166,6 +216,8 @@ void make_query(CollisionQuery* self, nb::handle robot, const SphereModel& spher
     require(allowed.shape(1) == spheres.groups.size(), "allowed needs a column for each group of spheres");
     for (const SphereGroup& g : spheres.groups)
         require(g.body < static_cast<int>(model.bodies.size()), "the body of a group of spheres is unknown");
+    for (const ClearanceTable& table : spheres.tables)
+        for (const TableAxis& axis : table.axis) require(axis.iq < model.nq, "a table needs another robot");
     check_owners(obstacles, static_cast<int>(allowed.shape(0)));
     const std::vector<char> may_touch(allowed.data(), allowed.data() + allowed.size()),
         moving(moves.data(), moves.data() + moves.shape(0));
@@ -206,6 +258,17 @@ nb::object as_matrix(double* data, std::size_t rows, std::size_t columns) {
     return nb::cast(nb::ndarray<nb::numpy, double>(data, 2, shape, owner));
 }
 
+template <class Row>
+nb::object sweeps_of(const CollisionQuery& query, std::size_t rows, Row&& row) {
+    const auto nv = static_cast<std::size_t>(query.robot().nv);
+    auto* data = new double[rows * nv + 1];
+    for (std::size_t i = 0; i < rows; ++i) {
+        const float* values = row(static_cast<int>(i));
+        std::copy(values, values + nv, data + i * nv);
+    }
+    return as_matrix(data, rows, nv);
+}
+
 nb::object path_of(const PlanningProblem& problem) {
     const std::size_t n = problem.path.size();
     auto* data = new double[std::max<std::size_t>(n, 1)];
@@ -221,7 +284,9 @@ void set_path(PlanningProblem& problem, const Rows& path) {
 }  // namespace
 
 void bind_collision(nb::module_& m) {
-    export_layouts<BoxRecord, RoundRecord, PlannerSettings>();
+    export_layouts<BoxRecord, RoundRecord, PlannerSettings, TableAxis>();
+    nb::class_<ClearanceTable>(m, "ClearanceTable").def("__init__", &make_table);
+    m.def("clearances", &make_clearances);
     nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres);
     nb::class_<Surface>(m, "Surface");
     m.def("point_surface", &point_surface);
@@ -242,11 +307,11 @@ void bind_collision(nb::module_& m) {
         });
     // Bounds of how far points of each group move for each unit of v: (groups, nv).
     query.def_prop_ro("sweeps", [](const CollisionQuery& q) {
-        const std::size_t groups = q.spheres().groups.size(), nv = static_cast<std::size_t>(q.robot().nv);
-        auto* data = new double[groups * nv + 1];
-        for (std::size_t g = 0; g < groups; ++g)
-            std::copy(q.group_sweep(static_cast<int>(g)), q.group_sweep(static_cast<int>(g)) + nv, data + g * nv);
-        return as_matrix(data, groups, nv);
+        return sweeps_of(q, q.spheres().groups.size(), [&](int g) { return q.group_sweep(g); });
+    });
+    // Of the groups of each pair relative to each other: (pairs, nv).
+    query.def_prop_ro("pair_sweeps", [](const CollisionQuery& q) {
+        return sweeps_of(q, q.pairs.size(), [&](int k) { return q.pair_sweep(k); });
     });
     nb::class_<PlanningProblem>(m, "PlanningProblem")
         .def("__init__", &make_problem, nb::keep_alive<1, 2>())

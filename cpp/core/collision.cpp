@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <tuple>
+
+#include "core/rigid_transform.hpp"
 
 namespace kinodyn {
 
@@ -24,51 +28,6 @@ FloatBody to_float(const Body& body) {
     f.scale = static_cast<float>(body.scale), f.offset = static_cast<float>(body.offset);
     copy(body.R, 9, f.R), copy(body.p, 3, f.p), copy(body.axis, 3, f.axis);
     return f;
-}
-
-// The joint's rotation as a matrix, row major, and its displacement in the parent.
-struct Transform {
-    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    double p[3] = {0, 0, 0};
-};
-
-void axis_rotation(int axis, double angle, double* R) {
-    const double c = std::cos(angle), s = std::sin(angle);
-    const int i = (axis + 1) % 3, j = (axis + 2) % 3;
-    std::fill(R, R + 9, 0.0);
-    R[3 * axis + axis] = 1, R[3 * i + i] = R[3 * j + j] = c, R[3 * i + j] = -s, R[3 * j + i] = s;
-}
-
-void quaternion_rotation(const double* q, double* R) {
-    const double x = q[0], y = q[1], z = q[2], w = q[3], s = 2 / (x * x + y * y + z * z + w * w);
-    const double all[9] = {1 - s * (y * y + z * z), s * (x * y - z * w),     s * (x * z + y * w),
-                           s * (x * y + z * w),     1 - s * (x * x + z * z), s * (y * z - x * w),
-                           s * (x * z - y * w),     s * (y * z + x * w),     1 - s * (x * x + y * y)};
-    copy(all, 9, R);
-}
-
-void multiply(const double* A, const double* B, double* C) {
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
-}
-
-void add_rotated(const double* R, const double* v, double* p) {
-    for (int i = 0; i < 3; ++i) p[i] += R[3 * i] * v[0] + R[3 * i + 1] * v[1] + R[3 * i + 2] * v[2];
-}
-
-Transform joint_transform(const Body& b, const double* q) {
-    Transform joint;
-    double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, slide[3] = {0, 0, 0};
-    const double position = b.kind < Kind::Ball ? b.scale * q[b.iq] + b.offset : 0.0;
-    if (b.kind <= Kind::RevoluteAny) axis_rotation(std::min(static_cast<int>(b.kind), 2), position, rotation);
-    if (b.kind == Kind::Prismatic)
-        for (int i = 0; i < 3; ++i) slide[i] = position * b.axis[i];
-    if (b.kind == Kind::Ball) quaternion_rotation(q + b.iq, rotation);
-    if (b.kind == Kind::Free) quaternion_rotation(q + b.iq + 3, rotation), copy(q + b.iq, 3, slide);
-    copy(b.p, 3, joint.p);
-    add_rotated(b.R, slide, joint.p);
-    multiply(b.R, rotation, joint.R);
-    return joint;
 }
 
 // How far the origin of a body can be from that of its parent, with its joint within its limits.
@@ -109,6 +68,13 @@ double round_distance(const RoundObstacle& o, const Point& p) {
     return norm({d.x - t * o.axis[0], d.y - t * o.axis[1], d.z - t * o.axis[2]}) - o.radius;
 }
 
+// Adds what a sorted list lacks.
+void merge(const std::vector<int>& added, std::vector<int>& list) {
+    std::vector<int> all;
+    std::set_union(list.begin(), list.end(), added.begin(), added.end(), std::back_inserter(all));
+    list.swap(all);
+}
+
 }  // namespace
 
 CollisionQuery::CollisionQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
@@ -123,12 +89,6 @@ CollisionQuery::CollisionQuery(const Model& robot, const SphereModel& spheres, c
     place_fixed_bodies(joints);
     bound_sweeps(joints);
     find_near(allowed, joints);
-}
-
-float CollisionQuery::reduced(int iq, double value) const {
-    constexpr double turn = 6.283185307179586476925;
-    if (std::fabs(value) > turn && periodic_[iq]) value -= turn * std::rint(value / turn);
-    return static_cast<float>(value);
 }
 
 void CollisionQuery::find_moving(const Joints& joints) {
@@ -161,6 +121,28 @@ void CollisionQuery::find_moving(const Joints& joints) {
         if (joints.check_fixed || unit(g) >= 0) checked_groups.push_back(g);
     for (const SphereModel::Pair& pair : spheres_.pairs)
         if (unit(pair.a) != unit(pair.b)) pairs.push_back(pair);
+    find_unit_pairs();
+}
+
+void CollisionQuery::find_unit_pairs() {
+    for (int g : checked_groups) {
+        const int unit = spheres_.unit_of(g);
+        if (std::find(checked_units.begin(), checked_units.end(), unit) == checked_units.end())
+            checked_units.push_back(unit);
+    }
+    const auto key = [&](const SphereModel::Pair& p) {
+        // those with a table come first: a table costs little, and near pairs collide most often
+        return std::make_tuple(p.table < 0, p.table, spheres_.unit_of(p.a), spheres_.unit_of(p.b));
+    };
+    std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& p, const auto& r) { return key(p) < key(r); });
+    for (int k = 0; k < static_cast<int>(pairs.size()); ++k) {
+        const SphereModel::Pair& p = pairs[k];
+        if (k == 0 || key(p) != key(pairs[k - 1])) {
+            const ClearanceTable* table = p.table < 0 ? nullptr : &spheres_.tables[p.table];
+            unit_pairs.push_back({spheres_.unit_of(p.a), spheres_.unit_of(p.b), k, k, table});
+        }
+        unit_pairs.back().end = k + 1;
+    }
 }
 
 void CollisionQuery::place_fixed_bodies(const Joints& joints) {
@@ -209,6 +191,15 @@ void CollisionQuery::bound_sweeps(const Joints& joints) {
         while (a != b) (a > b ? a : b) = robot_.bodies[a > b ? a : b].parent;  // parents have lower indices
         for (int group : {pairs[k].a, pairs[k].b}) add_sweep(joints, group, a, pair_sweeps_.data() + row_size() * k);
     }
+    const auto widen = [&](const float* row, float* widest) {
+        for (std::size_t i = 0; i < row_size(); ++i) widest[i] = std::max(widest[i], row[i]);
+    };
+    unit_sweeps_.assign(spheres_.units.size() * row_size(), 0.0f);
+    for (int g : checked_groups) widen(group_sweep(g), unit_sweeps_.data() + row_size() * spheres_.unit_of(g));
+    unit_pair_sweeps_.assign(unit_pairs.size() * row_size(), 0.0f);
+    for (std::size_t u = 0; u < unit_pairs.size(); ++u)
+        for (int k = unit_pairs[u].begin; k < unit_pairs[u].end; ++k)
+            widen(pair_sweep(k), unit_pair_sweeps_.data() + row_size() * u);
 }
 
 // A ball that a group cannot leave: about the origin of the first moving body on the path to it.
@@ -255,6 +246,15 @@ void CollisionQuery::find_near(const std::vector<char>& allowed, const Joints& j
         add(obstacles_.cylinders, near[g].cylinders, to_capsule);  // the capsule contains the cylinder
         add(obstacles_.surfaces, near[g].surfaces, [&](const SurfaceObstacle& o) { return to_box(o.bounds); });
     }
+    unit_near.resize(spheres_.units.size());
+    for (int u : checked_units)
+        for (int g : spheres_.units[u].groups) {
+            merge(near[g].upright_boxes, unit_near[u].upright_boxes);
+            merge(near[g].boxes, unit_near[u].boxes);
+            merge(near[g].capsules, unit_near[u].capsules);
+            merge(near[g].cylinders, unit_near[u].cylinders);
+            merge(near[g].surfaces, unit_near[u].surfaces);
+        }
 }
 
 }  // namespace kinodyn

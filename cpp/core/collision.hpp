@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/clearance_table.hpp"
 #include "core/model.hpp"
 #include "core/surface.hpp"
 
@@ -24,18 +25,41 @@ struct SphereGroup {
     int begin, end;
 };
 
+// Groups that are fixed to each other, in a common sphere: one test instead of several where they are far away.
+struct SphereUnit {
+    int body;
+    std::vector<int> groups;
+    SphereNode bounding;
+};
+
 // The spheres of a robot. The leaves contain its links; radii include the rounding of float32.
 struct SphereModel {
     std::vector<SphereGroup> groups;
     std::vector<SphereNode> nodes;
+    std::vector<SphereUnit> units;
     struct Pair {
         int a, b;
+        int table = -1;  // which decides it
     };
     std::vector<Pair> pairs;  // of groups that must not touch
+    std::vector<ClearanceTable> tables;
 
     // Adds a group with these spheres, rows of x, y, z, r in the body frame; n > 0.
     void add_group(int body, const double* spheres, int n);
+    // Finds the units, once all groups are added.
+    void find_units();
+    int unit_of(int group) const { return unit_of_[group]; }
     const SphereNode& root(int group) const { return nodes[groups[group].begin]; }
+
+  private:
+    std::vector<int> unit_of_;
+};
+
+// Pairs of groups that belong to the same two units, and either all to one table or to none.
+struct UnitPair {
+    int a, b;        // units
+    int begin, end;  // of pairs
+    const ClearanceTable* table;
 };
 
 // Obstacles, poses in the world. An obstacle may be composed of several of these.
@@ -110,7 +134,11 @@ class CollisionQuery {
     std::vector<int> moving_manifold_bodies;  // whose joints are ball or free joints that move
     std::vector<double> q;                    // where the joints are that do not move
     // A coordinate in float32. Angles far from zero are reduced first where that changes nothing else.
-    float reduced(int iq, double value) const;
+    float reduced(int iq, double value) const {
+        constexpr double turn = 6.283185307179586476925;
+        if (__builtin_fabs(value) > turn && periodic_[iq]) value -= turn * __builtin_rint(value / turn);
+        return static_cast<float>(value);
+    }
     struct FixedPose {
         float R[9], p[3];
     };
@@ -118,9 +146,16 @@ class CollisionQuery {
     std::vector<int> moving_bodies, checked_groups;
     std::vector<char> moves;               // by body
     std::vector<NearObstacles> near;       // by group
-    std::vector<SphereModel::Pair> pairs;  // those whose distance can change
+    std::vector<NearObstacles> unit_near;  // by unit: those of its groups
+    std::vector<SphereModel::Pair> pairs;  // those whose distance can change, by unit pairs
+    std::vector<UnitPair> unit_pairs;
+    std::vector<int> checked_units;
+    // Bounds as above of all groups of a unit, and of all pairs of a unit pair.
+    const float* unit_sweep(int unit) const { return unit_sweeps_.data() + row_size() * unit; }
+    const float* unit_pair_sweep(int k) const { return unit_pair_sweeps_.data() + row_size() * k; }
 
   private:
+    void find_unit_pairs();
     void place_fixed_bodies(const Joints& joints);
     void find_moving(const Joints& joints);
     void bound_sweeps(const Joints& joints);
@@ -137,7 +172,7 @@ class CollisionQuery {
     const Obstacles& obstacles_;
     std::vector<FloatBody> bodies_;
     std::vector<char> periodic_;  // by q index: an angle that one body alone depends on
-    std::vector<float> group_sweeps_, pair_sweeps_;
+    std::vector<float> group_sweeps_, pair_sweeps_, unit_sweeps_, unit_pair_sweeps_;
 };
 
 }  // namespace kinodyn

@@ -70,6 +70,12 @@ Iterator halve(Iterator begin, Iterator end) {
     return middle;
 }
 
+SphereNode node_of(const Sphere& s) {
+    return {{static_cast<float>(s.c[0]), static_cast<float>(s.c[1]), static_cast<float>(s.c[2])},
+            static_cast<float>(s.r + rounding),
+            0};
+}
+
 void add_subtree(std::vector<SphereNode>& nodes, Iterator begin, Iterator end);
 
 void add_children(std::vector<SphereNode>& nodes, Iterator begin, Iterator end) {
@@ -88,9 +94,7 @@ void add_children(std::vector<SphereNode>& nodes, Iterator begin, Iterator end) 
 void add_subtree(std::vector<SphereNode>& nodes, Iterator begin, Iterator end) {
     const Sphere s = bounding_sphere(begin, end);
     const std::size_t index = nodes.size();
-    nodes.push_back({{static_cast<float>(s.c[0]), static_cast<float>(s.c[1]), static_cast<float>(s.c[2])},
-                     static_cast<float>(s.r + rounding),
-                     0});
+    nodes.push_back(node_of(s));
     if (end - begin > 1) add_children(nodes, begin, end);
     nodes[index].next = static_cast<int>(nodes.size());
 }
@@ -103,6 +107,30 @@ void SphereModel::add_group(int body, const double* spheres, int n) {
     const int begin = static_cast<int>(nodes.size());
     add_subtree(nodes, all.begin(), all.end());
     groups.push_back({body, begin, static_cast<int>(nodes.size())});
+}
+
+void SphereModel::find_units() {
+    units.clear();
+    for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
+        const int body = groups[g].body;
+        const auto same = [&](const SphereUnit& unit) { return body >= 0 && unit.body == body; };
+        auto unit = std::find_if(units.begin(), units.end(), same);
+        if (unit == units.end()) unit = units.insert(unit, {body, {}, {}});
+        unit->groups.push_back(g);
+    }
+    unit_of_.resize(groups.size());
+    for (std::size_t u = 0; u < units.size(); ++u) {
+        std::vector<Sphere> roots;
+        for (int g : units[u].groups) {
+            unit_of_[g] = static_cast<int>(u);
+            roots.push_back({{root(g).centre[0], root(g).centre[1], root(g).centre[2]}, root(g).r});
+        }
+        if (roots.size() == 1) {
+            units[u].bounding = root(units[u].groups[0]);
+            continue;
+        }
+        units[u].bounding = node_of(bounding_sphere(roots.begin(), roots.end()));
+    }
 }
 
 }  // namespace kinodyn

@@ -2,35 +2,46 @@
 //
 // Settings: the CollisionQuery, a pointer. Inputs: of `collision_free` q; of `motion_free` q0, q1 and the resolution
 // [m]. Output: 1 if free, else 0.
+#include "kernels/batch_checks.hpp"
 #include "kernels/motion_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
 namespace {
 
-void load_lanes(const CollisionQuery& query, const Input& input, long state, int rows, FloatPack* q) {
+// Loads configurations into lanes, the last one into those that are left over. Returns false if there is a fault.
+bool load_lanes(const CollisionQuery& query, const Call& call, long state, int rows, FloatPack* q, Fault& fault) {
+    const Input& input = call.in[0];
+    float* lanes = reinterpret_cast<float*>(q);
+    double faults = 0;
     for (int i = 0; i < float_lanes; ++i) {
         const double* row = input.data + (state + (i < rows ? i : rows - 1)) * input.stride;
-        for (int j = 0; j < input.size; ++j) q[j].v[i] = query.reduced(j, row[j]);
+        for (int j = 0; j < input.size; ++j) {
+            faults += row[j] - row[j];  // not a number if one is not finite
+            lanes[j * float_lanes + i] = query.reduced(j, row[j]);
+        }
     }
+    if (faults == 0 && call.model->quaternions.empty()) return true;
+    for (int i = 0; i < rows; ++i)
+        if (find_fault(call, state + i, fault)) return false;
+    return true;
 }
+
+unsigned lanes_of(int rows) { return rows == float_lanes ? all_lanes : (1u << rows) - 1; }
 
 void collision_free(const Call& call, long begin, long end, Fault& fault) {
     const CollisionQuery& query = *call.as<const CollisionQuery*>();
-    const long bytes = (SphereChecker::bytes(query) + 63) / 64 * 64;
+    const long bytes = (BatchChecker::bytes(query) + 63) / 64 * 64;
     char* memory =
         thread_scratch(static_cast<std::size_t>(bytes) + sizeof(FloatPack) * static_cast<std::size_t>(call.in[0].size));
-    SphereChecker checker(query, memory);
+    BatchChecker checker(query, memory, call.out[0].data);
     FloatPack* q = reinterpret_cast<FloatPack*>(memory + bytes);
     for (long state = begin; state < end; state += float_lanes) {
         const int rows = end - state < float_lanes ? static_cast<int>(end - state) : float_lanes;
-        for (int i = 0; i < rows; ++i)
-            if (find_fault(call, state + i, fault)) return;
-        load_lanes(query, call.in[0], state, rows, q);
-        const unsigned used = rows == float_lanes ? all_lanes : (1u << rows) - 1;
-        const unsigned hit = checker.collisions(q, used, false, {});
-        for (int i = 0; i < rows; ++i) call.out[0].data[state + i] = hit >> i & 1 ? 0.0 : 1.0;
+        if (!load_lanes(query, call, state, rows, q, fault)) return;
+        checker.add(q, state, lanes_of(rows));
     }
+    checker.finish();
 }
 
 void touching(const Call& call, long begin, long end, Fault& fault) {
@@ -43,9 +54,7 @@ void touching(const Call& call, long begin, long end, Fault& fault) {
     const long n_groups = static_cast<long>(query.spheres().groups.size());
     for (long state = begin; state < end; state += float_lanes) {
         const int rows = end - state < float_lanes ? static_cast<int>(end - state) : float_lanes;
-        for (int i = 0; i < rows; ++i)
-            if (find_fault(call, state + i, fault)) return;
-        load_lanes(query, call.in[0], state, rows, q);
+        if (!load_lanes(query, call, state, rows, q, fault)) return;
         for (int k = 0; k < 2; ++k)
             memset(call.out[k].data + state * call.out[k].size, 0,
                    sizeof(double) * static_cast<std::size_t>(rows * call.out[k].size));
@@ -53,9 +62,8 @@ void touching(const Call& call, long begin, long end, Fault& fault) {
             for (int i = 0; i < rows; ++i)
                 if (hit >> i & 1) call.out[output].data[(state + i) * call.out[output].size + place] = 1.0;
         };
-        const unsigned used = rows == float_lanes ? all_lanes : (1u << rows) - 1;
         checker.all_touching(
-            q, used, [&](int owner, int g, unsigned hit) { mark(0, owner * n_groups + g, hit); },
+            q, lanes_of(rows), [&](int owner, int g, unsigned hit) { mark(0, owner * n_groups + g, hit); },
             [&](int pair, unsigned hit) { mark(1, pair, hit); });
     }
 }

@@ -50,6 +50,24 @@ inline FloatPack root(FloatPack a) {
 #endif
 }
 
+// The nearest integer of numbers below 2^22.
+inline FloatPack rounded(FloatPack a) { return (a + 12582912.0f) - 12582912.0f; }
+// The integer towards zero of numbers below 2^31.
+inline FloatMask truncated(FloatPack a) { return __builtin_convertvector(a.v, FloatMask); }
+
+// table[index] in each lane.
+inline FloatPack gather(const float* table, FloatMask index) {
+#if KINODYN_LANES == 8 && defined(__AVX512F__)
+    return (FloatPack::Vector)_mm512_i32gather_ps((__m512i)index, table, 4);
+#elif KINODYN_LANES == 4 && defined(__AVX2__)
+    return (FloatPack::Vector)_mm256_i32gather_ps(table, (__m256i)index, 4);
+#else
+    FloatPack result;
+    for (int i = 0; i < float_lanes; ++i) result.v[i] = table[index[i]];
+    return result;
+#endif
+}
+
 // The lanes of a comparison as bits, lane 0 first.
 inline unsigned bits(FloatMask mask) {
 #if KINODYN_LANES == 8 && defined(__AVX512DQ__)

@@ -12,7 +12,7 @@ class MotionChecker {
   public:
     static long bytes(const CollisionQuery& query) {
         const long per_q = static_cast<long>(sizeof(FloatPack)) * query.robot().nq;
-        const long widths = static_cast<long>(sizeof(float) * (query.spheres().groups.size() + query.pairs.size()));
+        const long widths = static_cast<long>(sizeof(float) * (query.spheres().units.size() + query.unit_pairs.size()));
         return SphereChecker::bytes(query) + per_q + widths + static_cast<long>(sizeof(float)) * query.robot().nv +
                4 * 64;
     }
@@ -22,8 +22,8 @@ class MotionChecker {
         const auto take = [&](long size) { return memory += (size + 63) / 64 * 64, memory - (size + 63) / 64 * 64; };
         take(SphereChecker::bytes(query));
         q_ = reinterpret_cast<FloatPack*>(take(static_cast<long>(sizeof(FloatPack)) * query.robot().nq));
-        group_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.spheres().groups.size())));
-        pair_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.pairs.size())));
+        unit_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.spheres().units.size())));
+        pair_width_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float) * query.unit_pairs.size())));
         widest_ = reinterpret_cast<float*>(take(static_cast<long>(sizeof(float)) * n_dofs_));
         for (int i = 0; i < query.robot().nq; ++i) q_[i] = static_cast<float>(query.q[i]);
         for (int k = 0; k < n_dofs_; ++k) widest_[k] = widest_sweep(query.moving_dofs[k].iv);
@@ -65,7 +65,7 @@ class MotionChecker {
             const int n = stack_size_ < float_lanes ? stack_size_ : float_lanes;
             for (int i = 0; i < n; ++i) s.v[i] = stack_[--stack_size_].centre, half.v[i] = stack_[stack_size_].half;
             const unsigned used = n == float_lanes ? all_lanes : (1u << n) - 1;
-            const unsigned undecided = collisions(q0, v, s, used, false, {group_width_, pair_width_, half});
+            const unsigned undecided = collisions(q0, v, s, used, false, {unit_width_, pair_width_, half});
             if (undecided == 0) continue;
             if (collisions(q0, v, s, undecided, true, {})) return false;
             for (int i = 0; i < n; ++i) {
@@ -115,15 +115,15 @@ class MotionChecker {
             stack_[stack_size_++] = {centre - half + part * static_cast<float>(2 * i + 1), part};
     }
 
-    // The farthest that any group moves for each unit of a coordinate.
+    // The farthest that any unit moves for each unit of a coordinate.
     float widest_sweep(int iv) const {
         float widest = 0;
-        for (int g : query_.checked_groups)
-            if (query_.group_sweep(g)[iv] > widest) widest = query_.group_sweep(g)[iv];
+        for (int u : query_.checked_units)
+            if (query_.unit_sweep(u)[iv] > widest) widest = query_.unit_sweep(u)[iv];
         return widest;
     }
 
-    // How far the groups and pairs move in all, at most. Returns the largest.
+    // How far the units and pairs move in all, at most. Returns the largest.
     float bound_widths(const float* v) {
         const auto bound = [&](const float* sweep) {
             float sum = 0;
@@ -137,12 +137,12 @@ class MotionChecker {
             return sum;
         };
         float widest = 0;
-        for (int g : query_.checked_groups) {
-            group_width_[g] = bound(query_.group_sweep(g));
-            if (group_width_[g] > widest) widest = group_width_[g];
+        for (int u : query_.checked_units) {
+            unit_width_[u] = bound(query_.unit_sweep(u));
+            if (unit_width_[u] > widest) widest = unit_width_[u];
         }
-        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
-            pair_width_[k] = bound(query_.pair_sweep(k));
+        for (int k = 0; k < static_cast<int>(query_.unit_pairs.size()); ++k) {
+            pair_width_[k] = bound(query_.unit_pair_sweep(k));
             if (pair_width_[k] > widest) widest = pair_width_[k];
         }
         return widest;
@@ -153,7 +153,7 @@ class MotionChecker {
     int n_dofs_;
     const double *geodesic_q0_ = nullptr, *geodesic_v_ = nullptr;
     FloatPack* q_;
-    float *group_width_, *pair_width_, *widest_;
+    float *unit_width_, *pair_width_, *widest_;
     Interval stack_[max_intervals];
     int stack_size_ = 0;
 };

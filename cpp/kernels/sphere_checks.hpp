@@ -65,18 +65,37 @@ inline FloatMask overlap(const LaneSphere& a, const LaneSphere& b) {
     return dot(d, d) <= square(a.r + b.r);
 }
 
-// Checks lanes of configurations. Margins widen the spheres of each group, and of each pair, by another amount in each
-// lane: `margin` times the widths, which are null if there are none.
+// Clearances of a table at lanes of configurations; undecided beyond its range.
+inline FloatPack clearance(const ClearanceTable& table, const FloatPack* q) {
+    FloatMask index{}, outside{};
+    for (const TableAxis& axis : table.axis) {
+        if (axis.iq < 0) continue;
+        FloatPack x = q[axis.iq];
+        if (axis.period > 0) {
+            const auto period = static_cast<float>(axis.period);
+            x = x - period * rounded(x * (1.0f / period));
+        }
+        const FloatPack cell = (x - static_cast<float>(axis.low)) * static_cast<float>(1.0 / axis.step);
+        const auto last = static_cast<float>(axis.count);
+        outside |= (cell < 0.0f) | (last <= cell);
+        index = index * axis.count + truncated(clamp(cell, 0.0f, last - 1.0f));
+    }
+    return select(outside, ClearanceTable::undecided, gather(table.cells.data(), index));
+}
+
+// Checks lanes of configurations. Margins widen the spheres of each unit, and of each unit pair, by another amount in
+// each lane: `margin` times the widths, which are null if there are none.
 class SphereChecker {
   public:
     struct Margins {
-        const float *group_width = nullptr, *pair_width = nullptr;
+        const float *unit_width = nullptr, *pair_width = nullptr;
         FloatPack margin = 0.0f;
     };
 
     static long bytes(const CollisionQuery& query) {
         return static_cast<long>((query.fixed_poses.size() + 1) * sizeof(Placement<FloatPack>) +
-                                 query.spheres().groups.size() * sizeof(LaneSphere));
+                                 query.spheres().units.size() * sizeof(LaneSphere) +
+                                 (query.unit_pairs.size() + query.checked_units.size()) * sizeof(int));
     }
 
     // `memory` must be aligned to 64 bytes.
@@ -86,7 +105,13 @@ class SphereChecker {
         bounding_ = reinterpret_cast<LaneSphere*>(placements_ + bodies - 1);
         placements_[-1] = {{{1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}, {0.0f, 0.0f, 0.0f}};
         for (long i = 0; i < bodies - 1; ++i) place_fixed(static_cast<int>(i));
-        for (int g = 0; g < n_groups(); ++g) place_bounding(g);
+        for (int u = 0; u < n_units(); ++u) place_bounding(u);
+        order_ = reinterpret_cast<int*>(bounding_ + n_units());
+        for (int k = 0; k < n_pairs(); ++k)
+            if (query.unit_pairs[k].table) order_[n_tests_++] = k;
+        for (const int u : query.checked_units) order_[n_tests_++] = n_pairs() + u;
+        for (int k = 0; k < n_pairs(); ++k)
+            if (!query.unit_pairs[k].table) order_[n_tests_++] = k;
     }
 
     // The lanes of `alive` that collide; with `any`, at least one of them if there are any.
@@ -94,13 +119,17 @@ class SphereChecker {
         margins_ = margins;
         alive_ = alive, any_ = any, hit_ = 0;
         place(q);
-        for (int g : query_.checked_groups) {
-            check_obstacles(g);
-            if (done()) return hit_;
-        }
-        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
-            check_pair(k);
-            if (done()) return hit_;
+        for (int i = 0; i < n_tests_; ++i) {
+            const int test = order_[i];
+            if (test < n_pairs())
+                check_unit_pair(test, q);
+            else
+                check_unit(test - n_pairs());
+            if (!done()) continue;
+            // what has collided will most often collide again in the next check: it comes first
+            for (; i > 0; --i) order_[i] = order_[i - 1];
+            order_[0] = test;
+            break;
         }
         return hit_;
     }
@@ -132,13 +161,15 @@ class SphereChecker {
             });
         for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
             hit_ = 0;
-            check_pair(k);
+            const auto& groups = query_.spheres().groups;
+            check_pair(k, relative(groups[query_.pairs[k].a].body, groups[query_.pairs[k].b].body), 0.0f);
             if (hit_) with_pair(k, hit_);
         }
     }
 
-  private:
-    int n_groups() const { return static_cast<int>(query_.spheres().groups.size()); }
+  protected:
+    int n_pairs() const { return static_cast<int>(query_.unit_pairs.size()); }
+    int n_units() const { return static_cast<int>(query_.spheres().units.size()); }
     bool done() const { return any_ ? hit_ != 0 : (alive_ & ~hit_) == 0; }
     unsigned touching(FloatMask mask) const { return bits(mask) & alive_ & ~hit_; }
 
@@ -185,14 +216,18 @@ class SphereChecker {
         }
     }
 
-    void place_bounding(int g) { bounding_[g] = sphere(query_.spheres().root(g), query_.spheres().groups[g].body); }
+    void place_bounding(int u) {
+        const SphereUnit& unit = query_.spheres().units[u];
+        bounding_[u] = sphere(unit.bounding, unit.body);
+    }
+    LaneSphere root(int g) const { return sphere(query_.spheres().root(g), query_.spheres().groups[g].body); }
 
     void place(const FloatPack* q) {
         for (int i : query_.moving_bodies) {
             const FloatBody& b = query_.bodies()[i];
             place_body(b, q, placements_[b.parent], placements_[i]);
         }
-        for (int g : query_.checked_groups) place_bounding(g);
+        for (int u : query_.checked_units) place_bounding(u);
     }
 
     LaneSphere sphere(const SphereNode& node, int body) const {
@@ -222,7 +257,7 @@ class SphereChecker {
 
     template <class Obstacle>
     void check_obstacle(int g, FloatPack width, const Obstacle& obstacle) {
-        if (!touching(obstacle.touches(widened(bounding_[g], width)))) return;
+        if (!touching(obstacle.touches(widened(root(g), width)))) return;
         traverse(
             query_.spheres().groups[g], width, [&](const LaneSphere& s) { return obstacle.touches(s); },
             [&](const LaneSphere& s, unsigned hit) { hit_ |= confirmed(obstacle, s, hit, any_); });
@@ -236,7 +271,11 @@ class SphereChecker {
     // Calls f for each obstacle that a group may touch.
     template <class F>
     void for_obstacles(int g, F&& f) const {
-        const NearObstacles& near = query_.near[g];
+        for_near(query_.near[g], f);
+    }
+
+    template <class F>
+    void for_near(const NearObstacles& near, F&& f) const {
         const Obstacles& all = query_.obstacles();
         for_kind<UprightBox>(near.upright_boxes, all.upright_boxes, f);
         for_kind<Box>(near.boxes, all.boxes, f);
@@ -245,11 +284,28 @@ class SphereChecker {
         for_kind<SurfaceShape>(near.surfaces, all.surfaces, f);
     }
 
-    void check_obstacles(int g) {
-        const FloatPack width = margins_.group_width ? margins_.margin * margins_.group_width[g] : FloatPack(0.0f);
-        for_obstacles(g, [&](const auto& obstacle) {
-            if (!done()) check_obstacle(g, width, obstacle);
+    void check_unit(int u) {
+        const SphereUnit& unit = query_.spheres().units[u];
+        const FloatPack width = margins_.unit_width ? margins_.margin * margins_.unit_width[u] : FloatPack(0.0f);
+        const bool single = unit.groups.size() == 1;
+        if (single || near_obstacles(u, width)) check_groups(unit, width);
+    }
+
+    void check_groups(const SphereUnit& unit, FloatPack width) {
+        for (const int g : unit.groups)
+            for_obstacles(g, [&](const auto& obstacle) {
+                if (!done()) check_obstacle(g, width, obstacle);
+            });
+    }
+
+    // Does the sphere around a unit touch any obstacle that concerns one of its groups?
+    bool near_obstacles(int u, FloatPack width) const {
+        const LaneSphere around = widened(bounding_[u], width);
+        unsigned hit = 0;
+        for_near(query_.unit_near[u], [&](const auto& obstacle) {
+            if (!hit) hit = touching(obstacle.touches(around));
         });
+        return hit != 0;
     }
 
     // Pose of body b in body a.
@@ -260,33 +316,52 @@ class SphereChecker {
         return {{columns.column(0), columns.column(1), columns.column(2)}, tmul(A.R, B.p - A.p)};
     }
 
-    // Descends in both trees at once, in the larger sphere of two that touch. All is seen from the body of the first.
-    void check_pair(int pair) {
-        const auto [a, b] = query_.pairs[pair];
-        const FloatPack width = margins_.pair_width ? margins_.margin * margins_.pair_width[pair] : FloatPack(0.0f);
-        if (!touching(overlap(widened(bounding_[a], width), bounding_[b]))) return;
+    // A table decides most lanes of the pairs that it covers; spheres the others.
+    void check_unit_pair(int index, const FloatPack* q) {
+        const UnitPair& pair = query_.unit_pairs[index];
+        const FloatPack width = margins_.pair_width ? margins_.margin * margins_.pair_width[index] : FloatPack(0.0f);
+        const unsigned all = alive_;
+        if (pair.table) {
+            const FloatPack distance = clearance(*pair.table, q);
+            hit_ |= touching(distance <= ClearanceTable::colliding);
+            alive_ &= bits(distance <= width);
+        }
+        if (touching(overlap(widened(bounding_[pair.a], width), bounding_[pair.b]))) check_pairs(pair, width);
+        alive_ = all;
+    }
+
+    void check_pairs(const UnitPair& pair, FloatPack width) {
+        const Placement<FloatPack> T =
+            relative(query_.spheres().units[pair.a].body, query_.spheres().units[pair.b].body);
+        for (int k = pair.begin; k < pair.end && !done(); ++k) check_pair(k, T, width);
+    }
+
+    // Descends in both trees at once, in the larger sphere of two that touch. All is seen from the body of the first,
+    // in which T is the pose of the second.
+    void check_pair(int pair, const Placement<FloatPack>& T, FloatPack width) {
         const SphereNode* nodes = query_.spheres().nodes.data();
-        const SphereGroup &first = query_.spheres().groups[a], &second = query_.spheres().groups[b];
-        const Placement<FloatPack> T = relative(first.body, second.body);
+        const SphereGroup &first = query_.spheres().groups[query_.pairs[pair].a],
+                          &second = query_.spheres().groups[query_.pairs[pair].b];
         const auto touch = [&](int i, const Vec3<FloatPack>& c, FloatPack r) {
             const Vec3<FloatPack> d = c - vec(nodes[i].centre);
             return touching(dot(d, d) <= square(r + nodes[i].r));
         };
         const auto centre = [&](int j) { return T.p + T.R * vec(nodes[j].centre); };
         const auto is_leaf = [&](int i) { return nodes[i].next == i + 1; };
+        if (!touch(first.begin, centre(second.begin), width + nodes[second.begin].r)) return;
         int n = 0;
-        stack_[n++] = {first.begin, second.begin};
+        stack_[n++] = {first.begin, second.begin, 0};
         while (n > 0) {
-            const auto [i, j] = stack_[--n];
+            const auto [i, j, unused] = stack_[--n];
             if (is_leaf(j) || (!is_leaf(i) && nodes[i].r > nodes[j].r)) {
                 const Vec3<FloatPack> c = centre(j);
                 const FloatPack r = width + nodes[j].r;
                 for (int k = is_leaf(i) ? i : i + 1; k < nodes[i].next; k = nodes[k].next)
-                    if (const unsigned hit = touch(k, c, r)) n = descend({k, j}, is_leaf(k) && is_leaf(j), hit, n);
+                    if (const unsigned hit = touch(k, c, r)) n = descend({k, j, 0}, is_leaf(k) && is_leaf(j), hit, n);
             } else {
                 for (int k = j + 1; k < nodes[j].next; k = nodes[k].next)
                     if (const unsigned hit = touch(i, centre(k), width + nodes[k].r))
-                        n = descend({i, k}, is_leaf(i) && is_leaf(k), hit, n);
+                        n = descend({i, k, 0}, is_leaf(i) && is_leaf(k), hit, n);
             }
             if (done()) return;
         }
@@ -303,7 +378,9 @@ class SphereChecker {
 
     const CollisionQuery& query_;
     Placement<FloatPack>* placements_;
-    LaneSphere* bounding_;  // roots of the groups
+    LaneSphere* bounding_;  // of the units
+    int* order_;            // of the tests: numbers of unit pairs, then of units
+    int n_tests_ = 0;
     SphereModel::Pair
         stack_[256];  // of nodes: a level of the two trees adds three at most, and there are 2 * 15 of them
     Margins margins_;

@@ -396,9 +396,22 @@ def sphere_overlaps(
 ) -> list[tuple[int, NDArray[np.int32], Array]]: ...
 def enclosing_sphere(spheres: Array, /) -> Array: ...
 
+class ClearanceTable:
+    def __init__(self, first: int, second: int, axes: Records, cells: NDArray[np.float32], /) -> None: ...
+
+def clearances(
+    query: CollisionQuery, pair: int, axes: Records, first: Array, second: Array, /
+) -> NDArray[np.float32]: ...
+
 class Spheres:
     def __init__(
-        self, bodies: NDArray[np.int32], start: NDArray[np.int32], spheres: Array, pairs: NDArray[np.int32], /
+        self,
+        bodies: NDArray[np.int32],
+        start: NDArray[np.int32],
+        spheres: Array,
+        pairs: NDArray[np.int32],
+        tables: list[ClearanceTable],
+        /,
     ) -> None: ...
 
 class Surface: ...
@@ -414,6 +427,7 @@ class CollisionQuery:
     moving_q: list[int]
     pairs: list[tuple[int, int]]
     sweeps: Array
+    pair_sweeps: Array
     def __init__(
         self,
         robot: Robot,

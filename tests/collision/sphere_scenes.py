@@ -39,7 +39,8 @@ class Scene:
             np.array([places[link].body for link in self.links], np.int32),
             np.cumsum([0, *map(len, tables)]).astype(np.int32),
             np.concatenate(tables),
-            np.array(self.pairs, np.int32).reshape(-1, 2),
+            np.array([(a, b, -1) for a, b in self.pairs], np.int32).reshape(-1, 3),
+            [],
         )
         return _core.CollisionQuery(
             self.robot,

@@ -111,8 +111,8 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     one = np.zeros(1, np.int32)
     pairs = np.zeros((0, 2), np.int32)
     with pytest.raises(InputError, match="rows x, y, z, r"):
-        _core.Spheres(one, np.array([0, 1], np.int32), np.zeros((1, 3)), pairs)
+        _core.Spheres(one, np.array([0, 1], np.int32), np.zeros((1, 3)), pairs, [])
     with pytest.raises(InputError, match="do not match"):
-        _core.Spheres(one, np.array([0, 2], np.int32), np.ones((1, 4)), pairs)
+        _core.Spheres(one, np.array([0, 2], np.int32), np.ones((1, 4)), pairs, [])
     with pytest.raises(InputError, match="out of range"):
-        _core.Spheres(one, np.array([0, 1], np.int32), np.ones((1, 4)), np.array([[0, 1]], np.int32))
+        _core.Spheres(one, np.array([0, 1], np.int32), np.ones((1, 4)), np.array([[0, 1, -1]], np.int32), [])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.collision.clearances import Table, joined, link_clearances
 from kinodyn.collision.fitting import link_spheres
 from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.obstacles import obstacles
@@ -106,7 +107,7 @@ def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float) ->
         np.array([place.body for _, place, *_ in parts], dtype=np.int32),
         np.cumsum([0, *map(len, tables)]).astype(np.int32),
         np.concatenate([np.zeros((0, 4)), *tables]),
-        _checked_pairs(robot, names, objects, allowed),
+        *_with_tables(robot, names, _checked_pairs(robot, names, objects, allowed), certain=shrink == 0.0),
     )
     return SphereForm(names, core, objects)
 
@@ -130,12 +131,29 @@ def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
     return np.hstack([centres, np.maximum(spheres[:, 3:] - shrink, 0.0)])
 
 
-def _checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> NDArray[np.int32]:
+def _checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> list[tuple[int, int]]:
     """Return the pairs of groups that must not touch: of links and attached objects."""
     free = set(allowed_pairs(robot).pairs | allowed)
     free |= {frozenset((thing.name, link)) for thing in objects for link in (*thing.touch, str(thing.attached_to))}
-    pairs = [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
-    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    return [(i, j) for i in range(len(names)) for j in range(i) if frozenset((names[i], names[j])) not in free]
+
+
+def _with_tables(
+    robot: Robot, names: Sequence[str], pairs: Sequence[tuple[int, int]], certain: bool
+) -> tuple[NDArray[np.int32], list[_core.ClearanceTable]]:
+    """Return the pairs, each with the number of a table or -1, and the tables."""
+    known = link_clearances(robot)
+    own = [known.get(frozenset((names[i], names[j]))) for i, j in pairs]
+    by_bodies: dict[tuple[int, int], list[Table]] = {}
+    for table in own:
+        if table is not None:
+            by_bodies.setdefault(table.bodies, []).append(table)
+    number = {bodies: k for k, bodies in enumerate(by_bodies)}
+    rows = [(i, j, -1 if t is None else number[t.bodies]) for (i, j), t in zip(pairs, own, strict=True)]
+    return (
+        np.array(rows, dtype=np.int32).reshape(-1, 3),
+        [joined(tables, certain) for tables in by_bodies.values()],
+    )
 
 
 class Query:

@@ -19,7 +19,7 @@ class PlannerSettings:
     Attributes
     ----------
     range : float, optional
-        Longest edge of a tree, L2 norm over the joints [rad or m]; by default 0.4 times the root of their number.
+        Longest edge of a tree, L2 norm over the joints [rad or m]; by default 0.28 times the root of their number.
     edge_step : float
         How far points of the robot move at most between the checks of an edge [m]. Paths are checked continuously in
         the end.
@@ -63,6 +63,6 @@ def settings_record(settings: PlannerSettings, dofs: int, finer: float = 1.0) ->
     for field in fields(settings):
         if field.name not in ("range", "rounds"):
             record[field.name] = getattr(settings, field.name)
-    record["range"] = 0.4 * math.sqrt(dofs) if settings.range is None else settings.range
+    record["range"] = 0.28 * math.sqrt(dofs) if settings.range is None else settings.range
     record["edge_step"] /= finer
     return record

@@ -1,0 +1,209 @@
+#include "core/surface_distance.hpp"
+
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace kinodyn {
+
+namespace {
+
+constexpr double longest_edge = 0.04;           // [m] of triangles that are not divided
+constexpr std::size_t many_triangles = 20'000;  // beyond which none are divided
+
+double clamp(double x) { return std::min(std::max(x, 0.0), 1.0); }
+
+// C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.9.
+double segments2(const Vec3& p, const Vec3& p_end, const Vec3& q, const Vec3& q_end) {
+    const Vec3 d = p_end - p, e = q_end - q, r = p - q;
+    const double a = squared(d), b = dot(d, e), c = dot(d, r), f = dot(e, r), g = squared(e);
+    constexpr double tiny = 1e-24;
+    double s = 0, t = 0;
+    if (a <= tiny) {
+        t = g <= tiny ? 0 : clamp(f / g);
+    } else if (g <= tiny) {
+        s = clamp(-c / a);
+    } else {
+        const double denominator = a * g - b * b;
+        s = denominator > 1e-12 * a * g ? clamp((b * f - c * g) / denominator) : 0;
+        t = (b * s + f) / g;
+        if (t < 0) t = 0, s = clamp(-c / a);
+        if (t > 1) t = 1, s = clamp((b - c) / a);
+    }
+    return squared(r + s * d - t * e);
+}
+
+bool projects_inside(const Vec3* t, const Vec3& normal, const Vec3& p) {
+    for (int k = 0; k < 3; ++k)
+        if (dot(cross(t[(k + 1) % 3] - t[k], p - t[k]), normal) < 0) return false;
+    return true;
+}
+
+// The corners of a triangle seen from the plane of another face.
+struct Heights {
+    Heights(const Vec3* corners, const Vec3* face)
+        : normal(cross(face[1] - face[0], face[2] - face[0])), length2(squared(normal)) {
+        for (int k = 0; k < 3; ++k) height[k] = dot(corners[k] - face[0], normal);
+    }
+    // Lower bound of the distance of the triangles by the plane; not a number if the face is degenerate.
+    double apart2() const {
+        const double lowest = std::min({height[0], height[1], height[2]}),
+                     highest = std::max({height[0], height[1], height[2]});
+        const double apart = std::max({lowest, -highest, 0.0});
+        return apart * apart / length2;
+    }
+    Vec3 normal;
+    double length2, height[3];
+};
+
+// Distances of the corners of a triangle above the face of another; 0 if an edge passes through the face.
+double corners_to_face2(const Vec3* corners, const Vec3* face, const Heights& above, double best) {
+    if (above.length2 == 0) return best;  // degenerate: its edges say all
+    for (int k = 0; k < 3; ++k) {
+        const double height = above.height[k], next = above.height[(k + 1) % 3];
+        if (height * height < best * above.length2 && projects_inside(face, above.normal, corners[k]))
+            best = height * height / above.length2;
+        if ((height < 0) == (next < 0) || height == next) continue;
+        const Vec3 crossing = corners[k] + (height / (height - next)) * (corners[(k + 1) % 3] - corners[k]);
+        if (projects_inside(face, above.normal, crossing)) return 0;
+    }
+    return best;
+}
+
+// Squared distance if it is below `best`, else a number not below it.
+double triangles2(const Vec3* a, const Vec3* b, double best) {
+    const Heights of_a(a, b), of_b(b, a);
+    if (of_a.apart2() >= best || of_b.apart2() >= best) return best;
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) best = std::min(best, segments2(a[i], a[(i + 1) % 3], b[k], b[(k + 1) % 3]));
+    best = corners_to_face2(a, b, of_a, best);
+    return corners_to_face2(b, a, of_b, best);
+}
+
+// Halves triangles at their longest edges until these are short.
+std::vector<Triangle> divided(std::vector<Triangle> triangles) {
+    for (std::size_t k = 0; k < triangles.size() && triangles.size() < many_triangles;) {
+        Triangle& t = triangles[k];
+        const double ab = squared(t.b - t.a), bc = squared(t.c - t.b), ca = squared(t.a - t.c);
+        if (std::max({ab, bc, ca}) <= longest_edge * longest_edge) {
+            ++k;
+            continue;
+        }
+        while (squared(t.b - t.a) < std::max({ab, bc, ca})) t = {t.b, t.c, t.a};
+        const Vec3 middle = 0.5 * (t.a + t.b), corner = t.c, end = t.b;
+        t.b = middle;
+        triangles.push_back({middle, end, corner});
+    }
+    return triangles;
+}
+
+Vec3 centre_of(const Triangle& t) { return 0.5 * (min(t.a, min(t.b, t.c)) + max(t.a, max(t.b, t.c))); }
+
+// A corner of each part of a surface that is connected by common corners.
+std::vector<Vec3> corners_of_parts(const std::vector<Triangle>& triangles) {
+    std::map<std::tuple<double, double, double>, int> number;
+    std::vector<int> parent;
+    const auto root = [&](int i) {
+        while (parent[i] != i) i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    const auto index = [&](const Vec3& v) {
+        const auto [place, added] = number.try_emplace({v.x, v.y, v.z}, static_cast<int>(parent.size()));
+        if (added) parent.push_back(place->second);
+        return place->second;
+    };
+    for (const Triangle& t : triangles) {
+        const int a = root(index(t.a));
+        parent[root(index(t.b))] = a;
+        parent[root(index(t.c))] = a;
+    }
+    std::vector<Vec3> found;
+    for (const auto& [v, i] : number)
+        if (root(i) == i) found.push_back({std::get<0>(v), std::get<1>(v), std::get<2>(v)});
+    return found;
+}
+
+}  // namespace
+
+TriangleTree::TriangleTree(std::vector<Triangle> given) : triangles(divided(std::move(given))) {
+    nodes.reserve(2 * triangles.size());
+    build(0, static_cast<int>(triangles.size()));
+}
+
+void TriangleTree::build(int first, int count) {
+    const auto begin = triangles.begin() + first, end = begin + count;
+    Vec3 low = centre_of(*begin), high = low;
+    for (auto t = begin; t != end; ++t) low = min(low, centre_of(*t)), high = max(high, centre_of(*t));
+    Vec3 lower = begin->a, upper = lower;
+    for (auto t = begin; t != end; ++t)
+        for (const Vec3* v : {&t->a, &t->b, &t->c}) lower = min(lower, *v), upper = max(upper, *v);
+    const std::size_t index = nodes.size();
+    nodes.push_back({0.5 * (lower + upper), 0.5 * (upper - lower), count == 1 ? first : -1, 0});
+    if (count == 1) return;
+    const Vec3 extent = high - low;
+    const int axis = extent.x >= extent.y ? (extent.x >= extent.z ? 0 : 2) : (extent.y >= extent.z ? 1 : 2);
+    std::nth_element(begin, begin + count / 2, end,
+                     [axis](const Triangle& s, const Triangle& t) { return centre_of(s)[axis] < centre_of(t)[axis]; });
+    build(first, count / 2);
+    nodes[index].second = static_cast<int>(nodes.size());
+    build(first + count / 2, count - count / 2);
+}
+
+SurfaceDistance::SurfaceDistance(const std::vector<Triangle>& first, const std::vector<Triangle>& second)
+    : first_(first),
+      second_(second),
+      first_solid_{TriangleBvh(first), corners_of_parts(first)},
+      second_solid_{TriangleBvh(second), corners_of_parts(second)} {}
+
+double SurfaceDistance::triangle_distance2(const Transform& T, int i, int j, double best) const {
+    const Triangle &t = first_.triangles[i], &u = second_.triangles[j];
+    const Vec3 a[3] = {t.a, t.b, t.c}, b[3] = {moved(T, u.a), moved(T, u.b), moved(T, u.c)};
+    return triangles2(a, b, best);
+}
+
+bool SurfaceDistance::nested(const Transform& T) const {
+    const auto contains = [](const Solid& outer, const Solid& inner, const Transform& T_outer_inner) {
+        const auto is_inside = [&](const Vec3& corner) { return outer.surface.inside(moved(T_outer_inner, corner)); };
+        return std::any_of(inner.corners.begin(), inner.corners.end(), is_inside);
+    };
+    return contains(first_solid_, second_solid_, T) || contains(second_solid_, first_solid_, relative(T, Transform{}));
+}
+
+double SurfaceDistance::distance(const Transform& T, double bound, double tolerance) {
+    double best2 = triangle_distance2(T, nearest_[0], nearest_[1], bound * bound), best = std::sqrt(best2);
+    double size[9];
+    for (int k = 0; k < 9; ++k) size[k] = std::fabs(T.R[k]);
+    const auto gap = [&](int i, int j) {  // of boxes with the axes of the first
+        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        const Vec3 c = moved(T, b.centre) - a.centre, &h = b.half;
+        return norm(max({std::fabs(c.x) - a.half.x - (size[0] * h.x + size[1] * h.y + size[2] * h.z),
+                         std::fabs(c.y) - a.half.y - (size[3] * h.x + size[4] * h.y + size[5] * h.z),
+                         std::fabs(c.z) - a.half.z - (size[6] * h.x + size[7] * h.y + size[8] * h.z)},
+                        Vec3{}));
+    };
+    stack_.assign(1, {0, 0, gap(0, 0)});
+    const auto push_both = [&](int i, int j, int i2, int j2) {
+        Entry near{i, j, gap(i, j)}, far{i2, j2, gap(i2, j2)};
+        if (far.gap < near.gap) std::swap(near, far);
+        for (const Entry& entry : {far, near})
+            if (entry.gap < best - tolerance) stack_.push_back(entry);
+    };
+    while (!stack_.empty() && best > 0) {
+        const auto [i, j, lower] = stack_.back();
+        stack_.pop_back();
+        if (lower >= best - tolerance) continue;
+        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        if (a.triangle >= 0 && b.triangle >= 0) {
+            const double found = triangle_distance2(T, a.triangle, b.triangle, best2);
+            if (found >= best2) continue;
+            best2 = found, best = std::sqrt(found), nearest_[0] = a.triangle, nearest_[1] = b.triangle;
+        } else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half))) {
+            push_both(i + 1, j, a.second, j);
+        } else {
+            push_both(i, j + 1, i, b.second);
+        }
+    }
+    return std::max(best - tolerance, 0.0);
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,56 @@
+// Distance between the surfaces of two solids, one of which moves.
+#pragma once
+
+#include <vector>
+
+#include "core/rigid_transform.hpp"
+#include "core/triangle_bvh.hpp"
+
+namespace kinodyn {
+
+// A tree of boxes around triangles. Large triangles are divided, so that the boxes are small.
+class TriangleTree {
+  public:
+    explicit TriangleTree(std::vector<Triangle> triangles);
+
+    struct Node {
+        Vec3 centre, half;
+        int triangle;  // of a leaf; otherwise -1, and the children are the next node and `second`
+        int second;
+    };
+    std::vector<Node> nodes;
+    std::vector<Triangle> triangles;
+
+  private:
+    void build(int first, int count);
+};
+
+class SurfaceDistance {
+  public:
+    SurfaceDistance(const std::vector<Triangle>& first, const std::vector<Triangle>& second);
+
+    // A lower bound of the distance of the second surface, placed by T in the frame of the first, within `tolerance`
+    // of it; `bound` if it is larger. 0 if they touch. The nearest triangles are remembered: of poses near to each
+    // other, the next one is quick.
+    double distance(const Transform& T, double bound, double tolerance);
+    // Whether a part of one solid is inside the other, of surfaces that do not touch.
+    bool nested(const Transform& T) const;
+
+  private:
+    struct Solid {
+        TriangleBvh surface;
+        std::vector<Vec3> corners;  // one of each connected part
+    };
+    double triangle_distance2(const Transform& T, int i, int j, double best) const;
+
+    TriangleTree first_, second_;
+    Solid first_solid_, second_solid_;
+    struct Entry {
+        int i, j;    // nodes
+        double gap;  // between their boxes, at least
+    };
+    std::vector<Entry> stack_;
+    int nearest_[2] = {0, 0};
+};
+
+}  // namespace kinodyn

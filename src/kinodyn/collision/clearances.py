@@ -1,0 +1,205 @@
+"""Distances of links near each other, in tables over the one or two coordinates between them.
+
+Spheres of such links overlap in many configurations in which the links are free, and to find that out takes most of the
+time of a collision check. The tables are made of the original shapes, once for a robot, and kept on disk.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.shapes import PointCloud
+from kinodyn.collision.spheres import SphereSet, robot_spheres
+from kinodyn.description.types import Description
+from kinodyn.layouts import layout
+from kinodyn.model.compile import Body, Place, Tree, compile_tree
+from kinodyn.model.robot import Robot
+from kinodyn.threads import get_threads
+
+VERSION = "1"
+CELL = 0.006  # [m] by which points move in a cell along each axis, at most
+MAX_CELLS = 256  # along an axis
+TOLERANCE = 1e-4  # [m] of the triangles of round shapes
+UNDECIDED, COLLIDING = -1.0, -2.0
+BALL = 5  # kind of the first joint with several coordinates
+PRISMATIC = 4
+
+Bodies = tuple[int, int]
+Cells = NDArray[np.float32]
+
+
+class Table(NamedTuple):
+    """Lower bounds of the distance of two links [m] in the cells of a grid, or that they collide."""
+
+    bodies: Bodies
+    axes: NDArray[np.void]
+    cells: Cells
+
+
+Tables = dict[frozenset[str], Table]
+_KNOWN: WeakKeyDictionary[Description, Tables] = WeakKeyDictionary()
+
+
+def link_clearances(robot: Robot) -> Tables:
+    """Return the tables of all pairs of links that must not touch and have one or two coordinates between them."""
+    if robot.description not in _KNOWN:
+        _KNOWN[robot.description] = _Maker(robot).tables()
+    return _KNOWN[robot.description]
+
+
+def joined(tables: Sequence[Table], certain: bool) -> _core.ClearanceTable:
+    """Return a table for several pairs of links of the same bodies.
+
+    Parameters
+    ----------
+    tables
+        With the same axes.
+    certain
+        Whether cells in which the spheres collide are decided by the table.
+    """
+    cells = np.minimum.reduce([table.cells for table in tables])
+    if not certain:
+        cells = np.maximum(cells, np.float32(UNDECIDED))
+    return _core.ClearanceTable(*tables[0].bodies, tables[0].axes, cells)
+
+
+class _Maker:
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.tree, self.spheres = robot, compile_tree(robot.description), robot_spheres(robot)
+        self.places = [self.tree.places[link] for link in self.spheres.links]
+        self.shapes: dict[str, list[LinkGeometry]] = {}
+        for part in robot_geometry(robot):
+            self.shapes.setdefault(part.link, []).append(part)
+        self.pairs = list(self._near_pairs())
+        self.query = self._query()
+
+    def tables(self) -> Tables:
+        axes = self._axes()
+        with ThreadPoolExecutor(get_threads()) as pool:
+            jobs = {
+                frozenset((self.spheres.links[i], self.spheres.links[k])): (
+                    (self.places[i].body, self.places[k].body),
+                    pool.submit(self._cells, index, axes[self.places[i].body, self.places[k].body]),
+                )
+                for index, (i, k) in enumerate(self.query.pairs)
+            }
+            return {pair: Table(bodies, axes[bodies], job.result()) for pair, (bodies, job) in jobs.items()}
+
+    def _near_pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield pairs of numbers of links that must not touch, with one or two coordinates of joints between them."""
+        allowed = allowed_pairs(self.robot).pairs
+        for i, first in enumerate(self.spheres.links):
+            for k, second in enumerate(self.spheres.links[:i]):
+                if frozenset((first, second)) in allowed:
+                    continue
+                between = list(_between(self.tree, self.places[i].body, self.places[k].body))
+                if any(body.kind >= BALL for body in between) or not 1 <= len({body.iq for body in between}) <= 2:
+                    continue
+                if all(_extent(self.robot, self.tree, body) for body in between):
+                    yield i, k
+
+    def _query(self) -> _core.CollisionQuery:
+        robot, tables = self.robot, [_in_body(self.spheres, link, self.tree) for link in self.spheres.links]
+        spheres = _core.Spheres(
+            np.array([place.body for place in self.places], dtype=np.int32),
+            np.cumsum([0, *map(len, tables)]).astype(np.int32),
+            np.concatenate([np.zeros((0, 4)), *tables]),
+            np.array([(i, k, -1) for i, k in self.pairs], dtype=np.int32).reshape(-1, 3),
+            [],
+        )
+        empty = [np.zeros(0, dtype=layout(name)) for name in ("box_obstacle", "round_obstacle", "round_obstacle")]
+        limits = robot.limits
+        everything = np.ones(robot.nv, dtype=bool)
+        may_touch = np.zeros((0, len(tables)), dtype=bool)
+        return _core.CollisionQuery(
+            robot,
+            spheres,
+            _core.Obstacles(*empty),
+            may_touch,
+            robot.neutral(),
+            limits.lower,
+            limits.upper,
+            everything,
+            True,
+        )
+
+    def _axes(self) -> dict[Bodies, NDArray[np.void]]:
+        """Return the axes of each pair of bodies, fine enough for all pairs of their links."""
+        sweeps: dict[Bodies, Array] = {}
+        for (i, k), sweep in zip(self.query.pairs, self.query.pair_sweeps, strict=True):
+            bodies = (self.places[i].body, self.places[k].body)
+            sweeps[bodies] = np.maximum(sweep, sweeps.get(bodies, 0.0))
+        return {bodies: self._axes_of(bodies, sweep) for bodies, sweep in sweeps.items()}
+
+    def _axes_of(self, bodies: Bodies, sweep: Array) -> NDArray[np.void]:
+        axes = np.zeros(2, dtype=layout("table_axis"))
+        axes["iq"], axes["count"] = -1, 1
+        coordinates = {body.iq: body for body in _between(self.tree, *bodies)}
+        for axis, (iq, body) in zip(axes, sorted(coordinates.items()), strict=False):
+            low, high, period = _extent(self.robot, self.tree, body) or (0.0, 0.0, 0.0)
+            count = min(max(math.ceil((high - low) * sweep[body.iv] / CELL), 1), MAX_CELLS)
+            axis["iq"], axis["count"], axis["low"], axis["period"] = iq, count, low, period
+            axis["step"] = max(high - low, 1e-9) / count
+        return axes
+
+    def _cells(self, pair: int, axes: NDArray[np.void]) -> Cells:
+        numbers = self.query.pairs[pair]
+        triangles = [_triangles(self.shapes[self.spheres.links[k]], self.places[k]) for k in numbers]
+        key = content_key(VERSION, CELL, axes.tobytes(), *triangles, *self._identity(numbers))
+        shape = (int(axes[0]["count"]), int(axes[1]["count"]))
+        known = load_table(key, shape[1])
+        if known is not None and known.shape == shape:
+            return np.ascontiguousarray(known, dtype=np.float32)
+        cells = _core.clearances(self.query, pair, axes, *triangles)
+        save_table(key, cells.astype(float))
+        return cells
+
+    def _identity(self, numbers: Iterable[int]) -> Iterator[bytes | str | float | Array]:
+        """Yield what a table depends on besides triangles and axes: the spheres and the joints between them."""
+        yield from (_in_body(self.spheres, self.spheres.links[k], self.tree) for k in numbers)
+        for body in _between(self.tree, *(self.places[k].body for k in numbers)):
+            yield from (f"{body.kind} {body.iq}", body.scale, body.offset, body.R, body.p, body.axis)
+
+
+def _between(tree: Tree, first: int, second: int) -> Iterator[Body]:
+    """Yield the bodies whose joints are between two bodies."""
+    while first != second:
+        yield tree.bodies[max(first, second)]  # parents have lower numbers
+        first, second = min(first, second), tree.bodies[max(first, second)].parent
+
+
+def _extent(robot: Robot, tree: Tree, body: Body) -> tuple[float, float, float] | None:
+    """Return the range of a joint's coordinate and its period, 0 if it has none; None if there is no bound."""
+    low, high = float(robot.limits.lower[body.iq]), float(robot.limits.upper[body.iq])
+    alone = sum(other.iq == body.iq for other in tree.bodies) == 1 and abs(body.scale) == 1.0
+    if body.kind < PRISMATIC and alone and not high - low <= 2.0 * math.pi:
+        return -math.pi, math.pi, 2.0 * math.pi
+    return (low, high, 0.0) if math.isfinite(high - low) else None
+
+
+def _in_body(spheres: SphereSet, link: str, tree: Tree) -> Array:
+    place, rows = tree.places[link], spheres.of_link(link)
+    return np.hstack([rows[:, :3] @ place.R.T + place.p, rows[:, 3:]])
+
+
+def _triangles(parts: Sequence[LinkGeometry], place: Place) -> Array:
+    """Return the corners (n, 9) of the triangles of a link in the frame of its body."""
+    found = []
+    for part in parts:
+        assert not isinstance(part.shape, PointCloud), "links have none"
+        mesh, T = part.shape.triangles(TOLERANCE), part.T_link_shape
+        in_link = mesh.vertices @ T[:3, :3].T + T[:3, 3]
+        found.append((in_link @ place.R.T + place.p)[mesh.faces].reshape(-1, 9))
+    return np.ascontiguousarray(np.concatenate(found))
