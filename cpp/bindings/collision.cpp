@@ -328,6 +328,7 @@ void bind_collision(nb::module_& m) {
     });
     m.def("shorten_path", [kernel = KernelHandle("shorten_path")](PlanningProblem& p, double seconds) {
         run_planning(kernel, p, seconds);
+        return p.blocked_edge;
     });
     m.def("path_blocked", [kernel = KernelHandle("path_blocked")](PlanningProblem& p) {
         run_planning(kernel, p, 0);

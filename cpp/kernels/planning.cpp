@@ -1,5 +1,5 @@
-// Motion planning: `rrt_connect` continues a search, `shorten_path` simplifies a path, `path_blocked` finds the first
-// of its edges that is not free throughout.
+// Motion planning: `rrt_connect` continues a search, `shorten_path` simplifies a path, `path_blocked` does not. Both
+// find the first of its edges that is not free throughout.
 
 #include "planning/rrt_connect.hpp"
 #include "planning/shortcut.hpp"
@@ -37,6 +37,7 @@ void shorten_path(const Call& call, long, long, Fault&) {
         while (path.size() > 2 && failures < problem.settings.shortcut_failures && steady_time() < end)
             failures = path.shortcut() > 0 ? 0 : failures + 1;
         for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2; ++round) path.cut_corners(end);
+        problem.blocked_edge = path.first_blocked_edge();
     });
 }
 

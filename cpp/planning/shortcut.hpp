@@ -1,5 +1,6 @@
 // Makes a path shorter: vertices that are not needed are removed, random pairs of its points are connected, corners are
-// cut. Every motion that replaces another one is checked continuously.
+// cut. Every motion that replaces another one is checked continuously; those that are left of the original path are
+// checked in the end.
 #pragma once
 
 #include "kernels/motion_checks.hpp"
@@ -11,8 +12,8 @@ class PathShortener {
   public:
     // Vertices that a path may grow to from n.
     static int max_vertices(int n) { return 2 * n + 64; }
-    // Numbers in memory: the path, two points and a direction.
-    static long words(int n, int dim) { return (max_vertices(n) + 3L) * dim; }
+    // Numbers in memory: the path, two points and a direction; a flag for each edge.
+    static long words(int n, int dim) { return (max_vertices(n) + 3L) * dim + max_vertices(n); }
 
     // A path of n vertices; `memory` has room for `words` numbers.
     PathShortener(MotionChecker& checker, const PlanningProblem& problem, float* memory)
@@ -24,8 +25,10 @@ class PathShortener {
           path_(memory),
           size_(problem.path_size()),
           max_size_(max_vertices(size_)),
-          spare_(memory + static_cast<long>(max_size_) * dim_) {
+          spare_(memory + static_cast<long>(max_size_) * dim_),
+          known_free_(reinterpret_cast<char*>(spare_ + 3L * dim_)) {
         memcpy(path_, problem.path.data(), sizeof(float) * problem.path.size());
+        memset(known_free_, 0, static_cast<unsigned long>(max_size_));
     }
 
     float* vertex(int i) { return path_ + static_cast<long>(i) * dim_; }
@@ -34,7 +37,7 @@ class PathShortener {
     // Is every edge free throughout? -1, or the index of the first that is not.
     int first_blocked_edge() {
         for (int i = 0; i + 1 < size_; ++i)
-            if (!edge_free(vertex(i), vertex(i + 1))) return i;
+            if (!known_free_[i] && !edge_free(vertex(i), vertex(i + 1))) return i;
         return -1;
     }
 
@@ -102,13 +105,18 @@ class PathShortener {
         // most of those that are not free are found at a coarse resolution
         return checker_.free_at_resolution(a, v, step_) && checker_.free_throughout(a, v, resolution_);
     }
-    // Removes the vertices [begin, end).
+    // Removes the vertices [begin, end): the edge over them is free.
     void remove(int begin, int end) {
+        memmove(known_free_ + begin, known_free_ + end, static_cast<unsigned long>(size_ - end));
+        known_free_[begin - 1] = 1;
         memmove(vertex(begin), vertex(end), sizeof(float) * static_cast<unsigned long>((size_ - end) * dim_));
         size_ -= end - begin;
     }
-    // Replaces the vertices [begin, end) by two.
+    // Replaces the vertices [begin, end) by two on the edges next to them: the edge between these is free.
     void replace(int begin, int end, const float* a, const float* b) {
+        const char last = known_free_[end - 1];
+        memmove(known_free_ + begin + 2, known_free_ + end, static_cast<unsigned long>(size_ - end));
+        known_free_[begin] = 1, known_free_[begin + 1] = last;
         memmove(vertex(begin + 2), vertex(end), sizeof(float) * static_cast<unsigned long>((size_ - end) * dim_));
         memcpy(vertex(begin), a, sizeof(float) * static_cast<unsigned long>(dim_));
         memcpy(vertex(begin + 1), b, sizeof(float) * static_cast<unsigned long>(dim_));
@@ -139,6 +147,7 @@ class PathShortener {
     float* path_;
     int size_, max_size_;
     float* spare_;
+    char* known_free_;  // by edge
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

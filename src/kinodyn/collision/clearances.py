@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.fitting import placed_triangles
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.pairs import allowed_pairs
-from kinodyn.collision.shapes import PointCloud
 from kinodyn.collision.spheres import SphereSet, robot_spheres
 from kinodyn.description.types import Description
 from kinodyn.layouts import layout
@@ -196,10 +196,5 @@ def _in_body(spheres: SphereSet, link: str, tree: Tree) -> Array:
 
 def _triangles(parts: Sequence[LinkGeometry], place: Place) -> Array:
     """Return the corners (n, 9) of the triangles of a link in the frame of its body."""
-    found = []
-    for part in parts:
-        assert not isinstance(part.shape, PointCloud), "links have none"
-        mesh, T = part.shape.triangles(TOLERANCE), part.T_link_shape
-        in_link = mesh.vertices @ T[:3, :3].T + T[:3, 3]
-        found.append((in_link @ place.R.T + place.p)[mesh.faces].reshape(-1, 9))
-    return np.ascontiguousarray(np.concatenate(found))
+    meshes = [placed_triangles(part, TOLERANCE) for part in parts]
+    return np.concatenate([(mesh.vertices @ place.R.T + place.p)[mesh.faces].reshape(-1, 9) for mesh in meshes])

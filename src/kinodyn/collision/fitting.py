@@ -49,7 +49,7 @@ class LinkSpheres(NamedTuple):
 
 def link_spheres(parts: Sequence[LinkGeometry], resolution: float) -> LinkSpheres:
     """Return the spheres of a link, from the cache if they were computed before."""
-    meshes = [_placed(part, TESSELLATION * resolution) for part in parts]
+    meshes = [placed_triangles(part, TESSELLATION * resolution) for part in parts]
     key = content_key("spheres", VERSION, resolution, *_identity(parts, meshes))
     table = load_table(key, 5)
     spheres = None if table is None else _from_table(table)
@@ -66,7 +66,7 @@ def _identity(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh]) -> 
     return found
 
 
-def _placed(part: LinkGeometry, tolerance: float) -> TriangleMesh:
+def placed_triangles(part: LinkGeometry, tolerance: float) -> TriangleMesh:
     """Return the triangles of a shape in the link frame."""
     if isinstance(part.shape, PointCloud):
         raise InputError(f"link {part.link!r} has a point cloud as shape; robots have solid shapes")

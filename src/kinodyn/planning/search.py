@@ -67,12 +67,12 @@ def search(
         except KeyboardInterrupt:
             found.interrupted, solved = True, False
         found.iterations += problem.iterations
-        found.planning_time = time.perf_counter() - begin
+        found.planning_time = time.perf_counter() - begin - found.simplification_time
         if not solved:
             return found
-        if _core.path_blocked(problem) < 0:
+        if _is_free(problem, found, simplify, begin + time_budget):
             found.path = problem.path
-            return _simplified(problem, found, begin + time_budget) if simplify else found
+            return found
     return found
 
 
@@ -116,9 +116,11 @@ def _advance(problem: _core.PlanningProblem, end: float) -> bool:
             return False
 
 
-def _simplified(problem: _core.PlanningProblem, found: Found, end: float) -> Found:
+def _is_free(problem: _core.PlanningProblem, found: Found, simplify: bool, end: float) -> bool:
+    """Tell whether the path is free between checks too, after it has been made shorter."""
+    if not simplify:
+        return _core.path_blocked(problem) < 0
     begin = time.perf_counter()
-    _core.shorten_path(problem, max(end - begin, 0.0))
-    found.path = problem.path
-    found.simplification_time = time.perf_counter() - begin
-    return found
+    blocked = _core.shorten_path(problem, max(end - begin, 0.0))
+    found.simplification_time += time.perf_counter() - begin
+    return blocked < 0
