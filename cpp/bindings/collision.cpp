@@ -300,6 +300,7 @@ void bind_collision(nb::module_& m) {
                          for (const CollisionQuery::Dof& dof : query.moving_dofs) indices.push_back(dof.iq);
                          return indices;
                      })
+        .def_ro("complete", &CollisionQuery::complete)
         .def_prop_ro("pairs", [](const CollisionQuery& query) {
             std::vector<std::pair<int, int>> pairs;
             for (const SphereModel::Pair& pair : query.pairs) pairs.emplace_back(pair.a, pair.b);

@@ -121,6 +121,7 @@ void CollisionQuery::find_moving(const Joints& joints) {
         if (joints.check_fixed || unit(g) >= 0) checked_groups.push_back(g);
     for (const SphereModel::Pair& pair : spheres_.pairs)
         if (unit(pair.a) != unit(pair.b)) pairs.push_back(pair);
+    complete = pairs.size() == spheres_.pairs.size();
     find_unit_pairs();
 }
 
@@ -229,7 +230,9 @@ CollisionQuery::Ball CollisionQuery::reachable(int group, const Joints& joints) 
 void CollisionQuery::find_near(const std::vector<char>& allowed, const Joints& joints) {
     near.resize(spheres_.groups.size());
     const std::size_t n_groups = spheres_.groups.size();
-    for (int g : checked_groups) {
+    std::vector<char> checked(n_groups, 0);
+    for (int g : checked_groups) checked[g] = 1;
+    for (int g = 0; g < static_cast<int>(n_groups); ++g) {
         const Ball ball = reachable(g, joints);
         constexpr double rounding = 1e-4;
         const Point from = point(ball.centre);
@@ -245,6 +248,7 @@ void CollisionQuery::find_near(const std::vector<char>& allowed, const Joints& j
         add(obstacles_.capsules, near[g].capsules, to_capsule);
         add(obstacles_.cylinders, near[g].cylinders, to_capsule);  // the capsule contains the cylinder
         add(obstacles_.surfaces, near[g].surfaces, [&](const SurfaceObstacle& o) { return to_box(o.bounds); });
+        if (!checked[g] && !near[g].empty()) complete = false;
     }
     unit_near.resize(spheres_.units.size());
     for (int u : checked_units)

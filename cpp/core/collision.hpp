@@ -129,8 +129,9 @@ class CollisionQuery {
     struct Dof {
         int iq, iv;
     };
-    long n_owners = 0;                        // of obstacles
-    std::vector<Dof> moving_dofs;             // of joints with one coordinate
+    long n_owners = 0;             // of obstacles
+    bool complete = true;          // no part that does not move is near anything: all that matters is checked
+    std::vector<Dof> moving_dofs;  // of joints with one coordinate
     std::vector<int> moving_manifold_bodies;  // whose joints are ball or free joints that move
     std::vector<double> q;                    // where the joints are that do not move
     // A coordinate in float32. Angles far from zero are reduced first where that changes nothing else.

@@ -18,7 +18,7 @@ struct LaneObstacle {
 class CurveChecker {
   public:
     static long bytes(const CollisionQuery& query, long n_spheres) {
-        const long floats = static_cast<long>(query.spheres().groups.size() + query.pairs.size()) + n_spheres +
+        const long floats = static_cast<long>(query.spheres().units.size() + query.unit_pairs.size()) + n_spheres +
                             (curve_coefficients + 1L) * static_cast<long>(query.moving_dofs.size());
         return SphereChecker::bytes(query) + static_cast<long>(sizeof(FloatPack)) * query.robot().nq +
                static_cast<long>(sizeof(float)) * floats + 6 * 64;
@@ -35,8 +35,8 @@ class CurveChecker {
         };
         take(SphereChecker::bytes(query_));
         q_ = reinterpret_cast<FloatPack*>(take(static_cast<long>(sizeof(FloatPack)) * query_.robot().nq));
-        group_width_ = floats(static_cast<long>(query_.spheres().groups.size()));
-        pair_width_ = floats(static_cast<long>(query_.pairs.size()));
+        unit_width_ = floats(static_cast<long>(query_.spheres().units.size()));
+        pair_width_ = floats(static_cast<long>(query_.unit_pairs.size()));
         sphere_width_ = floats(given.n_spheres);
         coefficients_ = floats(static_cast<long>(curve_coefficients) * n_dofs_);
         speed_ = floats(n_dofs_);
@@ -105,7 +105,7 @@ class CurveChecker {
         return result;
     }
 
-    // How far groups, pairs and obstacles move in all, at most. Returns the largest.
+    // How far units, pairs and obstacles move in all, at most. Returns the largest.
     float bound_widths(double duration, double start) {
         const auto bound = [&](const float* sweep) {
             float sum = 0;
@@ -113,12 +113,12 @@ class CurveChecker {
             return sum;
         };
         float widest = 0, fastest = 0;
-        for (int g : query_.checked_groups) {
-            group_width_[g] = bound(query_.group_sweep(g));
-            if (group_width_[g] > widest) widest = group_width_[g];
+        for (int u : query_.checked_units) {
+            unit_width_[u] = bound(query_.unit_sweep(u));
+            if (unit_width_[u] > widest) widest = unit_width_[u];
         }
-        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
-            pair_width_[k] = bound(query_.pair_sweep(k));
+        for (int k = 0; k < static_cast<int>(query_.unit_pairs.size()); ++k) {
+            pair_width_[k] = bound(query_.unit_pair_sweep(k));
             if (pair_width_[k] > widest) widest = pair_width_[k];
         }
         for (long i = 0; i < given_.n_spheres; ++i) {
@@ -147,7 +147,7 @@ class CurveChecker {
             for (int m = curve_coefficients - 2; m >= 0; --m) q = q * s + c[m];
             q_[query_.moving_dofs[k].iq] = q;
         }
-        unsigned hit = checker_.collisions(q_, alive, false, {group_width_, pair_width_, half});
+        unsigned hit = checker_.collisions(q_, alive, false, {unit_width_, pair_width_, half});
         for (long i = 0; i < given_.n_spheres && (alive & ~hit); ++i) {
             const MovingSphere& o = given_.spheres[i];
             LaneObstacle at;
@@ -173,7 +173,7 @@ class CurveChecker {
     SphereChecker checker_;
     int n_dofs_;
     FloatPack* q_;
-    float *group_width_, *pair_width_, *sphere_width_, *coefficients_, *speed_;
+    float *unit_width_, *pair_width_, *sphere_width_, *coefficients_, *speed_;
     Interval stack_[max_intervals];
     int stack_size_ = 0;
 };

@@ -140,8 +140,7 @@ class SphereChecker {
     unsigned collisions_with(const Obstacle& obstacle, unsigned alive) {
         alive_ = alive, any_ = false, hit_ = 0;
         for (int g : query_.checked_groups) {
-            const FloatPack width = margins_.group_width ? margins_.margin * margins_.group_width[g] : FloatPack(0.0f);
-            check_obstacle(g, width, obstacle);
+            check_obstacle(g, unit_width(query_.spheres().unit_of(g)), obstacle);
             if (done()) break;
         }
         return hit_;
@@ -172,6 +171,10 @@ class SphereChecker {
     int n_units() const { return static_cast<int>(query_.spheres().units.size()); }
     bool done() const { return any_ ? hit_ != 0 : (alive_ & ~hit_) == 0; }
     unsigned touching(FloatMask mask) const { return bits(mask) & alive_ & ~hit_; }
+
+    FloatPack unit_width(int u) const {
+        return margins_.unit_width ? margins_.margin * margins_.unit_width[u] : FloatPack(0.0f);
+    }
 
     void place_fixed(int body) {
         if (query_.moves[body]) return;
@@ -286,7 +289,7 @@ class SphereChecker {
 
     void check_unit(int u) {
         const SphereUnit& unit = query_.spheres().units[u];
-        const FloatPack width = margins_.unit_width ? margins_.margin * margins_.unit_width[u] : FloatPack(0.0f);
+        const FloatPack width = unit_width(u);
         const bool single = unit.groups.size() == 1;
         if (single || near_obstacles(u, width)) check_groups(unit, width);
     }

@@ -425,6 +425,7 @@ class Obstacles:
 
 class CollisionQuery:
     moving_q: list[int]
+    complete: bool
     pairs: list[tuple[int, int]]
     sweeps: Array
     pair_sweeps: Array

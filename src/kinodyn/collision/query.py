@@ -61,13 +61,12 @@ def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
 
 def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
     """Return pairs of names in a form that can be compared."""
-    if isinstance(allowed, frozenset) and all(type(pair) is frozenset for pair in allowed):
-        return _checked(allowed)
-    return _checked(frozenset(frozenset(pair) for pair in allowed or ()))
+    return _checked(allowed if isinstance(allowed, frozenset) else frozenset(frozenset(pair) for pair in allowed or ()))
 
 
 @lru_cache(maxsize=64)
-def _checked(pairs: Pairs) -> Pairs:
+def _checked(given: frozenset[Iterable[str]]) -> Pairs:
+    pairs = frozenset(frozenset(pair) for pair in given)
     for pair in pairs:
         if not 1 <= len(pair) <= 2 or not all(isinstance(name, str) for name in pair):
             raise InputError(f"allowed must contain pairs of names of links or objects, got {tuple(pair)}")
@@ -252,7 +251,8 @@ def _translations(robot: Robot) -> list[int]:
     ]
 
 
-def _may_touch(owners: Sequence[str], groups: Sequence[str], allowed: Pairs) -> NDArray[np.bool_]:
+@lru_cache(maxsize=64)
+def _may_touch(owners: tuple[str, ...], groups: tuple[str, ...], allowed: Pairs) -> NDArray[np.bool_]:
     table = np.zeros((len(owners), len(groups)), dtype=bool)
     if allowed:
         rows, columns = {name: i for i, name in enumerate(owners)}, {name: i for i, name in enumerate(groups)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -146,7 +147,7 @@ class _Problem:
         _require_limits(robot, self.joints, "start", self.start)
         self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))
         self.columns = np.array(self.query.core.moving_q)
-        self.full_query = Query(robot, self.snapshot, self.allowed)  # parts that do not move are checked too
+        self.end = math.inf  # when to stop, by `time.perf_counter` [s]
 
     def constrained(self, constraints: Sequence[Constraint], settings: PlannerSettings) -> ConstrainedSpace:
         world = self.snapshot, self.joints, constraints, self.allowed
@@ -165,8 +166,7 @@ class _Problem:
 
     def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
         end = time.perf_counter() + time_budget
-        if self.exact is not None:
-            self.exact.end = end
+        self.end = end
         colliding = self.colliding(self.start)
         if colliding:
             return self.result("start_in_collision", f"the start collides: {colliding}")
@@ -193,7 +193,7 @@ class _Problem:
         starts, goal_ends = self.ends(self.start[None], settings, end), self.ends(goals, settings, end)
         if not starts or not goal_ends:
             return None
-        share = SHARE_ON_SPHERES if self.exact is not None else 1.0
+        share = SHARE_ON_SPHERES if exact.is_available() else 1.0
         return self.search(starts[0], goal_ends, settings, share, end, seed)
 
     def on_exact_shapes(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
@@ -261,6 +261,8 @@ class _Problem:
     def sampling_bounds(self, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         """Return the limits of the joints; a turn beyond both ends for joints without limits."""
         lower, upper = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
+        if math.isfinite(lower.sum() + upper.sum()):
+            return lower, upper
         all_ends = np.vstack(ends)
         lower = np.where(np.isfinite(lower), lower, all_ends.min(axis=0) - np.pi)
         upper = np.where(np.isfinite(upper), upper, all_ends.max(axis=0) + np.pi)
@@ -269,7 +271,16 @@ class _Problem:
     @cached_property
     def exact(self) -> ExactChecks | None:
         """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
-        return ExactChecks(self.full_query, self.allowed) if exact.is_available() else None
+        if not exact.is_available():
+            return None
+        checks = ExactChecks(self.full_query, self.allowed)
+        checks.end = self.end
+        return checks
+
+    @cached_property
+    def full_query(self) -> Query:
+        """Checks of parts that do not move too."""
+        return self.query if self.query.core.complete else Query(self.robot, self.snapshot, self.allowed)
 
     def colliding(self, q: Array) -> str:
         """Write which parts collide at a configuration and how deep; empty if none do."""

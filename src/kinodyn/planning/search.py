@@ -104,7 +104,9 @@ def shortened(
     problem = _core.PlanningProblem(query.core, settings_record(settings, len(ends[0])), seed, *bounds, *ends)
     assert found.path is not None
     problem.set_path(found.path)
-    return _simplified(problem, found, end)
+    if _is_free(problem, found, True, end):
+        found.path = problem.path
+    return found
 
 
 def _advance(problem: _core.PlanningProblem, end: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class PlannerSettings:
                 positive(field.name, value)
 
 
+@lru_cache(maxsize=64)
 def settings_record(settings: PlannerSettings, dofs: int, finer: float = 1.0) -> np.ndarray:
     """Return the record of the core for a number of joints, with edges checked at `finer` steps."""
     record = np.zeros(1, dtype=layout("planner"))
@@ -65,4 +67,5 @@ def settings_record(settings: PlannerSettings, dofs: int, finer: float = 1.0) ->
             record[field.name] = getattr(settings, field.name)
     record["range"] = 0.28 * math.sqrt(dofs) if settings.range is None else settings.range
     record["edge_step"] /= finer
+    record.flags.writeable = False
     return record
