@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -19,19 +18,24 @@ constexpr double least = 1e-300;  // 0 / least = 0
 
 double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
 
-// a'y and |a|'|y|; the pragma permits sums in another order, as SIMD needs.
+// Sums term(0) ... term(n - 1) in lanes that do not wait for each other.
+template <class Term>
+double sum(std::ptrdiff_t n, Term term) {
+    constexpr int lanes = 8;
+    double sums[lanes] = {};
+    std::ptrdiff_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+        for (int k = 0; k < lanes; ++k) sums[k] += term(i + k);
+    for (int k = 0; i < n; ++i, ++k) sums[k] += term(i);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+// a'y and |a|'|y|
 struct Product {
-    double value = 0, size = 0;
-    Product(const double* a, const double* y, int n) {
-        double sum = 0, sizes = 0;
-#pragma omp simd reduction(+ : sum, sizes)
-        for (int i = 0; i < n; ++i) {
-            sum += a[i] * y[i];
-            sizes += std::fabs(a[i] * y[i]);
-        }
-        value = sum;
-        size = sizes;
-    }
+    double value, size;
+    Product(const double* a, const double* y, int n)
+        : value(sum(n, [=](std::ptrdiff_t i) { return a[i] * y[i]; })),
+          size(sum(n, [=](std::ptrdiff_t i) { return std::fabs(a[i] * y[i]); })) {}
 };
 
 // A variable without curvature has the unit in which its largest coefficient equals that of the others in its row.
@@ -72,10 +76,9 @@ double median_side(const QpView& qp, const double* lower, const double* upper) {
 
 bool all_finite(const double* values, std::ptrdiff_t size) {
     constexpr double largest = 1e60;
-    std::int64_t wrong = 0;
-#pragma omp simd reduction(| : wrong)
-    for (std::ptrdiff_t k = 0; k < size; ++k) wrong |= std::fabs(values[k]) <= largest ? 0 : 1;
-    return wrong == 0;
+    // a sum within the limit has no NaN, and none of its terms is above the limit
+    if (sum(size, [=](std::ptrdiff_t k) { return std::fabs(values[k]); }) <= largest) return true;
+    return std::all_of(values, values + size, [](double value) { return std::fabs(value) <= largest; });
 }
 
 bool is_symmetric(const double* H, int n) {
@@ -113,13 +116,17 @@ void scale(const QpView& qp, ScaledQp& out) {
         curved = curved || h > 0;
     }
     unit_of_flat_variables(qp, out.x_unit);
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < n; ++k)
-            out.H[i * n + k] = 0.5 * (qp.H[i * n + k] + qp.H[k * n + i]) * out.x_unit[i] * out.x_unit[k];
+    for (int i = 0; i < n; ++i) {
+        const double half = 0.5 * out.x_unit[i];
+#pragma omp simd
+        for (int k = 0; k < n; ++k) out.H[i * n + k] = half * out.x_unit[k] * (qp.H[i * n + k] + qp.H[k * n + i]);
+    }
     for (int j = 0; j < m; ++j) {
         double* row = out.A + j * n;
+#pragma omp simd
         for (int i = 0; i < n; ++i) row[i] = qp.A[j * n + i] * out.x_unit[i];
-        const double length = std::sqrt(Product(row, row, n).value), inverse = length > 0 ? 1.0 / length : 1.0;
+        const double length = std::sqrt(sum(n, [=](std::ptrdiff_t i) { return row[i] * row[i]; }));
+        const double inverse = length > 0 ? 1.0 / length : 1.0;
         out.row_unit[j] = length > 0 ? length : 1.0;
         for (int i = 0; i < n; ++i) row[i] *= inverse;
     }
