@@ -127,7 +127,8 @@ class RrtConnect {
         float from[max_planned_dofs], v[max_planned_dofs];
         for (int k = 0; k < dim_; ++k) from[k] = tree.at(node, k), v[k] = q[k] - from[k];
         ++p_.edge_checks;
-        return checker_.free_at_resolution(from, v, static_cast<float>(p_.settings.edge_step));
+        return checker_.free_at_resolution(from, v, static_cast<float>(p_.settings.edge_step)) &&
+               (!p_.continuous || checker_.free_throughout(from, v, static_cast<float>(p_.settings.resolution)));
     }
 
     float distance(const NodeTable& tree, int node, const float* q) const {

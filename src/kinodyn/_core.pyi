@@ -457,6 +457,7 @@ class PlanningProblem:
     path: Array
     length_bound: float
     max_iterations: int
+    continuous: bool
     iterations: int
     edge_checks: int
     checked_packs: int

@@ -55,8 +55,9 @@ def improve(
                 problem.length_bound, problem.max_iterations = length(best), limit
                 if not _search(problem, end):
                     continue
-            _core.shorten_path(problem, min(max(end - time.perf_counter(), 0.0), SLICE))
             found.iterations += problem.iterations
+            if _core.shorten_path(problem, min(max(end - time.perf_counter(), 0.0), SLICE)) >= 0:
+                continue
             best = min(best, problem.path, key=length)
             if k % 2 == 1:
                 best = crossed(query, best, problem.path, settings)
@@ -68,11 +69,11 @@ def improve(
 
 
 def _search(problem: _core.PlanningProblem, end: float) -> bool:
-    """Search for another path that is free throughout, up to the limit of iterations."""
+    """Search for another path up to the limit of iterations."""
     while problem.iterations < problem.max_iterations:
         left = end - time.perf_counter()
         if _core.rrt_connect(problem, min(max(left, 0.0), SLICE)):
-            return _core.path_blocked(problem) < 0
+            return True
         if left <= SLICE:
             return False
     return False

@@ -200,7 +200,11 @@ class _Problem:
         """Search with smaller spheres, and verify each path on the original shapes; None if no goal is free."""
         if self.exact is None:
             return None
-        free = [goal for goal in goals[: self.MAX_ESCAPES] if not self.exact.colliding(goal)]
+        free = []
+        for goal in goals[: self.MAX_ESCAPES]:
+            if time.perf_counter() > end:
+                break
+            free += [] if self.exact.colliding(goal) else [goal]
         if not free:
             return None
         ends = self.start[self.columns], np.array(free)[:, self.columns]
@@ -213,6 +217,9 @@ class _Problem:
                 return found
             found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
             if self.verified(found.path, settings):
+                return found
+            if time.perf_counter() > end:
+                found.path = None
                 return found
         raise AssertionError("unreachable")
 
@@ -229,6 +236,8 @@ class _Problem:
             return [End(row, row) for row in q[free]]
         found = []
         for row in q[: self.MAX_ESCAPES]:
+            if time.perf_counter() > end:
+                break
             if self.exact is not None and not self.exact.colliding(row):
                 bounds = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
                 near = escape(self.exact, self.query, row, self.columns, bounds, settings.resolution, end)
@@ -261,7 +270,7 @@ class _Problem:
     def sampling_bounds(self, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         """Return the limits of the joints; a turn beyond both ends for joints without limits."""
         lower, upper = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
-        if math.isfinite(lower.sum() + upper.sum()):
+        if math.isfinite(upper.sum() - lower.sum()):
             return lower, upper
         all_ends = np.vstack(ends)
         lower = np.where(np.isfinite(lower), lower, all_ends.min(axis=0) - np.pi)

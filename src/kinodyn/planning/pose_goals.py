@@ -115,7 +115,9 @@ def _nearest(
     nearest = int(every.cost.argmin())
     residual, left = every.residual[nearest], end - time.perf_counter()
     if left > 0:
-        rng, rows = np.random.default_rng(0), np.arange(THOROUGH)
+        exact = max(region.pose.size // 16 for region in regions.values())
+        count = THOROUGH if not all(region.is_exact for region in regions.values()) else min(exact, THOROUGH)
+        rng, rows = np.random.default_rng(0), np.arange(count)
         targets = {frame: draw(region, rows, rng) for frame, region in regions.items()}
         found = solve(
             robot,

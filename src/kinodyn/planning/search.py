@@ -15,7 +15,8 @@ from kinodyn.collision.query import Query
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
 SLICE = 0.05  # [s]
-MAX_REFINEMENTS = 4  # of the step between checks, when a path turns out not to be free between them
+REFINEMENTS = 2  # of the step between checks, when a path turns out not to be free between them; then edges are
+# checked continuously
 
 
 @dataclass
@@ -60,8 +61,9 @@ def search(
     found = Found(None)
     start, goals = ends
     for attempt in count():
-        record = settings_record(settings, len(start), finer=4.0 ** min(attempt, MAX_REFINEMENTS))
+        record = settings_record(settings, len(start), finer=4.0 ** min(attempt, REFINEMENTS))
         problem = _core.PlanningProblem(query.core, record, seed + attempt, *bounds, start, goals)
+        problem.continuous = attempt > REFINEMENTS
         try:
             solved = _advance(problem, begin + time_budget)
         except KeyboardInterrupt:
@@ -72,6 +74,8 @@ def search(
             return found
         if _is_free(problem, found, simplify, begin + time_budget):
             found.path = problem.path
+            return found
+        if time.perf_counter() > begin + time_budget:
             return found
     return found
 
