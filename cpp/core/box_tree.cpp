@@ -38,10 +38,14 @@ BoxBlock::BoxBlock() {
     std::fill(upper[0], upper[0] + 3 * box_fanout, -std::numeric_limits<float>::infinity());
 }
 
-void BoxBlock::include(int box, const float* from, const float* to) {
+void BoxBlock::set(int box, const float (&from)[3][box_fanout], const float (&to)[3][box_fanout]) {
     for (int i = 0; i < 3; ++i) {
-        lower[i][box] = std::min(lower[i][box], from[i]);
-        upper[i][box] = std::max(upper[i][box], to[i]);
+        float low = from[i][0], high = to[i][0];
+        for (int k = 1; k < box_fanout; ++k) {
+            low = from[i][k] < low ? from[i][k] : low;
+            high = to[i][k] > high ? to[i][k] : high;
+        }
+        lower[i][box] = low, upper[i][box] = high;
     }
 }
 
@@ -51,12 +55,7 @@ BoxTree::BoxTree(std::vector<BoxBlock> leaves) : blocks_(std::move(leaves)), sta
         blocks_.resize(end + (end - begin + box_fanout - 1) / box_fanout);
         for (std::size_t k = 0; k < end - begin; ++k) {
             const BoxBlock& below = blocks_[begin + k];
-            float from[3], to[3];
-            for (int i = 0; i < 3; ++i) {
-                from[i] = *std::min_element(below.lower[i], below.lower[i] + box_fanout);
-                to[i] = *std::max_element(below.upper[i], below.upper[i] + box_fanout);
-            }
-            blocks_[end + k / box_fanout].include(static_cast<int>(k % box_fanout), from, to);
+            blocks_[end + k / box_fanout].set(static_cast<int>(k % box_fanout), below.lower, below.upper);
         }
         starts_.push_back(static_cast<int>(end));
         begin = end;

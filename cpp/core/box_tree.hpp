@@ -13,7 +13,8 @@ struct alignas(64) BoxBlock {
     float lower[3][box_fanout], upper[3][box_fanout];  // unused boxes are empty: lower = inf, upper = -inf
 
     BoxBlock();
-    void include(int box, const float* from, const float* to);
+    // Makes a box contain sixteen boxes.
+    void set(int box, const float (&from)[3][box_fanout], const float (&to)[3][box_fanout]);
 };
 
 // The box j of block b on level k > 0 is around block 16 b + j of level k - 1; on level 0, around that block of

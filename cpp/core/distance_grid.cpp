@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace kinodyn {
 
 namespace {
 
-using Square = std::int16_t;
-constexpr Square far = 10000;
+using Square = std::uint8_t;
+constexpr Square far = 255;  // sums do not exceed it
+static_assert(DistanceGrid::reach * DistanceGrid::reach < far && DistanceGrid::reach * DistanceGrid::steps < 255);
 
 // Square of the gap between two cells on one axis.
 Square gap_square(int offset) {
@@ -17,8 +19,9 @@ Square gap_square(int offset) {
 }
 
 void lower_to(Square* row, const Square* other, Square more, int n) {
+    const Square largest = static_cast<Square>(far - more);
     for (int i = 0; i < n; ++i) {
-        const Square candidate = static_cast<Square>(other[i] + more);
+        const Square candidate = static_cast<Square>((other[i] < largest ? other[i] : largest) + more);
         row[i] = row[i] < candidate ? row[i] : candidate;
     }
 }
@@ -94,6 +97,22 @@ void DistanceGrid::measure() {
     std::uint8_t gap_of[reach * reach + 1];
     for (int s = 0; s <= reach * reach; ++s) gap_of[s] = static_cast<std::uint8_t>(steps * std::sqrt(s));
     for (std::size_t p = 0; p < squares.size(); ++p) gaps_[p] = gap_of[std::min<int>(squares[p], reach * reach)];
+}
+
+float DistanceGrid::clearance(const float* p) const {
+    const int at[3] = {index_of(p[0], 0), index_of(p[1], 1), index_of(p[2], 2)};
+    const std::uint8_t* const here = &gaps_[place(at[0], at[1], at[2])];
+    const std::ptrdiff_t stride[3] = {1, n[0], static_cast<std::ptrdiff_t>(place(0, 0, 1))};
+    constexpr float unit = 1.0f / steps;
+    float most = unit * static_cast<float>(*here);
+    for (int i = 0; i < 3; ++i) {
+        const float below = p[i] * inverse - static_cast<float>(at[i]);  // from the face, in cells
+        if (at[i] > 0 && here[-stride[i]] != solid)
+            most = std::max(most, unit * static_cast<float>(here[-stride[i]]) - below);
+        if (at[i] < n[i] - 1 && here[stride[i]] != solid)
+            most = std::max(most, unit * static_cast<float>(here[stride[i]]) - (1 - below));
+    }
+    return most * cell;
 }
 
 }  // namespace kinodyn

@@ -10,7 +10,7 @@ namespace kinodyn {
 class DistanceGrid {
   public:
     static constexpr int reach = 10;   // cells; what is farther counts as so far
-    static constexpr int steps = 16;   // gaps are in this part of a cell, rounded down
+    static constexpr int steps = 25;   // gaps are in this part of a cell, rounded down
     static constexpr int solid = 255;  // gap of a cell inside a closed surface
 
     DistanceGrid() = default;
@@ -30,12 +30,14 @@ class DistanceGrid {
     // Replaces what is occupied by the gaps.
     void measure();
     void fill(std::size_t place) { gaps_[place] = solid; }
+    // Distance of a point in the grid from what is occupied, at least: cells beside its own tell more than that alone.
+    float clearance(const float* p) const;
     const std::uint8_t* gaps() const { return gaps_.data(); }  // three more bytes may be read
 
   private:
-    void along_z(std::vector<std::int16_t>& squares) const;
-    void along_y(std::vector<std::int16_t>& squares) const;
-    void along_x(std::vector<std::int16_t>& squares) const;
+    void along_z(std::vector<std::uint8_t>& squares) const;
+    void along_y(std::vector<std::uint8_t>& squares) const;
+    void along_x(std::vector<std::uint8_t>& squares) const;
 
     std::vector<std::uint8_t> gaps_;
 };

@@ -11,22 +11,22 @@ namespace kinodyn {
 
 namespace {
 
-constexpr double max_cells = 1 << 18;
-constexpr float smallest_cell = 0.01f;  // [m]
+constexpr double max_cells = 1 << 19;
+constexpr float smallest_cell = 0.015f;  // [m]
 
 float largest(const float* v) { return std::max(v[0], std::max(v[1], v[2])); }
 
 }  // namespace
 
 void Surface::set_bounds(const double* points, std::size_t n) {
-    double upper[3];
-    for (int i = 0; i < 3; ++i) lower_[i] = upper[i] = points[i];
+    double low[3], high[3];
+    for (int i = 0; i < 3; ++i) low[i] = high[i] = points[i];
     for (std::size_t k = 0; k < n; ++k)
         for (int i = 0; i < 3; ++i) {
-            lower_[i] = std::min(lower_[i], points[3 * k + i]);
-            upper[i] = std::max(upper[i], points[3 * k + i]);
+            const double x = points[3 * k + i];
+            low[i] = x < low[i] ? x : low[i], high[i] = x > high[i] ? x : high[i];
         }
-    for (int i = 0; i < 3; ++i) extent_[i] = static_cast<float>(upper[i] - lower_[i]);
+    for (int i = 0; i < 3; ++i) lower_[i] = low[i], extent_[i] = static_cast<float>(high[i] - low[i]);
     rounding_ = 4 * std::numeric_limits<float>::epsilon() * largest(extent_);
 }
 
@@ -48,11 +48,13 @@ Surface::Surface(const double* points, std::size_t n) {
     const std::size_t blocks = (n + box_fanout - 1) / box_fanout;
     points_.resize(blocks);
     std::vector<BoxBlock> leaves((blocks + box_fanout - 1) / box_fanout);
-    for (std::size_t k = 0; k < blocks * box_fanout; ++k) {
-        const float* point = &p[3 * static_cast<std::size_t>(order[std::min(k, n - 1)])];
-        const std::size_t block = k / box_fanout;
-        for (int i = 0; i < 3; ++i) points_[block].p[i][k % box_fanout] = point[i];
-        leaves[block / box_fanout].include(static_cast<int>(block % box_fanout), point, point);
+    for (std::size_t block = 0; block < blocks; ++block) {
+        PointBlock& own = points_[block];
+        for (std::size_t k = 0; k < box_fanout; ++k) {
+            const float* point = &p[3 * static_cast<std::size_t>(order[std::min(block * box_fanout + k, n - 1)])];
+            for (int i = 0; i < 3; ++i) own.p[i][k] = point[i];
+        }
+        leaves[block / box_fanout].set(static_cast<int>(block % box_fanout), own.p, own.p);
     }
     tree_ = BoxTree(std::move(leaves));
 }
@@ -92,14 +94,16 @@ void Surface::place_triangles(const std::vector<float>& corners) {
     const std::vector<std::int32_t> order = morton_order(centres, largest(extent_));
     triangles_.resize(blocks);
     std::vector<BoxBlock> leaves((blocks + box_fanout - 1) / box_fanout);
-    for (std::size_t k = 0; k < blocks * box_fanout; ++k) {
-        const float* triangle = &corners[9 * static_cast<std::size_t>(order[std::min(k, n - 1)])];
-        const std::size_t block = k / box_fanout;
-        for (int c = 0; c < 3; ++c) {
-            for (int i = 0; i < 3; ++i) triangles_[block].corner[c][i][k % box_fanout] = triangle[3 * c + i];
-            leaves[block / box_fanout].include(static_cast<int>(block % box_fanout), triangle + 3 * c,
-                                               triangle + 3 * c);
+    for (std::size_t block = 0; block < blocks; ++block) {
+        TriangleBlock& own = triangles_[block];
+        float low[3][box_fanout], high[3][box_fanout];
+        for (std::size_t k = 0; k < box_fanout; ++k) {
+            const float* t = &corners[9 * static_cast<std::size_t>(order[std::min(block * box_fanout + k, n - 1)])];
+            for (int i = 0; i < 9; ++i) own.corner[i / 3][i % 3][k] = t[i];
+            for (int i = 0; i < 3; ++i)
+                low[i][k] = std::min({t[i], t[3 + i], t[6 + i]}), high[i][k] = std::max({t[i], t[3 + i], t[6 + i]});
         }
+        leaves[block / box_fanout].set(static_cast<int>(block % box_fanout), low, high);
     }
     tree_ = BoxTree(std::move(leaves));
 }

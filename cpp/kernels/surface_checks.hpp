@@ -31,6 +31,19 @@ inline Vec3<FloatPack> load(const float (*p)[box_fanout], int k) {
     return {load(p[0] + k), load(p[1] + k), load(p[2] + k)};
 }
 
+// Bytes of a table, of which three more than the last may be read.
+inline FloatMask bytes_at(const std::uint8_t* table, FloatMask index) {
+#if KINODYN_LANES == 8 && defined(__AVX512F__)
+    return (FloatMask)_mm512_i32gather_epi32((__m512i)index, table, 1) & 255;
+#elif KINODYN_LANES == 4 && defined(__AVX2__)
+    return (FloatMask)_mm256_i32gather_epi32(reinterpret_cast<const int*>(table), (__m256i)index, 1) & 255;
+#else
+    FloatMask result;
+    for (int i = 0; i < float_lanes; ++i) result[i] = table[index[i]];
+    return result;
+#endif
+}
+
 // One sphere against sixteen boxes, points or triangles.
 struct SurfaceSphere {
     Vec3<float> c;
@@ -120,16 +133,27 @@ struct SurfaceShape {
             return i < grid.n[axis] ? i : FloatMask{} + (grid.n[axis] - 1);
         };
         const FloatMask place = (index(in.z, 2) * grid.n[1] + index(in.y, 1)) * grid.n[0] + index(in.x, 0);
-        FloatMask gap;
-        for (int i = 0; i < float_lanes; ++i) gap[i] = grid.gaps()[place[i]];
+        FloatMask gap = bytes_at(grid.gaps(), place);
         gap = gap == DistanceGrid::solid ? FloatMask{} : gap;
         return FloatPack(__builtin_convertvector(gap, FloatPack::Vector)) * (grid.cell / DistanceGrid::steps);
+    }
+
+    // Whether the grid tells that nothing is within a distance, given squared.
+    bool clears(const Vec3<float>& c, float square) const {
+        const float* extent = o.surface->extent();
+        const auto within = [](float x, float high) { return x < 0 ? 0 : x > high ? high : x; };
+        const float in[3] = {within(c.x, extent[0]), within(c.y, extent[1]), within(c.z, extent[2])};
+        const float gap = o.surface->grid().clearance(in);
+        return (c.x - in[0]) * (c.x - in[0]) + (c.y - in[1]) * (c.y - in[1]) + (c.z - in[2]) * (c.z - in[2]) +
+                   gap * gap >
+               square;
     }
 
     bool touches_surface(const Vec3<float>& c, float r) const {
         const Surface& surface = *o.surface;
         const BoxTree& tree = surface.tree();
         const SurfaceSphere sphere{c, r * r};
+        if (clears(c, r * r)) return false;
         struct Entry {
             int level, block;
         };
