@@ -6,7 +6,7 @@ CORE := CMakeLists.txt $(shell find cpp -type f)
 CPP := $(shell find cpp -name '*.[ch]pp')
 
 .DEFAULT_GOAL := help
-.PHONY: help walk test test-numerics bench bench-ik bench-control lint format docs wheel clean
+.PHONY: help walk test test-all test-numerics bench bench-ik bench-control lint format docs wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -30,7 +30,10 @@ $(VENV)/.kinodyn: $(VENV)/.tools $(CORE)
 walk: $(VENV)/.kinodyn  ## simulate a walk of the bundled humanoid; writes walk.png and walk.html
 	$(BIN)/kinodyn walk humanoid --duration 12 --plot walk.png --report walk.html
 
-test: $(VENV)/.kinodyn  ## run all tests
+test: $(VENV)/.kinodyn  ## run the tests but the slow ones
+	$(BIN)/python -m pytest --numprocesses auto -m 'not slow'
+
+test-all: $(VENV)/.kinodyn  ## run all tests
 	$(BIN)/python -m pytest --numprocesses auto
 
 # Tests whose verdict could depend on rounding, with the kernels of OpenBLAS and of kinodyn for older processors, which

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 import kinodyn as kd
 from kinodyn.arrays import Array
@@ -141,7 +142,7 @@ def reach(shape: Shape, down: Array) -> float:
     return float(local + shape.T_link_shape[:3, 3] @ down)
 
 
-def test_meshes_are_read_from_stl_and_obj_and_others_refused(tmp_path: Path) -> None:
+def test_vertices_of_meshes_are_read(tmp_path: Path) -> None:
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
     facet = struct.pack("<12fH", 0, 0, 1, *corners.ravel(), 0)
     (tmp_path / "a.stl").write_bytes(b"solid like text".ljust(80) + struct.pack("<I", 1) + facet)
@@ -151,11 +152,14 @@ def test_meshes_are_read_from_stl_and_obj_and_others_refused(tmp_path: Path) -> 
     for name in ("a.stl", "b.STL", "c.obj"):
         shape = Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / name)
         np.testing.assert_array_equal(np.sort(vertices(shape), axis=0), np.sort(corners, axis=0))
-    (tmp_path / "d.dae").write_text("<COLLADA/>")
-    with pytest.raises(kd.DescriptionError, match=r"from \.stl and \.obj meshes only, not from meshes \.dae"):
-        vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / "d.dae"))
+    for suffix in ("ply", "glb"):
+        trimesh.Trimesh(corners, [[0, 1, 2]]).export(tmp_path / f"d.{suffix}")
+        shape = Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / f"d.{suffix}")
+        np.testing.assert_array_equal(np.sort(vertices(shape), axis=0), np.sort(corners, axis=0))
+    written = Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), triangles=(corners, np.array([[0, 1, 2]])))
+    np.testing.assert_array_equal(np.sort(vertices(written), axis=0), np.sort(corners, axis=0))
     with pytest.raises(kd.DescriptionError, match="was not found"):
         vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), uri="package://gone/foot.stl"))
     (tmp_path / "e.obj").write_text("v 1 2\nv 1 2 3\n")
-    with pytest.raises(kd.DescriptionError, match="not three numbers"):
+    with pytest.raises(kd.DescriptionError, match="cannot be read|no triangles"):
         vertices(Shape("mesh", (1.0, 1.0, 1.0), np.eye(4), mesh=tmp_path / "e.obj"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import mujoco as mj
 import numpy as np
 import pytest
+import trimesh
 
 import kinodyn as kd
 from kinodyn.description.types import Description, Inertia, Joint, Link, Mimic, Shape
@@ -214,6 +216,20 @@ def test_talos_with_its_meshes_compiles() -> None:
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         model = to_mujoco(kd.load("talos"))
     assert model.nv == 38 and model.nu == 32
+
+
+def test_meshes_that_mujoco_does_not_read_are_given_as_triangles(tmp_path: Path) -> None:
+    box = trimesh.creation.box((0.1, 0.2, 0.3))
+    box.export(tmp_path / "box.glb")
+    shapes = (
+        Shape("mesh", (1.0, 2.0, 1.0), np.eye(4), mesh=tmp_path / "box.glb"),
+        Shape("mesh", (1.0, 2.0, 1.0), np.eye(4), triangles=(box.vertices, box.faces)),
+    )
+    inertia = Inertia(1.0, np.zeros(3), np.eye(3))
+    for shape in shapes:
+        links = (Link("world"), Link("a", inertia, collisions=(shape,)))
+        model = to_mujoco(kd.Robot(Description("m", links, (Joint("j", "revolute", "world", "a"),))))
+        np.testing.assert_allclose(sorted(np.ptp(model.mesh_vert, axis=0)), [0.1, 0.3, 0.4], rtol=1e-5)
 
 
 def test_robots_and_settings_that_mujoco_cannot_represent_are_refused(pendulum: kd.Robot, every_kind: kd.Robot) -> None:

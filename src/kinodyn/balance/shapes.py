@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Shape
 from kinodyn.errors import DescriptionError
 
-MESHES = (".stl", ".obj")
 ENDS = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]])  # of a capsule or cylinder of length 1
 
 
@@ -55,40 +53,10 @@ def _rims(ends: Array, radius: float, down: Array) -> Array:
 
 
 def vertices(shape: Shape) -> Array:
-    """Read the vertices (n, 3) of a mesh from an STL or OBJ file, each once, without the scale."""
+    """Read the vertices (n, 3) of a mesh, each once, without the scale."""
+    if shape.triangles is not None:
+        return np.unique(shape.triangles[0], axis=0)
     if shape.mesh is None:
         raise DescriptionError(f"the mesh {shape.uri!r} was not found; give packages= when loading the robot")
-    suffix = shape.mesh.suffix.lower()
-    if suffix not in MESHES:
-        raise DescriptionError(
-            f"soles are read from {' and '.join(MESHES)} meshes only, not from meshes {suffix or 'without suffix'}",
-            file=shape.mesh,
-        )
-    points = _read_stl(shape.mesh) if suffix == ".stl" else _read_obj(shape.mesh)
-    if len(points) == 0 or not np.isfinite(points).all():
-        raise DescriptionError("the mesh has no vertices, or vertices that are not finite", file=shape.mesh)
-    return np.unique(points, axis=0)
-
-
-def _read_stl(path: Path) -> Array:
-    data = path.read_bytes()
-    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
-    if len(data) == 84 + 50 * count:  # binary; only the size tells, as some binary files begin with "solid" too
-        facets = np.frombuffer(data, dtype=[("numbers", "<f4", 12), ("extra", "<u2")], offset=84)
-        return np.asarray(facets["numbers"][:, 3:].reshape(-1, 3), dtype=float)
-    rows = [
-        line.split()[1:4] for line in data.decode("utf-8", "replace").splitlines() if line.split()[:1] == ["vertex"]
-    ]
-    return _floats(rows, path)
-
-
-def _read_obj(path: Path) -> Array:
-    text = path.read_text(encoding="utf-8", errors="replace")
-    return _floats([line.split()[1:4] for line in text.splitlines() if line.startswith("v ")], path)
-
-
-def _floats(rows: list[list[str]], path: Path) -> Array:
-    try:
-        return np.array(rows, dtype=float).reshape(-1, 3)
-    except ValueError as cause:
-        raise DescriptionError("the mesh has vertices that are not three numbers", file=path) from cause
+    mesh = read_mesh(shape.mesh)
+    return np.unique(mesh.vertices[np.unique(mesh.faces)], axis=0)

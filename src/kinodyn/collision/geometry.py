@@ -82,6 +82,8 @@ class _Reader:
     def _shape(self, link: str, written: types.Shape) -> Shape | None:
         size = written.size
         try:
+            if written.triangles is not None:
+                return _repaired(link, f"the {written.kind} {written.name!r}", TriangleMesh(*written.triangles))
             if written.kind == "mesh":
                 return self._mesh(link, written)
             if written.kind == "plane":
@@ -108,12 +110,17 @@ class _Reader:
 
 def _read(link: str, path: Path, scale: tuple[float, ...]) -> Mesh | None:
     try:
-        mesh, faults = repaired(read_mesh(path, scale))
+        mesh = read_mesh(path, scale)
     except DescriptionError as cause:
         _warn(link, f"{cause}: the link collides without it")
         return None
+    return _repaired(link, str(path), mesh)
+
+
+def _repaired(link: str, what: str, given: TriangleMesh) -> Mesh | None:
+    mesh, faults = repaired(given)
     if faults:
-        _warn(link, f"{path}: the mesh is broken: {', '.join(faults)}")
+        _warn(link, f"{what}: the mesh is broken: {', '.join(faults)}")
     return Mesh(mesh.vertices, mesh.faces, is_convex(mesh)) if len(mesh) else None
 
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import LARGEST, numbers, positive
-from kinodyn.collision.tessellation import box_mesh, field_mesh, revolved_mesh, rings
+from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
+from kinodyn.description.height_fields import field_mesh
 from kinodyn.description.meshes import TriangleMesh
 from kinodyn.errors import InputError
 

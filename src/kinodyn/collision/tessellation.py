@@ -1,4 +1,4 @@
-"""Polyhedra that enclose boxes, round shapes and height fields."""
+"""Polyhedra that enclose boxes and round shapes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.description.meshes import Faces, TriangleMesh
+from kinodyn.description.height_fields import halves
+from kinodyn.description.meshes import TriangleMesh
 
 MAX_RINGS = 64
 _CORNERS = 0.5 * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -16,7 +17,7 @@ _SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2
 
 def box_mesh(size: Array) -> TriangleMesh:
     """Return a box of full lengths `size` (3,) [m]."""
-    return TriangleMesh(_CORNERS * size, _halves(_SIDES))
+    return TriangleMesh(_CORNERS * size, halves(_SIDES))
 
 
 def rings(radius: float, tolerance: float) -> int:
@@ -64,25 +65,4 @@ def _revolved(profile: Array, top: float, sections: int) -> TriangleMesh:
         np.stack([last + here, last + following, np.full(sections, bottom + 1)], axis=1),
     ]
     vertices = np.concatenate([walls, [[0.0, 0.0, -top], [0.0, 0.0, top]]])
-    return TriangleMesh(vertices, np.concatenate([_halves(quads.reshape(-1, 4)), *ends]))
-
-
-def field_mesh(heights: Array, size: Array, base: float) -> TriangleMesh:
-    """Return the closed solid between heights (nx, ny) on a centred grid of `size` (2,) and the level `base`."""
-    nx, ny = heights.shape
-    x, y = (np.linspace(-0.5 * extent, 0.5 * extent, n) for extent, n in zip(size, (nx, ny), strict=True))
-    grid = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)
-    upper = np.concatenate([grid, heights[..., None]], axis=-1).reshape(-1, 3)
-    lower = np.concatenate([grid, np.full((nx, ny, 1), base)], axis=-1).reshape(-1, 3)
-    node = np.arange(nx * ny).reshape(nx, ny)
-    cells = np.stack([node[:-1, :-1], node[1:, :-1], node[1:, 1:], node[:-1, 1:]], axis=-1).reshape(-1, 4)
-    rim = np.concatenate([node[:-1, 0], node[-1, :-1], node[:0:-1, -1], node[0, :0:-1]])
-    after, below = np.roll(rim, -1), nx * ny
-    walls = np.stack([rim + below, after + below, after, rim], axis=1)
-    quads = np.concatenate([cells, cells[:, ::-1] + below, walls])
-    return TriangleMesh(np.concatenate([upper, lower]), _halves(quads))
-
-
-def _halves(quads: Faces) -> Faces:
-    """Split four-cornered faces (n, 4) into triangles (2 n, 3)."""
-    return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return TriangleMesh(vertices, np.concatenate([halves(quads.reshape(-1, 4)), *ends]))

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "ball"]
-ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh"]
+ShapeKind = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh", "heightfield"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +46,11 @@ class Shape:
     Parameters
     ----------
     kind
-        "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane" or "mesh".
+        "box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh" or "heightfield".
     size
         [m]: box (x, y, z) full lengths; sphere (radius,); cylinder and capsule (radius, length along z, without the
-        caps); ellipsoid (three radii); plane (half x, half y), 0 for infinite; mesh: the scale (x, y, z).
+        caps); ellipsoid (three radii); plane (half x, half y), 0 for infinite; mesh: the scale (x, y, z);
+        heightfield: lengths along x and y.
     T_link_shape
         Pose (4, 4) in the link.
     name
@@ -59,6 +61,8 @@ class Shape:
         The mesh file as written in the description.
     rgba
         Colour, None if not given.
+    triangles
+        Vertices (n, 3) [m] and faces (m, 3) of a height field, or of a mesh that the description itself contains.
     """
 
     kind: ShapeKind
@@ -68,6 +72,7 @@ class Shape:
     mesh: Path | None = None
     uri: str = ""
     rgba: tuple[float, float, float, float] | None = None
+    triangles: tuple[Array, NDArray[np.int64]] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ def _add_inertial(link: Element, inertia: Inertia) -> None:
 
 def _expressible(shape: Shape, link: str) -> list[Shape]:
     """Return shapes that URDF has and that together are `shape`."""
-    if shape.kind in ("box", "sphere", "cylinder", "mesh"):
+    if shape.kind in ("box", "sphere", "cylinder", "mesh") and shape.triangles is None:
         return [shape]
     if shape.kind == "capsule":
         radius, length = shape.size
@@ -93,7 +93,7 @@ def _expressible(shape: Shape, link: str) -> list[Shape]:
         middle = Shape("cylinder", (radius, length), shape.T_link_shape, rgba=shape.rgba)
         return [middle, *(Shape("sphere", (radius,), end, rgba=shape.rgba) for end in ends)]
     raise DescriptionError(
-        f"link {link!r} has a shape of kind {shape.kind!r}; URDF has box, sphere, cylinder and mesh: "
+        f"link {link!r} has a shape of kind {shape.kind!r}; URDF has box, sphere, cylinder and mesh files: "
         "replace or remove the shape before writing"
     )
 

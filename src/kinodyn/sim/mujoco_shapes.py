@@ -10,12 +10,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array
+from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Link, Shape
-from kinodyn.errors import DescriptionWarning
+from kinodyn.errors import DescriptionError, DescriptionWarning
 from kinodyn.model.robot import Robot
 from kinodyn.sim.terrain import Block, Terrain, block_geom, ground_geom
 
-MESHES = (".stl", ".obj", ".msh")
+MESHES = (".stl", ".obj", ".msh")  # that MuJoCo reads itself
 _KINDS = {
     "box": mj.mjtGeom.mjGEOM_BOX,
     "sphere": mj.mjtGeom.mjGEOM_SPHERE,
@@ -78,6 +79,9 @@ class MujocoShapes:
     def _details(self, link: str, shape: Shape) -> dict[str, Any] | None:
         size = np.zeros(3)
         kind = shape.kind
+        if kind == "heightfield":
+            _warn(f"a height field of link {link!r} is left out of the MuJoCo model: give it as terrain")
+            return None
         if kind == "mesh":
             mesh = self._mesh(link, shape)
             return None if mesh is None else {"type": _KINDS[kind], "meshname": mesh}
@@ -93,16 +97,31 @@ class MujocoShapes:
 
     def _mesh(self, link: str, shape: Shape) -> str | None:
         """Add the mesh once for each scale, and return its name."""
-        if shape.mesh is None or shape.mesh.suffix.lower() not in MESHES:
-            why = "was not found" if shape.mesh is None else f"is none of {', '.join(MESHES)}"
-            warnings.warn(
-                f"the collision mesh {shape.uri!r} of link {link!r} {why} and is left out of the MuJoCo model",
-                DescriptionWarning,
-                stacklevel=2,
-            )
-            return None
-        key = (str(shape.mesh), tuple(shape.size))
+        key = (str(shape.mesh or id(shape)), tuple(shape.size))
         if key not in self._meshes:
+            asset = self._asset(link, shape)
+            if asset is None:
+                return None
             self._meshes[key] = f"mesh {len(self._meshes)}"
-            self._spec.add_mesh(name=self._meshes[key], file=key[0], scale=shape.size)
+            self._spec.add_mesh(name=self._meshes[key], scale=shape.size, **asset)
         return self._meshes[key]
+
+    def _asset(self, link: str, shape: Shape) -> dict[str, Any] | None:
+        """Return the file of a mesh, or its triangles if MuJoCo does not read such files."""
+        if shape.mesh is not None and shape.mesh.suffix.lower() in MESHES:
+            return {"file": str(shape.mesh)}
+        why, triangles = "was not found", shape.triangles
+        if shape.mesh is not None:
+            try:
+                mesh = read_mesh(shape.mesh)
+                triangles = (mesh.vertices, mesh.faces)
+            except DescriptionError as cause:
+                why = f"cannot be read ({cause})"
+        if triangles is None:
+            _warn(f"the collision mesh {shape.uri!r} of link {link!r} {why} and is left out of the MuJoCo model")
+            return None
+        return {"uservert": triangles[0].ravel(), "userface": triangles[1].ravel()}
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DescriptionWarning, stacklevel=4)

@@ -56,6 +56,8 @@ def sphere_at(centre: Array, radius: float) -> DrawnMesh:
 def _local(shape: Shape) -> tuple[Array, Array, bool]:
     size = np.array(shape.size, dtype=float)
     flat = False
+    if shape.triangles is not None:
+        return *_smooth(*shape.triangles), False
     if shape.kind == "mesh":
         vertices, faces = _mesh(shape)
         mirrored = np.prod(np.sign(size)) < 0
@@ -86,6 +88,10 @@ def _mesh(shape: Shape) -> tuple[Array, Array]:
 def _read(path: Path) -> tuple[Array, Array]:
     """Read a mesh file; vertices are duplicated at sharp edges, so that these are drawn sharp."""
     mesh = read_mesh(path)
-    made = trimesh.Trimesh(mesh.vertices, mesh.faces)
+    return _smooth(mesh.vertices, mesh.faces)
+
+
+def _smooth(vertices: Array, faces: NDArray[np.int64]) -> tuple[Array, Array]:
+    made = trimesh.Trimesh(vertices, faces)
     smooth = trimesh.graph.smooth_shade(made, angle=CREASE_ANGLE)
     return np.asarray(smooth.vertices, dtype=float), np.asarray(smooth.faces)

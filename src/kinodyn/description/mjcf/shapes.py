@@ -9,8 +9,10 @@ import mujoco
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.description.height_fields import field_mesh
+from kinodyn.description.meshes import Faces
 from kinodyn.description.mjcf.poses import pose, rotation, translation
-from kinodyn.description.types import Shape
+from kinodyn.description.types import Shape, ShapeKind
 
 _G = mujoco.mjtGeom
 # Groups that MuJoCo's viewer shows by default.
@@ -55,9 +57,9 @@ def unsupported_geoms(spec: mujoco.MjSpec, model: mujoco.MjModel) -> Iterator[st
 def _why_unsupported(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> str:
     """Say why the geom cannot be a shape, "" if it can."""
     kind = model.geom_type[geom]
-    if kind == _G.mjGEOM_HFIELD or kind == _G.mjGEOM_SDF:
-        return "there is no shape for height fields and signed distance fields"
-    if kind == _G.mjGEOM_MESH:
+    if kind == _G.mjGEOM_SDF:
+        return "there is no shape for signed distance fields"
+    if kind == _G.mjGEOM_MESH and _path(model, int(model.geom_dataid[geom])) is not None:
         written = meshes[int(model.geom_dataid[geom])]
         if np.ptp(written.scale) > 0 and _is_rotated(written):
             return "its mesh is both rotated by refquat and scaled unevenly"
@@ -83,7 +85,41 @@ def _shape(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
         return Shape("ellipsoid", (a, b, c), T_link_geom, name, rgba=rgba)
     if kind == _G.mjGEOM_PLANE:
         return Shape("plane", (a, b), T_link_geom, name, rgba=rgba)
+    if kind == _G.mjGEOM_HFIELD:
+        return _height_field(model, geom)
+    if _path(model, int(model.geom_dataid[geom])) is None:
+        return _inline_mesh(model, geom)
     return _mesh(meshes, model, geom)
+
+
+def _height_field(model: mujoco.MjModel, geom: int) -> Shape:
+    """Return the solid between the heights of a field, rows of which are along x, and its base."""
+    field = int(model.geom_dataid[geom])
+    x, y, elevation, base = (float(s) for s in model.hfield_size[field])
+    rows, columns, start = (int(table[field]) for table in (model.hfield_nrow, model.hfield_ncol, model.hfield_adr))
+    heights = elevation * model.hfield_data[start : start + rows * columns].reshape(rows, columns).T.astype(float)
+    mesh = field_mesh(heights, np.array([2 * x, 2 * y]), -base)
+    return _with_triangles("heightfield", (2 * x, 2 * y), model, geom, (mesh.vertices, mesh.faces))
+
+
+def _inline_mesh(model: mujoco.MjModel, geom: int) -> Shape:
+    """Return a mesh whose vertices are in the MJCF itself, as MuJoCo has placed and scaled them."""
+    mesh = int(model.geom_dataid[geom])
+    vertices, faces = (
+        table[int(starts[mesh]) :][: int(counts[mesh])]
+        for table, starts, counts in (
+            (model.mesh_vert, model.mesh_vertadr, model.mesh_vertnum),
+            (model.mesh_face, model.mesh_faceadr, model.mesh_facenum),
+        )
+    )
+    return _with_triangles("mesh", (1.0, 1.0, 1.0), model, geom, (vertices.astype(float), faces.astype(np.int64)))
+
+
+def _with_triangles(
+    kind: ShapeKind, size: tuple[float, ...], model: mujoco.MjModel, geom: int, triangles: tuple[Array, Faces]
+) -> Shape:
+    T_link_geom = pose(model.geom_pos[geom], model.geom_quat[geom])
+    return Shape(kind, size, T_link_geom, _name(model, geom), rgba=_colour(model, geom), triangles=triangles)
 
 
 def _mesh(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> Shape:
