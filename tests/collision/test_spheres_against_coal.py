@@ -14,16 +14,15 @@ from kinodyn.description.example_robot_data import data_folder
 
 pytest.importorskip("coal")
 
-# with prismatic joints and mimic joints: panda, tiago, simple_humanoid; floating: g1, talos, solo, a1, go2, anymal, hyq
+# prismatic joints: tiago; a floating base: a1, anymal_c_simple, g1, go2, hyq, solo, talos
 MANY = {
     "a1": 50,
+    "allegro_hand": 60,
     "anymal_c_simple": 30,
-    "cassie": 30,
     "g1": 20,
     "go2": 30,
     "hyq": 40,
     "kinova": 60,
-    "simple_humanoid": 50,
     "solo": 60,
     "talos": 20,
     "tiago": 10,
