@@ -72,6 +72,7 @@ NB_MODULE(_core, m) {
     bind_curves(m);
     bind_trajectory(m);
     bind_constrained_planning(m);
+    bind_distance(m);
     m.def("frame_index", &frame_index, nb::arg().none(), nb::arg().none());
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -453,6 +453,32 @@ def motion_free(
 ) -> Array: ...
 def touching(robot: Robot, query: CollisionQuery, q: ArrayLike, out: None = None, /) -> Touching: ...
 
+class DistanceQuery:
+    obstacle_pairs: list[tuple[int, int]]
+    address: float
+    def __init__(
+        self,
+        robot: Robot,
+        spheres: Spheres,
+        obstacles: Obstacles,
+        pairs: NDArray[np.int32],
+        checked: NDArray[np.bool_],
+        /,
+    ) -> None: ...
+
+class CollisionDistance(NamedTuple):
+    distance: Array
+    pair: Array
+    points: Array
+    gradient: Array
+
+def collision_distance(
+    robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, out: None = None, /
+) -> CollisionDistance: ...
+def pair_distances(
+    robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, out: None = None, /
+) -> Array: ...
+
 class PlanningProblem:
     path: Array
     length_bound: float

@@ -1,6 +1,8 @@
 """Collision checking: shapes of robots and worlds, distances and contacts between them."""
 
 from kinodyn.collision.checks import free, motion_free
+from kinodyn.collision.contacts import CollisionContact, contacts
+from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.fitting import Overshoot
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.pairs import AllowedPairs, allowed_pairs, write_srdf
@@ -23,7 +25,9 @@ __all__ = [
     "AllowedPairs",
     "Box",
     "Capsule",
+    "CollisionContact",
     "Cylinder",
+    "Distance",
     "Ellipsoid",
     "HeightField",
     "LinkGeometry",
@@ -37,6 +41,8 @@ __all__ = [
     "WorldObject",
     "WorldSnapshot",
     "allowed_pairs",
+    "contacts",
+    "distance",
     "free",
     "motion_free",
     "robot_geometry",

@@ -46,11 +46,14 @@ class ExactDistance(NamedTuple):
         The points of both that are nearest to each other, in the world [m].
     indices : (int, int)
         Which shape of each list.
+    normal : (3,) array
+        The gradient of the distance for motions of the first shape: a unit vector.
     """
 
     distance: float
     points: Array
     indices: tuple[int, int]
+    normal: Array
 
 
 class Contact(NamedTuple):
@@ -106,7 +109,7 @@ def distance(first: Sequence[Placed], second: Sequence[Placed]) -> ExactDistance
         if best is None or _near(first[i], second[k], best.distance):
             measured, points = _distance(first[i], second[k])
             if best is None or measured < best.distance:
-                best = ExactDistance(measured, points, (i, k))
+                best = ExactDistance(measured, points, (i, k), -_normal(first[i], second[k], measured, points))
     if best is None:
         raise ValueError("there are no shapes to measure the distance between")
     return best
@@ -118,7 +121,7 @@ def contacts(first: Sequence[Placed], second: Sequence[Placed]) -> list[Contact]
     for i, k in product(range(len(first)), range(len(second))):
         if _near(first[i], second[k], 0.0) and _collide(first[i], second[k]):
             depth, points = _distance(first[i], second[k])
-            found.append(Contact(points.mean(axis=0), _normal(first[i], second[k], points), -depth, (i, k)))
+            found.append(Contact(points.mean(axis=0), _normal(first[i], second[k], depth, points), -depth, (i, k)))
     return found
 
 
@@ -242,8 +245,19 @@ def _cloud_distance(solid: Placed, cloud: Placed, points: PointCloud) -> tuple[f
     bound = lowest([int(tree.query(centre)[1])])[0]
     near = tree.query_ball_point(centre, geometry.radius + max(bound, 0.0) + 1e-9, return_sorted=True)
     measured, k = lowest(near)
-    place = _moved(cloud.pose, points.points[near[k]])
-    return measured - points.radius, np.array([place, place])
+    index = near[k]
+    place = _moved(cloud.pose, points.points[index])
+    outwards = solid.pose[:3, :3] @ _surface_normal(solid.shape, _moved(T_solid_cloud, points.points[index]))
+    return measured - points.radius, place - np.array([measured * outwards, points.radius * outwards])
+
+
+def _surface_normal(shape: Shape, point: Array) -> Array:
+    """Return the gradient of the signed distance at a point, by central differences: it is flat near a surface."""
+    step = 1e-6
+    shifted = np.concatenate([point + step * np.eye(3), point - step * np.eye(3)])
+    distances = _geometry(shape).surface.signed_distances(np.ascontiguousarray(shifted))
+    gradient = distances[:3] - distances[3:]
+    return np.asarray(gradient / max(float(np.linalg.norm(gradient)), 1e-300))
 
 
 def _contains(outer: Placed, inner: Placed) -> bool:
@@ -255,9 +269,9 @@ def _contains(outer: Placed, inner: Placed) -> bool:
     return bool(geometry.surface.signed_distances(np.ascontiguousarray(point[None]))[0] < 0.0)
 
 
-def _normal(a: Placed, b: Placed, points: Array) -> Array:
-    """Return the direction from the first point of a contact to the second, turned if they penetrate."""
-    offset = points[0] - points[1]
+def _normal(a: Placed, b: Placed, distance: float, points: Array) -> Array:
+    """Return the unit vector from the first shape to the second; their points are swapped where they penetrate."""
+    offset = points[1] - points[0] if distance > 0.0 else points[0] - points[1]
     length = float(np.linalg.norm(offset))
     if length < 1e-12:
         offset = _moved(b.pose, _geometry(b.shape).centre) - _moved(a.pose, _geometry(a.shape).centre)

@@ -106,7 +106,7 @@ def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float) ->
         np.array([place.body for _, place, *_ in parts], dtype=np.int32),
         np.cumsum([0, *map(len, tables)]).astype(np.int32),
         np.concatenate([np.zeros((0, 4)), *tables]),
-        *_with_tables(robot, names, _checked_pairs(robot, names, objects, allowed), certain=shrink == 0.0),
+        *_with_tables(robot, names, checked_pairs(robot, names, objects, allowed), certain=shrink == 0.0),
     )
     return SphereForm(names, core, objects)
 
@@ -130,7 +130,7 @@ def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
     return np.hstack([centres, np.maximum(spheres[:, 3:] - shrink, 0.0)])
 
 
-def _checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> list[tuple[int, int]]:
+def checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed: Pairs) -> list[tuple[int, int]]:
     """Return the pairs of groups that must not touch: of links and attached objects."""
     free = set(allowed_pairs(robot).pairs | allowed)
     free |= {frozenset((thing.name, link)) for thing in objects for link in (*thing.touch, str(thing.attached_to))}
@@ -187,13 +187,13 @@ class Query:
     ) -> None:
         self.robot, self.snapshot = robot, snapshot
         self.q, self.allowed, self.shrink = robot.neutral() if q is None else q, allowed, shrink
-        self.form = sphere_form(robot, _attached(snapshot), allowed, shrink)
+        self.form = sphere_form(robot, attached(snapshot), allowed, shrink)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
             robot,
             self.form.core,
             self.obstacles.core,
-            _may_touch(self.obstacles.owners, self.form.groups, allowed),
+            may_touch(self.obstacles.owners, self.form.groups, allowed),
             self.q,
             *(bounds or (robot.limits.lower, robot.limits.upper)),
             np.ones(robot.nv, dtype=bool) if moves is None else moves,
@@ -216,7 +216,8 @@ class Query:
         return [(groups[g], owners[o]) for o, g in np.argwhere(found.obstacles)] + pairs
 
 
-def _attached(snapshot: WorldSnapshot) -> Objects:
+def attached(snapshot: WorldSnapshot) -> Objects:
+    """Return the objects that move with the robot, which are covered by spheres."""
     return tuple(thing for thing in snapshot.objects if thing.attached_to is not None)
 
 
@@ -252,7 +253,8 @@ def _translations(robot: Robot) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _may_touch(owners: tuple[str, ...], groups: tuple[str, ...], allowed: Pairs) -> NDArray[np.bool_]:
+def may_touch(owners: tuple[str, ...], groups: tuple[str, ...], allowed: Pairs) -> NDArray[np.bool_]:
+    """Tell of which obstacles and groups the pair is among some pairs of names: (owners, groups)."""
     table = np.zeros((len(owners), len(groups)), dtype=bool)
     if allowed:
         rows, columns = {name: i for i, name in enumerate(owners)}, {name: i for i, name in enumerate(groups)}

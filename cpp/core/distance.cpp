@@ -1,0 +1,36 @@
+#include "core/distance.hpp"
+
+#include <cmath>
+
+namespace kinodyn {
+
+namespace {
+
+double bounding_radius(const BoxObstacle& box) {
+    const double x = box.half[0], y = box.half[1], z = box.half[2];
+    return std::sqrt(x * x + y * y + z * z);
+}
+
+}  // namespace
+
+DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
+                             const std::vector<SphereModel::Pair>& pairs_of_groups, const std::vector<char>& checked)
+    : pairs(pairs_of_groups), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
+    const int n_groups = static_cast<int>(spheres.groups.size());
+    constexpr double rounding = 1e-6;  // of float32, as a share of the radius
+    const auto add = [&](ObstaclePair::Kind kind, const auto& table, auto radius) {
+        for (int i = 0; i < static_cast<int>(table.size()); ++i)
+            for (int g = 0; g < n_groups; ++g) {
+                const auto& o = table[static_cast<std::size_t>(i)];
+                if (!checked[static_cast<std::size_t>(o.owner * n_groups + g)]) continue;
+                obstacle_pairs.push_back({kind, g, i, o.owner, {o.p[0], o.p[1], o.p[2]}, radius(o) * (1 + rounding)});
+            }
+    };
+    add(ObstaclePair::UprightBox, obstacles.upright_boxes, bounding_radius);
+    add(ObstaclePair::Box, obstacles.boxes, bounding_radius);
+    add(ObstaclePair::Capsule, obstacles.capsules, [](const RoundObstacle& o) { return double(o.half) + o.radius; });
+    add(ObstaclePair::Cylinder, obstacles.cylinders,
+        [](const RoundObstacle& o) { return std::hypot(double(o.half), double(o.radius)); });
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,40 @@
+// Which pairs of a robot's sphere groups and of obstacles distances are measured between.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/collision.hpp"
+
+namespace kinodyn {
+
+class DistanceQuery {
+  public:
+    // A group of spheres and an obstacle, which is described by its place in the list of its kind. Its bounding sphere
+    // rejects most of the pairs that are far apart.
+    struct ObstaclePair {
+        enum Kind : std::int32_t { UprightBox, Box, Capsule, Cylinder } kind;
+        int group, index, owner;
+        double centre[3], radius;
+    };
+
+    // `checked` says for each owner of obstacles and each group whether their distance counts: (owners, groups).
+    DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
+                  const std::vector<SphereModel::Pair>& pairs, const std::vector<char>& checked);
+
+    const Model& robot() const { return robot_; }
+    const SphereModel& spheres() const { return spheres_; }
+    const Obstacles& obstacles() const { return obstacles_; }
+
+    // Pairs have numbers: those of two groups come first, then those of a group and an obstacle.
+    std::vector<SphereModel::Pair> pairs;
+    std::vector<ObstaclePair> obstacle_pairs;
+    int count() const { return static_cast<int>(pairs.size() + obstacle_pairs.size()); }
+
+  private:
+    const Model& robot_;
+    const SphereModel& spheres_;
+    const Obstacles& obstacles_;
+};
+
+}  // namespace kinodyn

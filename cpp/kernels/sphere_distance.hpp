@@ -1,0 +1,262 @@
+// Distances between the spheres of a robot's links, and to obstacles, at one configuration.
+//
+// Branch and bound: a sphere of a tree contains its children, so that two subtrees, or a subtree and an obstacle, are
+// not nearer to each other than their spheres are. What cannot be nearer than the best so far is not visited.
+#pragma once
+
+#include <stdlib.h>
+
+#include "kernels/obstacle_distance.hpp"
+#include "kernels/world.hpp"
+
+namespace kinodyn::KINODYN_TARGET {
+
+// Two spheres, or a sphere and an obstacle, and how near they are.
+struct Proximity {
+    int pair = -1;                // of the query
+    int first = -1, second = -1;  // nodes; second: -1 for an obstacle
+    double distance = HUGE_VAL;   // [m], negative if they overlap
+};
+
+// The points that are nearest to each other, from the common point of World, and the gradient of the distance for
+// motions of the first one: a unit vector.
+struct WitnessPoints {
+    Point first, second, normal;
+};
+
+class SphereDistances {
+  public:
+    SphereDistances(const DistanceQuery& query, const Model& model, const World<double>& world)
+        : query_(query), model_(model), world_(world) {
+        const int n = n_groups();
+        if (n > few) large_ = static_cast<Point*>(malloc(sizeof(Point) * static_cast<std::size_t>(n)));
+        roots_ = n > few ? large_ : small_;
+        for (int g = 0; g < n; ++g) roots_[g] = centre(query.spheres().groups[g].begin, body_of(g));
+    }
+    ~SphereDistances() { free(large_); }
+    SphereDistances(const SphereDistances&) = delete;
+    SphereDistances& operator=(const SphereDistances&) = delete;
+
+    // The nearest of all pairs; none (pair -1) if all are `bound` [m] or farther apart.
+    Proximity nearest(double bound) const {
+        Proximity best;
+        best.distance = bound;
+        int first = -1;
+        double least = bound;
+        for (int k = 0; k < query_.count(); ++k) {
+            const double d = lower_bound(k);
+            if (d < least) least = d, first = k;
+        }
+        if (first < 0) return best;
+        improve(first, best);
+        for (int k = 0; k < query_.count(); ++k)
+            if (k != first && may_be_nearer(k, best.distance)) improve(k, best);
+        return best;
+    }
+
+    // Calls f(Proximity) for the nearest spheres of each pair that is nearer than `bound` [m].
+    template <class F>
+    void each_within(double bound, F&& f) const {
+        for (int k = 0; k < query_.count(); ++k) {
+            if (!may_be_nearer(k, bound)) continue;
+            Proximity best;
+            best.distance = bound;
+            improve(k, best);
+            if (best.pair >= 0) f(best);
+        }
+    }
+
+    // The nearest spheres of one pair, if they are nearer than `best`.
+    void improve(int pair, Proximity& best) const {
+        if (pair < n_pairs())
+            improve_groups(pair, best);
+        else
+            improve_obstacle(pair, best);
+    }
+
+    // The distance of two spheres at this configuration.
+    double distance(const Proximity& of) const {
+        if (of.second >= 0) return length(between_centres(of)) - node(of.first).r - node(of.second).r;
+        const Point c = in_world(first_centre(of));
+        return visit_obstacle(query_.obstacles(), obstacle_pair(of.pair),
+                              [&](const auto& solid) { return solid.at(c).distance; }) -
+               node(of.first).r;
+    }
+
+    WitnessPoints witness_points(const Proximity& of) const {
+        const Point c = first_centre(of);
+        if (of.second < 0) {
+            const SolidDistance d = visit_obstacle(query_.obstacles(), obstacle_pair(of.pair),
+                                                   [&](const auto& solid) { return solid.at(in_world(c)); });
+            return {c - node(of.first).r * d.normal, c - d.distance * d.normal, d.normal};
+        }
+        const Point offset = between_centres(of);
+        const double far = length(offset);
+        const Point n = far > 0 ? (1 / far) * offset : Point{0, 0, 1};
+        return {c - node(of.first).r * n, c - (far - node(of.second).r) * n, n};
+    }
+
+    // Calls f(v index, derivative of the distance) for each column that moves one body of a pair and not the other.
+    template <class F>
+    void for_columns(const Proximity& of, const WitnessPoints& at, F&& f) const {
+        const int a = first_body(of), b = second_body(of);
+        int common = a, other = b;
+        while (common != other) {
+            int& later = common > other ? common : other;
+            later = model_.bodies[later].parent;
+        }
+        for (const auto& [body, sign] : {Side{a, 1.0}, Side{b, -1.0}}) {
+            const Point& p = sign > 0 ? at.first : at.second;
+            const Point n = sign * at.normal, moment = cross(p, n);
+            for (int i = body; i != common; i = model_.bodies[i].parent)
+                for (int c = model_.bodies[i].column; c < model_.bodies[i].column + dofs(model_.bodies[i].kind); ++c)
+                    f(model_.column_iv[c], dot(world_.S[c].lin, n) + dot(world_.S[c].ang, moment));
+        }
+    }
+
+    // Second derivative of the distance that is due to the velocities of the two centres.
+    double curvature(const Proximity& of, const Point& v_first, const Point& v_second) const {
+        if (of.second < 0) {
+            const Point c = in_world(first_centre(of));
+            return visit_obstacle(query_.obstacles(), obstacle_pair(of.pair),
+                                  [&](const auto& solid) { return solid.curvature(c, v_first); });
+        }
+        const Point offset = between_centres(of), v = v_first - v_second;
+        const double square = dot(offset, offset), along = dot(offset, v);
+        return square > 0 ? (dot(v, v) - along * along / square) / __builtin_sqrt(square) : 0;
+    }
+
+    int first_body(const Proximity& of) const {
+        return body_of(of.pair < n_pairs() ? query_.pairs[of.pair].a : obstacle_pair(of.pair).group);
+    }
+    int second_body(const Proximity& of) const { return of.second < 0 ? -1 : body_of(query_.pairs[of.pair].b); }
+    Point first_centre(const Proximity& of) const { return centre(of.first, first_body(of)); }
+    Point second_centre(const Proximity& of) const { return centre(of.second, second_body(of)); }
+
+  private:
+    struct Side {
+        int body;
+        double sign;
+    };
+    static constexpr int few = 128;  // groups that need no memory but that of the stack
+
+    int n_groups() const { return static_cast<int>(query_.spheres().groups.size()); }
+    int n_pairs() const { return static_cast<int>(query_.pairs.size()); }
+    int body_of(int group) const { return query_.spheres().groups[group].body; }
+    const SphereNode& node(int i) const { return query_.spheres().nodes[i]; }
+    const DistanceQuery::ObstaclePair& obstacle_pair(int pair) const { return query_.obstacle_pairs[pair - n_pairs()]; }
+    bool is_leaf(int i) const { return node(i).next == i + 1; }
+
+    Point in_world(const Point& p) const { return p + world_.origin; }
+    Point centre(int i, int body) const {
+        const Point c = point(node(i).centre);
+        return body < 0 ? c - world_.origin : world_.at[body].p + world_.at[body].R * c;
+    }
+    Point between_centres(const Proximity& of) const { return first_centre(of) - second_centre(of); }
+
+    // A bound of a pair's distance by the spheres around its groups.
+    double lower_bound(int pair) const {
+        const Roots r = roots(pair);
+        return length(r.offset) - r.radii;
+    }
+    bool may_be_nearer(int pair, double bound) const {
+        const Roots r = roots(pair);
+        const double reach = r.radii + bound;
+        return reach > 0 && dot(r.offset, r.offset) < reach * reach;
+    }
+    struct Roots {
+        Point offset;
+        double radii;
+    };
+    Roots roots(int pair) const {
+        if (pair < n_pairs()) {
+            const auto [a, b] = query_.pairs[pair];
+            return {roots_[a] - roots_[b], double(query_.spheres().root(a).r) + query_.spheres().root(b).r};
+        }
+        const DistanceQuery::ObstaclePair& o = obstacle_pair(pair);
+        return {in_world(roots_[o.group]) - vec(o.centre), query_.spheres().root(o.group).r + o.radius};
+    }
+
+    struct Visit {
+        int i, j;
+        double bound;
+    };
+
+    // Sorts the last entries of a stack so that the nearest is on top.
+    static void nearest_last(Visit* begin, Visit* end) {
+        for (Visit* k = begin + 1; k < end; ++k)
+            for (Visit* m = k; m > begin && (m - 1)->bound < m->bound; --m) {
+                const Visit other = *m;
+                *m = *(m - 1), *(m - 1) = other;
+            }
+    }
+
+    // Descends in both trees at once, in the larger of two spheres. All is seen from the body of the first.
+    void improve_groups(int pair, Proximity& best) const {
+        const auto [a, b] = query_.pairs[pair];
+        const Placement<double> T = relative(body_of(a), body_of(b));
+        Visit stack[max_stack];
+        int n = 0;
+        const auto meet = [&](int i, int j, const Point& c_j) {
+            const Point d = c_j - point(node(i).centre);
+            const double radii = double(node(i).r) + node(j).r, reach = radii + best.distance, square = dot(d, d);
+            if (!(reach > 0 && square < reach * reach)) return;
+            const double bound = __builtin_sqrt(square) - radii;
+            if (!is_leaf(i) || !is_leaf(j))
+                stack[n++] = {i, j, bound};
+            else if (bound < best.distance)
+                best = {pair, i, j, bound};
+        };
+        const auto seen = [&](int j) { return T.p + T.R * point(node(j).centre); };
+        const int root_a = query_.spheres().groups[a].begin, root_b = query_.spheres().groups[b].begin;
+        meet(root_a, root_b, seen(root_b));
+        while (n > 0) {
+            const auto [i, j, bound] = stack[--n];
+            if (bound >= best.distance) continue;
+            const int begin = n;
+            if (is_leaf(j) || (!is_leaf(i) && node(i).r > node(j).r)) {
+                const Point c = seen(j);
+                for (int k = i + 1; k < node(i).next; k = node(k).next) meet(k, j, c);
+            } else {
+                for (int k = j + 1; k < node(j).next; k = node(k).next) meet(i, k, seen(k));
+            }
+            nearest_last(stack + begin, stack + n);
+        }
+    }
+
+    void improve_obstacle(int pair, Proximity& best) const {
+        const DistanceQuery::ObstaclePair& o = obstacle_pair(pair);
+        const SphereGroup& group = query_.spheres().groups[o.group];
+        visit_obstacle(query_.obstacles(), o, [&](const auto& solid) {
+            int i = group.begin;
+            while (i < group.end) {
+                const double d = solid.at(in_world(centre(i, group.body))).distance - node(i).r;
+                if (d < best.distance && is_leaf(i)) best = {pair, i, -1, d};
+                i = d < best.distance ? i + 1 : node(i).next;
+            }
+        });
+    }
+
+    // Pose of body b in body a.
+    Placement<double> relative(int a, int b) const {
+        const Placement<double> A = placement(a), B = placement(b);
+        const Mat3<double> Bt = {B.R.column(0), B.R.column(1), B.R.column(2)};
+        const Mat3<double> columns = {tmul(A.R, Bt.x), tmul(A.R, Bt.y), tmul(A.R, Bt.z)};
+        return {{columns.column(0), columns.column(1), columns.column(2)}, tmul(A.R, B.p - A.p)};
+    }
+    Placement<double> placement(int body) const {
+        if (body >= 0) return world_.at[body];
+        Placement<double> fixed = kinodyn::KINODYN_TARGET::world<double>();
+        fixed.p = -world_.origin;
+        return fixed;
+    }
+
+    static constexpr int max_stack = 256;  // a level of the two trees adds three at most, and there are 2 * 15 of them
+
+    const DistanceQuery& query_;
+    const Model& model_;
+    const World<double>& world_;
+    Point small_[few], *large_ = nullptr, *roots_;
+};
+
+}  // namespace kinodyn::KINODYN_TARGET

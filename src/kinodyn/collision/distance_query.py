@@ -1,0 +1,137 @@
+"""Pairs of links, attached objects and obstacles between which the compiled core measures distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.collision.fitting import TESSELLATION, link_spheres
+from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.obstacles import obstacles
+from kinodyn.collision.query import Objects, Pairs, attached, checked_pairs, may_touch, sphere_form
+from kinodyn.collision.shapes import Box, HeightField, Mesh, PointCloud, Shape
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.spheres import RESOLUTION, robot_spheres
+from kinodyn.errors import InputError, unknown_name
+from kinodyn.model.robot import Robot
+
+Pair = tuple[str, str]
+
+MAX_QUERIES = 16  # kept for a robot
+SAMPLED = 1.1  # factor on a measured overshoot, for what is between its samples
+ROUNDING = 3e-5  # [m] of float32, which the radii of two spheres include
+
+_QUERIES: WeakKeyDictionary[Robot, dict[tuple[object, ...], DistanceQuery]] = WeakKeyDictionary()
+
+
+class DistanceQuery:
+    """The pairs of a robot in a world whose distances count.
+
+    Parameters
+    ----------
+    robot, snapshot
+        The robot and the world.
+    allowed
+        Pairs that may touch, beyond those of the robot itself: their distances do not count.
+    pairs
+        The pairs that count, and no others; None for all but those that may touch.
+    """
+
+    def __init__(self, robot: Robot, snapshot: WorldSnapshot, allowed: Pairs, pairs: Pairs | None) -> None:
+        self.robot, self.snapshot = robot, snapshot
+        objects = attached(snapshot)
+        self.form, self.obstacles = sphere_form(robot, objects), obstacles(snapshot)
+        groups, owners = self.form.groups, self.obstacles.owners
+        if pairs is None:
+            index = np.array(checked_pairs(robot, groups, objects, allowed), dtype=np.int32).reshape(-1, 2)
+            checked = ~may_touch(owners, groups, allowed)
+        else:
+            _check_names(robot, pairs, groups, owners, objects)
+            index, checked = _chosen(groups, pairs - allowed), may_touch(owners, groups, pairs - allowed)
+        self.core = _core.DistanceQuery(robot, self.form.core, self.obstacles.core, index, checked)
+        with_obstacles = self.core.obstacle_pairs
+        self.names: list[Pair] = [(groups[a], groups[b]) for a, b in index]
+        self.names += [(groups[g], owners[o]) for g, o in with_obstacles]
+
+    @cached_property
+    def name_table(self) -> NDArray[np.str_]:
+        """Names (pairs + 1, 2); the last row, that of no pair, is empty."""
+        return np.array([*self.names, ("", "")])
+
+    @cached_property
+    def error_bounds(self) -> Array:
+        """Bounds (pairs + 1,) of how much nearer spheres are than the shapes of each pair [m]; the last is zero."""
+        bounds = _overshoots(self.robot, self.form.objects)
+        return np.array([*(sum(bounds.get(name, 0.0) for name in pair) + ROUNDING for pair in self.names), 0.0])
+
+
+def distance_query(
+    robot: Robot, snapshot: WorldSnapshot, allowed: Pairs = frozenset(), pairs: Pairs | None = None
+) -> DistanceQuery:
+    """Return a query, the same one as before for the same arguments."""
+    known = _QUERIES.setdefault(robot, {})
+    key = (snapshot, allowed, pairs)
+    query = known.get(key)
+    if query is None:
+        if len(known) >= MAX_QUERIES:
+            known.clear()
+        query = known[key] = DistanceQuery(robot, snapshot, allowed, pairs)
+    return query
+
+
+def _chosen(groups: Sequence[str], pairs: Pairs) -> NDArray[np.int32]:
+    number = {name: k for k, name in enumerate(groups)}
+    rows = [sorted((number[name] for name in pair), reverse=True) for pair in pairs if pair <= number.keys()]
+    return np.array(sorted(rows), dtype=np.int32).reshape(-1, 2)
+
+
+def _check_names(robot: Robot, pairs: Pairs, groups: Sequence[str], owners: Sequence[str], objects: Objects) -> None:
+    fixed = set(owners)
+    known = [*groups, *owners]
+    for pair in pairs:
+        for name in pair:
+            if name in robot.frame_names and name not in known:
+                raise InputError(f"{name!r} has no collision shape")
+            if name not in known:
+                raise unknown_name("link or object", name, known)
+        if len(pair) != 2:
+            raise InputError(f"a pair needs two names, got {tuple(pair)}")
+        if pair <= fixed:
+            raise InputError(f"of the pair {tuple(sorted(pair))} neither is part of the robot or attached to it")
+
+
+def _overshoots(robot: Robot, objects: Objects) -> dict[str, float]:
+    """Return how far the spheres of each link and object reach beyond its shapes at most [m]."""
+    spheres = robot_spheres(robot)
+    shapes: dict[str, list[Shape]] = {}
+    for part in robot_geometry(robot):
+        shapes.setdefault(part.link, []).append(part.shape)
+    bounds = {
+        link: _bound(shapes[link], measured.max, spheres.resolution)
+        for link, measured in zip(spheres.links, spheres.overshoot, strict=True)
+    }
+    for thing in objects:
+        bounds[thing.name] = _object_bound(thing.shape)
+    return bounds
+
+
+def _object_bound(shape: Shape) -> float:
+    if isinstance(shape, PointCloud):
+        return 0.0
+    measured = link_spheres([LinkGeometry("", shape, np.eye(4))], RESOLUTION).overshoot.max
+    return _bound([shape], measured, RESOLUTION)
+
+
+def _bound(shapes: Sequence[Shape], measured: float, resolution: float) -> float:
+    """Return the overshoot for which spheres were fitted; it was measured where shapes are too large for it."""
+    if measured == 0.0:
+        return 0.0  # spheres
+    is_round = any(not isinstance(shape, (Box, Mesh, HeightField)) for shape in shapes)
+    fitted = resolution if measured <= resolution else SAMPLED * measured
+    return fitted + (TESSELLATION * resolution if is_round else 0.0)
