@@ -16,6 +16,7 @@ double bounding_radius(const BoxObstacle& box) {
 DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
                              const std::vector<SphereModel::Pair>& pairs_of_groups, const std::vector<char>& checked)
     : pairs(pairs_of_groups), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
+    gather_children();
     const int n_groups = static_cast<int>(spheres.groups.size());
     constexpr double rounding = 1e-6;  // of float32, as a share of the radius
     const auto add = [&](ObstaclePair::Kind kind, const auto& table, auto radius) {
@@ -31,6 +32,24 @@ DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, con
     add(ObstaclePair::Capsule, obstacles.capsules, [](const RoundObstacle& o) { return double(o.half) + o.radius; });
     add(ObstaclePair::Cylinder, obstacles.cylinders,
         [](const RoundObstacle& o) { return std::hypot(double(o.half), double(o.radius)); });
+}
+
+void DistanceQuery::gather_children() {
+    const std::vector<SphereNode>& nodes = spheres_.nodes;
+    constexpr float none = -1e18f;
+    for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+        children_of_.push_back(static_cast<int>(children_.size()));
+        const SphereNode& node = nodes[static_cast<std::size_t>(i)];
+        if (node.next == i + 1) continue;
+        Children four = {{}, {}, {}, {none, none, none, none}, {}};
+        int n = 0;
+        for (int k = i + 1; k < node.next; k = nodes[static_cast<std::size_t>(k)].next, ++n) {
+            const SphereNode& child = nodes[static_cast<std::size_t>(k)];
+            four.x[n] = child.centre[0], four.y[n] = child.centre[1], four.z[n] = child.centre[2];
+            four.r[n] = child.r, four.node[n] = k;
+        }
+        children_.push_back(four);
+    }
 }
 
 }  // namespace kinodyn

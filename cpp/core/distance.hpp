@@ -26,12 +26,24 @@ class DistanceQuery {
     const SphereModel& spheres() const { return spheres_; }
     const Obstacles& obstacles() const { return obstacles_; }
 
+    // The children of a node together, for vectors of four; places that are not used have a radius below any.
+    struct Children {
+        float x[4], y[4], z[4], r[4];
+        int node[4];
+    };
+    const Children* children() const { return children_.data(); }
+    const int* children_of() const { return children_of_.data(); }  // by node; not valid for leaves
+
     // Pairs have numbers: those of two groups come first, then those of a group and an obstacle.
     std::vector<SphereModel::Pair> pairs;
     std::vector<ObstaclePair> obstacle_pairs;
     int count() const { return static_cast<int>(pairs.size() + obstacle_pairs.size()); }
 
   private:
+    void gather_children();
+
+    std::vector<Children> children_;
+    std::vector<int> children_of_;
     const Model& robot_;
     const SphereModel& spheres_;
     const Obstacles& obstacles_;

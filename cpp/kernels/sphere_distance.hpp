@@ -5,6 +5,9 @@
 #pragma once
 
 #include <stdlib.h>
+#include <string.h>
+
+#include <type_traits>
 
 #include "kernels/obstacle_distance.hpp"
 #include "kernels/world.hpp"
@@ -24,10 +27,16 @@ struct WitnessPoints {
     Point first, second, normal;
 };
 
+// Poses of the bodies, measured from `origin`.
+struct Poses {
+    const Placement<double>* at;
+    Point origin;
+};
+
 class SphereDistances {
   public:
     SphereDistances(const DistanceQuery& query, const Model& model, const World<double>& world)
-        : query_(query), model_(model), world_(world) {
+        : query_(query), model_(model), world_(world), nodes_(query.spheres().nodes.data()) {
         const int n = n_groups();
         if (n > few) large_ = static_cast<Point*>(malloc(sizeof(Point) * static_cast<std::size_t>(n)));
         roots_ = n > few ? large_ : small_;
@@ -54,16 +63,57 @@ class SphereDistances {
         return best;
     }
 
-    // Calls f(Proximity) for the nearest spheres of each pair that is nearer than `bound` [m].
-    template <class F>
-    void each_within(double bound, F&& f) const {
+    // Calls f(Proximity) for the nearest spheres of each pair that is nearer than `bound` [m], a number or a function
+    // of the pair.
+    template <class Bound, class F>
+    void each_within(const Bound& bound, F&& f) const {
         for (int k = 0; k < query_.count(); ++k) {
-            if (!may_be_nearer(k, bound)) continue;
             Proximity best;
-            best.distance = bound;
-            improve(k, best);
-            if (best.pair >= 0) f(best);
+            if constexpr (std::is_same_v<Bound, double>)
+                best.distance = bound;
+            else
+                best.distance = bound(k);
+            find_nearest(k, best, f);
         }
+    }
+    // The same for one pair.
+    template <class F>
+    void nearest_of(int pair, double bound, F&& f) const {
+        Proximity best;
+        best.distance = bound;
+        find_nearest(pair, best, f);
+    }
+
+    // A bound of how far any sphere has moved from where it was at other poses.
+    double largest_motion(const Poses& before) const {
+        double most = 0;
+        for (int g = 0; g < n_groups(); ++g) {
+            const int body = body_of(g);
+            if (body < 0) continue;
+            const Placement<double>&A = before.at[body], &B = world_.at[body];
+            const Point shift = B.p + world_.origin - A.p - before.origin;
+            const Mat3<double> D = {B.R.x - A.R.x, B.R.y - A.R.y, B.R.z - A.R.z};
+            const SphereNode& root = query_.spheres().root(g);
+            const double turn = __builtin_sqrt(dot(D.x, D.x) + dot(D.y, D.y) + dot(D.z, D.z));
+            const double moved = length(shift + D * point(root.centre)) + turn * root.r;
+            if (moved > most) most = moved;
+        }
+        return most;
+    }
+
+    // The spheres around both parts of a pair; those of obstacles belong to body -1.
+    struct BoundingSphere {
+        int body;
+        Point centre;
+        double radius;
+    };
+    struct BoundingSpheres {
+        BoundingSphere first, second;
+    };
+    BoundingSpheres bounding_spheres(int pair) const {
+        if (pair < n_pairs()) return {bounding_sphere(query_.pairs[pair].a), bounding_sphere(query_.pairs[pair].b)};
+        const DistanceQuery::ObstaclePair& o = obstacle_pair(pair);
+        return {bounding_sphere(o.group), {-1, vec(o.centre) - world_.origin, o.radius}};
     }
 
     // The nearest spheres of one pair, if they are nearer than `best`.
@@ -143,7 +193,7 @@ class SphereDistances {
     int n_groups() const { return static_cast<int>(query_.spheres().groups.size()); }
     int n_pairs() const { return static_cast<int>(query_.pairs.size()); }
     int body_of(int group) const { return query_.spheres().groups[group].body; }
-    const SphereNode& node(int i) const { return query_.spheres().nodes[i]; }
+    const SphereNode& node(int i) const { return nodes_[i]; }
     const DistanceQuery::ObstaclePair& obstacle_pair(int pair) const { return query_.obstacle_pairs[pair - n_pairs()]; }
     bool is_leaf(int i) const { return node(i).next == i + 1; }
 
@@ -153,6 +203,17 @@ class SphereDistances {
         return body < 0 ? c - world_.origin : world_.at[body].p + world_.at[body].R * c;
     }
     Point between_centres(const Proximity& of) const { return first_centre(of) - second_centre(of); }
+
+    BoundingSphere bounding_sphere(int group) const {
+        return {body_of(group), roots_[group], query_.spheres().root(group).r};
+    }
+
+    template <class F>
+    void find_nearest(int pair, Proximity& best, F&& f) const {
+        if (!may_be_nearer(pair, best.distance)) return;
+        improve(pair, best);
+        if (best.pair >= 0) f(best);
+    }
 
     // A bound of a pair's distance by the spheres around its groups.
     double lower_bound(int pair) const {
@@ -191,16 +252,22 @@ class SphereDistances {
             }
     }
 
-    // Descends in both trees at once, in the larger of two spheres. All is seen from the body of the first.
+    typedef double Four __attribute__((vector_size(32)));
+    typedef float FourFloats __attribute__((vector_size(16)));
+    static void load(const float* from, Four& to) {
+        FourFloats values;
+        memcpy(&values, from, sizeof values);
+        to = __builtin_convertvector(values, Four);
+    }
+
+    // Descends in both trees at once, in the larger of two spheres, to all children of it. All is seen from the body of
+    // the first.
     void improve_groups(int pair, Proximity& best) const {
         const auto [a, b] = query_.pairs[pair];
         const Placement<double> T = relative(body_of(a), body_of(b));
         Visit stack[max_stack];
         int n = 0;
-        const auto meet = [&](int i, int j, const Point& c_j) {
-            const Point d = c_j - point(node(i).centre);
-            const double radii = double(node(i).r) + node(j).r, reach = radii + best.distance, square = dot(d, d);
-            if (!(reach > 0 && square < reach * reach)) return;
+        const auto meet = [&](int i, int j, double square, double radii) {
             const double bound = __builtin_sqrt(square) - radii;
             if (!is_leaf(i) || !is_leaf(j))
                 stack[n++] = {i, j, bound};
@@ -208,18 +275,31 @@ class SphereDistances {
                 best = {pair, i, j, bound};
         };
         const auto seen = [&](int j) { return T.p + T.R * point(node(j).centre); };
-        const int root_a = query_.spheres().groups[a].begin, root_b = query_.spheres().groups[b].begin;
-        meet(root_a, root_b, seen(root_b));
+        {
+            const int i = query_.spheres().groups[a].begin, j = query_.spheres().groups[b].begin;
+            const Point d = seen(j) - point(node(i).centre);
+            meet(i, j, dot(d, d), double(node(i).r) + node(j).r);
+        }
         while (n > 0) {
             const auto [i, j, bound] = stack[--n];
             if (bound >= best.distance) continue;
-            const int begin = n;
-            if (is_leaf(j) || (!is_leaf(i) && node(i).r > node(j).r)) {
-                const Point c = seen(j);
-                for (int k = i + 1; k < node(i).next; k = node(k).next) meet(k, j, c);
-            } else {
-                for (int k = j + 1; k < node(j).next; k = node(k).next) meet(i, k, seen(k));
+            const bool in_first = is_leaf(j) || (!is_leaf(i) && node(i).r > node(j).r);
+            const int other = in_first ? j : i;
+            const DistanceQuery::Children& four = query_.children()[query_.children_of()[in_first ? i : j]];
+            Four x, y, z, r;
+            load(four.x, x), load(four.y, y), load(four.z, z), load(four.r, r);
+            Point c = in_first ? seen(j) : point(node(i).centre);
+            if (!in_first) {
+                const Four u = T.R.x.x * x + T.R.x.y * y + T.R.x.z * z, v = T.R.y.x * x + T.R.y.y * y + T.R.y.z * z;
+                z = T.R.z.x * x + T.R.z.y * y + T.R.z.z * z, x = u, y = v;
+                c -= T.p;
             }
+            x -= c.x, y -= c.y, z -= c.z, r += double(node(other).r);
+            const Four square = x * x + y * y + z * z, reach = r + best.distance;
+            const auto near = (reach > 0.0) & (square < reach * reach);
+            const int begin = n;
+            for (int k = 0; k < 4; ++k)
+                if (near[k]) in_first ? meet(four.node[k], j, square[k], r[k]) : meet(i, four.node[k], square[k], r[k]);
             nearest_last(stack + begin, stack + n);
         }
     }
@@ -256,6 +336,7 @@ class SphereDistances {
     const DistanceQuery& query_;
     const Model& model_;
     const World<double>& world_;
+    const SphereNode* const nodes_;
     Point small_[few], *large_ = nullptr, *roots_;
 };
 

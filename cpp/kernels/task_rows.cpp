@@ -1,4 +1,4 @@
-// Error, Jacobian or drift of one task or limit, state by state.
+// Error, Jacobian, drift or labels of one task or limit, state by state.
 //
 // Inputs: 0 q, 1 v, 2 the numbers of the task. Settings: TaskRowsPlan. The output has the rows of the task; for the
 // Jacobian nv columns.
@@ -25,10 +25,11 @@ struct TaskRows {
         const Motion<double> motion = {w.take_as<Spatial<double>>(bodies), w.take_as<Spatial<double>>(bodies)};
         auto* force = w.take_as<Spatial<double>>(bodies);
         Spatial<double> momentum = {};
-        if (output == TaskOutput::Drift) move_bodies(model, world, w.in[1], {0, 0, 0}, motion, force, momentum);
+        const bool moves = output == TaskOutput::Drift || output == TaskOutput::Labels;
+        if (moves) move_bodies(model, world, w.in[1], {0, 0, 0}, motion, force, momentum);
         world.gather(model);
         RobotState state(model, world, w.in[0], w.in[1]);
-        if (output == TaskOutput::Drift) {
+        if (moves) {
             const V com = state.com - world.origin;
             Spatial<double> sum = {{0, 0, 0}, {0, 0, 0}};
             for (long i = 0; i < bodies; ++i) sum += force[i];
@@ -47,6 +48,7 @@ struct TaskRows {
             for (long k = 0; k < w.call.out[0].size; ++k) out[k] = 0;
             return write_jacobian(task, rows, w.model.nv, out, w.take(w.model.nv));
         }
+        if (output == TaskOutput::Labels) return write_labels(task, rows, out);
         double *rate = w.take(rows), *error = w.take(rows);
         if constexpr (Task::rows < 0)
             task.error(error), task.motion(error, rate, out);
@@ -54,6 +56,12 @@ struct TaskRows {
             task.motion(rate, out);
         for (int k = 0; k < rows; ++k) out[k] = -out[k];
     }
+
+    template <class Task>
+    static void write_labels(const Task&, int rows, double* out) {
+        for (int k = 0; k < rows; ++k) out[k] = k;
+    }
+    static void write_labels(const CollisionLimit& limit, int, double* out) { limit.labels(out); }
 
     template <class Task>
     static void write_jacobian(const Task& task, int rows, long nv, double* J, double*) {

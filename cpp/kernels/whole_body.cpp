@@ -27,6 +27,7 @@ namespace io = whole_body_io;
 struct WholeBody {
     static constexpr bool sparse = false;
     static constexpr int check_interval = 50;      // steps between tests whether the robot is at rest
+    static constexpr double far_ahead = 0.3;       // [m] distance at which the long steps of a solve see obstacles
     static constexpr double optional_share = 0.4;  // share of the steps after which only required levels count
 
     static const WholeBodyPlan& plan_of(const Call& c) { return c.as<WholeBodyPlan>(); }
@@ -53,7 +54,16 @@ struct WholeBody {
         return World<double>::words(*c.model) + Memory::words(sizes.rows, n) + 2 * padded(sizes.rows) + 2 * padded(n) +
                2 * padded(sizes.largest_task) + LinearConstraints::words(n, sizes.inequalities) +
                Hierarchy<LinearConstraints>::words(n, sizes.rows, n + sizes.inequalities, sizes.inequalities) +
-               padded(block_size<SolveProgress>({plan.levels, c.model->nq})) + lanes;
+               padded(block_size<SolveProgress>({plan.levels, c.model->nq})) + padded(c.model->nq) +
+               padded(pose_words(*c.model)) + 2 * padded(twist_words(*c.model)) + lanes;
+    }
+
+    static long pose_words(const Model& model) {
+        return static_cast<long>(model.bodies.size() * sizeof(Placement<double>) / sizeof(double));
+    }
+
+    static long twist_words(const Model& model) {
+        return static_cast<long>(model.bodies.size() * sizeof(Spatial<double>) / sizeof(double));
     }
 
     static void run(Work<double>& w) {
@@ -80,7 +90,11 @@ struct WholeBody {
         SolveState* state;
         LevelProgress* levels;
         double* accepted;
-        double* q;
+        double *q, *next;
+        Placement<double>* before;
+        Motion<double> motion;
+        StepCuts cuts;
+        bool checked_limits = false;
         const double* warm_start;
 
         explicit Solver(Work<double>& work)
@@ -107,6 +121,14 @@ struct WholeBody {
             lower = constraints.lower, upper = constraints.upper;
             hierarchy.take(memory, n, sizes.rows, n + sizes.inequalities, sizes.inequalities);
             place_progress(memory);
+            next = memory.take(model.nq);
+            before = reinterpret_cast<Placement<double>*>(memory.take(pose_words(model)));
+            motion.v = reinterpret_cast<Spatial<double>*>(memory.take(twist_words(model)));
+            motion.bias = reinterpret_cast<Spatial<double>*>(memory.take(twist_words(model)));
+            for (int k = 0; k < plan.n_tasks; ++k)
+                Registry::visit_fields(model, plan.tasks[k], w.in[io::Tasks], [&](auto type, const auto&) {
+                    checked_limits |= checks_steps<typename decltype(type)::Class>;
+                });
             for (int k = 0; k < model.nq; ++k) q[k] = w.in[io::Configuration][k];
             // a solve that pauses may return without a new step
             for (long k = 0; k < n; ++k) w.out[io::StepVelocity][k] = 0;
@@ -153,8 +175,10 @@ struct WholeBody {
                 if (state->done != 0) return;
             }
             state->steps += 1;
+            cuts.count = 0;
             solve_levels();
             state->iterations += hierarchy.iterations();
+            if (max_steps == 1 && checked_limits) keep_limits();
             if (state->moved != 0 && !as_predicted()) return reject();
             if (state->moved != 0 && state->trust < 1) state->trust = state->trust < 0.5 ? 2 * state->trust : 1;
             state->largest = report();
@@ -172,6 +196,54 @@ struct WholeBody {
                 state->at_rest = state->done = 1;
             else
                 state->judging = 1;
+        }
+
+        // Solves a step again while it leads where its limits forbid, with what was not known of them before. A step
+        // that still does so is shortened, as far as the bounds of the joints allow.
+        void keep_limits() {
+            constexpr int attempts = 4, halvings = 8;
+            for (int k = 0; k < attempts; ++k) {
+                if (!leads_too_far()) return;
+                if (k + 1 == attempts) break;
+                warm_start = w.out[io::ActiveBounds];
+                solve_levels();
+                state->iterations += hierarchy.iterations();
+            }
+            for (int k = 0; k < halvings; ++k) {
+                const double share = k + 1 < halvings ? 0.5 : 0;
+                for (long i = 0; i < n; ++i) hierarchy.x()[i] *= share;
+                place_bodies(q);
+                if (!leads_too_far()) return;
+            }
+        }
+        // Poses alone.
+        void place_bodies(const double* at) {
+            joint_angles(model, at, world.angles);
+            for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i) {
+                const Body& body = model.bodies[i];
+                place(body, parent_of(world.at, body), at, world.angles[i], world.at[i]);
+                if (i == 0) world.origin = world.at[0].p;
+                if (body.parent < 0) world.at[i].p -= world.origin;
+            }
+        }
+        bool leads_too_far() {
+            // the robot is at q
+            const Poses poses_before = {before, world.origin};
+            for (std::size_t i = 0; i < model.bodies.size(); ++i) before[i] = world.at[i];
+            constraints.clamp(hierarchy.x());
+            for (int k = 0; k < model.nq; ++k) next[k] = q[k];
+            for (const Body& body : model.bodies) integrate_joint(body, q, hierarchy.x(), 1, next);
+            bool any = false;
+            for (int k = 0; k < plan.n_tasks; ++k)
+                Registry::visit_fields(model, plan.tasks[k], w.in[io::Tasks], [&](auto type, const auto& fields) {
+                    using Task = typename decltype(type)::Class;
+                    if constexpr (checks_steps<Task>) {
+                        place_bodies(next);
+                        const auto place_before = [&] { place_bodies(q); };
+                        any |= Task::add_cuts(model, plan.tasks[k], fields, world, poses_before, place_before, cuts);
+                    }
+                });
+            return any;
         }
 
         // Returns to where the step began, and trusts shorter ones only.
@@ -245,6 +317,14 @@ struct WholeBody {
             }
         }
 
+        // The motion of the bodies at the velocity of the step before, which tells the curvature of this step.
+        const Motion<double>& move_as_before() {
+            const V zero = {0, 0, 0};
+            for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i)
+                move_body<double>(model, world, i, w.in[io::Velocity], nullptr, {zero, zero}, motion.v, motion.bias);
+            return motion;
+        }
+
         void solve_levels() {
             world.place_all(model, q);
             world.gather(model);
@@ -252,7 +332,10 @@ struct WholeBody {
             constraints.start();
             hierarchy.start(n);
             constraints.clamp(hierarchy.x());
-            const RobotState robot(model, world, q, nullptr);
+            RobotState robot(model, world, q, nullptr);
+            robot.cuts = &cuts;
+            if (checked_limits && max_steps == 1) robot.step_motion = &move_as_before();
+            if (max_steps > 1) robot.reach = far_ahead;
             const bool required_only = max_steps > 1 && state->steps > optional_share * max_steps;
             for (int k = 0; k < plan.n_tasks;) {
                 const TaskEntry& first = plan.tasks[k];
@@ -304,7 +387,7 @@ struct WholeBody {
             const double most = max_squared_row_norm(objective, n);
             const double damping = 1e-10 * most + settings.damping * (square < most ? square : most) + 1e-200;
             double* active = hierarchy.working_set();
-            for (long i = 0; i < constraints.count; ++i) active[i] = i < n ? guess[i] : 0;
+            for (long i = 0; i < n; ++i) active[i] = guess[i];  // rows of limits: as in the level above
             hierarchy.minimise(objective, {damping, damping, 1e-10}, last, constraints, true);
             for (long i = 0; i < n; ++i) result[i] = active[i];
         }
@@ -327,7 +410,8 @@ struct WholeBody {
                 if (entry.inequality) {
                     for (int k = 0; k < rows; ++k)
                         if (-error[k] > missing[0]) missing[0] = -error[k];
-                    return add_inequalities(task, rows, error, objective);
+                    bound_step(task, error, dt);
+                    return add_inequalities(task, used_rows(task, rows), error, objective);
                 }
                 if (!is_of_motion<Task>) measure<Task>(rows, fields.weights, missing);
                 const double gain = is_of_motion<Task> ? dt : max_steps > 1 ? 1 : fields.switches->gain;

@@ -33,7 +33,7 @@ struct Layout<TaskEntry> {
 };
 
 // What the kernel task_rows computes.
-enum class TaskOutput : int { Error, Jacobian, Drift };
+enum class TaskOutput : int { Error, Jacobian, Drift, Labels };
 
 // Settings of the kernel `task_rows`.
 struct TaskRowsPlan {

@@ -11,6 +11,7 @@
 //                          a target at rest, rate = -J v and bias = -(dJ/dt) v
 #pragma once
 
+#include "limits/collision.hpp"
 #include "limits/com.hpp"
 #include "tasks/com.hpp"
 #include "tasks/gaze.hpp"
@@ -60,13 +61,20 @@ using Registry = TaskList<  //
     MomentumTask,           //
     GazeTask,               //
     RowsTask,               //
-    ComLimit>;
+    ComLimit,               //
+    CollisionLimit>;
 
 // Whether e is a motion that is missing, as of a momentum, not a way to go.
 template <class Task, class = void>
 constexpr bool is_of_motion = false;
 template <class Task>
 constexpr bool is_of_motion<Task, std::enable_if_t<Task::of_motion>> = true;
+
+// Whether a limit looks where a step leads.
+template <class Task, class = void>
+constexpr bool checks_steps = false;
+template <>
+inline constexpr bool checks_steps<CollisionLimit> = true;
 
 // The number of rows of a task at run time.
 template <class Task>

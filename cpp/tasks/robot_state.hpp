@@ -7,13 +7,18 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
+struct StepCuts;
+
 struct RobotState {
     const Model& model;
     const World<double>& world;  // with the inertias of subtrees
     const double *q, *v;
     V com;  // in the world
     Frames frames;
-    const Motion<double>* motion = nullptr;  // of the bodies; null at the velocity level
+    const Motion<double>* motion = nullptr;       // of the bodies; null at the velocity level
+    const Motion<double>* step_motion = nullptr;  // velocity level: of the step before
+    StepCuts* cuts = nullptr;                     // of limits, from earlier attempts at this step
+    double reach = 0;                             // [m] how much farther limits look ahead than in a short step
     Spatial<double> momentum = {},
                     momentum_rate = {};  // about the CoM; the rate is that at joint accelerations of zero
 

@@ -68,6 +68,19 @@ inline void add_rows(const PostureTask& task, int, const double* weights, const 
 
 // A limit has no weights, and is no objective.
 inline void add_rows(const ComLimit&, int, const double*, const double*, const double*, Objective&) {}
+inline void add_rows(const CollisionLimit&, int, const double*, const double*, const double*, Objective&) {}
+
+// What a limit allows in one step of the margins e that are left.
+template <class Limit>
+inline void bound_step(const Limit&, double*, double) {}
+inline void bound_step(const CollisionLimit& limit, double* e, double dt) { limit.slow_down(e, dt); }
+
+// How many rows of a limit are in use.
+template <class Limit>
+inline int used_rows(const Limit&, int rows) {
+    return rows;
+}
+inline int used_rows(const CollisionLimit& limit, int) { return limit.used(); }
 
 // Adds J x <= h of a limit.
 template <class Limit>
@@ -83,6 +96,11 @@ inline void add_inequalities(const RowsTask& limit, int rows, const double* h, O
         double* row = open_row(to, h[k]);
         for (long j = 0; j < limit.nv(); ++j) row[j] = limit.jacobian_row(k)[j];
     }
+}
+inline void add_inequalities(const CollisionLimit& limit, int rows, const double* h, Objective& to) {
+    const long first = to.rows;
+    for (int k = 0; k < rows; ++k) open_row(to, h[k]);
+    limit.entries([&](int k, int iv, double value) { to.A[first + k][iv] += value; });
 }
 inline void add_inequalities(const PostureTask&, int, const double*, Objective&) {}  // joints have limits of their own
 

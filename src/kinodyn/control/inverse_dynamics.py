@@ -202,7 +202,7 @@ class InverseDynamicsQP:
             plan.levels,
         )
         plan.keep(found.active)
-        return ControlResult(plan, found)
+        return ControlResult(plan, found, plan.state_for_names(state.q, state.v))
 
     def _make_plan(self) -> ControlPlan:
         rows = [limit for limit in self.limits if isinstance(limit, RowLimit)]

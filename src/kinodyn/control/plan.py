@@ -90,8 +90,17 @@ class ControlPlan:
     def _task_blocks(self) -> list[Block]:
         return [block for block in self.tasks.blocks if not block.source.inequality]
 
-    def constraint_names(self, joint_limits: Array) -> list[tuple[str, str]]:
-        """Name every inequality, with its unit, in the order of the core; `joint_limits` (nv,) is that of the core."""
+    def state_for_names(self, q: Array, v: Array) -> tuple[Array, Array] | None:
+        """Return a copy of a state if names of limits depend on it."""
+        return (q.copy(), v.copy()) if any(limit.named_by_state for limit in self._limits) else None
+
+    def constraint_names(
+        self, joint_limits: Array, state: tuple[Array, Array] | None = None
+    ) -> list[tuple[str, str]]:
+        """Name every inequality, with its unit, in the order of the core.
+
+        `joint_limits` (nv,) is that of the core; `state` is that of `state_for_names`.
+        """
         joints = [""] * self.robot.nv
         for joint in self.robot.joints:
             if joint.mimic is None:
@@ -101,7 +110,7 @@ class ControlPlan:
         names = [(f"{kind} limit of {name}", "rad/s^2 or m/s^2") for kind, name in zip(limits, joints, strict=True)]
         names += [(f"torque of {name}", "N m or N") for name in joints]
         for limit in self._limits:
-            names += [(name, "1/s^2 of its margin") for name in limit.row_names(self.robot)]
+            names += [(name, "1/s^2 of its margin") for name in limit.row_names(self.robot, *(state or ()))]
         for block in self.contacts.blocks:
             names += block.constraint_names()
         return names

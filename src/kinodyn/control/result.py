@@ -50,8 +50,8 @@ class ControlResult:
 
     Parameters
     ----------
-    plan, outputs
-        Inputs of the core, and its outputs by name.
+    plan, outputs, state
+        Inputs of the core, its outputs by name, and the state (q, v) if names of limits depend on it.
 
     Attributes
     ----------
@@ -65,8 +65,10 @@ class ControlResult:
         Constraints that were activated or dropped.
     """
 
-    def __init__(self, plan: ControlPlan, outputs: _core.IdQp) -> None:
-        self._plan, self._outputs = plan, outputs
+    def __init__(
+        self, plan: ControlPlan, outputs: _core.IdQp, state: tuple[Array, Array] | None = None
+    ) -> None:
+        self._plan, self._outputs, self._state = plan, outputs, state
         self.a, self.tau = outputs.acceleration, outputs.torque
         self._excess, self._slip = outputs.excess, outputs.contact_residuals
 
@@ -149,7 +151,7 @@ class ControlResult:
         return tuple(names[i][0] for i in np.flatnonzero(self.active))
 
     def _constraint_names(self) -> list[tuple[str, str]]:
-        return self._plan.constraint_names(self._outputs.joint_limits)
+        return self._plan.constraint_names(self._outputs.joint_limits, self._state)
 
     def _alone(self) -> None:
         if self.a.ndim != 1:

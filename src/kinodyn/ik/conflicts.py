@@ -44,12 +44,21 @@ class Conflict:
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What rows still ask for: J (k, nv), weighted, and what they miss (k,). `rank` orders them by priority."""
+    """What rows still ask for: J (k, nv), weighted, and what they miss (k,), with names (k) if they have their own.
+
+    `rank` orders them by priority.
+    """
 
     rank: Rank
     source: Rows
     J: Array
     missing: Array
+    names: Sequence[str] = ()
+
+    @property
+    def title(self) -> str:
+        """Name of the rows, or of the one that misses most."""
+        return self.names[int(np.abs(self.missing).argmax())] if self.names else self.source.name
 
 
 def find_conflicts(
@@ -63,7 +72,12 @@ def find_conflicts(
     """
     dt = 1.0 if motion.dt is None else motion.dt
     demands = [
-        Demand(rank, source, *source.remaining(motion.robot, motion.q, motion.x, dt))
+        Demand(
+            rank,
+            source,
+            *source.remaining(motion.robot, motion.q, motion.x, dt),
+            source.remaining_names(motion.robot, motion.q, motion.x, dt),
+        )
         for rank, source in order
         if source.enabled
     ]
@@ -75,11 +89,11 @@ def find_conflicts(
             continue
         pull = demand.J.T @ demand.missing
         if np.linalg.norm(pull) <= MET * missing:
-            result.append(Conflict(demand.source.name, missing, ()))
+            result.append(Conflict(demand.title, missing, ()))
             continue
         against = _shares(pull, [*stops, *_competitors(demand, demands), *_damping(motion.x)])
         if against:
-            result.append(Conflict(demand.source.name, missing, against))
+            result.append(Conflict(demand.title, missing, against))
     return tuple(result)
 
 
@@ -89,7 +103,9 @@ def _competitors(demand: Demand, demands: list[Demand]) -> list[Reaction]:
     for other in demands:
         name = other.source.name
         if other.rank < demand.rank:
-            result += [Reaction(name, row, not other.source.inequality) for row in other.J]
+            names = other.names or [name] * len(other.J)
+            either = not other.source.inequality
+            result += [Reaction(own, row, either) for own, row in zip(names, other.J, strict=True)]
         elif other.rank == demand.rank and other is not demand and np.linalg.norm(other.missing) > 1e-9:
             result.append(Reaction(name, -(other.J.T @ other.missing)))
     return result

@@ -1,6 +1,7 @@
 """Limits: what motion must keep before it serves any task. `ik.WholeBody` and `control.InverseDynamicsQP` take them."""
 
 from kinodyn.limits.acceleration import AccelerationLimit
+from kinodyn.limits.collision import CollisionLimit
 from kinodyn.limits.com import ComLimit
 from kinodyn.limits.custom import CustomLimit
 from kinodyn.limits.limit import Limit
@@ -10,6 +11,7 @@ from kinodyn.limits.velocity import VelocityLimit
 
 __all__ = [
     "AccelerationLimit",
+    "CollisionLimit",
     "ComLimit",
     "CustomLimit",
     "Limit",

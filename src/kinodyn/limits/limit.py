@@ -137,6 +137,7 @@ class RowLimit(Limit, Rows):
 
     inequality = True
     required = True
+    named_by_state: ClassVar[bool] = False  # whether names of rows depend on where the robot is
     braking: float
 
     def __init__(self, name: str, priority: int, braking: float) -> None:
@@ -222,13 +223,15 @@ class RowLimit(Limit, Rows):
         reached = after < AT_LIMIT
         return J[reached], np.minimum(after[reached], 0.0)
 
-    def row_names(self, robot: Robot) -> list[str]:
+    def row_names(self, robot: Robot, q: Array | None = None, v: Array | None = None) -> list[str]:
         """Name each row.
 
         Parameters
         ----------
         robot
             The robot.
+        q, v
+            State (nq,), (nv,), for rows that depend on it.
 
         Returns
         -------

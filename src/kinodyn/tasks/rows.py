@@ -19,7 +19,7 @@ from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
 
-ERROR, JACOBIAN, DRIFT = range(3)  # what the core's `task_rows` returns
+ERROR, JACOBIAN, DRIFT, LABELS = range(4)  # what the core's `task_rows` returns
 
 
 class Rows(ABC):
@@ -221,6 +221,40 @@ class Rows(ABC):
         """
         return _compute(self, robot, q, v, DRIFT)
 
+    def labels(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return numbers (..., rows) that say what the rows are about, -1 for those not in use; else their indices.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+        v
+            Joint velocities (..., nv).
+
+        Returns
+        -------
+        Array
+            Labels (..., rows).
+        """
+        return _compute(self, robot, q, v, LABELS)
+
+    def remaining_names(self, robot: Robot, q: Array, x: Array, dt: float) -> list[str]:
+        """Name the rows that `remaining` returns, where they have names of their own.
+
+        Parameters
+        ----------
+        robot, q, x, dt
+            See `remaining`.
+
+        Returns
+        -------
+        list[str]
+            One name for each row, or none at all.
+        """
+        return []
+
     @abstractmethod
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
         """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt.
@@ -254,6 +288,7 @@ class Block:
         self.size = block_size(self._dtype)
         self.version = self._settings_version = -1
         self._fields: dict[str, Array] = {}
+        self._settings: dict[str, Any] = {}
 
     def write_entry(self, entry: np.void, level: int) -> None:
         """Fill the entry of the core's table."""
@@ -273,7 +308,8 @@ class Block:
         """Write what is new."""
         source = self.source
         if self._settings_version != source.settings_version:
-            for name, value in source.settings(self.robot).items():
+            self._settings = source.settings(self.robot)  # kept: a value may own what the core reads
+            for name, value in self._settings.items():
                 self.put(name, value)
             self._settings_version = source.settings_version
         for name, value in source.references().items():

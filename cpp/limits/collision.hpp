@@ -1,0 +1,245 @@
+// Distances between parts of the robot, and to obstacles, stay above a margin: e is the distance minus the margin, for
+// the nearest spheres of each pair that is within the slow-down distance. As many rows as are asked for; what is not
+// used has no Jacobian and a margin without limit.
+#pragma once
+
+#include "kernels/sphere_distance.hpp"
+#include "limits/step_cuts.hpp"
+#include "tasks/fields.hpp"
+#include "tasks/robot_state.hpp"
+
+namespace kinodyn {
+
+namespace KINODYN_TARGET {
+
+struct CollisionParameters {
+    double margin, slow_down;  // [m] slow_down: beyond the margin
+    double gain;               // [1/s] velocity level: distances shrink by this share of e at most
+    double query;              // address of the DistanceQuery
+};
+struct CollisionLimitFields : TaskFields {
+    const CollisionParameters* parameters;
+};
+
+}  // namespace KINODYN_TARGET
+
+template <>
+struct Layout<KINODYN_TARGET::CollisionParameters> {
+    static constexpr const char* name = "collision_parameters";
+    static constexpr auto fields() {
+        using P = KINODYN_TARGET::CollisionParameters;
+        return std::make_tuple(field("margin", &P::margin), field("slow_down", &P::slow_down),
+                               field("approach_gain", &P::gain), field("query", &P::query));
+    }
+};
+template <>
+struct BlockLayout<KINODYN_TARGET::CollisionLimitFields> {
+    static constexpr const char* name = "collision_limit";
+    using Fields = KINODYN_TARGET::CollisionLimitFields;
+    using Sizes = KINODYN_TARGET::TaskSizes;
+    static constexpr auto parts() {
+        return std::tuple_cat(KINODYN_TARGET::task_parts(0, 0, 0), std::make_tuple(record(&Fields::parameters)));
+    }
+};
+
+namespace KINODYN_TARGET {
+
+class CollisionLimit {
+  public:
+    using Fields = CollisionLimitFields;
+    static constexpr int rows = 0, distances = -1;
+    static constexpr int max_rows = 64;
+    static constexpr double tolerance = 1e-9;  // [m] of the distance after a step
+
+    CollisionLimit(const RobotState& state, const TaskEntry& entry, const Fields& fields)
+        : state_(state),
+          parameters_(*fields.parameters),
+          braking_(fields.switches->braking),
+          rows_(entry.rows < max_rows ? entry.rows : max_rows),
+          distances_(query_of(fields), state.model, state.world) {
+        if (fields.switches->enabled != 0) find_rows(entry);
+    }
+
+    int used() const { return used_; }
+
+    void error(double* e) const {
+        constexpr double unlimited = 1e30;
+        for (int k = 0; k < rows_; ++k) e[k] = k < used_ ? near_[k].distance - parameters_.margin : unlimited;
+    }
+
+    // The pair of each row, -1 if there is none.
+    void labels(double* out) const {
+        for (int k = 0; k < rows_; ++k) out[k] = k < used_ ? near_[k].pair : -1;
+    }
+
+    // How far the margins e may shrink in a step; what is within the margin leaves it.
+    void slow_down(double* e, double dt) const {
+        const double share = parameters_.gain * dt < 1 ? parameters_.gain * dt : 1;
+        for (int k = 0; k < used_; ++k) {
+            const double room = e[k] - reserve;
+            e[k] = (room > 0 ? share * room : room) - tightening_[k] - expected_curvature(k, dt);
+        }
+    }
+
+    // Calls put(row, v index, derivative) for what is not zero in the Jacobian: how motion reduces the margins.
+    template <class Put>
+    void entries(Put&& put) const {
+        for (int k = 0; k < used_; ++k)
+            distances_.for_columns(near_[k], distances_.witness_points(near_[k]),
+                                   [&](int iv, double d) { put(k, iv, -d); });
+    }
+    struct Column {
+        int row;
+        double value;
+        double operator[](int k) const { return k == row ? value : 0; }
+    };
+    template <class Put>
+    void columns(Put&& put) const {
+        entries([&](int k, int iv, double value) { put(iv, Column{k, value}); });
+    }
+
+    void motion(double* rate, double* bias) const {
+        for (int k = 0; k < rows_; ++k) {
+            const Rates rates = k < used_ ? rates_of(near_[k], *state_.motion) : Rates{0, 0};
+            rate[k] = rates.rate, bias[k] = rates.bias;
+        }
+    }
+
+    // Adds to `cuts` what a step has brought nearer than the margin, or nearer than it was if it was nearer before.
+    // `world` is where the step ends, and after place_before() where it begins; `before` are the poses there. True if
+    // there is something to add.
+    template <class PlaceBefore>
+    static bool add_cuts(const Model& model, const TaskEntry& entry, const Fields& fields, const World<double>& world,
+                         const Poses& poses_before, PlaceBefore&& place_before, StepCuts& cuts) {
+        if (fields.switches->enabled == 0) return false;
+        const DistanceQuery& query = query_of(fields);
+        const double margin = fields.parameters->margin, bound = margin - tolerance;
+        Proximity found[StepCuts::most];
+        int n = 0;
+        {
+            const SphereDistances after(query, model, world);
+            const auto consider = [&](const Proximity& near) {
+                if (n < StepCuts::most && after.first_body(near) != after.second_body(near)) found[n++] = near;
+            };
+            // what was farther away than two parts can move is not near now
+            const double moved = 2 * after.largest_motion(poses_before);
+            const StepCuts::Neighbourhood& known = cuts.neighbourhood;
+            if (known.limit != &entry || known.beyond - moved < bound)
+                after.each_within(bound, consider);
+            else
+                for (int k = 0; k < known.count; ++k)
+                    if (known.near[k].distance - moved < bound) after.nearest_of(known.near[k].pair, bound, consider);
+        }
+        if (n == 0) return false;
+        place_before();
+        const SphereDistances before(query, model, world);
+        bool any = false;
+        for (int k = 0; k < n; ++k) {
+            const double was = before.distance(found[k]), least = was < margin ? was : margin;
+            if (found[k].distance >= least - tolerance) continue;
+            Proximity nearest;
+            before.improve(found[k].pair, nearest);
+            const bool had_row = nearest.first == found[k].first && nearest.second == found[k].second;
+            any |= cuts.add(&entry, found[k], had_row, least - found[k].distance + 0.1 * reserve);
+        }
+        return any;
+    }
+
+  private:
+    static constexpr double reserve =
+        2e-5;  // [m] beyond the margin at which motion stops, for what a linear model misses
+    static constexpr Spatial<double> at_rest = {{0, 0, 0}, {0, 0, 0}};
+
+    static const DistanceQuery& query_of(const Fields& fields) {
+        return *reinterpret_cast<const DistanceQuery*>(static_cast<std::uintptr_t>(fields.parameters->query));
+    }
+
+    void find_rows(const TaskEntry& entry) {
+        for (int k = 0; state_.cuts && k < state_.cuts->count; ++k) {
+            const StepCuts::Cut& cut = state_.cuts->cuts[k];
+            if (cut.limit != &entry) continue;
+            Proximity near = cut.spheres;
+            near.distance = distances_.distance(near);
+            add(near, cut.tightening);
+        }
+        const int n_cuts = used_;
+        const double zone = parameters_.margin + parameters_.slow_down + state_.reach;
+        StepCuts::Neighbourhood* seen = state_.cuts ? &state_.cuts->neighbourhood : nullptr;
+        if (seen) seen->limit = &entry, seen->count = 0, seen->beyond = zone;
+        const auto consider = [&](const Proximity& near) {
+            if (distances_.first_body(near) == distances_.second_body(near)) return;
+            if (seen && seen->count < StepCuts::most_near)
+                seen->near[seen->count++] = {near.pair, near.distance};
+            else if (seen)
+                seen->beyond = -HUGE_VAL;  // there are more
+            for (int k = 0; k < n_cuts; ++k)
+                if (near_[k].first == near.first && near_[k].second == near.second && near_[k].pair == near.pair)
+                    return;
+            add(near, 0);
+        };
+        if (!state_.motion) return distances_.each_within(zone, consider);
+        distances_.each_within([&](int pair) { return zone + stopping_distance(pair); }, consider);
+    }
+
+    // Adds a row; if there is no room, in place of the farthest.
+    void add(const Proximity& near, double tightening) {
+        int place = used_;
+        if (used_ == rows_) {
+            place = 0;
+            for (int k = 1; k < used_; ++k)
+                if (near_[k].distance > near_[place].distance) place = k;
+            if (near.distance >= near_[place].distance) return;
+        } else {
+            ++used_;
+        }
+        near_[place] = near, tightening_[place] = tightening;
+    }
+
+    // A bound of how far the groups of a pair move towards each other until they have braked.
+    double stopping_distance(int pair) const {
+        const auto [a, b] = distances_.bounding_spheres(pair);
+        const Spatial<double> va = velocity(a.body), vb = velocity(b.body);
+        const Point relative = va.lin + cross(va.ang, a.centre) - vb.lin - cross(vb.ang, b.centre);
+        const double speed = length(relative) + length(va.ang) * a.radius + length(vb.ang) * b.radius;
+        return 0.5 * speed * speed / braking_;
+    }
+    Spatial<double> velocity(int body) const { return body < 0 ? at_rest : state_.motion->v[body]; }
+
+    // First and second derivative of a distance, the second at joint accelerations of zero.
+    struct Rates {
+        double rate, bias;
+    };
+    Rates rates_of(const Proximity& near, const Motion<double>& motion) const {
+        const Point n = distances_.witness_points(near).normal;
+        PointMotion a = of_point(motion, distances_.first_body(near), distances_.first_centre(near)), b = {};
+        if (near.second >= 0) b = of_point(motion, distances_.second_body(near), distances_.second_centre(near));
+        return {dot(n, a.v - b.v), dot(n, a.bias - b.bias) + distances_.curvature(near, a.v, b.v)};
+    }
+    struct PointMotion {
+        Point v, bias;
+    };
+    static PointMotion of_point(const Motion<double>& motion, int body, const Point& c) {
+        if (body < 0) return {};
+        const Spatial<double>&v = motion.v[body], &a = motion.bias[body];
+        const Point speed = v.lin + cross(v.ang, c);
+        return {speed, a.lin + cross(a.ang, c) + cross(v.ang, speed)};
+    }
+
+    // What curvature takes of a margin if the motion goes on as in the step before.
+    double expected_curvature(int k, double dt) const {
+        if (!state_.step_motion) return 0;
+        const double change = 0.5 * dt * dt * rates_of(near_[k], *state_.step_motion).bias;
+        return change < 0 ? -change : 0;
+    }
+
+    const RobotState& state_;
+    const CollisionParameters& parameters_;
+    double braking_;
+    int rows_, used_ = 0;
+    SphereDistances distances_;
+    Proximity near_[max_rows];
+    double tightening_[max_rows];
+};
+
+}  // namespace KINODYN_TARGET
+}  // namespace kinodyn

@@ -1,0 +1,187 @@
+"""Collision avoidance as a limit: parts of the robot keep a distance from each other and from obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, positive
+from kinodyn.collision.distance import Distance, distance
+from kinodyn.collision.distance_query import DistanceQuery, distance_query
+from kinodyn.collision.query import Pairs, as_pairs, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
+from kinodyn.errors import InputError
+from kinodyn.limits.limit import AT_LIMIT, RowLimit
+from kinodyn.model.robot import Robot
+
+MAX_ROWS = 64  # of the core
+RESERVE = 2e-5  # [m] beyond the margin at which the core stops motion
+
+
+class _Address(float):
+    """Where the core finds a query, which lives as long as this number."""
+
+    query: DistanceQuery
+
+
+class CollisionLimit(RowLimit):
+    """Keep the links of a robot, and what it has grasped, at a distance from each other and from obstacles.
+
+    Distances are those of `collision.distance` between spheres: the original shapes are not nearer. The nearest pairs
+    have a row each.
+
+    Parameters
+    ----------
+    world
+        Obstacles and attached objects; None for the robot alone. A `World` may change at any time: each step and each
+        tick of a controller sees it as it is then. Obstacles count as at rest.
+    margin
+        Distance [m] that is kept. Spheres reach beyond the shapes by up to 15 mm, so that parts which are meant to come
+        near to each other may need a negative margin, or to be among `allowed`.
+    slow_down
+        Motion towards an obstacle is slowed down from this distance [m] beyond the margin on.
+    gain
+        In inverse kinematics distances shrink by at most gain * (distance - margin) [1/s]. What is nearer than the
+        margin leaves it as fast as the other limits allow.
+    pairs, allowed
+        Links or objects whose distances count, and that may touch; see `collision.distance`.
+    rows
+        Largest number of pairs that are considered at once, the nearest ones; 64 at most.
+    priority
+        In inverse kinematics it counts before the tasks of its own priority, and after those with a smaller number.
+    braking
+        At the acceleration level: deceleration [m/s^2] that all parts are trusted to have before obstacles.
+    name
+        How results and messages call it. Pairs are called "hand near torso".
+
+    Notes
+    -----
+    Starting nearer than the margin is no error: parts leave it. In `ik.WholeBody.step` a step that would lead into
+    the margin all the same, around a corner or by its curvature, is solved again with what it met. If that does not
+    help, it is shortened.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot, world = kd.load("panda"), kd.collision.World()
+    >>> world.add_sphere("ball", 0.1, [0.5, 0.0, 0.5])
+    >>> limit = kd.limits.CollisionLimit(world, margin=0.02)
+    >>> reach = kd.tasks.FrameTask("panda_hand_tcp", [0.5, 0.0, 0.5])
+    >>> solver = kd.ik.WholeBody(robot, [reach], [kd.limits.PositionLimit(), kd.limits.VelocityLimit(), limit])
+    >>> q = robot.configuration("ready")
+    >>> for _ in range(200):
+    ...     q = solver.step(q, 0.01).q
+    >>> bool(limit.distance(robot, q).distance >= 0.02 - 1e-6)
+    True
+    """
+
+    kind = "collision_limit"
+    named_by_state = True
+
+    def __init__(
+        self,
+        world: World | WorldSnapshot | None = None,
+        *,
+        margin: float = 0.01,
+        slow_down: float = 0.05,
+        gain: float = 20.0,
+        pairs: Iterable[Iterable[str]] | None = None,
+        allowed: Iterable[Iterable[str]] | None = None,
+        rows: int = 32,
+        priority: int = 0,
+        braking: float = 5.0,
+        name: str = "collision",
+    ) -> None:
+        super().__init__(name, priority, braking)
+        if not isinstance(rows, int | np.integer) or not 1 <= rows <= MAX_ROWS:
+            raise InputError(f"rows of {name!r} must be an integer from 1 to {MAX_ROWS}, got {rows!r}")
+        self.world = world
+        self.margin = float(numbers(f"margin of {name!r}", margin))
+        self.slow_down = positive(f"slow_down of {name!r}", slow_down)
+        self.gain = positive(f"gain of {name!r}", gain)
+        self.pairs: Pairs | None = None if pairs is None else as_pairs(pairs)
+        self.allowed: Pairs = as_pairs(allowed)
+        self.rows = int(rows)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "world":
+            self.__dict__["_snapshot"] = snapshot_of(value)  # type: ignore[arg-type]
+        super().__setattr__(name, value)
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        """Grows with every change of the limit, and when it finds its world changed."""
+        snapshot = snapshot_of(self.world)
+        if snapshot is not self.__dict__["_snapshot"]:
+            self.__dict__["_snapshot"] = snapshot
+            self._changed("world")
+        return int(self.__dict__["version"])
+
+    def row_count(self, robot: Robot) -> int:
+        return self.rows
+
+    def check(self, robot: Robot) -> None:
+        super().check(robot)
+        self._query(robot)
+
+    def settings(self, robot: Robot) -> dict[str, Any]:
+        query = self._query(robot)
+        address = _Address(query.core.address)
+        address.query = query
+        own = {"margin": self.margin, "slow_down": self.slow_down, "approach_gain": self.gain, "query": address}
+        return {**super().settings(robot), **own}
+
+    def _query(self, robot: Robot) -> DistanceQuery:
+        return distance_query(robot, self.__dict__["_snapshot"], self.allowed, self.pairs)
+
+    def distance(self, robot: Robot, q: ArrayLike) -> Distance:
+        """Measure the smallest distance that the limit sees.
+
+        Parameters
+        ----------
+        robot
+            The robot.
+        q
+            Configurations (..., nq).
+
+        Returns
+        -------
+        Distance
+            As `collision.distance` returns it.
+        """
+        return distance(robot, q, self.world, allowed=self.allowed, pairs=self.pairs)
+
+    def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
+        if not self.enabled:
+            return np.ones(q.shape[:-1], dtype=bool)
+        return np.asarray((self.margins(robot, q) >= -tolerance).all(axis=-1))
+
+    def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
+        J, after = self._after(robot, q, x, dt)
+        reached = after < AT_LIMIT
+        return J[reached], np.minimum(after[reached], 0.0)
+
+    def remaining_names(self, robot: Robot, q: Array, x: Array, dt: float) -> list[str]:
+        reached = self._after(robot, q, x, dt)[1] < AT_LIMIT
+        return [name for name, is_reached in zip(self.row_names(robot, q), reached, strict=True) if is_reached]
+
+    def _after(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
+        """Return the rows, and what is left of what a step may use of the margins."""
+        J = self.jacobian(robot, q)
+        margins = self.margins(robot, q) - RESERVE
+        return J, np.where(margins > 0.0, min(self.gain * dt, 1.0), 1.0) * margins - J @ x
+
+    def row_names(self, robot: Robot, q: Array | None = None, v: Array | None = None) -> list[str]:
+        if q is None:
+            return super().row_names(robot)
+        names = [f"{first} near {second}" for first, second in self._query(robot).names]
+        pairs = self.labels(robot, q, np.zeros(robot.nv) if v is None else v)
+        return [names[int(pair)] if pair >= 0 else self.name for pair in pairs]
+
+    def __repr__(self) -> str:
+        return f"CollisionLimit(margin={self.margin:g}, slow_down={self.slow_down:g}, priority={self.priority})"
