@@ -9,6 +9,7 @@ from typing import Any
 # Speed-up over the peer: on the Panda, and for a whole-body step.
 IK_LM_BATCH, IK_LM_SINGLE = 20.0, 3.0
 STEP = {"Placo": 2.0, "Pink": 10.0, "mink": 10.0}
+COLLISION = 2.0  # time of a step that avoids self-collision, over that of one which does not
 CLOSED_FORM_US, SUCCESS = 5.0, 99.9
 
 
@@ -73,3 +74,7 @@ def whole_body(part: dict[str, Any]) -> Iterator[Goal]:
         for kind in ("median", "under way"):
             ratio = part["faster"].get(peer, {}).get(kind)
             yield times_faster(f"Talos step, {kind}, against {peer}", ratio, needed)
+    for kind in ("median", "under way"):
+        longer = part["faster"]["kinodyn, self-collision"][kind]
+        what = f"Talos step, {kind}, with self-collision over without"
+        yield Goal(what, f"{COLLISION:g}x at most", f"{longer:.2f}x", longer <= COLLISION)

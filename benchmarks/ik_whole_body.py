@@ -17,11 +17,13 @@ from setups import Array
 # Peer -> module and class of its loop, imported only if the peer is installed.
 LOOPS = {"Placo": ("ik_placo", "Placo"), "Pink": ("ik_pink", "Pink"), "mink": ("ik_mink", "Mink")}
 
+COLLISION = "kinodyn, self-collision"
+
 
 class Kinodyn:
     """kinodyn's hierarchy: limits, then feet, then hands and CoM, then posture."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, *, collision: bool = False) -> None:
         self.scene = scene
         tasks = [
             *(kd.tasks.ContactTask(foot) for foot in FEET),
@@ -29,7 +31,10 @@ class Kinodyn:
             kd.tasks.ComTask(target=scene.com, priority=1),
             kd.tasks.PostureTask(target=scene.start, priority=2),
         ]
-        self.solver = kd.ik.WholeBody(scene.robot, tasks)
+        limits: list[kd.limits.Limit] = [kd.limits.PositionLimit(), kd.limits.VelocityLimit()]
+        if collision:
+            limits.append(self_collision(scene))
+        self.solver = kd.ik.WholeBody(scene.robot, tasks, limits)
         self.reset()
 
     def reset(self) -> None:
@@ -42,10 +47,21 @@ class Kinodyn:
         return np.asarray(self.q)
 
 
+def self_collision(scene: Scene) -> kd.limits.CollisionLimit:
+    """Return the limit of all pairs but those whose spheres are within its margin at the start."""
+    allowed: list[tuple[str, str]] = []
+    while True:
+        limit = kd.limits.CollisionLimit(allowed=allowed)
+        nearest = limit.distance(scene.robot, scene.start)
+        if nearest.distance > limit.margin:
+            return limit
+        allowed.append((str(nearest.names[0]), str(nearest.names[1])))
+
+
 def measure(steps: int, rounds: int) -> dict[str, Any]:
     """Run every solver from the same start to the same targets, and time each of its steps [us]."""
     scene = talos()
-    loops: dict[str, Loop] = {"kinodyn": Kinodyn(scene)}
+    loops: dict[str, Loop] = {"kinodyn": Kinodyn(scene), COLLISION: Kinodyn(scene, collision=True)}
     reasons = {}
     for peer, (module, name) in LOOPS.items():
         reason = ik_peers.missing(peer)

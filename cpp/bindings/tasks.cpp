@@ -18,7 +18,7 @@ void bind_tasks(nb::module_& m) {
         kinds.append(info.name.c_str());
     });
     m.attr("task_kinds") = nb::tuple(kinds);
-    // output: 0 error, 1 Jacobian, 2 drift, 3 labels
+    // output: 0 error, 1 Jacobian, 2 drift, 3 labels, 4 labels at the acceleration level
     define(m, "task_rows", [](Args& args, Any q, Any v, Any entries, Any numbers, int rows, int output) {
         const Table<TaskEntry> table("entry", entries);
         args.all_frames();

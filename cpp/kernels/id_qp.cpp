@@ -153,7 +153,7 @@ struct InverseDynamicsQP {
             world.mass_matrix(model, M);  // gathers the inertias of subtrees
             RobotState state(model, world, q, v);
             const V com = state.com - world.origin;
-            state.motion = &motion;
+            state.motion = &motion, state.brakes = true;
             state.momentum = about(com, momentum);
             state.momentum_rate = about(com, sum);
             state.momentum_rate.lin += model.total_mass * gravity;

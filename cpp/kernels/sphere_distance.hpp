@@ -118,10 +118,13 @@ class SphereDistances {
 
     // The nearest spheres of one pair, if they are nearer than `best`.
     void improve(int pair, Proximity& best) const {
-        if (pair < n_pairs())
-            improve_groups(pair, best);
-        else
-            improve_obstacle(pair, best);
+        traverse(pair, best.distance, [&](const Proximity& near) { best = near; });
+    }
+
+    // Calls f(Proximity) for all spheres of a pair that are nearer to each other than `bound` [m].
+    template <class F>
+    void each_sphere_within(int pair, double bound, F&& f) const {
+        if (may_be_nearer(pair, bound)) traverse(pair, bound, f);
     }
 
     // The distance of two spheres at this configuration.
@@ -260,9 +263,19 @@ class SphereDistances {
         to = __builtin_convertvector(values, Four);
     }
 
+    // Calls leaf(Proximity) for spheres that are nearer than `bound`, which it may reduce.
+    template <class Leaf>
+    void traverse(int pair, const double& bound, Leaf&& leaf) const {
+        if (pair < n_pairs())
+            traverse_groups(pair, bound, leaf);
+        else
+            traverse_obstacle(pair, bound, leaf);
+    }
+
     // Descends in both trees at once, in the larger of two spheres, to all children of it. All is seen from the body of
     // the first.
-    void improve_groups(int pair, Proximity& best) const {
+    template <class Leaf>
+    void traverse_groups(int pair, const double& most, Leaf&& leaf) const {
         const auto [a, b] = query_.pairs[pair];
         const Placement<double> T = relative(body_of(a), body_of(b));
         Visit stack[max_stack];
@@ -271,8 +284,8 @@ class SphereDistances {
             const double bound = __builtin_sqrt(square) - radii;
             if (!is_leaf(i) || !is_leaf(j))
                 stack[n++] = {i, j, bound};
-            else if (bound < best.distance)
-                best = {pair, i, j, bound};
+            else if (bound < most)
+                leaf(Proximity{pair, i, j, bound});
         };
         const auto seen = [&](int j) { return T.p + T.R * point(node(j).centre); };
         {
@@ -282,7 +295,7 @@ class SphereDistances {
         }
         while (n > 0) {
             const auto [i, j, bound] = stack[--n];
-            if (bound >= best.distance) continue;
+            if (bound >= most) continue;
             const bool in_first = is_leaf(j) || (!is_leaf(i) && node(i).r > node(j).r);
             const int other = in_first ? j : i;
             const DistanceQuery::Children& four = query_.children()[query_.children_of()[in_first ? i : j]];
@@ -295,7 +308,7 @@ class SphereDistances {
                 c -= T.p;
             }
             x -= c.x, y -= c.y, z -= c.z, r += double(node(other).r);
-            const Four square = x * x + y * y + z * z, reach = r + best.distance;
+            const Four square = x * x + y * y + z * z, reach = r + most;
             const auto near = (reach > 0.0) & (square < reach * reach);
             const int begin = n;
             for (int k = 0; k < 4; ++k)
@@ -304,15 +317,17 @@ class SphereDistances {
         }
     }
 
-    void improve_obstacle(int pair, Proximity& best) const {
+    template <class Leaf>
+    void traverse_obstacle(int pair, const double& most, Leaf&& leaf) const {
         const DistanceQuery::ObstaclePair& o = obstacle_pair(pair);
         const SphereGroup& group = query_.spheres().groups[o.group];
         visit_obstacle(query_.obstacles(), o, [&](const auto& solid) {
             int i = group.begin;
             while (i < group.end) {
                 const double d = solid.at(in_world(centre(i, group.body))).distance - node(i).r;
-                if (d < best.distance && is_leaf(i)) best = {pair, i, -1, d};
-                i = d < best.distance ? i + 1 : node(i).next;
+                const bool near = d < most;
+                if (near && is_leaf(i)) leaf(Proximity{pair, i, -1, d});
+                i = near ? i + 1 : node(i).next;
             }
         });
     }

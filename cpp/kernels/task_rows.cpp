@@ -25,7 +25,7 @@ struct TaskRows {
         const Motion<double> motion = {w.take_as<Spatial<double>>(bodies), w.take_as<Spatial<double>>(bodies)};
         auto* force = w.take_as<Spatial<double>>(bodies);
         Spatial<double> momentum = {};
-        const bool moves = output == TaskOutput::Drift || output == TaskOutput::Labels;
+        const bool moves = output == TaskOutput::Drift || output == TaskOutput::BrakingLabels;
         if (moves) move_bodies(model, world, w.in[1], {0, 0, 0}, motion, force, momentum);
         world.gather(model);
         RobotState state(model, world, w.in[0], w.in[1]);
@@ -35,6 +35,7 @@ struct TaskRows {
             for (long i = 0; i < bodies; ++i) sum += force[i];
             state.motion = &motion, state.momentum = about(com, momentum), state.momentum_rate = about(com, sum);
         }
+        state.brakes = output == TaskOutput::BrakingLabels;
         Registry::visit(state, entry, w.in[2],
                         [&](const auto& task, const auto&) { write_output(w, entry, output, task); });
     }
@@ -48,7 +49,7 @@ struct TaskRows {
             for (long k = 0; k < w.call.out[0].size; ++k) out[k] = 0;
             return write_jacobian(task, rows, w.model.nv, out, w.take(w.model.nv));
         }
-        if (output == TaskOutput::Labels) return write_labels(task, rows, out);
+        if (output == TaskOutput::Labels || output == TaskOutput::BrakingLabels) return write_labels(task, rows, out);
         double *rate = w.take(rows), *error = w.take(rows);
         if constexpr (Task::rows < 0)
             task.error(error), task.motion(error, rate, out);

@@ -56,7 +56,8 @@ class CollisionLimit {
           parameters_(*fields.parameters),
           braking_(fields.switches->braking),
           rows_(entry.rows < max_rows ? entry.rows : max_rows),
-          distances_(query_of(fields), state.model, state.world) {
+          query_(query_of(fields)),
+          distances_(query_, state.model, state.world) {
         if (fields.switches->enabled != 0) find_rows(entry);
     }
 
@@ -177,8 +178,31 @@ class CollisionLimit {
                     return;
             add(near, 0);
         };
-        if (!state_.motion) return distances_.each_within(zone, consider);
-        distances_.each_within([&](int pair) { return zone + stopping_distance(pair); }, consider);
+        if (!state_.brakes) return distances_.each_within(zone, consider);
+        for (int pair = 0; pair < query_.count(); ++pair) add_critical(pair, zone + stopping_distance(pair));
+    }
+
+    // Adds rows for those spheres of a pair, of all that are near, that have the least room left to brake in. One pair
+    // has several rows here: other spheres than the nearest may be about to become so.
+    void add_critical(int pair, double bound) {
+        constexpr int most = 4;
+        Proximity best[most];
+        double rooms[most];
+        int n = 0;
+        distances_.each_sphere_within(pair, bound, [&](const Proximity& near) {
+            if (distances_.first_body(near) == distances_.second_body(near)) return;
+            const double room = room_to_brake(near);
+            if (n == most && rooms[n - 1] <= room) return;
+            int k = n < most ? n++ : n - 1;
+            for (; k > 0 && rooms[k - 1] > room; --k) best[k] = best[k - 1], rooms[k] = rooms[k - 1];
+            best[k] = near, rooms[k] = room;
+        });
+        for (int k = 0; k < n; ++k) add(best[k], 0);
+    }
+    double room_to_brake(const Proximity& near) const {
+        constexpr double ahead = 0.02;  // [s]
+        const double speed = -rates_of(near, *state_.motion).rate;
+        return near.distance - (speed > 0 ? speed * ahead + 0.5 * speed * speed / braking_ : 0);
     }
 
     // Adds a row; if there is no room, in place of the farthest.
@@ -236,6 +260,7 @@ class CollisionLimit {
     const CollisionParameters& parameters_;
     double braking_;
     int rows_, used_ = 0;
+    const DistanceQuery& query_;
     SphereDistances distances_;
     Proximity near_[max_rows];
     double tightening_[max_rows];

@@ -33,7 +33,7 @@ struct Layout<TaskEntry> {
 };
 
 // What the kernel task_rows computes.
-enum class TaskOutput : int { Error, Jacobian, Drift, Labels };
+enum class TaskOutput : int { Error, Jacobian, Drift, Labels, BrakingLabels };
 
 // Settings of the kernel `task_rows`.
 struct TaskRowsPlan {

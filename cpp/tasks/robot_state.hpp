@@ -15,7 +15,8 @@ struct RobotState {
     const double *q, *v;
     V com;  // in the world
     Frames frames;
-    const Motion<double>* motion = nullptr;       // of the bodies; null at the velocity level
+    const Motion<double>* motion = nullptr;  // of the bodies; null at the velocity level
+    bool brakes = false;  // whether limits are kept by accelerations, so that rows depend on the motion
     const Motion<double>* step_motion = nullptr;  // velocity level: of the step before
     StepCuts* cuts = nullptr;                     // of limits, from earlier attempts at this step
     double reach = 0;                             // [m] how much farther limits look ahead than in a short step

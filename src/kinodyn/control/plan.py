@@ -94,9 +94,7 @@ class ControlPlan:
         """Return a copy of a state if names of limits depend on it."""
         return (q.copy(), v.copy()) if any(limit.named_by_state for limit in self._limits) else None
 
-    def constraint_names(
-        self, joint_limits: Array, state: tuple[Array, Array] | None = None
-    ) -> list[tuple[str, str]]:
+    def constraint_names(self, joint_limits: Array, state: tuple[Array, Array] | None = None) -> list[tuple[str, str]]:
         """Name every inequality, with its unit, in the order of the core.
 
         `joint_limits` (nv,) is that of the core; `state` is that of `state_for_names`.

@@ -65,9 +65,7 @@ class ControlResult:
         Constraints that were activated or dropped.
     """
 
-    def __init__(
-        self, plan: ControlPlan, outputs: _core.IdQp, state: tuple[Array, Array] | None = None
-    ) -> None:
+    def __init__(self, plan: ControlPlan, outputs: _core.IdQp, state: tuple[Array, Array] | None = None) -> None:
         self._plan, self._outputs, self._state = plan, outputs, state
         self.a, self.tau = outputs.acceleration, outputs.torque
         self._excess, self._slip = outputs.excess, outputs.contact_residuals

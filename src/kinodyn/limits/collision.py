@@ -180,7 +180,7 @@ class CollisionLimit(RowLimit):
         if q is None:
             return super().row_names(robot)
         names = [f"{first} near {second}" for first, second in self._query(robot).names]
-        pairs = self.labels(robot, q, np.zeros(robot.nv) if v is None else v)
+        pairs = self.labels(robot, q, v)
         return [names[int(pair)] if pair >= 0 else self.name for pair in pairs]
 
     def __repr__(self) -> str:

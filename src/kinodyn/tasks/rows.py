@@ -19,7 +19,7 @@ from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
 
-ERROR, JACOBIAN, DRIFT, LABELS = range(4)  # what the core's `task_rows` returns
+ERROR, JACOBIAN, DRIFT, LABELS, BRAKING_LABELS = range(5)  # what the core's `task_rows` returns
 
 
 class Rows(ABC):
@@ -221,7 +221,7 @@ class Rows(ABC):
         """
         return _compute(self, robot, q, v, DRIFT)
 
-    def labels(self, robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
+    def labels(self, robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Return numbers (..., rows) that say what the rows are about, -1 for those not in use; else their indices.
 
         Parameters
@@ -231,14 +231,16 @@ class Rows(ABC):
         q
             Configurations (..., nq).
         v
-            Joint velocities (..., nv).
+            Joint velocities (..., nv), for the rows at the acceleration level; None for those at the velocity level.
 
         Returns
         -------
         Array
             Labels (..., rows).
         """
-        return _compute(self, robot, q, v, LABELS)
+        if v is None:
+            return _compute(self, robot, q, np.zeros(robot.nv), LABELS)
+        return _compute(self, robot, q, v, BRAKING_LABELS)
 
     def remaining_names(self, robot: Robot, q: Array, x: Array, dt: float) -> list[str]:
         """Name the rows that `remaining` returns, where they have names of their own.
