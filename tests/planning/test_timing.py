@@ -121,3 +121,33 @@ def test_a_start_equal_to_the_goal_takes_no_time() -> None:
     trajectory = found.trajectory()
     assert trajectory.duration == 0.0
     np.testing.assert_array_equal(trajectory(0.0), HOME)
+
+
+def test_a_trajectory_keeps_the_constraints_of_its_plan() -> None:
+    pole = World()
+    pole.add_box("wall", (0.4, 0.04, 0.5), ((0.6, 0.0, 0.25), None))
+    upright = kd.planning.Upright("panda_link7", tolerance=0.1)
+    start = PANDA.configuration("ready")
+    T = kd.kinematics.pose(PANDA, start + [1.0, 0, 0, 0, 0, 0, 0], "panda_link7")
+    begin = plan(PANDA, start, start + [-1.0, 0, 0, 0, 0, 0, 0]).path[-1]
+    found = plan(PANDA, begin, {"panda_link7": T}, pole, constraints=[upright], time_budget=3.0)
+    assert found.success and found.constraint_excess is not None
+    trajectory = found.trajectory()
+    assert found.constraint_excess(samples(trajectory)).max() <= 1.0 + 1e-3
+    assert_within(PANDA, trajectory)
+    stopping = found.trajectory(blend=0.0)
+    assert trajectory.duration <= stopping.duration
+
+
+def test_a_whole_body_plan_stops_at_its_vertices() -> None:
+    robot = kd.load("humanoid")
+    start = robot.configuration("standing")
+    hand = kd.kinematics.pose(robot, start, "right_hand")
+    hand[:3, 3] += 0.2, 0.0, 0.1
+    found = plan(robot, start, {"right_hand": hand}, constraints=[kd.planning.Standing()])
+    assert found.success and found.group[0] == robot.joints[0].name
+    trajectory = found.trajectory()
+    assert kd.trajectory.check(robot, trajectory, torque=False).ok
+    assert found.constraint_excess is not None
+    assert found.constraint_excess(samples(trajectory, 0.01)).max() <= 1.0 + 1e-3
+    np.testing.assert_allclose(robot.difference(trajectory(trajectory.duration), found.path[-1]), 0.0, atol=1e-9)

@@ -65,7 +65,8 @@ class _Search:
         deviations = () if path is None else space.constraints.deviations(path)
         names = tuple(joint.name for joint in space.constraints.joints)
         times = planned - self.begin, now - planned, self.iterations
-        return Plan(space.robot, status, message, found, names, space.snapshot, *times, space.allowed, deviations)
+        constraints = deviations, space.constraints.excess
+        return Plan(space.robot, status, message, found, names, space.snapshot, *times, space.allowed, *constraints)
 
     def plan(self, goal: Goal) -> Plan:
         space = self.space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -72,6 +73,8 @@ class Plan:
         Links and objects that were allowed to touch, beyond `kd.collision.allowed_pairs` of the robot.
     deviations : tuple of Deviation
         From each of the constraints.
+    constraint_excess : function, optional
+        From configurations (n, nq) to how far they are outside of the constraints (n,), in tolerances.
     """
 
     robot: Robot
@@ -85,6 +88,7 @@ class Plan:
     iterations: int = 0
     allowed: Pairs = frozenset()
     deviations: tuple[Deviation, ...] = ()
+    constraint_excess: Callable[[Array], Array] | None = None
 
     @property
     def success(self) -> bool:
@@ -109,8 +113,8 @@ class Plan:
 
         The motion follows the straight segments of the path and rounds its corners (`kd.trajectory.linear_segments`).
         All of it is checked for collision again, continuously: on the spheres of the robot, and on its original shapes
-        where these touch. A blend that is not free becomes smaller, until the motion stops at the corner. Where torques
-        would be too large, the motion is slower.
+        where these touch. A blend that is not free, or that violates a constraint of the plan, becomes smaller, until
+        the motion stops at the corner. Where torques would be too large, the motion is slower.
 
         Parameters
         ----------
@@ -149,7 +153,8 @@ class Plan:
             raise InputError(f"blend is {blend!r}; give a length, 0 or larger")
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
-        return timed(self.robot, self.path, query, limits, blend=float(blend), allowed=self.allowed)
+        excess = self.constraint_excess
+        return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, excess=excess)
 
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
         """Return a curve along the path with continuous first and second derivatives, free of collision.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +31,9 @@ TORQUE_SHARE = 0.99  # of the torque limits at the samples, so that they are kep
 MIN_REACH = 2e-3  # [rad or m] of a blend; below, the motion stops
 MIN_PACE = 1e-3
 MAX_ROUNDS = 100
+CONSTRAINT_SAMPLES = 8  # of each piece of a blend
+
+Excess = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +62,18 @@ def motion_limits(
 
 
 def timed(
-    robot: Robot, path: Array, query: Query, limits: Limits, *, blend: float = np.inf, allowed: Pairs = frozenset()
+    path: Array,
+    query: Query,
+    limits: Limits,
+    *,
+    blend: float = np.inf,
+    allowed: Pairs = frozenset(),
+    excess: Excess | None = None,
 ) -> PiecewisePolynomial:
     """Time a path that is free of collision.
 
     Parameters
     ----------
-    robot
     path : (n, nq)
         Vertices.
     query
@@ -74,12 +83,15 @@ def timed(
         Largest reach of the blends [rad or m].
     allowed
         Pairs that may touch, as the query has them.
+    excess
+        From configurations (n, nq) to how far they are outside of constraints (n,), in tolerances.
 
     Raises
     ------
     InputError
         If the path itself collides, or gravity exceeds a torque limit.
     """
+    robot = query.robot
     segments = Segments(Space(robot), path, limits.bounds)
     colliding = first_blocked(query, segments.q, allowed)  # the motion is straight but for its blends
     if colliding is not None:
@@ -87,7 +99,7 @@ def timed(
     reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
     for _ in range(MAX_ROUNDS):
         motion = segments.timed(reach, pace)
-        blocked = _blocked_blends(query, motion)
+        blocked = _blocked_blends(query, motion, excess)
         reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
         slower = _slower(robot, motion, limits) if limits.torque else None
         if slower is not None:
@@ -97,12 +109,16 @@ def timed(
     raise InputError(f"no pace within the torque limits was found in {MAX_ROUNDS} rounds")
 
 
-def _blocked_blends(query: Query, motion: BlendedMotion) -> NDArray[np.intp]:
-    """Return the corners whose blends are not free."""
+def _blocked_blends(query: Query, motion: BlendedMotion, excess: Excess | None) -> NDArray[np.intp]:
+    """Return the corners whose blends are not free, or outside of constraints."""
     pieces = np.flatnonzero(motion.part % 2)
     if not len(pieces):
         return pieces
     free = pieces_free(query, motion.trajectory, pieces, resolution=RESOLUTION)
+    if excess is not None:
+        knots = motion.trajectory.knots
+        t = knots[pieces, None] + np.diff(knots)[pieces, None] * np.linspace(0.0, 1.0, CONSTRAINT_SAMPLES)
+        free &= (excess(motion.trajectory(t)) <= 1.0).all(axis=1)
     return np.unique((motion.part[pieces[~free]] + 1) // 2)
 
 
