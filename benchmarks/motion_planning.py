@@ -1,4 +1,4 @@
-"""Measure motion planning on MoveIt's problem files: worlds, plans, batches of checks; compare with OMPL and coal.
+"""Measure motion planning on MoveIt's problem files: worlds, plans, trajectories, checks; compare with OMPL and coal.
 
     python benchmarks/motion_planning.py                                  # a Panda among boxes
     python benchmarks/motion_planning.py --problems FOLDER --robot panda.urdf --srdf panda.srdf
@@ -30,6 +30,7 @@ import numpy as np
 import kinodyn as kd
 import motion_planning_peer as peer
 import motion_planning_tables as tables
+import motion_planning_trajectories as trajectories
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from motion_planning_parts import Parts
@@ -205,6 +206,7 @@ def measure(robot: kd.Robot, problems: Sequence[Problem], options: argparse.Name
         "families": families,
         "check us": check_cost(robot, problems, effort),
         "Pinocchio, poses of all frames, us": frames_by_pinocchio(robot, effort.turns),
+        "trajectories": trajectories.measure(robot, problems, effort.rounds, options.seed, options.time_budget),
         "problems": rows,
     }
     if options.verify:

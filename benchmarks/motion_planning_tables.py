@@ -45,6 +45,7 @@ def render(report: dict[str, Any]) -> str:
     rows = [row_of(name, part, report["check us"].get(name)) for name, part in report["families"].items()]
     parts.append(section(f"{report['robot']}, seed {report['seed']}", [head, *rows], markdown=False))
     parts += unsolved(report["problems"])
+    parts.append(timed(report["trajectories"]))
     us = report["Pinocchio, poses of all frames, us"]
     parts.append(f"Poses of all frames by Pinocchio from Python: {us if isinstance(us, str) else number(us) + ' us'}")
     parts += [verified(report["verification"])] if "verification" in report else []
@@ -67,6 +68,18 @@ def unsolved(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     if left:
         lines = (f"  {row['family']} {row['name']}: {row['status']}: {row['message']}" for row in left)
         yield "\n".join(["Not solved:", *lines])
+
+
+def timed(part: dict[str, Any]) -> str:
+    """Format the times from a pose goal to a trajectory."""
+    head = f"From a pose goal to a trajectory: {part['solved']} of {part['problems']} solved"
+    if not part["solved"]:
+        return head
+    cells = [
+        f"{name} {number(part[name]['median'])} us (95 %: {number(part[name]['95 %'])} us)"
+        for name in ("plan", "trajectory", "whole")
+    ]
+    return f"{head}; medians: {', '.join(cells)}; duration {part['duration']['median']:.2f} s"
 
 
 def verified(part: dict[str, Any]) -> str:

@@ -122,6 +122,8 @@ def test_motion_planning_is_measured_verified_and_compared() -> None:
     for row in report["problems"]:
         assert row["whole"] > row["planning"] > 0 and row["length"] > 0
     assert report["verification"]["paths"] == 4 and report["verification"]["colliding"] == {}
+    timed = report["trajectories"]
+    assert timed["solved"] == timed["problems"] == 4 and timed["whole"]["median"] > timed["trajectory"]["median"] > 0
     peer = report["peer"]
     assert peer["solved"] == 2 and peer["ratio"]["planning"] > 0 if find_spec("ompl") else "ompl" in peer["missing"]
 
