@@ -12,13 +12,19 @@ import kinodyn as kd
 
 HAND = "right_hand"
 HEIGHT, EDGE, DEPTH = 0.66, 0.28, 0.6  # of the table top, of its front edge, and how far it reaches [m]
+BOXES = {  # size and centre [m]
+    "ground": ((4.0, 4.0, 0.1), (0.0, 0.0, -0.05)),
+    "table": ((DEPTH, 1.2, 0.03), (EDGE + 0.5 * DEPTH, 0.0, HEIGHT)),
+    "left leg": ((0.05, 0.05, HEIGHT), (EDGE + DEPTH - 0.05, 0.55, 0.5 * HEIGHT)),
+    "right leg": ((0.05, 0.05, HEIGHT), (EDGE + DEPTH - 0.05, -0.55, 0.5 * HEIGHT)),
+}
 
 
 def plot(file: str, robot: kd.Robot, shown: dict[str, NDArray[np.float64]]) -> None:
     """Draw the collision spheres from the side at some configurations, and the path of the hand."""
-    from matplotlib.collections import EllipseCollection
+    from matplotlib.collections import PatchCollection
     from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Circle, Rectangle
 
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     spheres = kd.collision.robot_spheres(robot)
@@ -27,12 +33,11 @@ def plot(file: str, robot: kd.Robot, shown: dict[str, NDArray[np.float64]]) -> N
         for link in spheres.links:
             rows, T = spheres.of_link(link), kd.kinematics.pose(robot, q, link)
             centres, colour = rows[:, :3] @ T[:3, :3].T + T[:3, 3], "tab:red" if "right_" in link else "tab:blue"
-            size = 2.0 * rows[:, 3]
-            circles = {"offsets": centres[:, [0, 2]], "offset_transform": ax.transData, "units": "xy"}
-            ax.add_collection(EllipseCollection(size, size, 0.0 * size, **circles, fc=colour, alpha=0.25))
-        for thing in world:
-            corner = thing.pose[[0, 2], 3] - 0.5 * thing.shape.size[[0, 2]]
-            ax.add_patch(Rectangle(tuple(corner), *thing.shape.size[[0, 2]], fc="0.75", ec="0.3"))
+            circles = [Circle((x, z), r) for (x, _, z), r in zip(centres, rows[:, 3], strict=True)]
+            ax.add_collection(PatchCollection(circles, fc=colour, alpha=0.25))
+        for size, pose in BOXES.values():
+            corner = pose[0] - 0.5 * size[0], pose[2] - 0.5 * size[2]
+            ax.add_patch(Rectangle(corner, size[0], size[2], fc="0.75", ec="0.3"))
         ax.plot(*hand[:, [0, 2]].T, "k", lw=1.2, label="path of the hand")
         com = kd.kinematics.com(robot, q)
         ax.plot([com[0], com[0]], [0.0, com[2]], "k:", lw=1)
@@ -54,10 +59,8 @@ start = robot.configuration("standing")
 start[2] -= feet[0].sole_pose(robot, start)[2, 3]  # onto the ground
 
 world = kd.collision.World()
-world.add_box("ground", (4.0, 4.0, 0.1), ((0.0, 0.0, -0.05), None))
-world.add_box("table", (DEPTH, 1.2, 0.03), ((EDGE + 0.5 * DEPTH, 0.0, HEIGHT), None))
-for y in (-0.55, 0.55):
-    world.add_box(f"leg{y:+}", (0.05, 0.05, HEIGHT), ((EDGE + DEPTH - 0.05, y, 0.5 * HEIGHT), None))
+for name, (size, centre) in BOXES.items():
+    world.add_box(name, size, (centre, None))
 
 # The palm looks forward, 18 cm below the top and 15 cm behind its edge. The forearm must get there under the edge.
 target = kd.spatial.pose([EDGE + 0.15, -0.2, HEIGHT - 0.18], [[0, 0, -1], [0, 1, 0], [1, 0, 0]])

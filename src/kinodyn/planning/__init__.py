@@ -1,6 +1,7 @@
 """Motion planning: paths from a start to a goal that are free of collision."""
 
 from kinodyn.planning.cartesian import CartesianPlan, plan_cartesian
+from kinodyn.planning.constraint_set import Deviation
 from kinodyn.planning.constraints import (
     Constraint,
     FixedOrientation,
@@ -18,7 +19,7 @@ from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
 from kinodyn.planning.reactive import ReactiveMotion, ReactiveStep
 from kinodyn.planning.regions import PoseRegion, grasp_poses
-from kinodyn.planning.result import Deviation, Plan
+from kinodyn.planning.result import Plan
 from kinodyn.planning.roadmap import Roadmap
 from kinodyn.planning.settings import PlannerSettings
 from kinodyn.planning.standing import Standing

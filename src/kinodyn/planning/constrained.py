@@ -65,8 +65,8 @@ class _Search:
         deviations = () if path is None else space.constraints.deviations(path)
         names = tuple(joint.name for joint in space.constraints.joints)
         times = planned - self.begin, now - planned, self.iterations
-        constraints = deviations, space.constraints.excess
-        return Plan(space.robot, status, message, found, names, space.snapshot, *times, space.allowed, *constraints)
+        kept = space.constraints.constraints
+        return Plan(space.robot, status, message, found, names, space.snapshot, *times, space.allowed, kept, deviations)
 
     def plan(self, goal: Goal) -> Plan:
         space = self.space

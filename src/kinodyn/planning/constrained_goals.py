@@ -6,7 +6,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from itertools import count
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from kinodyn.arrays import Array
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraint_set import Rows
 from kinodyn.planning.constraints import pose_record
-from kinodyn.planning.goals import Goal, Goals, given_configurations, goal_configurations
+from kinodyn.planning.goals import Goal, Goals, given_configurations, goal_configurations, goal_poses
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.regions import PoseRegion, draw
 from kinodyn.planning.result import Status
@@ -53,8 +52,9 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
     """
     rng = np.random.default_rng(seed)
     constraints = space.constraints
-    if isinstance(goal, Mapping) and goal and not all(isinstance(value, Real) for value in goal.values()):
-        return _PoseTargets(space, goal_regions(goal), rng).search(end)
+    poses = goal_poses(goal)
+    if poses is not None:
+        return _PoseTargets(space, goal_regions(poses), rng).search(end)
     given = _configurations(space, goal)
     if given.reason:
         return ConstrainedGoals(given.q, "out_of_reach", given.reason)

@@ -15,10 +15,24 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraints import Constraint, Records
 from kinodyn.planning.groups import group_columns, moving_dofs
-from kinodyn.planning.result import Deviation
 
 BASE_RANGE = 3.0  # [m] that a base moves at most from where it starts
 SAMPLES = 8  # of each motion of a path, when its constraints are checked
+
+
+class Deviation(NamedTuple):
+    """The largest deviation from a constraint along a path, between vertices too.
+
+    Attributes
+    ----------
+    constraint : str
+    distance, angle : float
+        [m], [rad]
+    """
+
+    constraint: str
+    distance: float
+    angle: float
 
 
 class Rows(NamedTuple):
@@ -90,9 +104,13 @@ class ConstraintSet:
         result: Array = (self.outside(q, rows) / (rows or self.rows).tolerances).max(axis=(-2, -1))
         return result
 
+    def keeps(self, q: Array) -> NDArray[np.bool_]:
+        """Tell which configurations (..., nq) keep the constraints."""
+        return np.asarray(self.excess(q) <= 1.0)
+
     def kept(self, path: Array) -> bool:
         """Tell whether a path (n, nq) keeps the constraints, between its vertices too."""
-        return bool(self.excess(self.samples(path)).max() <= 1.0)
+        return bool(self.keeps(self.samples(path)).all())
 
     def samples(self, path: Array) -> Array:
         """Return samples (m, nq) of a path (n, nq)."""

@@ -35,10 +35,32 @@ class Constraint(ABC):
 
     @abstractmethod
     def records(self, robot: Robot, start: Array) -> Records:
-        """Return the constraint as the core reads it, given where the path starts (nq,)."""
+        """Return the constraint as the core reads it.
+
+        Parameters
+        ----------
+        robot
+        start
+            Where the path starts (nq,); it decides what the constraint leaves open.
+
+        Returns
+        -------
+        records
+            Of the layout "path_constraint".
+        """
 
     def fixed_links(self, robot: Robot) -> tuple[str, ...]:
-        """Return the links that do not move in the world."""
+        """Return the links that do not move in the world.
+
+        Parameters
+        ----------
+        robot
+
+        Returns
+        -------
+        names
+            Their contacts with objects of the world are not checked.
+        """
         return ()
 
 
@@ -118,7 +140,7 @@ class Upright(Constraint):
     >>> import kinodyn as kd
     >>> robot = kd.load("panda")
     >>> left, right = [0.9, -0.2, 0, -2, 0, 1.8, 0.8], [-0.9, -0.2, 0, -2, 0, 1.8, 0.8]
-    >>> plan = kd.planning.plan(robot, left, right, constraints=[kd.planning.Upright("panda_hand")])
+    >>> plan = kd.planning.plan(robot, left, right, constraints=[kd.planning.Upright("panda_hand_tcp")])
     >>> plan.success
     True
     """

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Pairs
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
+from kinodyn.planning.constraint_set import ConstraintSet, Deviation
+from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.groups import group_query
 from kinodyn.planning.smoothing import smoothed
 from kinodyn.planning.timing import motion_limits, timed
@@ -29,21 +32,6 @@ Status = Literal[
     "no_path",
     "interrupted",
 ]
-
-
-class Deviation(NamedTuple):
-    """The largest deviation from a constraint along a path, between vertices too.
-
-    Attributes
-    ----------
-    constraint : str
-    distance, angle : float
-        [m], [rad]
-    """
-
-    constraint: str
-    distance: float
-    angle: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +59,10 @@ class Plan:
         Samples of the planner.
     allowed : set of pairs of names
         Links and objects that were allowed to touch, beyond `kd.collision.allowed_pairs` of the robot.
+    constraints : tuple of Constraint
+        That the path keeps.
     deviations : tuple of Deviation
-        From each of the constraints.
-    constraint_excess : function, optional
-        From configurations (n, nq) to how far they are outside of the constraints (n,), in tolerances.
+        The largest from each of the constraints along the path.
     """
 
     robot: Robot
@@ -87,8 +75,8 @@ class Plan:
     simplification_time: float = 0.0
     iterations: int = 0
     allowed: Pairs = frozenset()
+    constraints: tuple[Constraint, ...] = ()
     deviations: tuple[Deviation, ...] = ()
-    constraint_excess: Callable[[Array], Array] | None = None
 
     @property
     def success(self) -> bool:
@@ -113,8 +101,8 @@ class Plan:
 
         The motion follows the straight segments of the path and rounds its corners (`kd.trajectory.linear_segments`).
         All of it is checked for collision again, continuously: on the spheres of the robot, and on its original shapes
-        where these touch. A blend that is not free, or that violates a constraint of the plan, becomes smaller, until
-        the motion stops at the corner. Where torques would be too large, the motion is slower.
+        where these touch. A blend that is not free, or violates a constraint, becomes smaller, until the motion stops
+        at the corner. Where torques would be too large, the motion is slower.
 
         Parameters
         ----------
@@ -153,8 +141,15 @@ class Plan:
             raise InputError(f"blend is {blend!r}; give a length, 0 or larger")
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
-        excess = self.constraint_excess
-        return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, excess=excess)
+        return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
+
+    def _keeps(self) -> Callable[[Array], NDArray[np.bool_]] | None:
+        """Return what tells which configurations (n, nq) keep the constraints, None if there are none."""
+        if not self.constraints:
+            return None
+        joints = [self.robot.joint(name) for name in self.group]
+        own = [joint for joint in joints if joint.kind != "floating"]
+        return ConstraintSet(self.robot, self.path[0], own, self.constraints).keeps
 
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
         """Return a curve along the path with continuous first and second derivatives, free of collision.

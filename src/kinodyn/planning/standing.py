@@ -65,7 +65,16 @@ class Standing(Constraint):
         self.tolerance, self.angle = positive("tolerance", tolerance), positive("angle", angle)
 
     def feet_of(self, robot: Robot) -> tuple[Foot, ...]:
-        """Return the feet that stand."""
+        """Return the feet that stand.
+
+        Parameters
+        ----------
+        robot
+
+        Returns
+        -------
+        tuple of Foot
+        """
         if self.feet is not None:
             return self.feet
         if robot.description not in _FEET:

@@ -28,12 +28,10 @@ JERK_TIME = 0.1  # [s] from zero to the acceleration limit, likewise
 RESOLUTION = 2e-4  # [m] of continuous checks
 SAMPLE_TIME = 4e-3  # [s] between checks of torques
 TORQUE_SHARE = 0.99  # of the torque limits at the samples, so that they are kept between them
+PIECE_SAMPLES = 8  # of a piece of a blend, for constraints
 MIN_REACH = 2e-3  # [rad or m] of a blend; below, the motion stops
 MIN_PACE = 1e-3
 MAX_ROUNDS = 100
-CONSTRAINT_SAMPLES = 8  # of each piece of a blend
-
-Excess = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +66,7 @@ def timed(
     *,
     blend: float = np.inf,
     allowed: Pairs = frozenset(),
-    excess: Excess | None = None,
+    keeps: Callable[[Array], NDArray[np.bool_]] | None = None,
 ) -> PiecewisePolynomial:
     """Time a path that is free of collision.
 
@@ -83,8 +81,8 @@ def timed(
         Largest reach of the blends [rad or m].
     allowed
         Pairs that may touch, as the query has them.
-    excess
-        From configurations (n, nq) to how far they are outside of constraints (n,), in tolerances.
+    keeps
+        Tells which configurations (n, nq) keep constraints, as the path does; blends do so at samples.
 
     Raises
     ------
@@ -99,7 +97,7 @@ def timed(
     reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
     for _ in range(MAX_ROUNDS):
         motion = segments.timed(reach, pace)
-        blocked = _blocked_blends(query, motion, excess)
+        blocked = _blocked_blends(query, motion, keeps)
         reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
         slower = _slower(robot, motion, limits) if limits.torque else None
         if slower is not None:
@@ -109,16 +107,18 @@ def timed(
     raise InputError(f"no pace within the torque limits was found in {MAX_ROUNDS} rounds")
 
 
-def _blocked_blends(query: Query, motion: BlendedMotion, excess: Excess | None) -> NDArray[np.intp]:
-    """Return the corners whose blends are not free, or outside of constraints."""
+def _blocked_blends(
+    query: Query, motion: BlendedMotion, keeps: Callable[[Array], NDArray[np.bool_]] | None
+) -> NDArray[np.intp]:
+    """Return the corners whose blends are not free, or do not keep constraints."""
     pieces = np.flatnonzero(motion.part % 2)
     if not len(pieces):
         return pieces
     free = pieces_free(query, motion.trajectory, pieces, resolution=RESOLUTION)
-    if excess is not None:
-        knots = motion.trajectory.knots
-        t = knots[pieces, None] + np.diff(knots)[pieces, None] * np.linspace(0.0, 1.0, CONSTRAINT_SAMPLES)
-        free &= (excess(motion.trajectory(t)) <= 1.0).all(axis=1)
+    if keeps is not None:
+        first, last = motion.trajectory.knots[pieces], motion.trajectory.knots[pieces + 1]
+        t = first[:, None] + (last - first)[:, None] * np.linspace(0.0, 1.0, PIECE_SAMPLES)
+        free &= keeps(motion.trajectory(t.ravel())).reshape(t.shape).all(axis=1)
     return np.unique((motion.part[pieces[~free]] + 1) // 2)
 
 
