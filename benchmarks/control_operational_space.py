@@ -37,7 +37,7 @@ def measure(rounds: int) -> dict[str, Any]:
     controllers = {"operational space": law, **others(robot, T, gains)}
     entries = {name: Entry(ticks(robot, one, q[:STATES], v[:STATES]), STATES) for name, one in controllers.items()}
     entries["operational space, batch of 1000"] = Entry(batch(robot, law, q, v), BATCH)
-    return {"robot": "panda", "us per tick": best_of(entries, rounds), "off from the book": difference}
+    return {"robot": "panda", "us per tick": best_of(entries, rounds), "difference": difference}
 
 
 def others(robot: kd.Robot, T: Array, gains: Gains) -> dict[str, kd.control.Controller]:
@@ -104,6 +104,6 @@ def goals(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def text(row: dict[str, Any]) -> list[str]:
     """Format the results as lines of text."""
-    accuracy = f"torques within {row['off from the book']:.0e} N m of the textbook formula"
+    accuracy = f"torques within {row['difference']:.0e} N m of the textbook formula"
     lines = [f"One tick of each controller, {row['robot']}; {accuracy}"]
     return lines + [f"  {name:34} {us:9.1f} us" for name, us in row["us per tick"].items()]

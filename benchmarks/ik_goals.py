@@ -71,7 +71,7 @@ def protocol(row: dict[str, Any]) -> Iterator[Goal]:
 def whole_body(part: dict[str, Any]) -> Iterator[Goal]:
     """Compare with peers that constrain the feet as strictly."""
     for peer, needed in STEP.items():
-        for kind in ("median", "under way"):
+        for kind in ("median", "first tenth"):
             ratio = part["faster"].get(peer, {}).get(kind)
             yield times_faster(f"Talos step, {kind}, against {peer}", ratio, needed)
     for kind in ("median", "under way"):

@@ -22,8 +22,8 @@ PROTOCOL = (
     "single calls. TRAC-IK: from its README, version 1.5.1, on its authors' machine, not measured here."
 )
 WHOLE_BODY = (
-    "Time per step [us]: the best of several rounds for each step; under way: mean of the first tenth, where many "
-    "joints are at velocity limits. Feet are constraints unless by weight. Errors [mm] after the last step, by "
+    "Time per step [us]: the best of several rounds for each step; first tenth: mean of the first tenth "
+    "of the steps, where many joints are at velocity limits. Feet are constraints unless by weight. Errors [mm] after the last step, by "
     "forward kinematics. Faster: the peer's time over kinodyn's."
 )
 
@@ -113,7 +113,7 @@ def protocol(row: dict[str, Any]) -> Sequence[str]:
     )
 
 
-WHOLE_BODY_HEAD = ("", "median", "faster", "under way", "faster", "longest", "hands", "feet", "centre of mass")
+WHOLE_BODY_HEAD = ("", "median", "faster", "first tenth", "faster", "longest", "hands", "feet", "centre of mass")
 
 
 def whole_body(part: dict[str, Any]) -> Iterator[Sequence[str]]:
@@ -121,7 +121,7 @@ def whole_body(part: dict[str, Any]) -> Iterator[Sequence[str]]:
     yield ("at the start", "", "", "", "", "", *map(millimetres, places(part["start mm"])))
     for name, us in part["us"].items():
         faster = part["faster"].get(name, {})
-        cells = [text for kind in ("median", "under way") for text in (number(us[kind]), times(faster.get(kind)))]
+        cells = [text for kind in ("median", "first tenth") for text in (number(us[kind]), times(faster.get(kind)))]
         yield (name, *cells, number(us["longest"]), *map(millimetres, places(part["end mm"][name])))
     for peer, reason in part["without"].items():
         yield (peer, reason, *[""] * 7)

@@ -88,8 +88,8 @@ def best_steps(loops: Mapping[str, Loop], steps: int, rounds: int) -> dict[str, 
     """Time whole runs in alternation, keep the shortest time of each step, and return three statistics [us].
 
     All rounds are identical, so the shortest time of a step is its undisturbed cost. During the first tenth some
-    twenty joints are at velocity limits; later steps correct little. Hence: the mean under way (of the first tenth),
-    the median of all steps, the longest.
+    twenty joints are at velocity limits; later steps correct little. Hence: the mean of the first tenth, the
+    median of all steps, the longest.
     """
     kd.set_threads(1)
     best = {name: np.full(steps, np.inf) for name in loops}
@@ -103,7 +103,7 @@ def best_steps(loops: Mapping[str, Loop], steps: int, rounds: int) -> dict[str, 
     return {
         name: {
             "median": 1e6 * float(np.median(times)),
-            "under way": 1e6 * float(times[: max(1, steps // 10)].mean()),
+            "first tenth": 1e6 * float(times[: max(1, steps // 10)].mean()),
             "longest": 1e6 * float(times.max()),
         }
         for name, times in best.items()

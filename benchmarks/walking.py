@@ -1,9 +1,9 @@
 """Measure walking in MuJoCo: falls, speed, heading, slip, pushes survived, real-time factor.
 
-Every course is run with many seeds: sensor noise, masses up to 5 % off, friction between 0.5 and 1.0, all unknown to
+Every scenario is run with many seeds: sensor noise, mass errors up to 5 %, friction between 0.5 and 1.0, all unknown to
 the controller. Prints a table, with --json one JSON document.
 
-python benchmarks/walking.py [--seeds 20] [--courses "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
+python benchmarks/walking.py [--seeds 20] [--scenarios "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
 """
 
 from __future__ import annotations
@@ -21,53 +21,53 @@ from typing import Any
 import numpy as np
 
 import kinodyn as kd
-from walking_courses import COURSES, NOISE, Course
+from walking_scenarios import SCENARIOS, NOISE, Scenario
 
-Job = tuple[int, int]  # course and seed
+Job = tuple[int, int]  # scenario and seed
 
 
 def run(job: Job) -> dict[str, Any]:
-    """Walk one course with one seed."""
+    """Walk one scenario with one seed."""
     warnings.simplefilter("ignore", kd.DescriptionWarning)
-    course, seed = COURSES[job[0]], job[1]
-    robot = kd.load(course.robot, base="floating", height=course.height, mass=course.mass)
+    scenario, seed = SCENARIOS[job[0]], job[1]
+    robot = kd.load(scenario.robot, base="floating", height=scenario.height, mass=scenario.mass)
     rng = np.random.default_rng(seed)
     errors = {"mass_scale": rng.uniform(0.95, 1.05), "friction": rng.uniform(0.5, 1.0)}
     noise = dict(NOISE)
-    if course.options.get("estimate"):
+    if scenario.options.get("estimate"):
         noise |= {"gyro": 0.01, "accelerometer": 0.1}
-    extra: dict[str, Any] = {**course.options, **errors, **course.extra(kd.walking.Biped.from_robot(robot), rng)}
-    result = kd.walking.walk(robot, course.velocity, noise=noise, seed=seed, **extra)
+    extra: dict[str, Any] = {**scenario.options, **errors, **scenario.extra(kd.walking.Biped.from_robot(robot), rng)}
+    result = kd.walking.walk(robot, scenario.velocity, noise=noise, seed=seed, **extra)
     return {"seed": seed, **errors, **result.summary()}
 
 
-def summarise(course: Course, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Combine the runs of a course, and tell whether its requirements are met."""
+def summarise(scenario: Scenario, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Combine the runs of a scenario, and tell whether its requirements are met."""
     walked = [entry for entry in runs if entry["walked"]]
-    figures: dict[str, Any] = {"course": course.name, "runs": len(runs), "walked": len(walked), "needed": course.share}
-    met = len(walked) >= course.share * len(runs)
+    figures: dict[str, Any] = {"scenario": scenario.name, "runs": len(runs), "walked": len(walked), "needed": scenario.share}
+    met = len(walked) >= scenario.share * len(runs)
     for name, reduce in (("speed", np.mean), ("slip", max), ("torque", max), ("least_margin", min)):
         values = [entry[name] for entry in walked if entry[name] is not None]
         figures[name] = float(reduce(values)) if values else None
     figures["heading_drift"] = max((abs(entry["heading_drift"] or 0.0) for entry in walked), default=None)
     for name in ("real_time", "tick_median", "tick_99", "plan_median", "plan_99", "mpc_median", "mpc_99"):
         figures[name] = float(np.median([entry[name] for entry in runs]))
-    commanded = float(np.hypot(*course.velocity[:2]))
-    if course.steady and walked:
+    commanded = float(np.hypot(*scenario.velocity[:2]))
+    if scenario.steady and walked:
         error = max(abs(entry["speed"] / commanded - 1.0) for entry in walked)
         figures["worst_speed_error"] = error
         met = met and error < 0.1 and figures["heading_drift"] < np.deg2rad(5.0) and figures["slip"] < 0.01
     return figures | {"met": bool(met and (figures["torque"] or 0.0) <= 1.0 + 1e-9)}
 
 
-def walks(courses: Sequence[int], seeds: int, processes: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Run all courses with all seeds; yields figures and single runs course by course."""
+def walks(scenarios: Sequence[int], seeds: int, processes: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Run all scenarios with all seeds; yields figures and single runs scenario by scenario."""
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")  # one core for one walk
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for course in courses:
-            runs = list(pool.map(run, [(course, seed) for seed in range(seeds)]))
-            yield summarise(COURSES[course], runs), runs
+        for scenario in scenarios:
+            runs = list(pool.map(run, [(scenario, seed) for seed in range(seeds)]))
+            yield summarise(SCENARIOS[scenario], runs), runs
 
 
 def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
@@ -79,18 +79,18 @@ def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
     return found
 
 
-HEAD = "course                 walked    speed  worst  heading   slip  torque  real time   tick   plan    mpc"
+HEAD = "scenario               walked    speed  worst  heading   slip  torque  real time   tick   plan    mpc"
 
 
 def row(figures: dict[str, Any]) -> str:
-    """Format one course as a line."""
+    """Format one scenario as a line."""
 
     def number(name: str, factor: float, form: str) -> str:
         value = figures.get(name)
         return "-" if value is None else format(factor * value, form)
 
     return (
-        f"{figures['course']:<21} {figures['walked']:>3}/{figures['runs']:<3} {number('speed', 1, '.3f'):>8} "
+        f"{figures['scenario']:<21} {figures['walked']:>3}/{figures['runs']:<3} {number('speed', 1, '.3f'):>8} "
         f"{number('worst_speed_error', 100, '.1f'):>5}% {number('heading_drift', 57.2958, '.1f'):>6}° "
         f"{number('slip', 1e3, '.1f'):>5}mm {number('torque', 100, '.0f'):>5}% {number('real_time', 1, '.2f'):>9} "
         f"{number('tick_median', 1e3, '.2f'):>5}ms {number('plan_median', 1e3, '.2f'):>4}ms "
@@ -102,24 +102,24 @@ def row(figures: dict[str, Any]) -> str:
 def main() -> None:
     """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=20, help="runs of each course")
-    parser.add_argument("--courses", nargs="*", help="names of courses; by default all")
+    parser.add_argument("--seeds", type=int, default=20, help="runs of each scenario")
+    parser.add_argument("--scenarios", nargs="*", help="names of scenarios; by default all")
     parser.add_argument("--pushes", action="store_true", help="also map the pushes on the standing humanoid")
     parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a fraction of the bound")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="parallel walks")
     parser.add_argument("--json", action="store_true", help="every run, as JSON")
     options = parser.parse_args()
-    names = [course.name for course in COURSES]
-    for name in options.courses or []:
+    names = [scenario.name for scenario in SCENARIOS]
+    for name in options.scenarios or []:
         if name not in names:
-            parser.error(f"unknown course {name!r}; there are {', '.join(names)}")
-    chosen = [k for k, name in enumerate(names) if options.courses is None or name in options.courses]
-    results: dict[str, Any] = {"courses": [], "pushes": []}
+            parser.error(f"unknown scenario {name!r}; there are {', '.join(names)}")
+    chosen = [k for k, name in enumerate(names) if options.scenarios is None or name in options.scenarios]
+    results: dict[str, Any] = {"scenarios": [], "pushes": []}
     out = sys.stderr if options.json else sys.stdout
     print(HEAD, file=out)
     for figures, runs in walks(chosen, options.seeds, options.processes):
         print(row(figures), file=out, flush=True)
-        results["courses"].append({**figures, "single": runs})
+        results["scenarios"].append({**figures, "single": runs})
     if options.pushes:
         results["pushes"] = push_maps(options.processes, options.resolution)
         for found in results["pushes"]:

@@ -133,8 +133,7 @@ void define_state(nb::module_& m) {
 }
 
 void define_time_stepping(nb::module_& m) {
-    export_layouts<TimeStep<double>, JointFriction<double>, JointFrictionRecord, JointStop<double>, JointStopRecord,
-                   IntegrationResult<double>>();
+    export_layouts<TimeStep<double>, JointFriction<double>, JointFrictionRecord, JointStop<double>, JointStopRecord>();
     define(
         m, "integrate_dynamics",
         [](Args& args, Any q, Any v, Any tau, Any time_step, Any friction_joints, Any friction, Any stop_joints,
@@ -155,7 +154,8 @@ void define_time_stepping(nb::module_& m) {
             args.wrenches(wrenches);
             args.output("q", {args.model().nq});
             args.output("v", {args.model().nv});
-            args.output("result", {2});
+            args.output("steps", {});
+            args.output("diverged_dof", {});
         });
 }
 

@@ -59,8 +59,9 @@ void add_layout(const LayoutInfo& info) {
     known_layouts()[info.name.c_str()] = info.size == 0 ? fields_of(info) : dtype_of(info);
 }
 
-TableMemory table_memory(const char* name, nb::handle array, const char* layout) {
-    const nb::object dtype = known_layouts()[layout];
+nb::handle layout_dtype(const char* layout) { return nb::object(known_layouts()[layout]); }
+
+TableMemory table_memory(const char* name, nb::handle array, nb::handle dtype, const char* layout) {
     auto* const a = reinterpret_cast<PyArrayObject*>(array.ptr());
     if (!PyArray_Check(array.ptr()) || PyArray_NDIM(a) != 1 || !PyArray_ISCARRAY_RO(a) ||
         !same_dtype(PyArray_DESCR(a), reinterpret_cast<PyArray_Descr*>(dtype.ptr())))

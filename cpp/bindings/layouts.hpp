@@ -24,20 +24,29 @@ struct TableMemory {
     const void* data;
     std::size_t size;
 };
+// The dtype of a layout; it lives as long as the process.
+nanobind::handle layout_dtype(const char* layout);
+
 // The memory of a one-dimensional array of records; raises unless its dtype is the layout's.
-TableMemory table_memory(const char* name, nanobind::handle array, const char* layout);
+TableMemory table_memory(const char* name, nanobind::handle array, nanobind::handle dtype, const char* layout);
 
 // Records that Python has filled, kept alive while the table lives.
 template <class Record>
 class Table {
   public:
-    Table(const char* name, nanobind::handle array) : memory_(table_memory(name, array, Layout<Record>::name)) {}
+    Table(const char* name, nanobind::handle array)
+        : memory_(table_memory(name, array, dtype(), Layout<Record>::name)) {}
     const Record* begin() const { return static_cast<const Record*>(memory_.data); }
     const Record* end() const { return begin() + memory_.size; }
     const Record& operator[](std::size_t i) const { return begin()[i]; }
     std::size_t size() const { return memory_.size; }
 
   private:
+    static nanobind::handle dtype() {
+        static const nanobind::handle found = layout_dtype(Layout<Record>::name);  // looked up once, not at every call
+        return found;
+    }
+
     TableMemory memory_;
 };
 

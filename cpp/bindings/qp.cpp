@@ -38,6 +38,15 @@ const double* numbers(nb::handle value, npy_intp size) {
     return static_cast<const double*>(PyArray_DATA(array));
 }
 
+// Is it an array of float64 as the core takes it, of these sizes?
+bool is_plain(nb::handle value, std::initializer_list<npy_intp> shape) {
+    if (!PyArray_CheckExact(value.ptr())) return false;
+    auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());
+    return PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array) &&
+           PyArray_NDIM(array) == static_cast<int>(shape.size()) &&
+           std::equal(shape.begin(), shape.end(), PyArray_DIMS(array));
+}
+
 // Bounds of variables and sides of rows in one array; `free` where they are None.
 nb::object stack(nb::handle bounds, nb::handle sides, int n, int m, double free) {
     const nb::object both = make({n + m});
@@ -52,20 +61,20 @@ nb::object stack(nb::handle bounds, nb::handle sides, int n, int m, double free)
     return both;
 }
 
-// A scaled program as arrays that DAQP takes, and the way back to the units of the program that was given.
+// A scaled program as arrays that DAQP takes, and its answers in the units of the program that was given.
 class Qp {
   public:
     Qp(nb::handle H, nb::handle g, nb::handle A, nb::object lower, nb::object upper)
-        : given_lower_(std::move(lower)), given_upper_(std::move(upper)) {
+        : given_lower(std::move(lower)), given_upper(std::move(upper)) {
         n_ = size(g);
-        m_ = size(given_lower_) - n_;
+        m_ = size(given_lower) - n_;
         const QpView given{n_,
                            m_,
                            numbers(H, npy_intp{n_} * n_),
                            numbers(g, n_),
                            numbers(A, npy_intp{m_} * n_),
-                           numbers(given_lower_, n_ + m_),
-                           numbers(given_upper_, n_ + m_)};
+                           numbers(given_lower, n_ + m_),
+                           numbers(given_upper, n_ + m_)};
         if (const char* fault = find_fault(given)) raise_input_error(fault);
         this->H = make({n_, n_}), this->g = make({n_}), this->A = make({m_, n_});
         this->lower = make({n_ + m_}), this->upper = make({n_ + m_}), sense = make({n_ + m_}, NPY_INT);
@@ -95,10 +104,9 @@ class Qp {
         return is_convex(view(), scratch.data());
     }
 
+    // The residuals of the KKT conditions at a point.
     nb::object measure(nb::handle y, nb::handle multipliers, bool with_floor) const {
-        std::vector<double> scratch(2 * static_cast<std::size_t>(n_));
-        const QpResiduals r =
-            residuals(view(), numbers(y, n_), numbers(multipliers, n_ + m_), with_floor, scratch.data());
+        const QpResiduals r = residuals_at(y, multipliers, with_floor);
         return nb::make_tuple(r.primal, r.dual, r.complementarity, r.gap);
     }
 
@@ -106,7 +114,7 @@ class Qp {
     nb::object unscale(nb::handle y, nb::handle multipliers, bool within) const {
         const double *from = numbers(y, n_), *push = numbers(multipliers, n_ + m_);
         const double *to_x = data(x_unit), *to_row = data(row_unit);
-        const double *low = data(given_lower_), *high = data(given_upper_);
+        const double *low = data(given_lower), *high = data(given_upper);
         const nb::object x = make({n_}), of_bounds = make({n_}), of_rows = make({m_});
         for (int i = 0; i < n_; ++i) {
             const double value = from[i] * to_x[i];
@@ -117,7 +125,17 @@ class Qp {
         return nb::make_tuple(x, of_bounds, of_rows);
     }
 
+    // The minimum in the units of the program that was given, or None if a residual at the point is above the
+    // tolerance: x, multipliers of bounds and of rows, and the residuals.
+    nb::object verified(nb::handle y, nb::handle multipliers, double tolerance) const {
+        const QpResiduals r = residuals_at(y, multipliers, false);
+        const double dual = std::max(r.dual, r.complementarity);
+        if (!(std::max({r.primal, dual, r.gap}) <= tolerance)) return nb::none();
+        return unscale(y, multipliers, true) + nb::make_tuple(r.primal, dual, r.gap);
+    }
+
     nb::object H, g, A, lower, upper, sense, x_unit, row_unit;
+    nb::object given_lower, given_upper;
     double cost_unit = 1;
     bool has_cost = true;
 
@@ -129,11 +147,40 @@ class Qp {
         return static_cast<int>(PyArray_SIZE(reinterpret_cast<PyArrayObject*>(array.ptr())));
     }
 
+    QpResiduals residuals_at(nb::handle y, nb::handle multipliers, bool with_floor) const {
+        std::vector<double> scratch(2 * static_cast<std::size_t>(n_));
+        return residuals(view(), numbers(y, n_), numbers(multipliers, n_ + m_), with_floor, scratch.data());
+    }
+
     QpView view() const { return {n_, m_, data(H), data(g), data(A), data(lower), data(upper)}; }
 
     int n_ = 0, m_ = 0;
-    nb::object given_lower_, given_upper_;
 };
+
+// Scales a convex program of plain arrays without any conversion in Python: None if it is another, which Python
+// converts, or explains what is wrong with it.
+nb::object scale_plain(nb::handle H, nb::handle g, nb::handle A, nb::handle x_lower, nb::handle x_upper,
+                       nb::handle lower, nb::handle upper) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    if (!PyArray_CheckExact(g.ptr()) || !PyArray_CheckExact(A.ptr())) return nb::none();
+    const npy_intp n = PyArray_SIZE(reinterpret_cast<PyArrayObject*>(g.ptr()));
+    const npy_intp m = PyArray_NDIM(reinterpret_cast<PyArrayObject*>(A.ptr())) == 2
+                           ? PyArray_DIM(reinterpret_cast<PyArrayObject*>(A.ptr()), 0)
+                           : 0;
+    const auto fits = [](nb::handle side, npy_intp size) { return side.is_none() || is_plain(side, {size}); };
+    if (!is_plain(H, {n, n}) || !is_plain(g, {n}) || !is_plain(A, {m, n}) || !fits(x_lower, n) || !fits(x_upper, n) ||
+        !fits(lower, m) || !fits(upper, m))
+        return nb::none();
+    const nb::object low = stack(x_lower, lower, static_cast<int>(n), static_cast<int>(m), -infinite);
+    const nb::object high = stack(x_upper, upper, static_cast<int>(n), static_cast<int>(m), infinite);
+    try {
+        Qp scaled(H, g, A, low, high);
+        return scaled.convex() ? nb::cast(std::move(scaled)) : nb::none();
+    } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_ValueError)) throw;
+        return nb::none();
+    }
+}
 
 }  // namespace
 
@@ -147,12 +194,15 @@ void bind_qp(nb::module_& m) {
         },
         nb::arg("x_lower").none(), nb::arg("x_upper").none(), nb::arg("lower").none(), nb::arg("upper").none(),
         nb::arg("n"), nb::arg("m"));
+    m.def("scale_plain", &scale_plain, nb::arg("H").none(), nb::arg("g").none(), nb::arg("A").none(),
+          nb::arg("x_lower").none(), nb::arg("x_upper").none(), nb::arg("lower").none(), nb::arg("upper").none());
     nb::class_<Qp>(m, "ScaledQp")
         .def(nb::init<nb::handle, nb::handle, nb::handle, nb::object, nb::object>())
         .def("arrays", &Qp::arrays)
         .def("is_convex", &Qp::convex)
         .def("residuals", &Qp::measure)
         .def("unscale", &Qp::unscale)
+        .def("verified", &Qp::verified)
         .def_ro("H", &Qp::H)
         .def_ro("g", &Qp::g)
         .def_ro("A", &Qp::A)
@@ -161,6 +211,8 @@ void bind_qp(nb::module_& m) {
         .def_ro("sense", &Qp::sense)
         .def_ro("x_unit", &Qp::x_unit)
         .def_ro("row_unit", &Qp::row_unit)
+        .def_ro("given_lower", &Qp::given_lower)
+        .def_ro("given_upper", &Qp::given_upper)
         .def_ro("cost_unit", &Qp::cost_unit)
         .def_ro("has_cost", &Qp::has_cost);
 }

@@ -138,11 +138,11 @@ struct Integrator {
         const auto& settings = w.call.template as<IntegrationSettings>();
         const int nq = w.model.nq, nv = w.model.nv;
         T *q = w.out[integration_output::q], *v = w.out[integration_output::v];
-        auto& result = *reinterpret_cast<IntegrationResult<T>*>(w.out[integration_output::result]);
+        T &steps = *w.out[integration_output::steps], &diverged_dof = *w.out[integration_output::diverged_dof];
         T *next_q = w.take(nq), *next_v = w.take(nv);
         for (int k = 0; k < nq; ++k) q[k] = w.in[integration_input::q][k];
         for (int k = 0; k < nv; ++k) v[k] = w.in[integration_input::v][k];
-        result = {T(static_cast<double>(settings.steps)), T(-1.0)};
+        steps = static_cast<double>(settings.steps), diverged_dof = -1.0;
         const JointForces<T> joint_forces(w);
         T* free = w.free;
         for (int i = 0; i < settings.steps; ++i) {
@@ -151,8 +151,8 @@ struct Integrator {
                 runge_kutta(w, joint_forces, q, v, next_q, next_v);
             else
                 semi_implicit(w, joint_forces, q, v, next_q, next_v);
-            if (diverged(w, next_v, result.diverged_dof)) {
-                result.steps = static_cast<double>(i);
+            if (diverged(w, next_v, diverged_dof)) {
+                steps = static_cast<double>(i);
                 return;
             }
             for (int k = 0; k < nq; ++k) q[k] = next_q[k];
@@ -235,8 +235,9 @@ struct Integrator {
     template <class T>
     static bool diverged(Work<T>& w, const T* v, T& diverged_dof) {
         const T max_rate = time_step(w).max_rate;
+        const double highest = Lanes<T>::lane(max_rate, 0);  // the same in all lanes
         bool fine = true;
-        for (int k = 0; k < w.model.nv; ++k) fine &= Lanes<T>::within(v[k], Lanes<T>::lane(max_rate, 0));
+        for (int k = 0; k < w.model.nv; ++k) fine &= Lanes<T>::within(v[k], highest);
         if (fine) return false;
         for (int lane = 0; lane < Lanes<T>::count; ++lane) {
             int worst = -1;

@@ -31,12 +31,6 @@ struct JointFrictionRecord {
     std::int32_t iv;
 };
 
-template <class T>
-struct IntegrationResult {
-    T steps;         // completed
-    T diverged_dof;  // v index of the joint that diverged, -1 if none
-};
-
 struct IntegrationSettings {
     int steps;
     bool runge_kutta;  // of fourth order; else semi-implicit Euler
@@ -84,20 +78,17 @@ struct Layout<JointFrictionRecord> {
     static constexpr const char* name = "joint_friction";
     static constexpr auto fields() { return std::make_tuple(field("iv", &JointFrictionRecord::iv)); }
 };
-template <class T>
-struct Layout<IntegrationResult<T>> {
-    static constexpr const char* name = "integration_result";
-    static constexpr auto fields() {
-        using R = IntegrationResult<T>;
-        return std::make_tuple(field("steps", &R::steps), field("diverged_dof", &R::diverged_dof));
-    }
-};
 
 namespace integration_input {
 enum { q, v, tau, time_step, friction, stops };
 }
 namespace integration_output {
-enum { q, v, result };
+enum {
+    q,
+    v,
+    steps,        // completed
+    diverged_dof  // v index of the joint that diverged, -1 if none
+};
 }
 
 }  // namespace kinodyn

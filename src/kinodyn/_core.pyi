@@ -110,7 +110,8 @@ def contact_impulses(
 class IntegratedDynamics(NamedTuple):
     q: Array
     v: Array
-    result: Array  # layout "integration_result"
+    steps: Array  # completed
+    diverged_dof: Array  # v index, -1 if none
 
 def integrate_dynamics(
     robot: Robot,
@@ -348,6 +349,10 @@ def stack_sides(
     x_lower: Array | None, x_upper: Array | None, lower: Array | None, upper: Array | None, n: int, m: int
 ) -> tuple[Array, Array]: ...
 
+def scale_plain(
+    H: object, g: object, A: object, x_lower: object, x_upper: object, lower: object, upper: object, /
+) -> ScaledQp | None: ...
+
 class ScaledQp:
     H: Array
     g: Array
@@ -357,6 +362,8 @@ class ScaledQp:
     sense: NDArray[np.intc]
     x_unit: Array
     row_unit: Array
+    given_lower: Array
+    given_upper: Array
     cost_unit: float
     has_cost: bool
     def __init__(self, H: Array, g: Array, A: Array, lower: Array, upper: Array, /) -> None: ...
@@ -364,6 +371,9 @@ class ScaledQp:
     def is_convex(self) -> bool: ...
     def residuals(self, y: Array, multipliers: Array, with_floor: bool, /) -> tuple[float, float, float, float]: ...
     def unscale(self, y: Array, multipliers: Array, within: bool, /) -> tuple[Array, Array, Array]: ...
+    def verified(
+        self, y: Array, multipliers: Array, tolerance: float, /
+    ) -> tuple[Array, Array, Array, float, float, float] | None: ...
 
 def frame_index(robot: Robot, frame: str | int, /) -> int: ...
 def threads() -> int: ...

@@ -118,7 +118,7 @@ def write(
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its final place and move it there at the end: nobody sees an incomplete file."""
+    """Write a file beside its final place and move it there at the end: no reader sees an incomplete file."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     except OSError as cause:

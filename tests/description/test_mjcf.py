@@ -3,50 +3,19 @@
 from __future__ import annotations
 
 import math
-import warnings
-from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array
-from kinodyn.description.mjcf import parse_mjcf, read_mjcf
-from kinodyn.description.types import Description, Joint
-from kinodyn.errors import DescriptionError, DescriptionWarning
+from kinodyn.description.mjcf import parse_mjcf
+from kinodyn.description.types import Description
+from kinodyn.errors import DescriptionWarning
 
-# Every joint kind, several joints in one body, anchors off the origin, references, a frame, degrees.
-EVERYTHING = """
-<mujoco model="everything">
-  <option gravity="0 0.5 -9.7"/>
-  <worldbody>
-    <geom name="floor" type="plane" size="3 4 0.1"/>
-    <site name="origin" pos="0.1 0.2 0.3" euler="10 20 30"/>
-    <body name="torso" pos="0 0 1" euler="5 6 7">
-      <freejoint name="root"/>
-      <geom type="box" size="0.1 0.2 0.3" pos="0.05 0 0" euler="30 0 40"/>
-      <body name="arm" pos="0.1 0.2 0.3" euler="40 -50 60">
-        <joint name="swing" axis="1 2 3" pos="0.03 -0.02 0.05" ref="30" range="-90 120"/>
-        <joint name="slide" type="slide" axis="0 1 1" pos="1 1 1" ref="0.2"/>
-        <joint name="twist" axis="1 0 -1" pos="0 0.04 0.01"/>
-        <geom type="capsule" fromto="0 0 0 0.3 0.1 0" size="0.03"/>
-        <site name="grip" pos="0.3 0 0" quat="0.5 0.5 -0.5 0.5"/>
-        <frame pos="0.3 0 0" euler="0 90 0">
-          <body name="hand">
-            <joint name="wrist" type="ball" pos="0.01 0.02 0.03"/>
-            <geom type="ellipsoid" size="0.03 0.05 0.02"/>
-            <body pos="0 0 0.1"><joint axis="0 1 0"/><geom size="0.02"/></body>
-          </body>
-        </frame>
-      </body>
-      <body name="head" pos="0 0 0.4"><geom size="0.1"/></body>
-    </body>
-  </worldbody>
-</mujoco>
-"""
+from .mjcf_models import EVERYTHING, ONE_HINGE, joint, wrap
 
 
 def mujoco_model(text: str) -> mujoco.MjModel:
@@ -66,12 +35,12 @@ def positions_of(description: Description, qpos: Array) -> dict[str, tuple[float
     """Cut MuJoCo's positions into ours, by the order of the joints alone."""
     widths = {"floating": 7, "ball": 4, "fixed": 0}
     found, start = {}, 0
-    for joint in description.joints:
-        values = qpos[start : start + widths.get(joint.kind, 1)]
+    for each in description.joints:
+        values = qpos[start : start + widths.get(each.kind, 1)]
         start += len(values)
-        if joint.kind in ("floating", "ball"):
+        if each.kind in ("floating", "ball"):
             values = np.concatenate([values[:-4], np.roll(values[-4:], -1)])
-        found[joint.name] = tuple(values)
+        found[each.name] = tuple(values)
     assert start == len(qpos)
     return found
 
@@ -92,15 +61,6 @@ def assert_same_poses(text: str, link_poses, seed: int = 0) -> None:
         np.testing.assert_allclose(T_world_site[:3, :3], data.site_xmat[i].reshape(3, 3), atol=1e-12)
 
 
-def joint(description: Description, name: str) -> Joint:
-    return next(j for j in description.joints if j.name == name)
-
-
-def wrap(body: str, rest: str = "") -> str:
-    return f"<mujoco><worldbody>{body}</worldbody>{rest}</mujoco>"
-
-
-ONE_HINGE = '<body name="a"><joint name="h"/><geom size="0.1"/></body>'
 TWO_HINGES = """<body name="a"><joint name="x" ref="20"/><geom size="0.1"/></body>
 <body name="b" pos="1 0 0"><joint name="y" ref="-50"/><geom size="0.1"/></body>"""
 
@@ -337,190 +297,3 @@ def test_colour_comes_from_the_material_where_the_geom_has_none():
 def test_a_geom_is_visual_or_collision_or_both(attributes, visual, collision):
     (world,) = parse_mjcf(wrap(f'<geom size="1" {attributes}/>')).links
     assert (len(world.visuals), len(world.collisions)) == (visual, collision)
-
-
-TETRAHEDRON = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 3.0], [1.0, 4.0, 3.0], [1.0, 2.0, 6.0]])
-
-
-def write_mesh_model(folder: Path, mesh: str) -> Path:
-    (folder / "meshes").mkdir()
-    vertices = "".join(f"v {x} {y} {z}\n" for x, y, z in TETRAHEDRON)
-    (folder / "meshes" / "part.obj").write_text(vertices + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
-    path = folder / "robot.xml"
-    path.write_text(
-        f"""<mujoco><compiler meshdir="meshes"/><asset><mesh name="m" file="part.obj" {mesh}/></asset><worldbody>
-        <body name="a"><geom type="mesh" mesh="m" pos="1 2 3" euler="10 20 30"/></body></worldbody></mujoco>"""
-    )
-    return path
-
-
-@pytest.mark.parametrize(
-    "mesh",
-    ["", 'scale="1 -2 0.5"', 'refpos="1 2 3" scale="1 2 3"', 'refpos="1 2 3" refquat="0.6 0 0.8 0" scale="2 2 2"'],
-)
-def test_a_mesh_is_placed_as_its_file_has_it(tmp_path, mesh):
-    path = write_mesh_model(tmp_path, mesh)
-    (shape,) = read_mjcf(path).links[1].visuals
-    assert shape.mesh == tmp_path / "meshes" / "part.obj"
-    assert shape.uri == "part.obj"
-    model = mujoco.MjModel.from_xml_path(str(path))
-    R_link_geom = Rotation.from_quat(model.geom_quat[0], scalar_first=True)
-    theirs = R_link_geom.apply(model.mesh_vert) + model.geom_pos[0]
-    ours = TETRAHEDRON * shape.size @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3]
-    # MuJoCo keeps vertices in single precision and in an order of its own.
-    distances = np.linalg.norm(ours[:, None] - theirs[None], axis=-1)
-    assert distances.min(axis=1).max() < 1e-5
-
-
-def test_meshes_keep_their_files_when_mujoco_drops_and_fuses_parts(tmp_path):
-    write_mesh_model(tmp_path, "")
-    path = tmp_path / "fused.xml"
-    path.write_text(
-        """<mujoco><compiler meshdir="meshes" fusestatic="true" discardvisual="true"/><asset>
-        <mesh name="unseen" file="part.obj" scale="2 2 2"/><mesh name="kept" file="part.obj"/></asset><worldbody>
-        <body name="a"><joint name="h"/><geom type="mesh" mesh="unseen" contype="0" conaffinity="0" mass="0"/>
-        <body name="b" pos="1 2 3"><geom type="mesh" mesh="kept"/><site name="s" pos="0 0 1"/></body></body>
-        </worldbody></mujoco>"""
-    )
-    description = read_mjcf(path)
-    assert [link.name for link in description.links] == ["world", "a"]
-    (shape,) = description.links[1].collisions
-    assert (shape.mesh, shape.size) == (tmp_path / "meshes" / "part.obj", (1, 1, 1))
-    np.testing.assert_allclose(shape.T_link_shape[:3, 3], [1, 2, 3], atol=1e-6)
-    np.testing.assert_allclose(description.frames[0].T_link_frame[:3, 3], [1, 2, 4])
-
-
-def test_a_mesh_turned_and_scaled_unevenly_is_left_out_with_a_warning(tmp_path):
-    path = write_mesh_model(tmp_path, 'refquat="0.6 0 0.8 0" scale="1 2 2"')
-    with pytest.warns(DescriptionWarning, match="scaled unevenly"):
-        assert read_mjcf(path).links[1].visuals == ()
-
-
-HEIGHT_FIELD = """<asset><hfield name="f" nrow="3" ncol="4" size="2 1 0.5 0.1"
-    elevation="0 1 2 3  0 0 0 0  4 0 0 1"/></asset>"""
-
-
-def cross2(a: Array, b: Array) -> Array:
-    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-
-
-def highest(triangles: Array, x: float, y: float) -> float:
-    """Return the height of the uppermost of some triangles (n, 3, 3) above a point."""
-    a, b, c = (triangles[:, k] for k in range(3))
-    across = cross2((b - a), (c - a))
-    flat = np.abs(across) > 1e-12
-    p = np.array([x, y]) - a[flat, :2]
-    u = cross2(p, (c - a)[flat]) / across[flat]
-    v = cross2((b - a)[flat], p) / across[flat]
-    inside = (u >= 0) & (v >= 0) & (u + v <= 1)
-    return float((a[flat, 2] + u * (b - a)[flat, 2] + v * (c - a)[flat, 2])[inside].max())
-
-
-def test_a_height_field_is_the_solid_that_mujoco_has():
-    text = wrap('<geom type="hfield" hfield="f" pos="1 0 0" euler="0 0 90"/>', HEIGHT_FIELD)
-    (shape,) = parse_mjcf(text).links[0].collisions
-    assert (shape.kind, shape.size) == ("heightfield", (4.0, 2.0))
-    vertices, faces = shape.triangles
-    world = vertices @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3]
-    data = mujoco.MjData(model := mujoco.MjModel.from_xml_string(text))
-    mujoco.mj_forward(model, data)
-    for x, y in np.random.default_rng(0).uniform(-0.9, 0.9, (50, 2)) * [1, 2] + [1, 0]:
-        down = np.array([0.0, 0.0, -1.0])
-        hit = mujoco.mj_ray(model, data, np.array([x, y, 3.0]), down, None, 1, -1, np.zeros(1, np.int32))
-        assert abs(highest(world[faces], x, y) - (3.0 - hit)) < 1e-5
-    assert abs(world[:, 2].min() + 0.1) < 1e-9
-
-
-def test_a_mesh_written_in_the_mjcf_is_a_shape():
-    corners = "0 0 0  1 0 0  0 2 0  0 0 3"
-    text = wrap(
-        '<body><joint/><geom type="mesh" mesh="m" pos="1 2 3" density="1"/></body>',
-        f'<asset><mesh name="m" vertex="{corners}" face="0 2 1  0 1 3  0 3 2  1 2 3" scale="1 1 0.5"/></asset>',
-    )
-    (shape,) = parse_mjcf(text).links[1].collisions
-    vertices, faces = shape.triangles
-    placed = vertices @ shape.T_link_shape[:3, :3].T + shape.T_link_shape[:3, 3]
-    expected = np.array(corners.split(), dtype=float).reshape(-1, 3) * [1, 1, 0.5] + [1, 2, 3]
-    np.testing.assert_allclose(sorted(placed.round(5).tolist()), sorted(expected.tolist()), atol=1e-5)
-    assert (shape.kind, shape.mesh, len(faces)) == ("mesh", None, 4)
-
-
-@pytest.mark.parametrize(
-    ("body", "rest", "what"),
-    [
-        ('<joint name="h" stiffness="3"/>', "", "springs.* h"),
-        ('<joint type="ball" range="0 30" name="h"/>', "", "angle.* h"),
-        ('<joint name="h" damping="1 2"/>', "", "damping.* h"),
-        ("<joint/>", '<option density="1.2"/>', "drag"),
-        (
-            '<joint name="h"/>',
-            '<tendon><fixed stiffness="2"><joint joint="h" coef="1"/></fixed></tendon>',
-            "tendons",
-        ),
-    ],
-)
-def test_forces_that_a_description_cannot_hold_are_left_out_with_one_warning(body, rest, what):
-    with pytest.warns(DescriptionWarning, match=what) as caught:
-        parse_mjcf(wrap(f'<body>{body}<geom size="0.1"/></body>', rest))
-    assert len(caught) == 1
-
-
-def test_gravity_compensation_is_left_out_with_a_warning():
-    with pytest.warns(DescriptionWarning, match="gravity compensation.* arm"):
-        parse_mjcf(wrap('<body name="arm" gravcomp="1"><joint/><geom size="0.1"/></body>'))
-
-
-def test_a_plain_model_gives_no_warning():
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        parse_mjcf(EVERYTHING)
-    assert said == []
-
-
-def test_a_file_with_an_include_loads_and_is_named_after_itself(tmp_path):
-    (tmp_path / "part.xml").write_text(f"<mujocoinclude>{ONE_HINGE}</mujocoinclude>")
-    path = tmp_path / "robot.xml"
-    path.write_text(wrap('<include file="part.xml"/>'))
-    description = read_mjcf(str(path))
-    assert (description.name, description.source) == ("robot", path)
-    assert joint(description, "h").line is None
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "element", "message"),
-    [
-        ("<mujoco>\n<worldbody>", 2, None, "MISMATCHED"),
-        ("", None, None, "no XML element"),
-        ('<robot name="r"/>', None, None, "URDF"),
-        ("<!-- <mujoco> -->\n<sdf/>", None, None, "<sdf>"),
-        ('<mujoco>\n<worldbody>\n<body><joint foo="1"/></body></worldbody></mujoco>', 3, "joint", "foo"),
-        ('<mujoco>\n<worldbody><body name="a"/>\n<body name="a"/></worldbody></mujoco>', 3, "body", "repeated name"),
-        (wrap('\n<body><joint axis="0 0 0"/><geom size="1"/></body>'), 2, None, "axis too small"),
-        (wrap("\n<body><joint/></body>"), 2, None, "mass and inertia"),
-    ],
-)
-def test_errors_tell_the_line_and_the_element(text, line, element, message):
-    with pytest.raises(DescriptionError, match=message) as caught:
-        parse_mjcf(text)
-    assert (caught.value.line, caught.value.element) == (line, element)
-
-
-def test_nan_which_mujoco_lets_pass_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log of its own into the working folder here
-    with pytest.raises(DescriptionError, match="axis") as caught:
-        parse_mjcf(wrap('\n<body><joint name="h" axis="nan 0 0"/><geom size="1"/></body>'))
-    assert caught.value.line == 2
-
-
-def test_an_error_in_a_file_tells_the_file_and_keeps_the_cause(tmp_path):
-    path = tmp_path / "bad.xml"
-    path.write_text("<mujoco>\n<wordbody/></mujoco>")
-    with pytest.raises(DescriptionError, match="bad.xml:2: <wordbody>") as caught:
-        read_mjcf(path)
-    assert isinstance(caught.value.__cause__, ValueError)
-
-
-@pytest.mark.parametrize("name", ["nothing.xml", "."])
-def test_a_file_that_cannot_be_opened_is_a_description_error(tmp_path, name):
-    with pytest.raises(DescriptionError, match="cannot be opened"):
-        read_mjcf(tmp_path / name)

@@ -13,60 +13,25 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from kinodyn import dynamics, kinematics
-from kinodyn.arrays import Array
 from kinodyn.description.base import with_base
 from kinodyn.description.mjcf import parse_mjcf
-from kinodyn.description.urdf import parse_urdf
 from kinodyn.errors import InputError
 from kinodyn.model import convert
 from kinodyn.model.convert import Converter, DrakeJoint, DrakeLayout
 from kinodyn.model.robot import Robot
 
-
-def urdf_joint(name: str, kind: str, parent: str, child: str, more: str = "", axis: str = "0 0 1") -> str:
-    return f"""<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
-    <origin xyz="0.1 -0.2 0.3" rpy="0.3 0.2 -0.5"/><axis xyz="{axis}"/>
-    <limit lower="-9" upper="9" effort="1" velocity="1"/>{more}</joint>"""
-
-
-def urdf_link(name: str) -> str:
-    return f"""<link name="{name}"><inertial><origin xyz="0.05 0.02 -0.1" rpy="0.1 0.2 0.3"/><mass value="1.5"/>
-    <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="-0.002" iyz="0.003"/></inertial></link>"""
-
-
-# Siblings in reverse alphabetical order, continuous and planar joints, mimics of a prismatic and a continuous joint.
-URDF = f"""<robot name="r"><link name="world"/>{"".join(urdf_link(n) for n in "abcdefgh")}
-<joint name="root_joint" type="floating"><parent link="world"/><child link="a"/></joint>
-{urdf_joint("z_turn", "continuous", "a", "b", axis="0 1 0")}
-{urdf_joint("y_bend", "revolute", "b", "c", axis="1 2 3")}
-{urdf_joint("x_lift", "prismatic", "c", "d", axis="1 0 -1")}
-{urdf_joint("deck", "planar", "a", "e")}
-{urdf_joint("q_turn", "continuous", "e", "f", axis="1 0 0")}
-{urdf_joint("r_follow", "continuous", "f", "g", '<mimic joint="q_turn" multiplier="-2" offset="0.3"/>', axis="0 1 0")}
-{urdf_joint("s_follow", "prismatic", "d", "h", '<mimic joint="y_bend" multiplier="0.5" offset="-0.1"/>')}
-</robot>"""
-
-MJCF = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint name="root"/>
-<inertial pos="0.1 0 0" mass="2" fullinertia="0.02 0.03 0.04 0.001 -0.002 0.003"/>
-<body name="b" pos="0.1 0.2 0.3" quat="0.8 0 0.6 0"><joint name="ball" type="ball"/>
-<inertial pos="0 0.1 0" mass="1" diaginertia="0.02 0.03 0.04"/>
-<body name="c" pos="0.2 0 0"><joint name="slide" type="slide" axis="0 0.6 0.8"/>
-<inertial pos="0 0.1 0" mass="1" diaginertia="0.02 0.03 0.04"/>
-<body name="d" pos="0.2 0 0"><joint name="hinge" axis="0 0.6 0.8" range="-170 170"/>
-<inertial pos="0 0.1 0.2" mass="1" diaginertia="0.02 0.03 0.04"/></body></body></body></body></worldbody></mujoco>"""
-
-ROBOT = Robot(with_base(parse_urdf(URDF)))
-BALL_ROBOT = Robot(with_base(parse_mjcf(MJCF)))
-
-
-def random_state(robot: Robot, seed: int, batch: tuple[int, ...] = ()) -> tuple[Array, Array, Array, Array]:
-    """Draw q, v, a, tau."""
-    v, a, tau = np.random.default_rng(seed).normal(size=(3, *batch, robot.nv))
-    return robot.random(batch, seed=seed), v, a, tau
-
-
-def urdf_robot(joints: str, links: str, base: str = "fixed") -> Robot:
-    return Robot(with_base(parse_urdf(f'<robot name="r">{"".join(map(urdf_link, links))}{joints}</robot>'), base))
+from .convert_robots import (
+    BALL_ROBOT,
+    MJCF,
+    ONE_HINGE,
+    ROBOT,
+    URDF,
+    random_state,
+    seeds,
+    urdf_joint,
+    urdf_link,
+    urdf_robot,
+)
 
 
 def mujoco_model(text: str) -> mujoco.MjModel:
@@ -100,9 +65,12 @@ def converters() -> dict[str, tuple[Robot, Converter]]:
 
 
 CONVERTERS = converters()
+
+
 engines = st.sampled_from(sorted(CONVERTERS))
+
+
 batches = st.sampled_from([(), (1,), (5,), (2, 3), (0,)])
-seeds = st.integers(0, 10_000)
 
 
 @settings(max_examples=100, deadline=None)
@@ -380,8 +348,9 @@ def test_a_drake_layout_is_read_from_a_plant():
     assert DrakeLayout.from_plant(plant) == expected
 
 
-ONE_HINGE = urdf_robot(urdf_joint("h", "revolute", "a", "b"), links="ab")
 ONE_SLIDE = urdf_robot(urdf_joint("h", "prismatic", "a", "b"), links="ab")
+
+
 PLANAR = urdf_robot(urdf_joint("h", "planar", "a", "b"), links="ab")
 
 
@@ -447,107 +416,3 @@ def test_wrong_arrays_are_refused(call, message):
     q, v, *_ = random_state(robot, 0)
     with pytest.raises(InputError, match=message):
         call(c, q, v)
-
-
-FOUR = urdf_robot(
-    urdf_joint("a", "revolute", "w", "x")
-    + urdf_joint("b", "prismatic", "x", "y")
-    + urdf_joint("m", "revolute", "x", "u", '<mimic joint="a"/>')
-    + urdf_joint("c", "continuous", "w", "z"),
-    links="wxyzu",
-    base="floating",
-)
-POSE = {"position": {"x": 1, "y": 2, "z": 3}, "orientation": {"x": 0, "y": 0, "z": 0.6, "w": 0.8}}
-TWIST = {"linear": {"x": 4, "y": 5, "z": 6}, "angular": {"x": 7, "y": 8, "z": 9}}
-MESSAGE = {
-    "name": ["c", "a", "m", "b"],
-    "position": [3, 1, 9, 2],
-    "velocity": [6, 4, 9, 5],
-    "effort": [0.3, 0.1, 9, 0.2],
-}
-
-
-def as_object(message: dict) -> SimpleNamespace:
-    parts = {key: as_object(value) if isinstance(value, dict) else value for key, value in message.items()}
-    return SimpleNamespace(**parts)
-
-
-@pytest.mark.parametrize("form", [dict, as_object])
-def test_a_joint_state_in_any_order_is_read(form):
-    state = convert.joint_state(FOUR, form(MESSAGE), pose=form(POSE), twist=form(TWIST))
-    np.testing.assert_array_equal(state.q, [1, 2, 3, 0, 0, 0.6, 0.8, 1, 2, 3])
-    np.testing.assert_array_equal(state.v, [4, 5, 6, 7, 8, 9, 4, 5, 6])
-    np.testing.assert_array_equal(state.tau, [0, 0, 0, 0, 0, 0, 0.1, 0.2, 0.3])
-
-
-@settings(max_examples=40, deadline=None)
-@given(seed=seeds)
-def test_ros_messages_there_and_back_are_the_same_state(seed):
-    q, v, _, tau = random_state(FOUR, seed)
-    tau[:6] = 0  # a JointState has no efforts of the base
-    message, odometry = convert.to_joint_state(FOUR, q, v, tau), convert.to_odometry(FOUR, q, v)
-    state = convert.joint_state(FOUR, message, **odometry)
-    for back, there in zip(state, (q, v, tau), strict=True):
-        np.testing.assert_array_equal(back, there)
-
-
-def test_a_joint_state_without_velocity_and_effort_has_none():
-    message = convert.to_joint_state(FOUR, FOUR.random(seed=0))
-    assert message["velocity"] == message["effort"] == []
-    state = convert.joint_state(FOUR, message, pose=POSE)
-    assert state.v is None and state.tau is None
-
-
-def test_what_a_joint_state_does_not_tell_comes_from_the_default():
-    default = np.arange(10.0)
-    message = {"name": ["b"], "position": [20.0], "velocity": [3.0]}
-    state = convert.joint_state(FOUR, message, default=default)
-    np.testing.assert_array_equal(state.q, [0, 1, 2, 3, 4, 5, 6, 7, 20, 9])
-    np.testing.assert_array_equal(state.v, [0, 0, 0, 0, 0, 0, 0, 3, 0])
-    np.testing.assert_array_equal(default, np.arange(10.0))
-
-
-def test_unknown_names_are_skipped_when_asked():
-    message = {"name": ["c", "lamp", "a", "b"], "position": [3, 8, 1, 2]}
-    state = convert.joint_state(FOUR, message, pose=POSE, ignore_unknown=True)
-    np.testing.assert_array_equal(state.q[7:], [1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("message", "more", "text"),
-    [
-        ({"name": ["a", "c"], "position": [1, 2]}, {"pose": POSE}, "position of b; "),
-        ({"name": ["a", "b", "c"], "position": [1, 2, 3]}, {}, "position of root_joint; pass pose="),
-        ({"name": ["a", "b", "c", "lamp"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "lamp; known: a, b, c, m"),
-        ({"name": ["a", "b", "b", "c"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "b more than once"),
-        ({"name": ["a", "b", "c"], "position": [1, 2]}, {"pose": POSE}, r"position has shape \(2,\)"),
-        ({"name": ["a", "b", "c"], "position": [1, 2, np.nan]}, {"pose": POSE}, "NaN"),
-        ({"name": ["a", "b", "c"]}, {"pose": POSE}, "position of a, b, c"),
-        (MESSAGE, {"pose": POSE}, "pass twist="),
-        (MESSAGE, {"pose": {"position": POSE["position"]}, "twist": TWIST}, "'orientation'"),
-        (MESSAGE, {"pose": {**POSE, "orientation": {"x": 0, "y": 0, "z": 0, "w": 2}}, "twist": TWIST}, "norm 1"),
-        ({"position": [1]}, {}, "'name'"),
-        (None, {}, "'name'"),
-        (MESSAGE, {"default": [1, 2]}, "default has shape"),
-    ],
-)
-def test_wrong_joint_states_are_refused(message, more, text):
-    with pytest.raises(InputError, match=text):
-        convert.joint_state(FOUR, message, **more)
-
-
-def test_a_fixed_base_has_no_pose_twist_or_odometry():
-    with pytest.raises(InputError, match="base is fixed"):
-        convert.joint_state(ONE_HINGE, {"name": ["h"], "position": [1]}, pose=POSE)
-    with pytest.raises(InputError, match="base is fixed"):
-        convert.to_odometry(ONE_HINGE, [0.0])
-
-
-def test_a_joint_state_cannot_hold_a_ball_joint():
-    with pytest.raises(InputError, match="not enough for ball"):
-        convert.to_joint_state(BALL_ROBOT, BALL_ROBOT.random(seed=0))
-
-
-def test_a_joint_state_is_one_state():
-    with pytest.raises(InputError, match=r"one state; got shape \(2, 10\)"):
-        convert.to_joint_state(FOUR, np.stack([FOUR.random(seed=0)] * 2))

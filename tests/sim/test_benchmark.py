@@ -40,7 +40,7 @@ def test_a_tick_of_each_controller_is_measured() -> None:
         found["us per tick"]
     )
     assert all(us > 0 for us in found["us per tick"].values())
-    assert found["off from the book"] < 1e-8
+    assert found["difference"] < 1e-8
     assert [goal["measured"] for goal in report["goals"]] == [found["us per tick"]["operational space"]]
 
 

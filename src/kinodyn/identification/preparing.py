@@ -55,9 +55,9 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     """
     n, span = len(data), float(data.time[-1] - data.time[0])
     average = (n - 1) / span
-    wanted = average if rate is None else positive("rate", rate)
-    if cutoff is not None and not positive("cutoff", cutoff) < 0.5 * min(wanted, average):
-        half = 0.5 * min(wanted, average)
+    desired = average if rate is None else positive("rate", rate)
+    if cutoff is not None and not positive("cutoff", cutoff) < 0.5 * min(desired, average):
+        half = 0.5 * min(desired, average)
         raise InputError(f"cutoff is {cutoff!r} Hz; half the sampling rate is {half:.6g} Hz, give less")
     _refuse_gaps(data, cutoff)
     trimmed = 0 if cutoff is None else math.ceil(average / cutoff)
@@ -70,7 +70,7 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     even = _evenly(data, average, cutoff)
     smooth = even if cutoff is None else _filtered(even, cutoff, average)
     whole = _differentiated(smooth, 1.0 / average)[margin : n - margin]
-    return whole if rate is None else _at(whole, _times(whole.time, wanted), whole.q, _through)
+    return whole if rate is None else _at(whole, _times(whole.time, desired), whole.q, _through)
 
 
 def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:

@@ -54,6 +54,28 @@ class Program(NamedTuple):
         return Program(H, np.concatenate([self.g, np.zeros(k)]), A, lower, upper, None)
 
 
+def prepare(
+    H: ArrayLike,
+    g: ArrayLike,
+    A: ArrayLike | None,
+    sides: tuple[ArrayLike | None, ArrayLike | None],
+    bounds: tuple[ArrayLike | None, ArrayLike | None],
+    soft: ArrayLike | None,
+) -> tuple[Program, _core.ScaledQp]:
+    """Check the parts of a program, put them together, and scale it."""
+    if soft is None:  # in a control loop most of the time is spent here, unless the core takes the arrays as they are
+        scaled = _core.scale_plain(H, g, A, *bounds, *sides)
+        if scaled is not None:
+            plain = Program(H, g, A, scaled.given_lower, scaled.given_upper, None)  # type: ignore[arg-type]
+            return plain, scaled
+    checked = program(H, g, A, sides, bounds, soft)
+    try:
+        return checked, checked.scaled()
+    except InputError:
+        explain(checked)
+        raise
+
+
 def program(
     H: ArrayLike,
     g: ArrayLike,

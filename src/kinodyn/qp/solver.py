@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
 from kinodyn.qp.certificates import best_point, descent_ray, is_infeasible, least_violation
-from kinodyn.qp.program import Program, explain, program
+from kinodyn.qp.program import prepare
 from kinodyn.qp.result import QPResult
 
 
@@ -79,7 +78,7 @@ class QP:
         if not 0 < tolerance < 1:
             raise InputError(f"tolerance must be between 0 and 1, got {tolerance!r}")
         self._tolerance = float(tolerance)
-        self._set(program(H, g, A, (lower, upper), (x_lower, x_upper), soft))
+        self._program, self._scaled = prepare(H, g, A, (lower, upper), (x_lower, x_upper), soft)
         self._start: Array | None = None  # multipliers of the last answer
 
     def update(
@@ -102,7 +101,7 @@ class QP:
         """
         p = self._program
         n = len(p.g)
-        new = program(
+        new, scaled = prepare(
             p.H if H is None else H,
             p.g if g is None else g,
             p.A if A is None else A,
@@ -113,7 +112,7 @@ class QP:
         if new.H.shape != p.H.shape or new.A.shape != p.A.shape:
             shapes = f"H {p.H.shape} and A {p.A.shape}, got {new.H.shape} and {new.A.shape}"
             raise InputError(f"update keeps the sizes of {shapes}; set up another QP")
-        self._set(new)
+        self._program, self._scaled = new, scaled
 
     def solve(self) -> QPResult:
         """Solve the program as it is now.
@@ -122,21 +121,25 @@ class QP:
         -------
         QPResult
         """
-        qp = self._scaled
-        point = minimise(qp, ATTEMPTS[0], self._start)
-        residuals = Residuals(*qp.residuals(point.y, point.multipliers, False))
-        if max(residuals) > self._tolerance or point.failure:
+        point = minimise(self._scaled, ATTEMPTS[0], self._start)
+        minimum = None if point.failure else self._scaled.verified(point.y, point.multipliers, self._tolerance)
+        if minimum is None:
             return self._verdict(point)
         self._start = point.multipliers
-        return self._result(point, residuals, "solved", "")
-
-    def _set(self, new: Program) -> None:
-        try:
-            self._scaled: _core.ScaledQp = new.scaled()
-        except InputError:
-            explain(new)
-            raise
-        self._program = new
+        x, bound_multipliers, multipliers, primal, dual, gap = minimum
+        n = len(self._program.g)
+        return QPResult(
+            x=x[:n],
+            status="solved",
+            reason="",
+            multipliers=multipliers,
+            bound_multipliers=bound_multipliers[:n],
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            iterations=point.iterations,
+            program=self._program,
+        )
 
     def _verdict(self, point: Point) -> QPResult:
         """Verify the polished point, prove that there is no minimum, or try other settings, in this order."""

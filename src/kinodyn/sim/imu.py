@@ -36,15 +36,22 @@ class ImuFromMotion:
         self._gravity = gravity
         self._time, self._R, self._velocity = 0.0, np.eye(3), np.zeros(3)
         self._last = Imu(np.zeros(3), np.zeros(3))
+        self._start: tuple[Array, Array] | None = None  # quaternion and twist that are not yet evaluated
 
     def reset(self, q: Array, v: Array) -> None:
         """Start at time 0; until time passes, the reading is that of a base without acceleration."""
-        self._time, self._R = 0.0, from_quaternion(q[..., 3:7])
-        self._velocity = _rotate(self._R, v[..., :3])
-        self._last = Imu(_rotate(_transpose(self._R), -self._gravity), np.array(v[..., 3:6]))
+        self._start = np.array(q[..., 3:7]), np.array(v[..., :6])
+
+    def _begin(self, quaternion: Array, twist: Array) -> None:
+        self._time, self._R = 0.0, from_quaternion(quaternion)
+        self._velocity = _rotate(self._R, twist[..., :3])
+        self._last = Imu(_rotate(_transpose(self._R), -self._gravity), twist[..., 3:])
+        self._start = None
 
     def read(self, time: float, q: Array, v: Array) -> Imu:
         """Return the mean since the previous reading, or that reading again if no time has passed."""
+        if self._start is not None:
+            self._begin(*self._start)
         duration = time - self._time
         if duration <= 0.0:
             return self._last

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -83,6 +84,16 @@ class Resistance:
             friction_joints=friction_joints,
             friction_laws=friction_laws,
         )
+
+    @cached_property
+    def stop_numbers(self) -> Array:
+        """`stops` as one row of numbers, a view."""
+        return self.stops.view(float)
+
+    @cached_property
+    def friction_numbers(self) -> Array:
+        """`friction_laws` as one row of numbers, a view."""
+        return self.friction_laws.view(float)
 
     def implicit(self, robot: Robot, q: Array, v: Array, dt: float) -> tuple[Array, Array]:
         """Linearise at the end of the step, as the core does: force and inertia (..., nv) of force - inertia * a."""

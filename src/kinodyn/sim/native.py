@@ -14,7 +14,7 @@ from kinodyn.checks import numbers, positive
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
-from kinodyn.layouts import layout, named_view
+from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.imu import Imu, ImuFromMotion
@@ -190,34 +190,32 @@ class NativeSimulator:
 
     def _advance(self, tau: ArrayLike, wrenches: Wrenches | None, steps: int) -> None:
         resistance = self.resistance
-        q, v, result = _core.integrate_dynamics(
+        q, v, done, diverged_dof = _core.integrate_dynamics(
             self.robot,
             self._q,
             self._v,
             tau,
             self._time_step,
             resistance.friction_joints,
-            resistance.friction_laws.view(float),
+            resistance.friction_numbers,
             resistance.stop_joints,
-            resistance.stops.view(float),
+            resistance.stop_numbers,
             steps,
             self.integrator == "rk4",
             wrenches,
         )
-        done = named_view(result, layout("integration_result"))
-        fewest = int(done["steps"].min(initial=steps))
+        fewest = int(done.min(initial=steps)) if done.ndim else int(done)
         if 0 < fewest < steps:  # the whole batch stops where its first member diverges
             self._advance(tau, wrenches, fewest)
         elif fewest == steps:
             self._q, self._v = q, v
             self.time += steps * self.dt
         if fewest < steps:
-            self._raise_diverged(done, fewest)
+            self._raise_diverged(done, diverged_dof, fewest)
 
-    def _raise_diverged(self, done: np.ndarray, fewest: int) -> None:
-        rows = done.reshape(-1)
-        index = int(np.flatnonzero((rows["steps"] == fewest) & (rows["diverged_dof"] >= 0))[0])
-        dof = int(rows["diverged_dof"][index])
+    def _raise_diverged(self, done: Array, diverged_dof: Array, fewest: int) -> None:
+        index = int(np.flatnonzero((done.ravel() == fewest) & (diverged_dof.ravel() >= 0))[0])
+        dof = int(diverged_dof.flat[index])
         rate = self._v.reshape(-1, self.robot.nv)[index, dof]
         where = "" if done.ndim == 0 else f"simulation {tuple(map(int, np.unravel_index(index, done.shape)))}: "
         reason = f"{where}its rate, {rate:.3g} before, exceeds max_rate = {self.max_rate:.3g}"

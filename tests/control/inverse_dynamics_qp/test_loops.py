@@ -134,7 +134,7 @@ def test_ten_thousand_random_ticks_give_finite_torques_within_limits(scene: Call
         lower, upper = np.maximum(robot.limits.lower, -3), np.minimum(robot.limits.upper, 3)
         state = world.state()
         for k in range(2500):
-            if k % 10 == 0:  # another state, another wish, other contacts
+            if k % 10 == 0:  # another state, other forces, other contacts
                 q = robot.integrate(world.q, 0.4 * rng.normal(size=robot.nv))
                 q[7:] = np.clip(q[7:], lower[7:] - 0.1, upper[7:] + 0.1)
                 v = rng.normal(size=robot.nv) * rng.choice([0.0, 0.5, 5.0])

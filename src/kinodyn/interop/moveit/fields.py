@@ -1,4 +1,4 @@
-"""Typed access to the fields of a message, which notes the fields that nobody asked for."""
+"""Typed access to the fields of a message; unused fields are recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The courses of `benchmarks/walking.py`, with their requirements."""
+"""The scenarios of `benchmarks/walking.py`, with their requirements."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def nothing(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Course:
-    """One course, run with many seeds.
+class Scenario:
+    """One scenario, run with many seeds.
 
-    A fraction `share` of the runs must stay upright. `steady` courses must also keep their speed within 10 %, their
+    A fraction `share` of the runs must stay upright. `steady` scenarios must also keep their speed within 10 %, their
     heading within 5 degrees, and slip below 1 cm.
     """
 
@@ -66,19 +66,19 @@ def unexpected_steps(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
 
 
 QUARTER = {"goal": (0.0, 0.0, np.pi / 2)}
-COURSES = (
-    Course("forward 0.3 m/s", steady=True),
-    Course("forward 0.5 m/s", (0.5, 0.0, 0.0), steady=True),
-    Course("backward 0.15 m/s", (-0.15, 0.0, 0.0), steady=True),
-    Course("lateral 0.1 m/s", (0.0, 0.1, 0.0), steady=True),
-    Course("turning 90 degrees", options=QUARTER),
-    Course("arc of 1.5 m radius", (0.3, 0.0, 0.2), steady=True),
-    Course("1.2 m, 30 kg", height=1.2, mass=30.0),
-    Course("1.9 m, 95 kg", height=1.9, mass=95.0),
-    Course("talos 0.2 m/s", (0.2, 0.0, 0.0), "talos"),
-    Course("g1 0.2 m/s", (0.2, 0.0, 0.0), "g1"),
-    Course("estimated state", options={"duration": WALKING_TIME + 2.5, "estimate": True}),
-    Course("pushes of 0.1 m/s", extra=pushes, share=0.95),
-    Course("slope of 5 degrees", extra=slope, share=0.9),
-    Course("steps of 1.5 cm", extra=unexpected_steps, share=0.9),
+SCENARIOS = (
+    Scenario("forward 0.3 m/s", steady=True),
+    Scenario("forward 0.5 m/s", (0.5, 0.0, 0.0), steady=True),
+    Scenario("backward 0.15 m/s", (-0.15, 0.0, 0.0), steady=True),
+    Scenario("lateral 0.1 m/s", (0.0, 0.1, 0.0), steady=True),
+    Scenario("turning 90 degrees", options=QUARTER),
+    Scenario("arc of 1.5 m radius", (0.3, 0.0, 0.2), steady=True),
+    Scenario("1.2 m, 30 kg", height=1.2, mass=30.0),
+    Scenario("1.9 m, 95 kg", height=1.9, mass=95.0),
+    Scenario("talos 0.2 m/s", (0.2, 0.0, 0.0), "talos"),
+    Scenario("g1 0.2 m/s", (0.2, 0.0, 0.0), "g1"),
+    Scenario("estimated state", options={"duration": WALKING_TIME + 2.5, "estimate": True}),
+    Scenario("pushes of 0.1 m/s", extra=pushes, share=0.95),
+    Scenario("slope of 5 degrees", extra=slope, share=0.9),
+    Scenario("steps of 1.5 cm", extra=unexpected_steps, share=0.9),
 )

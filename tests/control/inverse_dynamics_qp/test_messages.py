@@ -1,4 +1,4 @@
-"""What users say and what they are told: contacts switched, forces wished for, limits that give way, misuse."""
+"""Contacts that are switched, desired forces, limits in conflict, and error messages."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def test_contacts_are_switched_and_their_forces_bounded(scene: Callable[..., Any
     np.testing.assert_allclose(com, [0, 0, -weight], atol=1e-9 * weight)  # nothing to push against
 
 
-def test_wished_forces_are_given_where_tasks_leave_them_open(scene: Callable[..., Any]) -> None:
+def test_desired_forces_are_exerted_where_tasks_leave_them_free(scene: Callable[..., Any]) -> None:
     world = scene("talos")
     controller, weight = world.controller(), 9.81 * world.robot.mass
     left, right = (controller.contacts[contact.name] for contact in world.contacts)
     even = controller.solve(world.state())
-    wish = even.forces[left.name] * 0.6
-    left.force, right.force = wish, even.forces[right.name] + even.forces[left.name] * 0.4
+    desired = even.forces[left.name] * 0.6
+    left.force, right.force = desired, even.forces[right.name] + even.forces[left.name] * 0.4
     # the same whole wrench about one point: shift the moment of what the right foot takes over
     apart = [kd.kinematics.pose(world.robot, world.q, use.name)[:3, 3] for use in (left, right)]
     moved = even.forces[left.name][:3] * 0.4
     right.force = right.force + np.concatenate([np.zeros(3), np.cross(apart[0] - apart[1], moved)])
     found = controller.solve(world.state())
-    closer = [np.linalg.norm(r.forces[left.name][:3] - wish[:3]) for r in (even, found)]
+    closer = [np.linalg.norm(r.forces[left.name][:3] - desired[:3]) for r in (even, found)]
     assert closer[1] < 0.5 * closer[0]
     assert sum(f[2] for f in found.forces.values()) == pytest.approx(weight, rel=1e-3)
     left.force = right.force = None
