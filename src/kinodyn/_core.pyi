@@ -348,7 +348,6 @@ def layouts() -> dict[str, np.dtype[np.void] | list[tuple[str, str, tuple[int | 
 def stack_sides(
     x_lower: Array | None, x_upper: Array | None, lower: Array | None, upper: Array | None, n: int, m: int
 ) -> tuple[Array, Array]: ...
-
 def scale_plain(
     H: object, g: object, A: object, x_lower: object, x_upper: object, lower: object, upper: object, /
 ) -> ScaledQp | None: ...

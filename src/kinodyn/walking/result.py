@@ -125,11 +125,7 @@ class WalkResult:
             f"  largest slip        {1e3 * self.slip:8.2f} mm",
             f"  largest torque      {100 * self.torque:8.1f} % of its limit, {joint}",
             f"  cost of transport   {self.cost_of_transport:8.2f}",
-            f"  real-time factor    {self.real_time:8.2f}",
         ]
-        for name, label in (("tick", "control tick"), ("plan", "plan"), ("mpc", "MPC QP")):
-            median, most, longest = (1e3 * getattr(self, name)).tolist()
-            lines.append(f"  {label:<20}{median:8.2f} ms median, {most:.2f} ms at 99 %, {longest:.2f} ms longest")
         return "\n".join(lines)
 
 
