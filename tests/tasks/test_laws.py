@@ -3,7 +3,6 @@ is the derivative of the Jacobian, and the error vanishes at the target."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -16,13 +15,6 @@ from kinodyn.tasks import Task
 
 H = 1e-3
 POINT = (0.1, -0.2, 0.3)
-FRAMES = {  # robot -> frame, another frame
-    "humanoid": ("left_palm", "right_shank"),
-    "talos": ("gripper_left_base_link", "leg_right_4_link"),
-    "panda": ("panda_hand_tcp", "panda_link3"),
-    "scara": ("link4", "link2"),
-    "every kind": ("l9", "l4"),
-}
 MAKERS: dict[str, Callable[[str, str, Robot], Task]] = {
     "pose": lambda frame, other, robot: kd.tasks.FrameTask(frame, TARGET),
     "pose of a point": lambda frame, other, robot: kd.tasks.FrameTask(frame, TARGET, point=POINT),
@@ -36,20 +28,6 @@ MAKERS: dict[str, Callable[[str, str, Robot], Task]] = {
     "gaze": lambda frame, other, robot: kd.tasks.GazeTask(frame, [0.5, 1.5, 2.0], axis=(1.0, 2.0, -0.5)),
 }
 TARGET = kd.spatial.exp([0.2, -0.3, 0.4, 0.5, 1.0, -0.7])
-
-
-@pytest.fixture(scope="module", params=FRAMES)
-def robot(request: pytest.FixtureRequest, every_kind: Robot) -> Robot:
-    if request.param == "every kind":
-        return every_kind
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kd.DescriptionWarning)
-        return kd.load(request.param)
-
-
-@pytest.fixture
-def frames(request: pytest.FixtureRequest, robot: Robot) -> tuple[str, str]:
-    return FRAMES[request.node.callspec.params["robot"]]
 
 
 @pytest.fixture(params=MAKERS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,7 @@ from kinodyn.model.robot import Robot
 
 pin = pytest.importorskip("pinocchio")
 
-ROBOTS = {
-    "humanoid": ("left_palm", "right_shank"),
-    "talos": ("gripper_left_base_link", "leg_right_4_link"),
-    "panda": ("panda_hand_tcp", "panda_link3"),
-    "every kind": ("l9", "l4"),
-}
 TARGET = kd.spatial.exp([0.2, -0.3, 0.4, 0.5, 1.0, -0.7])
-
-
-@pytest.fixture(scope="module", params=ROBOTS)
-def robot(request: pytest.FixtureRequest, every_kind: Robot) -> Robot:
-    if request.param == "every kind":
-        return every_kind
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kd.DescriptionWarning)
-        return kd.load(request.param)
-
-
-@pytest.fixture
-def frames(request: pytest.FixtureRequest, robot: Robot) -> tuple[str, str]:
-    return ROBOTS[request.node.callspec.params["robot"]]
 
 
 def assert_same(found: Array, expected: Array, tolerance: float = 1e-12) -> None:

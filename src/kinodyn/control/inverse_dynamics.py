@@ -21,7 +21,7 @@ from kinodyn.errors import InputError, unknown_name
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, TorqueLimit, VelocityLimit
 from kinodyn.limits.bounds import JointBounds, by_joint
-from kinodyn.limits.limit import RowLimit
+from kinodyn.limits.limit import RowLimit, checked_limits
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.tasks.task import Task
@@ -105,7 +105,9 @@ class InverseDynamicsQP:
             raise InputError(f'mode must be "weighted" or "strict", got {mode!r}')
         self.robot, self.mode = robot, mode
         self._settings = _settings(dt=dt, acceleration_weight=acceleration_weight, force_weight=force_weight)
-        self.limits = _checked_limits([PositionLimit(), VelocityLimit(), TorqueLimit()] if limits is None else limits)
+        self.limits = checked_limits([PositionLimit(), VelocityLimit(), TorqueLimit()] if limits is None else limits)
+        for limit in self.limits:
+            limit.check_acceleration_level()
         self._bounds = JointBounds(robot)
         self._bounds.braking[...] = by_joint(robot, "braking", braking, np.full(robot.nv, BRAKING))
         for limit in self.limits:
@@ -230,14 +232,3 @@ def _settings(**values: float) -> Array:
             raise InputError(f"{name} must be a positive number, got {value!r}")
         view[name] = value
     return numbers
-
-
-def _checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    if isinstance(limits, Limit):
-        raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
-    result = tuple(limits)
-    for limit in result:
-        if not isinstance(limit, Limit):
-            raise InputError(f"limits must be kinodyn limits, got {limit!r}")
-        limit.check_acceleration_level()
-    return result

@@ -17,6 +17,7 @@ from kinodyn.ik.whole_body_result import Step, WholeBodyResult
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, VelocityLimit
 from kinodyn.limits.bounds import UNLIMITED, JointBounds
+from kinodyn.limits.limit import checked_limits
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
 from kinodyn.tasks.table import TaskTable
@@ -68,7 +69,9 @@ class WholeBody:
         self.robot = robot
         self.damping = float(damping)
         self.tasks = _checked(tasks)
-        self.limits = _checked_limits([PositionLimit(), VelocityLimit()] if limits is None else limits)
+        self.limits = checked_limits([PositionLimit(), VelocityLimit()] if limits is None else limits)
+        for limit in self.limits:
+            limit.check_velocity_level()
         self.order = _in_order(self.tasks, self.limits)
         levels = sorted({rank for rank, _ in self.order})
         self._levels = len(levels)
@@ -216,17 +219,6 @@ def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
         if task.name in names:
             raise InputError(f"two tasks are called {task.name!r}; give one of them another name=")
         names.add(task.name)
-    return result
-
-
-def _checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    if isinstance(limits, Limit):
-        raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
-    result = tuple(limits)
-    for limit in result:
-        if not isinstance(limit, Limit):
-            raise InputError(f"limits must be kinodyn limits, got {limit!r}")
-        limit.check_velocity_level()
     return result
 
 

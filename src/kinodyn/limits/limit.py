@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
+from kinodyn.errors import InputError
 from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
@@ -239,3 +240,14 @@ class RowLimit(Limit, Rows):
             One name for each row.
         """
         return [self.name] * self.row_count(robot)
+
+
+def checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
+    """Return limits as a tuple, or raise InputError if they are something else."""
+    if isinstance(limits, Limit):
+        raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
+    result = tuple(limits)
+    for limit in result:
+        if not isinstance(limit, Limit):
+            raise InputError(f"limits must be kinodyn limits, got {limit!r}")
+    return result
