@@ -5,6 +5,7 @@ from kinodyn.collision.contacts import CollisionContact, contacts
 from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.fitting import Overshoot
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.near import NearPair, near_pairs
 from kinodyn.collision.pairs import AllowedPairs, allowed_pairs, write_srdf
 from kinodyn.collision.shapes import (
     Box,
@@ -32,6 +33,7 @@ __all__ = [
     "HeightField",
     "LinkGeometry",
     "Mesh",
+    "NearPair",
     "Overshoot",
     "PointCloud",
     "Shape",
@@ -45,6 +47,7 @@ __all__ = [
     "distance",
     "free",
     "motion_free",
+    "near_pairs",
     "robot_geometry",
     "robot_spheres",
     "write_srdf",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +62,12 @@ class ExactDistances:
             contacts = exact.contacts(shapes[pair[0]], shapes[pair[1]])
             if contacts:
                 yield pair, max(contacts, key=lambda contact: contact.depth)
+
+    def of_pairs(self, q: Array, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, ExactDistance]]:
+        """Yield the distance of each of some pairs at one configuration (nq,)."""
+        shapes = _Shapes(self.query, q)
+        for pair in pairs:
+            yield pair, exact.distance(shapes[pair[0]], shapes[pair[1]])
 
     def _nearest(self, q: Array, bound: float) -> _Nearest | None:
         lower = np.asarray(_core.pair_distances(self.robot, self.query.core, q, min(bound, FAR)))

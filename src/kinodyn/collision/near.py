@@ -1,0 +1,93 @@
+"""Pairs of links and objects that are near each other at one configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, positive
+from kinodyn.collision.distance import distance
+from kinodyn.collision.distance_query import distance_query
+from kinodyn.collision.exact_distance import ExactDistances
+from kinodyn.collision.query import as_pairs, snapshot_of
+from kinodyn.collision.snapshot import WorldSnapshot
+from kinodyn.collision.world import World
+from kinodyn.errors import InputError
+from kinodyn.model.robot import Robot
+
+
+class NearPair(NamedTuple):
+    """Two parts that are near each other.
+
+    Attributes
+    ----------
+    names : (str, str)
+        Links or objects.
+    distance : float
+        [m], negative if they penetrate.
+    points : (2, 3)
+        The points of both that are nearest to each other, in the world [m].
+    """
+
+    names: tuple[str, str]
+    distance: float
+    points: Array
+
+
+def near_pairs(
+    robot: Robot,
+    q: ArrayLike,
+    world: World | WorldSnapshot | None = None,
+    *,
+    max_distance: float = 0.1,
+    allowed: Iterable[Iterable[str]] | None = None,
+    exact: bool = True,
+) -> list[NearPair]:
+    """List the pairs of links and objects that are near each other at one configuration, the nearest first.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    q : (nq,)
+        The configuration.
+    world, allowed
+        See `distance`.
+    max_distance
+        Pairs that are farther apart are left out [m].
+    exact
+        True: distances of the original shapes, by coal, which must be installed. False: of the spheres that cover them.
+
+    Returns
+    -------
+    pairs : list of NearPair
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> robot, world = kd.load("panda"), kd.collision.World()
+    >>> world.add_sphere("ball", 0.1, [0.6, 0.0, 0.9])
+    >>> world.add_box("table", (1.0, 1.0, 0.1), ((0.5, 0.0, 0.4), None))
+    >>> q = robot.configuration("ready")
+    >>> [pair.names for pair in kd.collision.near_pairs(robot, q, world, max_distance=0.25, exact=False)][:1]
+    [('panda_link3', 'table')]
+    """
+    configuration = numbers("q", q, robot.nq)
+    if configuration.ndim != 1:
+        raise InputError(f"near pairs are those of one configuration of shape ({robot.nq},), got {configuration.shape}")
+    bound = positive("max_distance", max_distance)
+    query = distance_query(robot, snapshot_of(world), as_pairs(allowed))
+    lower = np.asarray(_core.pair_distances(robot, query.core, configuration, bound))
+    names = dict.fromkeys(query.names[k] for k in np.flatnonzero(lower < bound))
+    if exact:
+        measured = ExactDistances(query).of_pairs(configuration, names)
+        found = [NearPair(pair, part.distance, part.points) for pair, part in measured]
+    else:
+        spheres = [(pair, distance(robot, configuration, world, pairs=[pair])) for pair in names]
+        found = [NearPair(pair, float(part.distance), part.points) for pair, part in spheres]
+    return sorted((pair for pair in found if pair.distance < bound), key=lambda pair: pair.distance)
