@@ -71,6 +71,80 @@ def test_an_exported_recording_plays_offline(browser: Any, robot: kd.Robot, bow:
     tab.close()
 
 
+def test_a_plan_follows_its_goal_and_the_obstacles(browser: Any) -> None:
+    panda, world = kd.load("panda"), kd.collision.World()
+    world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
+    start, goal = (np.array([turn, -0.2, 0.0, -2.0, 0.0, 1.6, 0.8]) for turn in (-0.9, 0.9))
+    viewer = kd.view(panda, start, world=world, quiet=True)
+    plain(viewer)
+    try:
+        tab = BrowserPage(browser, f"{viewer.url}/?fixedDpr=0.5")
+        wait_until(lambda: viewer.clients == 1, "the page connects")
+        assert_obstacles_are_drawn(viewer, tab)
+        tab.page.get_by_role("tab", name="Plan").click()
+        viewer.plan(goal)
+        tab.page.get_by_text("Solved in").wait_for()
+        assert_the_plan_plays(viewer, tab)
+        assert_a_gizmo_drags_the_goal(viewer, tab)
+        hand = kd.kinematics.pose(panda, viewer.planning.outcome.plan.path[-1], "panda_hand_tcp")[:3, 3]
+        world.add_sphere("balloon", 0.2, hand)
+        tab.page.get_by_text("Goal in collision: the goal collides").wait_for()
+        assert_no_errors_and_no_external_requests(tab)
+        tab.close()
+    finally:
+        viewer.close()
+    assert_the_port_is_free(viewer.port)
+    assert viewer.problem == ""
+
+
+def assert_obstacles_are_drawn(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
+    wait_until(lambda: tab.dark_fraction() > 0.01, "the robot is drawn")
+    before = tab.see()
+    viewer.world.add_box("block", (0.5, 0.5, 0.5), ((0.2, 0.0, 1.0), None))
+    wait_until(lambda: difference(before, tab.see()) > 0.02, "an object appears")
+    viewer.world.remove("block")
+    wait_until(lambda: difference(before, tab.see()) < 0.01, "it disappears")
+
+
+def assert_the_plan_plays(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
+    tab.page.get_by_role("button", name="Pause", exact=True).click()
+    wait_until(lambda: not viewer.planning.player.playing, "it is paused")
+    timeline = tab.page.get_by_role("slider").first
+    timeline.focus()
+    timeline.press("Home")
+    wait_until(lambda: np.allclose(viewer.q, viewer.planning.problem.start, atol=1e-3), "the robot is at the start")
+    before = tab.see()
+    tab.page.get_by_role("button", name="Play", exact=True).click()
+    wait_until(lambda: viewer.planning.player.time > 0.2, "the timeline moves")
+    wait_until(lambda: difference(before, tab.see()) > 0.005, "the page shows the motion")
+
+
+def assert_a_gizmo_drags_the_goal(viewer: kd.viewer.Viewer, tab: BrowserPage) -> None:
+    ((frame, gizmo),) = viewer.planning.goals.items()
+    T = kd.kinematics.pose(viewer.robot, viewer.planning.outcome.plan.path[-1], frame)
+    gizmo.handle.scale = 0.3  # the page is small
+    ahead, arrow = T[:3, 2], 0.3
+
+    def displacement() -> np.ndarray:
+        goal = viewer.planning.problem.goal
+        return goal[frame][:3, 3] - T[:3, 3] if isinstance(goal, dict) else np.zeros(3)
+
+    for pause in (100, 300, 600, 1000, 2000):  # a busy page needs time to see what the mouse is over
+        drag_along(viewer, tab, T[:3, 3], arrow * ahead, pause, share=0.4)
+        if displacement() @ ahead > 0.3 * arrow:
+            break
+        viewer.replan(goal={frame: T})  # it missed
+    moved = displacement()
+    assert moved @ ahead > 0.3 * arrow and np.linalg.norm(moved - (moved @ ahead) * ahead) < 0.1 * arrow
+    wait_until(
+        lambda: not viewer.planning.busy and viewer.planning.outcome.problem.goal is viewer.planning.problem.goal,
+        "it is planned again",
+    )
+    assert viewer.planning.outcome.plan.success
+    reached = kd.kinematics.pose(viewer.robot, viewer.planning.outcome.plan.path[-1], frame)
+    np.testing.assert_allclose(reached, viewer.planning.problem.goal[frame], atol=1e-4)
+
+
 def plain(viewer: kd.viewer.Viewer) -> None:
     """Leave out the shadows, which take long without a graphics card."""
     sun = viewer.server.scene.get_handle_by_name("/lights/sun")
@@ -135,18 +209,25 @@ def assert_a_gizmo_drags_the_hand(viewer: kd.viewer.Viewer, tab: BrowserPage) ->
         np.testing.assert_allclose(poses[1], poses[0], atol=1e-3)
 
 
-def drag_along(viewer: kd.viewer.Viewer, tab: BrowserPage, origin: np.ndarray, arrow: np.ndarray, pause: float) -> None:
-    """Grab the head of a gizmo's arrow with the mouse and pull it by the arrow's length."""
-    start, end = (on_screen(viewer, origin + share * arrow) for share in (0.93, 1.93))
+def drag_along(
+    viewer: kd.viewer.Viewer,
+    tab: BrowserPage,
+    origin: np.ndarray,
+    arrow: np.ndarray,
+    pause: float,
+    share: float = 1.0,
+) -> None:
+    """Grab the head of a gizmo's arrow with the mouse and pull it by a share of the arrow's length."""
+    start, end = (on_screen(viewer, origin + along * arrow) for along in (0.93, 0.93 + share))
     mouse = tab.page.mouse
     mouse.move(*(start + 2.0))
     tab.page.wait_for_timeout(pause)
     mouse.move(*start)
     tab.page.wait_for_timeout(pause)
     mouse.down()
-    for share in (0.25, 0.5, 0.75, 1.0):
+    for part in (0.25, 0.5, 0.75, 1.0):
         tab.page.wait_for_timeout(0.5 * pause)
-        mouse.move(*(start + share * (end - start)))
+        mouse.move(*(start + part * (end - start)))
     tab.page.wait_for_timeout(pause)
     mouse.up()
     tab.page.wait_for_timeout(pause)

@@ -176,13 +176,31 @@ def test_dragging_the_goal_or_an_object_plans_again(viewer: kd.viewer.Viewer) ->
     assert settle(viewer).world is viewer.world.snapshot()
 
 
+def test_distances_are_lines_between_the_near_pairs(viewer: kd.viewer.Viewer) -> None:
+    q = np.array([0.35, -0.2, 0.0, -2.0, 0.0, 1.6, 0.8])
+    viewer.show(q)
+    viewer.layer("distances")
+    wait_until(lambda: bool(viewer.planning.distances.pairs), "distances are measured")
+    pairs = viewer.planning.distances.pairs
+    expected = kd.collision.distance(viewer.robot, q, viewer.world, exact=True)
+    assert pairs[0].names == tuple(expected.names) and pairs[0].distance == pytest.approx(expected.distance, abs=1e-6)
+    assert pairs[0].distance == pytest.approx(np.linalg.norm(pairs[0].points[1] - pairs[0].points[0]), abs=1e-4)
+    lines = viewer.server.scene.get_handle_by_name("/world/distances")
+    assert isinstance(lines, viser.LineSegmentsHandle) and lines.visible
+    np.testing.assert_allclose(lines.points[0], pairs[0].points, atol=1e-5)
+    viewer.world.move("wall", ((0.5, 0.2, 0.5), None))
+    wait_until(lambda: "wall" in viewer.planning.distances.colliding, "the wall is in the arm")
+    viewer.layer("distances", False)
+    wait_until(lambda: not lines.visible and not viewer.planning.distances.pairs, "the lines are hidden")
+
+
 def test_a_goal_out_of_reach_and_an_unknown_one_are_told(viewer: kd.viewer.Viewer) -> None:
     viewer.plan({"panda_hand_tcp": kd.spatial.exp([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])})
     assert settle(viewer).status == "out_of_reach"
     assert viewer.planning.summary().startswith("Out of reach: no configuration reaches the goal")
     with pytest.raises(kd.errors.UnknownNameError, match="unknown configuration"):
         viewer.plan("nowhere")
-    with pytest.raises(kd.errors.UnknownNameError, match="unknown group"):
+    with pytest.raises(kd.errors.UnknownNameError, match="legs"):
         viewer.plan(RIGHT, group="legs")
     with pytest.raises(kd.errors.UnknownNameError, match="unknown object"):
         viewer.select("roof")

@@ -97,10 +97,10 @@ class Display(ABC):
         name : str
             "frames", "com", "projection" (of the CoM on the ground), "support" (support polygon), "zmp", "forces"
             (contact forces), "ellipsoid" (velocity manipulability), "workspace", "spheres" (that cover the collision
-            shapes) or "shapes" (collision shapes, in place of the visual ones).
+            shapes), "shapes" (collision shapes, in place of the visual ones) or "distances" (to what is near).
         shown : bool
         """
-        if name == "spheres" and shown:
+        if name in ("spheres", "distances") and shown:
             robot_spheres(self.robot)  # takes seconds when they are fitted, therefore not under the lock
         with self._lock:
             self.layers.set(name, bool(shown))

@@ -12,6 +12,7 @@ from kinodyn.collision.world import World
 from kinodyn.model.robot import Robot
 
 if TYPE_CHECKING:
+    from kinodyn.planning import Plan
     from kinodyn.viewer.playback import Recordings
     from kinodyn.viewer.viewer import Viewer
 
@@ -26,6 +27,7 @@ def view(
     show: Iterable[str] = (),
     drag: Sequence[str] | None = None,
     world: World | WorldSnapshot | None = None,
+    plan: Plan | None = None,
     quiet: bool = False,
 ) -> Viewer:
     """Serve a web page with a robot, print its address and return the viewer immediately.
@@ -49,6 +51,8 @@ def view(
         Frames that can be dragged; by default hands, feet and tools.
     world : World or WorldSnapshot, optional
         Obstacles. Changes of a World are drawn.
+    plan : Plan, optional
+        A plan to show, with its world.
     quiet : bool
         Do not print the address.
 
@@ -65,9 +69,20 @@ def view(
     """
     from kinodyn.viewer.viewer import Viewer  # imports viser, which takes a second
 
-    viewer = Viewer(robot, q, host=host, port=port, recording=recording, show=show, drag=drag, world=world)
+    viewer = Viewer(
+        robot,
+        q,
+        host=host,
+        port=port,
+        recording=recording,
+        show=show,
+        drag=drag,
+        world=plan.world if world is None and plan is not None else world,
+    )
     if recording is not None:
         viewer.play()
+    if plan is not None:
+        viewer.show_plan(plan)
     if not quiet:
         print(f"{robot.name} at {viewer.url} (Ctrl-C or close() stops it)", flush=True)
     return viewer

@@ -34,6 +34,7 @@ TITLES = {
     "workspace": "Workspace cloud",
     "spheres": "Collision spheres",
     "shapes": "Collision shapes",
+    "distances": "Smallest distances",
 }
 LAYERS = tuple(TITLES)
 STANCE_HEIGHT = 0.01  # where forces are not known, a sole below this height supports the robot [m per m of its size]

@@ -113,7 +113,7 @@ class Page:
             self.robots.draw(snapshots, layers)
             if follow and mode in ("walk", "play") and self.robot.base == "floating":
                 self.stage.follow(snapshots[0].q[:2])
-            self.planning.draw(snapshots[0].q, mode == "plan")
+            self.planning.draw(snapshots[0].q, mode == "plan", "distances" in layers.on)
             if mode in ("pose", "drag"):
                 self.gizmos.show(snapshots[0].q)
 

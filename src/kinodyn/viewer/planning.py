@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from kinodyn.collision.world import World
 from kinodyn.errors import InputError
 from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
-from kinodyn.planning import Plan
+from kinodyn.planning import Plan, PoseRegion
 from kinodyn.planning.groups import Group, group_joints
 from kinodyn.recording import Recording
+from kinodyn.viewer.distance_lines import DistanceLines
 from kinodyn.viewer.gizmos import Gizmo
 from kinodyn.viewer.limbs import limbs
 from kinodyn.viewer.markers import Markers
@@ -27,12 +29,14 @@ from kinodyn.viewer.overlays import main_frame
 from kinodyn.viewer.playback import Player, Track
 from kinodyn.viewer.replanner import Outcome, Problem, Replanner, recorded
 from kinodyn.viewer.robot_visual import RobotVisual
+from kinodyn.viewer.snapshot import check_configuration
 from kinodyn.viewer.stage import WORLD
 from kinodyn.viewer.world_visual import WorldVisual
 
 GHOST = (84, 150, 110)
 TRACE = (44, 104, 190)
 TRACE_POINTS = 200
+GIZMO = 1.5  # size relative to the gizmos of the robot: the camera is farther away
 
 
 class Planning:
@@ -63,6 +67,7 @@ class Planning:
     goals : dict of frame -> Gizmo
     object_gizmo : Gizmo
         Of the selected object.
+    distances : DistanceLines
     """
 
     def __init__(
@@ -75,9 +80,10 @@ class Planning:
         self.outcome: Outcome | None = None
         self.player = Player(())
         self._scene, self._size, self._version = scene, size, -1
+        self.distances = DistanceLines(scene, robot, size)
         self._objects = WorldVisual(scene, robot, self._clicked)
         self._markers = Markers(scene, f"{WORLD}/plan", size)
-        self.object_gizmo = Gizmo(scene, f"{WORLD}/plan object", size)
+        self.object_gizmo = Gizmo(scene, f"{WORLD}/plan object", GIZMO * size)
         self.object_gizmo.handle.visible = False
         self.goals: dict[str, Gizmo] = {}
         self._poses: dict[str, Array] = {}
@@ -90,8 +96,10 @@ class Planning:
 
     def start(self, q: Array, goal: Any, settings: Mapping[str, Any]) -> None:
         """Plan from a configuration (nq,) to a goal; without one, to where the frames of the group are at q."""
-        joints = group_joints(self.robot, settings.get("group"))
-        frames = list(goal) if isinstance(goal, Mapping) else goal_frames(self.robot, [joint.name for joint in joints])
+        if isinstance(goal, Mapping) and not _is_configuration(goal):
+            frames = list(goal)
+        else:
+            frames = goal_frames(self.robot, settings.get("group"))
         self._set_goal_frames(frames)
         self.problem = Problem(q, goal, self.world.snapshot(), dict(settings))
         self._poses = self._goal_poses(q if goal is None else goal)
@@ -105,7 +113,7 @@ class Planning:
         q = plan.path[0] if plan.success else self.robot.neutral()
         self._set_goal_frames(goal_frames(self.robot, plan.group))
         goal = plan.path[-1] if plan.success else q
-        self.problem = Problem(q, goal, self.world.snapshot(), {"group": plan.group})
+        self.problem = Problem(q, goal, self.world.snapshot(), {"group": plan.group, "allowed": plan.allowed})
         self._poses = self._goal_poses(goal)
         self._clear()
         self._accept(Outcome(self.problem, plan, recorded(plan) if plan.success else None, "", _time(plan)))
@@ -128,6 +136,11 @@ class Planning:
     def busy(self) -> bool:
         """Whether it is planning."""
         return self._replanner is not None and self._replanner.busy
+
+    @property
+    def allowed(self) -> Any:
+        """Pairs that may touch, as of `planning.plan`."""
+        return None if self.problem is None else self.problem.settings.get("allowed")
 
     @property
     def configuration(self) -> Array | None:
@@ -165,9 +178,14 @@ class Planning:
             self._accept(outcome)
         return changed or outcome is not None
 
-    def draw(self, q: Array, shown: bool) -> None:
-        """Draw the world with the robot at q (nq,); `shown` tells whether the plan is."""
-        self._objects.draw(self.world.snapshot(), q)
+    def draw(self, q: Array, shown: bool, distances: bool) -> None:
+        """Draw the world with the robot at q (nq,); `shown` and `distances` tell whether the plan and distances are."""
+        snapshot = self.world.snapshot()
+        if distances:
+            self.distances.draw(q, snapshot, self.allowed)
+        else:
+            self.distances.hide()
+        self._objects.draw(snapshot, q, self.distances.colliding)
         for frame, gizmo in self.goals.items():
             gizmo.place(self._poses[frame])
         if self.selected is not None and self.selected not in self.world:
@@ -253,16 +271,34 @@ class Planning:
             gizmo.handle.remove()
         self.goals = {}
         for k, frame in enumerate(frames):
-            self.goals[frame] = Gizmo(self._scene, f"{WORLD}/plan goal {k} {frame.replace('/', '|')}", self._size)
+            self.goals[frame] = Gizmo(
+                self._scene, f"{WORLD}/plan goal {k} {frame.replace('/', '|')}", GIZMO * self._size
+            )
             self.goals[frame].handle.visible = self._shown
 
     def _goal_poses(self, goal: Any) -> dict[str, Array]:
         """Return the poses of the goal frames: those that are given, or at the first configuration of the goal."""
-        if isinstance(goal, Mapping):
-            return {frame: as_pose(T, f"goal of {frame}").reshape(-1, 4, 4)[0] for frame, T in goal.items()}
-        q = self.robot.configuration(goal) if isinstance(goal, str) else np.atleast_2d(np.asarray(goal, dtype=float))[0]
+        if isinstance(goal, Mapping) and not _is_configuration(goal):
+            centres = {frame: T.pose if isinstance(T, PoseRegion) else T for frame, T in goal.items()}
+            return {frame: as_pose(T, f"goal of {frame}").reshape(-1, 4, 4)[0] for frame, T in centres.items()}
         frames = list(self.goals)
-        return dict(zip(frames, kinematics.poses(self.robot, q, frames=frames), strict=True))
+        return dict(
+            zip(frames, kinematics.poses(self.robot, self._goal_configuration(goal), frames=frames), strict=True)
+        )
+
+    def _goal_configuration(self, goal: Any) -> Array:
+        """Return the first configuration (nq,) of a goal that gives configurations, as of `planning.plan`."""
+        several = isinstance(goal, Sequence) and not isinstance(goal, str) and isinstance(goal[0], str)
+        first = goal[0] if several else goal
+        if isinstance(first, str):
+            return self.robot.configuration(first)
+        if isinstance(first, Mapping):
+            assert self.problem is not None
+            q: Array = self.problem.start.copy()
+            for name, value in first.items():
+                q[self.robot.joint(name).q] = value
+            return q
+        return check_configuration(self.robot, np.atleast_2d(np.asarray(first, dtype=float))[0])
 
     def _clicked(self, name: str) -> None:
         self._click = name  # viser's thread; the viewer's thread reads it
@@ -278,6 +314,11 @@ def as_world(world: World | WorldSnapshot | None) -> World:
         if thing.attached_to is not None:
             made.attach(thing.name, thing.attached_to, thing.pose, thing.touch)
     return made
+
+
+def _is_configuration(goal: Mapping[str, Any]) -> bool:
+    """Whether a goal gives positions of joints, not poses of frames."""
+    return all(isinstance(value, Real) for value in goal.values())
 
 
 def goal_frames(robot: Robot, group: Group) -> list[str]:

@@ -45,7 +45,7 @@ class PlanningViewer(Display):
         """The obstacles that are shown; they are drawn again whenever the world changes."""
         return self.planning.world
 
-    def plan(self, goal: Goal, **settings: Any) -> None:
+    def plan(self, goal: Goal | None = None, **settings: Any) -> None:
         """Plan to a goal from the configuration that is shown, and again whenever the goal or the world changes.
 
         The plan is made in a thread of its own; `planning.outcome` is the latest one.
@@ -53,7 +53,7 @@ class PlanningViewer(Display):
         Parameters
         ----------
         goal
-            As of `planning.plan`. It can be dragged in the page.
+            As of `planning.plan`. It can be dragged in the page; by default it is where the robot is.
         **settings
             Keyword arguments of `planning.plan`, such as `group` and `time_budget`.
         """

@@ -146,13 +146,5 @@ def solve(robot: Robot, problem: Problem) -> Outcome:
 
 def recorded(found: Plan) -> Recording:
     """Return the motion along a path over time, for playback."""
-    robot, path = found.robot, found.path
-    steps = np.abs(robot.difference(path[:-1], path[1:]))
-    speed = np.where(np.isfinite(robot.limits.velocity), robot.limits.velocity, 2.0)
-    ends = np.concatenate([[0.0], np.cumsum((steps / (0.5 * speed)).max(axis=1, initial=1e-3))])
-    time_points = np.linspace(0.0, ends[-1], max(2, int(ends[-1] / DT)))
-    rows = np.clip(np.searchsorted(ends, time_points, "right") - 1, 0, len(path) - 2)
-    share = (time_points - ends[rows]) / np.diff(ends)[rows]
-    q = np.array([robot.interpolate(path[i], path[i + 1], s) for i, s in zip(rows, share, strict=True)])
-    still = np.zeros((len(q), robot.nv))
-    return Recording.from_robot(robot, time_points, q, still, still)
+    samples = found.trajectory().sample(DT)
+    return Recording.from_robot(found.robot, samples.time, samples.q, samples.v, np.zeros_like(samples.v))
