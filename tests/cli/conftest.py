@@ -40,6 +40,35 @@ class Ran:
 
 Run = Callable[[str], Ran]
 
+# A board in front of the Panda and a ball beside it, and a motion from one side of the board to the other.
+SCENE = """\
+name: board
+world:
+  collision_objects:
+    - id: board
+      primitives: [{type: box, dimensions: [0.4, 0.04, 0.6]}]
+      primitive_poses: [{position: [0.6, 0.0, 0.3]}]
+    - id: ball
+      primitives: [{type: sphere, dimensions: [0.08]}]
+      primitive_poses: [{position: [0.4, 0.5, 0.3]}]
+"""
+REQUEST = """\
+start_state:
+  joint_state:
+    name: [panda_joint1, panda_joint2, panda_joint3, panda_joint4, panda_joint5, panda_joint6, panda_joint7]
+    position: [0.9, -0.2, 0.0, -2.0, 0.0, 1.6, 0.8]
+goal_constraints:
+  - joint_constraints: [{joint_name: panda_joint1, position: -0.9}]
+allowed_planning_time: 2.0
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> None:
+    """Write scene.yaml and request.yaml to the folder in which commands run."""
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    (tmp_path / "request.yaml").write_text(REQUEST)
+
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
@@ -65,6 +94,9 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     def wait(viewer: Viewer, timeout: float | None = None) -> None:
         with urllib.request.urlopen(viewer.url, timeout=10) as page:
             seen.update(url=viewer.url, status=page.status, robot=viewer.robot.name, mode=viewer.mode)
+        seen["goal"] = viewer.planning.problem is not None and viewer.planning.problem.goal
+        seen["plan"] = viewer.planning.outcome and viewer.planning.outcome.plan
+        seen["world"] = viewer.world.names
         seen["names"] = [track.name for track in viewer.player.tracks] if viewer.player is not None else []
         raise KeyboardInterrupt
 

@@ -17,7 +17,7 @@ Run = Callable[[str], Any]  # the fixture of conftest.py
 
 COMMANDS = {
     "info", "check", "fk", "ik", "jacobian", "dynamics", "trajectory", "workspace", "derive", "identify", "simulate",
-    "push", "walk", "view", "bench", "robots",
+    "push", "walk", "view", "bench", "robots", "collide", "plan",
 }  # fmt: skip
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command_line.md"
 
@@ -44,17 +44,17 @@ def test_help_shows_the_examples(run: Run, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_the_examples_in_the_help_run(run: Run, name: str, outside: dict[str, Any]) -> None:
-    if name == "view":
+def test_the_examples_in_the_help_run(run: Run, name: str, outside: dict[str, Any], scene: None) -> None:
+    if name in ("view", "collide"):
         record("walk.npz")
     for example in EXAMPLES[name]:
         done = run(example)
         assert done.code == 0, f"{example}\n{done.err}"
-        for file in re.findall(r"--(?:out|save|plot|urdf) (\S+)", example):
+        for file in re.findall(r"--(?:out|save|plot|urdf|write-srdf) (\S+)", example):
             assert Path(file).stat().st_size > 0
 
 
-def test_the_commands_on_the_documentation_page_run(run: Run, outside: dict[str, Any]) -> None:
+def test_the_commands_on_the_documentation_page_run(run: Run, outside: dict[str, Any], scene: None) -> None:
     lines = re.findall(r"^\$ (kinodyn .*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     known = {example for examples in EXAMPLES.values() for example in examples}
     assert len(lines) >= 15

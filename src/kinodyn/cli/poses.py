@@ -32,19 +32,27 @@ def parts(T: Array) -> tuple[Array, Array, Array]:
 
 def read_pose(position: str, rpy: str | None, quaternion: str | None) -> Array:
     """Parse one pose (4, 4); without an orientation the rotation is the identity."""
-    from scipy.spatial.transform import Rotation
-
     if rpy is not None and quaternion is not None:
         raise InputError("--rpy and --quaternion both give the orientation; use one of them")
+    values = [args.numbers(position, "--position", (3,))]
+    values += [] if rpy is None else [args.numbers(rpy, "--rpy", (3,))]
+    values += [] if quaternion is None else [args.numbers(quaternion, "--quaternion", (4,))]
+    return pose_from_numbers(np.concatenate(values), "--quaternion")
+
+
+def pose_from_numbers(values: Array, what: str) -> Array:
+    """Make a pose (4, 4) of a position (3,), with roll, pitch, yaw (6,) or with a quaternion x y z w (7,)."""
+    from scipy.spatial.transform import Rotation
+
     T = np.eye(4)
-    T[:3, 3] = args.numbers(position, "--position", (3,))
-    if rpy is not None:
-        T[:3, :3] = Rotation.from_euler("xyz", args.numbers(rpy, "--rpy", (3,))).as_matrix()
-    if quaternion is not None:
-        given = args.numbers(quaternion, "--quaternion", (4,))
-        if abs(np.linalg.norm(given) - 1.0) > 1e-3:
-            raise InputError(f"--quaternion must have norm 1, got {np.linalg.norm(given):.4g}; the order is x y z w")
-        T[:3, :3] = Rotation.from_quat(given).as_matrix()
+    T[:3, 3] = values[:3]
+    if len(values) == 6:
+        T[:3, :3] = Rotation.from_euler("xyz", values[3:]).as_matrix()
+    elif len(values) == 7:
+        norm = float(np.linalg.norm(values[3:]))
+        if abs(norm - 1.0) > 1e-3:
+            raise InputError(f"{what} must have a quaternion of norm 1, got {norm:.4g}; the order is x y z w")
+        T[:3, :3] = Rotation.from_quat(values[3:]).as_matrix()
     return T
 
 

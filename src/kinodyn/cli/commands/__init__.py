@@ -3,5 +3,5 @@
 # isort: off
 from kinodyn.cli.commands import walk, push, simulate, view  # noqa: F401
 from kinodyn.cli.commands import robots, info, check  # noqa: F401
-from kinodyn.cli.commands import fk, ik, jacobian, workspace, trajectory  # noqa: F401
+from kinodyn.cli.commands import fk, ik, jacobian, workspace, trajectory, collide, plan  # noqa: F401
 from kinodyn.cli.commands import dynamics, derive, identify, bench  # noqa: F401
