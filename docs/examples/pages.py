@@ -24,6 +24,7 @@ CHAPTERS = {
     },
     "Equations of motion": {11: "derivations", 12: "identification", 13: "contacts", 14: "contacts"},
     "Trajectories and control": {15: "trajectories", 18: "control", 19: "control", 20: "control"},
+    "Collision and planning": {28: "planning", 29: "planning"},
     "Simulation": {16: "simulation", 17: "simulation"},
     "Humanoids: reaching, balance, walking": {
         9: "inverse_kinematics",

@@ -29,6 +29,8 @@ class DistanceLines:
     ----------
     pairs : list of NearPair
         What was measured last, nearest first.
+    due : bool
+        Whether what is drawn is out of date: it was measured too recently to measure again.
     """
 
     def __init__(self, scene: viser.SceneApi, robot: Robot, size: float) -> None:
@@ -38,12 +40,14 @@ class DistanceLines:
         self._measured = 0.0
         self._key: tuple[Any, ...] = ()
         self.pairs: list[NearPair] = []
+        self.due = False
 
     def draw(self, q: Array, snapshot: WorldSnapshot, allowed: Iterable[Iterable[str]] | None) -> None:
         """Measure and draw the distances at q (nq,), unless that was just done."""
         key = (q.tobytes(), id(snapshot))
         now = time.perf_counter()
-        if key == self._key or now - self._measured < PERIOD:
+        self.due = key != self._key and now - self._measured < PERIOD
+        if key == self._key or self.due:
             return
         self._key, self._measured = key, now
         self.pairs = near_pairs(
@@ -58,7 +62,7 @@ class DistanceLines:
 
     def hide(self) -> None:
         """Hide everything."""
-        self.pairs, self._key = [], ()
+        self.pairs, self._key, self.due = [], (), False
         for node in self._nodes:
             if node.visible:
                 node.visible = False

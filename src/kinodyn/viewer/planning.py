@@ -176,7 +176,7 @@ class Planning:
         outcome = None if self._replanner is None else self._replanner.take()
         if outcome is not None:
             self._accept(outcome)
-        return changed or outcome is not None
+        return changed or outcome is not None or self.distances.due
 
     def draw(self, q: Array, shown: bool, distances: bool) -> None:
         """Draw the world with the robot at q (nq,); `shown` and `distances` tell whether the plan and distances are."""
