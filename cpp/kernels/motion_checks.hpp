@@ -58,8 +58,9 @@ class MotionChecker {
     // are free at its centre; otherwise it is divided, until the spheres move less than `resolution` [m].
     bool free_throughout(const float* q0, const float* v, float resolution) {
         const float widest = bound_widths(v);
+        const float parts = widest / first_width;
         stack_size_ = 0;
-        push_parts(0.5f, 0.5f, float_lanes);
+        push_parts(0.5f, 0.5f, parts < max_parts ? 1 + static_cast<int>(parts) : max_parts);
         while (stack_size_ > 0) {
             FloatPack s = 0.0f, half = 0.0f;
             const int n = stack_size_ < float_lanes ? stack_size_ : float_lanes;
@@ -92,7 +93,8 @@ class MotionChecker {
     struct Interval {
         float centre, half;
     };
-    static constexpr int max_intervals = 1024;
+    static constexpr int max_intervals = 1024, max_parts = 256;
+    static constexpr float first_width = 0.05f;  // [m] that spheres move at most in the intervals that are checked first
     static constexpr int max_points = 1 << 20;
 
     void place_geodesic(FloatPack s) {

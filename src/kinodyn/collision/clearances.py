@@ -29,8 +29,8 @@ from kinodyn.model.robot import Robot
 from kinodyn.threads import get_threads
 
 VERSION = "1"
-CELL = 0.006  # [m] by which points move in a cell along each axis, at most
-MAX_CELLS = 256  # along an axis
+CELL = 0.008  # [m] by which points move in a cell along each axis, at most
+MAX_CELLS = 200  # along an axis
 TOLERANCE = 1e-4  # [m] of the triangles of round shapes
 UNDECIDED, COLLIDING = -1.0, -2.0
 BALL = 5  # kind of the first joint with several coordinates
