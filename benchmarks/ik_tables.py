@@ -22,9 +22,9 @@ PROTOCOL = (
     "single calls. TRAC-IK: from its README, version 1.5.1, on its authors' machine, not measured here."
 )
 WHOLE_BODY = (
-    "Time per step [us]: the best of several rounds for each step; first tenth: mean of the first tenth "
-    "of the steps, where many joints are at velocity limits. Feet are constraints unless by weight. Errors [mm] after the last step, by "
-    "forward kinematics. Faster: the peer's time over kinodyn's."
+    "Time per step [us]: the best of several rounds for each step; first tenth: mean of the first tenth of the steps, "
+    "where many joints are at velocity limits. Feet are constraints unless by weight. Errors [mm] after the last step, "
+    "by forward kinematics. Faster: the peer's time over kinodyn's."
 )
 
 

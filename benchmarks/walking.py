@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import kinodyn as kd
-from walking_scenarios import SCENARIOS, NOISE, Scenario
+from walking_scenarios import NOISE, SCENARIOS, Scenario
 
 Job = tuple[int, int]  # scenario and seed
 
@@ -44,7 +44,12 @@ def run(job: Job) -> dict[str, Any]:
 def summarise(scenario: Scenario, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Combine the runs of a scenario, and tell whether its requirements are met."""
     walked = [entry for entry in runs if entry["walked"]]
-    figures: dict[str, Any] = {"scenario": scenario.name, "runs": len(runs), "walked": len(walked), "needed": scenario.share}
+    figures: dict[str, Any] = {
+        "scenario": scenario.name,
+        "runs": len(runs),
+        "walked": len(walked),
+        "needed": scenario.share,
+    }
     met = len(walked) >= scenario.share * len(runs)
     for name, reduce in (("speed", np.mean), ("slip", max), ("torque", max), ("least_margin", min)):
         values = [entry[name] for entry in walked if entry[name] is not None]
@@ -60,7 +65,9 @@ def summarise(scenario: Scenario, runs: Sequence[dict[str, Any]]) -> dict[str, A
     return figures | {"met": bool(met and (figures["torque"] or 0.0) <= 1.0 + 1e-9)}
 
 
-def walks(scenarios: Sequence[int], seeds: int, processes: int) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def walks(
+    scenarios: Sequence[int], seeds: int, processes: int
+) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Run all scenarios with all seeds; yields figures and single runs scenario by scenario."""
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")  # one core for one walk

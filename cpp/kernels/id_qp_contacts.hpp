@@ -77,7 +77,8 @@ class ContactSet {
     }
 
   private:
-    static constexpr double robot_weights = 30;  // in a unit of force: so forces are small numbers that cost little beside motion
+    static constexpr double robot_weights =
+        30;  // in a unit of force: so forces are small numbers that cost little beside motion
 
     ContactFields fields_of(int k) const { return contact_fields(plan_->contacts[k], numbers_); }
     bool is_active(int k) const { return fields_of(k).numbers->active != 0; }

@@ -94,7 +94,8 @@ class MotionChecker {
         float centre, half;
     };
     static constexpr int max_intervals = 1024, max_parts = 256;
-    static constexpr float first_width = 0.05f;  // [m] that spheres move at most in the intervals that are checked first
+    static constexpr float first_width =
+        0.05f;  // [m] that spheres move at most in the intervals that are checked first
     static constexpr int max_points = 1 << 20;
 
     void place_geodesic(FloatPack s) {

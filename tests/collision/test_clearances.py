@@ -94,7 +94,9 @@ def test_checks_with_tables_are_free_where_the_shapes_are(robot: kd.Robot) -> No
     free = query.free(q)
     for row, is_free in zip(q, free, strict=True):
         links = exact.placed_links(robot, row)
-        hit = any(exact.collide(links[a], links[b]) for a, b in (("arm", "base"), ("slider", "arm"), ("slider", "base")))
+        hit = any(
+            exact.collide(links[a], links[b]) for a, b in (("arm", "base"), ("slider", "arm"), ("slider", "base"))
+        )
         assert not (is_free and hit)
     # one configuration at a time, and motions of no length, say the same as the batch
     assert [bool(query.free(row)) for row in q] == free.tolist()
