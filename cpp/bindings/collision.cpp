@@ -183,6 +183,21 @@ std::shared_ptr<Surface> triangle_surface(const Points& vertices, const Faces& f
     return std::make_shared<Surface>(vertices.data(), faces.data(), faces.shape(0), closed);
 }
 
+// Distances of points x, y, z, negative inside of a closed surface.
+std::vector<double> signed_distances(const Surface& surface, const Points& points) {
+    std::vector<double> distances;
+    for (std::size_t k = 0; k < points.shape(0); ++k) {
+        Vec3 p;
+        float in_float[3];
+        for (int i = 0; i < 3; ++i) {
+            p[i] = points(k, static_cast<std::size_t>(i)) - surface.lower()[i];
+            in_float[i] = static_cast<float>(p[i]);
+        }
+        distances.push_back(surface.nearest(p).distance * (surface.contains(in_float) ? -1 : 1));
+    }
+    return distances;
+}
+
 using Pose = nb::ndarray<const double, nb::shape<4, 4>, nb::c_contig, nb::device::cpu>;
 
 // Points within `radius` of a surface with the pose T in the world.
@@ -288,7 +303,7 @@ void bind_collision(nb::module_& m) {
     nb::class_<ClearanceTable>(m, "ClearanceTable").def("__init__", &make_table);
     m.def("clearances", &make_clearances);
     nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres);
-    nb::class_<Surface>(m, "Surface");
+    nb::class_<Surface>(m, "Surface").def("signed_distances", &signed_distances);
     m.def("point_surface", &point_surface);
     m.def("triangle_surface", &triangle_surface);
     nb::class_<Obstacles>(m, "Obstacles").def("__init__", &make_obstacles).def("add_surface", &add_surface);

@@ -7,6 +7,7 @@
 #include "core/box_tree.hpp"
 #include "core/distance_grid.hpp"
 #include "core/solid_columns.hpp"
+#include "core/vec3.hpp"
 
 namespace kinodyn {
 
@@ -36,6 +37,13 @@ class Surface {
 
     // Whether a point, which must not be on the surface, is inside of it. Nothing is inside if it is not closed.
     bool contains(const float* p) const;
+
+    // The point of the surface nearest to p, relative to `lower` as p is, and its distance; `bound` if it is farther.
+    struct Nearest {
+        Vec3 point;
+        double distance;
+    };
+    Nearest nearest(const Vec3& p, double bound = 1e300) const;
 
   private:
     void set_bounds(const double* points, std::size_t n);

@@ -12,30 +12,6 @@ constexpr double pi = 3.14159265358979323846;
 
 Vec3 centroid(const Triangle& t) { return (1.0 / 3.0) * (t.a + t.b + t.c); }
 
-// C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.5: by the Voronoi regions of the triangle.
-Vec3 nearest_on(const Triangle& t, const Vec3& p) {
-    const Vec3 ab = t.b - t.a, ac = t.c - t.a, ap = p - t.a;
-    const double d1 = dot(ab, ap), d2 = dot(ac, ap);
-    if (d1 <= 0 && d2 <= 0) return t.a;
-    const Vec3 bp = p - t.b;
-    const double d3 = dot(ab, bp), d4 = dot(ac, bp);
-    if (d3 >= 0 && d4 <= d3) return t.b;
-    const double vc = d1 * d4 - d3 * d2;
-    if (vc <= 0 && d1 >= 0 && d3 <= 0) return t.a + (d1 / (d1 - d3)) * ab;
-    const Vec3 cp = p - t.c;
-    const double d5 = dot(ab, cp), d6 = dot(ac, cp);
-    if (d6 >= 0 && d5 <= d6) return t.c;
-    const double vb = d5 * d2 - d1 * d6;
-    if (vb <= 0 && d2 >= 0 && d6 <= 0) return t.a + (d2 / (d2 - d6)) * ac;
-    const double va = d3 * d6 - d5 * d4;
-    if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
-        const double along = (d4 - d3) + (d5 - d6);
-        return along > 0 ? t.b + ((d4 - d3) / along) * (t.c - t.b) : t.b;
-    }
-    const double sum = va + vb + vc;
-    return sum > 0 ? t.a + (vb / sum) * ab + (vc / sum) * ac : t.a;
-}
-
 // Sums solid angles of triangles (A. Van Oosterom, J. Strackee 1983). Small ones are multiplied as complex numbers
 // first: most of the time would go into arcus tangents.
 class SolidAngle {
@@ -74,6 +50,30 @@ class SolidAngle {
 };
 
 }  // namespace
+
+// C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.5: by the Voronoi regions of the triangle.
+Vec3 nearest_on(const Triangle& t, const Vec3& p) {
+    const Vec3 ab = t.b - t.a, ac = t.c - t.a, ap = p - t.a;
+    const double d1 = dot(ab, ap), d2 = dot(ac, ap);
+    if (d1 <= 0 && d2 <= 0) return t.a;
+    const Vec3 bp = p - t.b;
+    const double d3 = dot(ab, bp), d4 = dot(ac, bp);
+    if (d3 >= 0 && d4 <= d3) return t.b;
+    const double vc = d1 * d4 - d3 * d2;
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return t.a + (d1 / (d1 - d3)) * ab;
+    const Vec3 cp = p - t.c;
+    const double d5 = dot(ab, cp), d6 = dot(ac, cp);
+    if (d6 >= 0 && d5 <= d6) return t.c;
+    const double vb = d5 * d2 - d1 * d6;
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return t.a + (d2 / (d2 - d6)) * ac;
+    const double va = d3 * d6 - d5 * d4;
+    if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+        const double along = (d4 - d3) + (d5 - d6);
+        return along > 0 ? t.b + ((d4 - d3) / along) * (t.c - t.b) : t.b;
+    }
+    const double sum = va + vb + vc;
+    return sum > 0 ? t.a + (vb / sum) * ab + (vc / sum) * ac : t.a;
+}
 
 TriangleBvh::TriangleBvh(std::vector<Triangle> triangles) : triangles_(std::move(triangles)) {
     nodes_.reserve(triangles_.size());

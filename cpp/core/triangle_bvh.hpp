@@ -13,6 +13,9 @@ struct Triangle {
     Vec3 a, b, c;
 };
 
+// The point of a triangle that is nearest to p.
+Vec3 nearest_on(const Triangle& t, const Vec3& p);
+
 class TriangleBvh {
   public:
     explicit TriangleBvh(std::vector<Triangle> triangles);

@@ -115,6 +115,17 @@ def test_meshes_agree_with_winding_numbers(ball: kd.Robot, name: str) -> None:
     assert_agrees(ball, world, positions @ T[:3, :3].T + T[:3, 3], surface.signed_distances(positions))
 
 
+@pytest.mark.parametrize("name", meshes())
+def test_distances_of_surfaces_agree_with_winding_numbers(name: str) -> None:
+    vertices, faces = (np.ascontiguousarray(a, t) for a, t in zip(meshes()[name], (float, np.int64), strict=True))
+    positions = around(vertices, 500, 8)
+    expected = _core.TriangleBvh(vertices, faces).signed_distances(positions)
+    found = _core.triangle_surface(vertices, faces, True).signed_distances(positions)
+    np.testing.assert_allclose(found, expected, atol=2e-6)
+    cloud = _core.point_surface(vertices).signed_distances(positions)
+    np.testing.assert_allclose(cloud, cKDTree(vertices).query(positions)[0], atol=2e-6)
+
+
 def test_an_open_mesh_is_its_surface_alone(ball: kd.Robot) -> None:
     vertices, faces = meshes()["bumps"]
     world = World()
