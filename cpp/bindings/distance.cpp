@@ -30,7 +30,7 @@ void make_query(DistanceQuery* self, nb::handle robot, const SphereModel& sphere
     require(checked.shape(1) == spheres.groups.size(), "checked needs a column for each group of spheres");
     for (const SphereGroup& g : spheres.groups)
         require(g.body < static_cast<int>(model.bodies.size()), "the body of a group of spheres is unknown");
-    std::vector<SphereModel::Pair> rows;
+    std::vector<DistanceQuery::GroupPair> rows;
     for (std::size_t k = 0; k < pairs.shape(0); ++k) {
         const int a = pairs(k, 0), b = pairs(k, 1);
         require(a >= 0 && b >= 0 && a < groups && b < groups && a != b, "a pair of groups is out of range");
@@ -42,6 +42,8 @@ void make_query(DistanceQuery* self, nb::handle robot, const SphereModel& sphere
     for (const auto* round : {&obstacles.capsules, &obstacles.cylinders})
         for (const RoundObstacle& o : *round)
             require(static_cast<std::size_t>(o.owner) < checked.shape(0), "the owner of an obstacle is unknown");
+    for (const SurfaceObstacle& o : obstacles.surfaces)
+        require(static_cast<std::size_t>(o.owner) < checked.shape(0), "the owner of an obstacle is unknown");
     new (self) DistanceQuery(model, spheres, obstacles, rows,
                              std::vector<char>(checked.data(), checked.data() + checked.size()));
 }

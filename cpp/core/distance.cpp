@@ -14,7 +14,7 @@ double bounding_radius(const BoxObstacle& box) {
 }  // namespace
 
 DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
-                             const std::vector<SphereModel::Pair>& pairs_of_groups, const std::vector<char>& checked)
+                             const std::vector<GroupPair>& pairs_of_groups, const std::vector<char>& checked)
     : pairs(pairs_of_groups), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
     gather_children();
     const int n_groups = static_cast<int>(spheres.groups.size());
@@ -32,6 +32,14 @@ DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, con
     add(ObstaclePair::Capsule, obstacles.capsules, [](const RoundObstacle& o) { return double(o.half) + o.radius; });
     add(ObstaclePair::Cylinder, obstacles.cylinders,
         [](const RoundObstacle& o) { return std::hypot(double(o.half), double(o.radius)); });
+    for (int i = 0; i < static_cast<int>(obstacles.surfaces.size()); ++i)
+        for (int g = 0; g < n_groups; ++g) {
+            const SurfaceObstacle& o = obstacles.surfaces[static_cast<std::size_t>(i)];
+            if (!checked[static_cast<std::size_t>(o.owner * n_groups + g)]) continue;
+            const float* p = o.bounds.p;
+            const double radius = (bounding_radius(o.bounds) + o.radius) * (1 + rounding);
+            obstacle_pairs.push_back({ObstaclePair::Surface, g, i, o.owner, {p[0], p[1], p[2]}, radius});
+        }
 }
 
 void DistanceQuery::gather_children() {

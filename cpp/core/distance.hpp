@@ -10,17 +10,20 @@ namespace kinodyn {
 
 class DistanceQuery {
   public:
+    struct GroupPair {
+        int a, b;
+    };
     // A group of spheres and an obstacle, which is described by its place in the list of its kind. Its bounding sphere
     // rejects most of the pairs that are far apart.
     struct ObstaclePair {
-        enum Kind : std::int32_t { UprightBox, Box, Capsule, Cylinder } kind;
+        enum Kind : std::int32_t { UprightBox, Box, Capsule, Cylinder, Surface } kind;
         int group, index, owner;
         double centre[3], radius;
     };
 
     // `checked` says for each owner of obstacles and each group whether their distance counts: (owners, groups).
     DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
-                  const std::vector<SphereModel::Pair>& pairs, const std::vector<char>& checked);
+                  const std::vector<GroupPair>& pairs, const std::vector<char>& checked);
 
     const Model& robot() const { return robot_; }
     const SphereModel& spheres() const { return spheres_; }
@@ -35,7 +38,7 @@ class DistanceQuery {
     const int* children_of() const { return children_of_.data(); }  // by node; not valid for leaves
 
     // Pairs have numbers: those of two groups come first, then those of a group and an obstacle.
-    std::vector<SphereModel::Pair> pairs;
+    std::vector<GroupPair> pairs;
     std::vector<ObstaclePair> obstacle_pairs;
     int count() const { return static_cast<int>(pairs.size() + obstacle_pairs.size()); }
 

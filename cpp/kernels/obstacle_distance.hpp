@@ -1,22 +1,10 @@
-// Distances from a point to the obstacles of a world. To add a kind, write a class with `at` and list it in
-// `visit_obstacle`.
+// Distances from a point to the obstacles of a world. To add a kind, write a class with `at` and `curvature`, and list
+// it in `visit_obstacle`.
 #pragma once
 
-#include "core/distance.hpp"
-#include "kernels/algebra.hpp"
+#include "kernels/surface_distance.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
-
-using Point = Vec3<double>;
-
-inline Point point(const float* p) { return {p[0], p[1], p[2]}; }
-inline double length(const Point& a) { return __builtin_sqrt(dot(a, a)); }
-
-// The signed distance of a point to a solid [m], negative inside, and its gradient, a unit vector.
-struct SolidDistance {
-    double distance;
-    Point normal;
-};
 
 // A direction across another one, of length 1.
 inline Point across(const Point& a) {
@@ -28,7 +16,7 @@ inline Point across(const Point& a) {
 struct BoxSolid {
     const BoxObstacle& o;
 
-    SolidDistance at(const Point& c) const {
+    SolidDistance at(const Point& c, double = HUGE_VAL) const {
         const Parts parts = parts_at(c);
         double n[3] = {0, 0, 0};
         if (parts.outside > 0) {
@@ -80,7 +68,7 @@ struct BoxSolid {
 struct CapsuleSolid {
     const RoundObstacle& o;
 
-    SolidDistance at(const Point& c) const {
+    SolidDistance at(const Point& c, double = HUGE_VAL) const {
         const Point offset = from_segment(c);
         const double far = length(offset);
         return {far - o.radius, far > 0 ? (1 / far) * offset : across(point(o.axis))};
@@ -105,7 +93,7 @@ struct CapsuleSolid {
 struct CylinderSolid {
     const RoundObstacle& o;
 
-    SolidDistance at(const Point& c) const {
+    SolidDistance at(const Point& c, double = HUGE_VAL) const {
         const Parts p = parts_at(c);
         if (p.aside > 0 && p.beyond > 0) {
             const double far = __builtin_sqrt(p.aside * p.aside + p.beyond * p.beyond);
@@ -146,7 +134,8 @@ inline auto visit_obstacle(const Obstacles& all, const DistanceQuery::ObstaclePa
         case DistanceQuery::ObstaclePair::UprightBox: return f(BoxSolid{all.upright_boxes[pair.index]});
         case DistanceQuery::ObstaclePair::Box: return f(BoxSolid{all.boxes[pair.index]});
         case DistanceQuery::ObstaclePair::Capsule: return f(CapsuleSolid{all.capsules[pair.index]});
-        default: return f(CylinderSolid{all.cylinders[pair.index]});
+        case DistanceQuery::ObstaclePair::Cylinder: return f(CylinderSolid{all.cylinders[pair.index]});
+        default: return f(SurfaceSolid{all.surfaces[pair.index]});
     }
 }
 

@@ -324,7 +324,7 @@ class SphereDistances {
         visit_obstacle(query_.obstacles(), o, [&](const auto& solid) {
             int i = group.begin;
             while (i < group.end) {
-                const double d = solid.at(in_world(centre(i, group.body))).distance - node(i).r;
+                const double d = solid.at(in_world(centre(i, group.body)), most + node(i).r).distance - node(i).r;
                 const bool near = d < most;
                 if (near && is_leaf(i)) leaf(Proximity{pair, i, -1, d});
                 i = near ? i + 1 : node(i).next;

@@ -188,9 +188,9 @@ def test_the_sign_agrees_with_the_check_of_configurations() -> None:
     robot = load("panda")
     world, q = scene(robot), states(robot, 2000)
     near = kd.collision.distance(robot, q, world).distance
-    clear = np.abs(near) > 2e-5  # the check is in single precision
-    assert 0.1 < (near > 0).mean() < 0.99
-    np.testing.assert_array_equal(kd.collision.free(robot, q, world)[clear], near[clear] > 0)
+    apart = near > 2e-5  # the check is in single precision
+    assert 0.1 < apart.mean() < 0.99
+    assert kd.collision.free(robot, q, world)[apart].all()  # it knows some pairs of links better than by spheres
 
 
 def test_allowed_pairs_do_not_count_and_chosen_pairs_do() -> None:

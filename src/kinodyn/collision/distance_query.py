@@ -15,7 +15,7 @@ from kinodyn.collision.fitting import TESSELLATION, link_spheres
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.query import Objects, Pairs, attached, checked_pairs, may_touch, sphere_form
-from kinodyn.collision.shapes import Box, HeightField, Mesh, PointCloud, Shape
+from kinodyn.collision.shapes import TOLERANCE, Box, Ellipsoid, HeightField, Mesh, PointCloud, Shape
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.spheres import RESOLUTION, robot_spheres
 from kinodyn.errors import InputError, unknown_name
@@ -68,6 +68,11 @@ class DistanceQuery:
     def error_bounds(self) -> Array:
         """Bounds (pairs + 1,) of how much nearer spheres are than the shapes of each pair [m]; the last is zero."""
         bounds = _overshoots(self.robot, self.form.objects)
+        bounds |= {
+            thing.name: TOLERANCE
+            for thing in self.snapshot
+            if isinstance(thing.shape, Ellipsoid) and not thing.attached_to
+        }
         return np.array([*(sum(bounds.get(name, 0.0) for name in pair) + ROUNDING for pair in self.names), 0.0])
 
 
