@@ -139,7 +139,6 @@ def _nearest_turns(robot: Robot, goals: Array, start: Array, joints: Sequence[Jo
 
 def _distinct(q: Array) -> Array:
     """Remove configurations that are near an earlier one in every coordinate."""
-    kept = np.ones(len(q), dtype=bool)
-    for i in range(1, len(q)):
-        kept[i] = not (np.abs(q[:i][kept[:i]] - q[i]).max(axis=1) < DISTINCT).any()
-    return q[kept]
+    near = np.abs(q[:, None] - q[None]).max(axis=-1) < DISTINCT
+    kept = ~np.tril(near, -1).any(axis=1)
+    return np.asarray(q[kept])

@@ -69,13 +69,13 @@ def pose_configurations(
         q = found[-1].q[found[-1].success]
         free += int(np.count_nonzero(is_free(q))) if is_free is not None and len(q) else len(q)
         done, count = done + count, min(2 * count, MAX_ROUND)
-    every = joined(found)
+    every = joined(found) if len(found) > 1 else found[0]
     if not every.success.any():
         return _nearest(robot, regions, every, names, end)
     q = every.q[every.success]
     if free:
         q = q[is_free(q)] if is_free is not None else q
-    return q[:MAX_CONFIGURATIONS], ""
+    return q[np.linalg.norm(q - start, axis=1).argsort()[:MAX_CONFIGURATIONS]], ""
 
 
 def goal_regions(goal: Mapping[str, ArrayLike | PoseRegion]) -> dict[str, PoseRegion]:
