@@ -249,5 +249,7 @@ def test_wrong_constraints_raise() -> None:
         plan(robot, start, {ARMS["panda"]: target}, constraints=["upright"])  # type: ignore[list-item]
     with pytest.raises(kd.errors.KinodynError, match="fixed base"):
         plan(robot, start, {ARMS["panda"]: target}, constraints=[Standing()])
+    with pytest.raises(InputError, match="planner"):
+        plan(robot, start, {ARMS["panda"]: target}, constraints=[Upright(ARMS["panda"])], planner="anytime")
     with pytest.raises(InputError, match="empty"):
         plan(robot, start, {}, constraints=[Upright(ARMS["panda"])])

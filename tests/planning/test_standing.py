@@ -7,7 +7,7 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.collision import World
+from kinodyn.collision import World, exact
 from kinodyn.planning import FixedRelativePose, Plan, Standing, Upright, plan
 
 from .constrained_paths import assert_a_path, assert_exactly_free, dense, turned
@@ -193,3 +193,18 @@ def test_a_trajectory_keeps_the_feet_where_they_are() -> None:
         p = foot.sole_pose(robot, q)[:, :3, 3]
         assert np.linalg.norm(p - p[0], axis=1).max() <= 2e-3
     np.testing.assert_allclose(q[-1], found.path[-1], atol=1e-9)
+
+
+@pytest.mark.skipif(not exact.is_available(), reason="needs coal")
+def test_a_start_whose_spheres_touch_is_left_where_the_shapes_are_free() -> None:
+    """The arms of the G1 hang so near to its trunk that their spheres overlap."""
+    robot = kd.load("g1")
+    start = robot.neutral()
+    start[2] -= kd.balance.feet(robot)[0].sole_pose(robot, start)[2, 3]
+    assert not kd.collision.free(robot, start)
+    target = kd.kinematics.pose(robot, start, "right_rubber_hand")
+    target[:3, 3] += [0.05, -0.1, 0.15]
+    found = plan(robot, start, {"right_rubber_hand": target}, constraints=[Standing(margin=0.005)], time_budget=20.0)
+    assert_a_path(found, start)
+    assert_standing(found, 0.005)
+    assert_exactly_free(found, World(), per_motion=2)
