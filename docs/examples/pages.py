@@ -24,11 +24,11 @@ CHAPTERS = {
     },
     "Equations of motion": {11: "derivations", 12: "identification", 13: "contacts", 14: "contacts"},
     "Trajectories and control": {15: "trajectories", 18: "control", 19: "control", 20: "control"},
-    "Collision and planning": {28: "planning", 29: "planning"},
+    "Collision and planning": {28: "planning", 29: "planning", 31: "planning"},
     "Simulation": {16: "simulation", 17: "simulation"},
     "Humanoids: reaching, balance, walking": {
         9: "inverse_kinematics",
-        30: "inverse_kinematics",
+        30: "planning",
         21: "walking",
         22: "walking",
         23: "walking",
