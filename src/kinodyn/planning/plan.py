@@ -36,7 +36,7 @@ from kinodyn.planning.search import Found
 from kinodyn.planning.settings import PlannerSettings
 
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
-SHARE_ON_SPHERES = 0.5  # of the time budget, before exact shapes decide
+SHARE_ON_SPHERES = 0.3  # of the time budget, before exact shapes decide
 SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
 
 
