@@ -122,7 +122,8 @@ void make_spheres(SphereModel* self, const Indices& bodies, const Indices& start
         const int a = pairs(k, 0), b = pairs(k, 1), table = pairs(k, 2), groups = static_cast<int>(n);
         require(a >= 0 && b >= 0 && a < groups && b < groups && a != b, "a pair of groups is out of range");
         require(table < static_cast<int>(tables.size()), "the table of a pair is unknown");
-        self->pairs.push_back({a, b, table});
+        self->pairs.push_back({a, b});
+        self->pair_tables.push_back(table);
     }
     for (const ClearanceTable* table : tables) self->tables.push_back(*table);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "core/rigid_transform.hpp"
 
@@ -119,28 +120,34 @@ void CollisionQuery::find_moving(const Joints& joints) {
     };
     for (int g = 0; g < static_cast<int>(spheres_.groups.size()); ++g)
         if (joints.check_fixed || unit(g) >= 0) checked_groups.push_back(g);
-    for (const SphereModel::Pair& pair : spheres_.pairs)
-        if (unit(pair.a) != unit(pair.b)) pairs.push_back(pair);
+    std::vector<int> tables;
+    for (std::size_t k = 0; k < spheres_.pairs.size(); ++k) {
+        const SphereModel::Pair& pair = spheres_.pairs[k];
+        if (unit(pair.a) != unit(pair.b)) pairs.push_back(pair), tables.push_back(spheres_.pair_tables[k]);
+    }
     complete = pairs.size() == spheres_.pairs.size();
-    find_unit_pairs();
+    find_unit_pairs(tables);
 }
 
-void CollisionQuery::find_unit_pairs() {
+void CollisionQuery::find_unit_pairs(const std::vector<int>& tables) {
     for (int g : checked_groups) {
         const int unit = spheres_.unit_of(g);
         if (std::find(checked_units.begin(), checked_units.end(), unit) == checked_units.end())
             checked_units.push_back(unit);
     }
-    const auto key = [&](const SphereModel::Pair& p) {
+    using Key = std::tuple<bool, int, int, int>;
+    std::vector<std::pair<Key, SphereModel::Pair>> sorted;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
         // those with a table come first: a table costs little, and near pairs collide most often
-        return std::make_tuple(p.table < 0, p.table, spheres_.unit_of(p.a), spheres_.unit_of(p.b));
-    };
-    std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& p, const auto& r) { return key(p) < key(r); });
+        const int a = pairs[k].a, b = pairs[k].b;
+        sorted.push_back({{tables[k] < 0, tables[k], spheres_.unit_of(a), spheres_.unit_of(b)}, pairs[k]});
+    }
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& p, const auto& r) { return p.first < r.first; });
     for (int k = 0; k < static_cast<int>(pairs.size()); ++k) {
-        const SphereModel::Pair& p = pairs[k];
-        if (k == 0 || key(p) != key(pairs[k - 1])) {
-            const ClearanceTable* table = p.table < 0 ? nullptr : &spheres_.tables[p.table];
-            unit_pairs.push_back({spheres_.unit_of(p.a), spheres_.unit_of(p.b), k, k, table});
+        pairs[k] = sorted[k].second;
+        if (k == 0 || sorted[k].first != sorted[k - 1].first) {
+            const auto [no_table, table, a, b] = sorted[k].first;
+            unit_pairs.push_back({a, b, k, k, no_table ? nullptr : &spheres_.tables[table]});
         }
         unit_pairs.back().end = k + 1;
     }

@@ -39,9 +39,9 @@ struct SphereModel {
     std::vector<SphereUnit> units;
     struct Pair {
         int a, b;
-        int table = -1;  // which decides it
     };
-    std::vector<Pair> pairs;  // of groups that must not touch
+    std::vector<Pair> pairs;       // of groups that must not touch
+    std::vector<int> pair_tables;  // which decides each pair, or -1
     std::vector<ClearanceTable> tables;
 
     // Adds a group with these spheres, rows of x, y, z, r in the body frame; n > 0.
@@ -156,7 +156,7 @@ class CollisionQuery {
     const float* unit_pair_sweep(int k) const { return unit_pair_sweeps_.data() + row_size() * k; }
 
   private:
-    void find_unit_pairs();
+    void find_unit_pairs(const std::vector<int>& tables);
     void place_fixed_bodies(const Joints& joints);
     void find_moving(const Joints& joints);
     void bound_sweeps(const Joints& joints);

@@ -353,18 +353,18 @@ class SphereChecker {
         const auto is_leaf = [&](int i) { return nodes[i].next == i + 1; };
         if (!touch(first.begin, centre(second.begin), width + nodes[second.begin].r)) return;
         int n = 0;
-        stack_[n++] = {first.begin, second.begin, 0};
+        stack_[n++] = {first.begin, second.begin};
         while (n > 0) {
-            const auto [i, j, unused] = stack_[--n];
+            const auto [i, j] = stack_[--n];
             if (is_leaf(j) || (!is_leaf(i) && nodes[i].r > nodes[j].r)) {
                 const Vec3<FloatPack> c = centre(j);
                 const FloatPack r = width + nodes[j].r;
                 for (int k = is_leaf(i) ? i : i + 1; k < nodes[i].next; k = nodes[k].next)
-                    if (const unsigned hit = touch(k, c, r)) n = descend({k, j, 0}, is_leaf(k) && is_leaf(j), hit, n);
+                    if (const unsigned hit = touch(k, c, r)) n = descend({k, j}, is_leaf(k) && is_leaf(j), hit, n);
             } else {
                 for (int k = j + 1; k < nodes[j].next; k = nodes[k].next)
                     if (const unsigned hit = touch(i, centre(k), width + nodes[k].r))
-                        n = descend({i, k, 0}, is_leaf(i) && is_leaf(k), hit, n);
+                        n = descend({i, k}, is_leaf(i) && is_leaf(k), hit, n);
             }
             if (done()) return;
         }

@@ -27,11 +27,11 @@ struct Layout<PlannerSettings> {
     static constexpr const char* name = "planner";
     static constexpr auto fields() {
         using S = PlannerSettings;
-        return std::make_tuple(
-            field("range", &S::range), field("edge_step", &S::edge_step), field("resolution", &S::resolution),
-            field("domain_radius", &S::domain_radius), field("domain_growth", &S::domain_growth),
-            field("domain_min", &S::domain_min), field("shortcut_failures", &S::shortcut_failures),
-            field("corner_rounds", &S::corner_rounds), field("continuous_edges", &S::continuous_edges));
+        return std::make_tuple(field("range", &S::range), field("edge_step", &S::edge_step),
+                               field("resolution", &S::resolution), field("domain_radius", &S::domain_radius),
+                               field("domain_growth", &S::domain_growth), field("domain_min", &S::domain_min),
+                               field("shortcut_failures", &S::shortcut_failures),
+                               field("corner_rounds", &S::corner_rounds));
     }
 };
 
