@@ -44,8 +44,8 @@ def near_pairs(
     q: ArrayLike,
     world: World | WorldSnapshot | None = None,
     *,
-    max_distance: float = 0.1,
     allowed: Iterable[Iterable[str]] | None = None,
+    max_distance: float = 0.1,
     exact: bool = True,
 ) -> list[NearPair]:
     """List the pairs of links and objects that are near each other at one configuration, the nearest first.

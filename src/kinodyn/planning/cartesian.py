@@ -32,8 +32,10 @@ class CartesianPlan(Plan):
 
     Attributes
     ----------
-    robot, status, message, path, group, world, planning_time, simplification_time, iterations, allowed
+    robot, status, message, path, group, world, planning_time, simplification_time, iterations
         As of any plan.
+    allowed, constraints, deviations
+        As of any plan; there are no constraints.
     fraction : float
         How much of the motion was planned, 0 to 1. The plan is "solved" only at 1; otherwise `path` ends there, and
         `trajectory` times that part.
