@@ -74,7 +74,7 @@ def whole_body(part: dict[str, Any]) -> Iterator[Goal]:
         for kind in ("median", "first tenth"):
             ratio = part["faster"].get(peer, {}).get(kind)
             yield times_faster(f"Talos step, {kind}, against {peer}", ratio, needed)
-    for kind in ("median", "under way"):
+    for kind in ("median", "first tenth"):
         longer = part["faster"]["kinodyn, self-collision"][kind]
         what = f"Talos step, {kind}, with self-collision over without"
         yield Goal(what, f"{COLLISION:g}x at most", f"{longer:.2f}x", longer <= COLLISION)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -189,17 +188,18 @@ def test_collisions_of_the_ends_are_statuses() -> None:
 
 
 def test_no_path_within_the_budget() -> None:
-    """A wall with a gap for the base alone."""
-    robot, start, target = mirrored("panda")
-    frame = ARMS["panda"]
+    """A wall with a gap that is narrower than the forearm, and that the links before it may touch."""
+    robot, frame = kd.load("panda"), ARMS["panda"]
+    start = np.array([1.5, 0.7, 0.0, -1.6, 0.0, 2.0, 0.8])
+    target = kd.kinematics.pose(robot, start * [-1, 1, 1, 1, 1, 1, 1], frame)
     world = World()
-    world.add_box("front", (2.0, 0.02, 4.0), ((1.2, 0.0, 0.0), None))
-    world.add_box("back", (2.0, 0.02, 4.0), ((-1.2, 0.0, 0.0), None))
-    begin = time.perf_counter()
-    found = plan(robot, start, {frame: target}, world, constraints=[OnPlane(frame)], time_budget=0.5)
+    world.add_box("front", (2.0, 0.02, 4.0), ((1.03, 0.0, 0.0), None))
+    world.add_box("back", (2.0, 0.02, 4.0), ((-1.03, 0.0, 0.0), None))
+    allowed = [(f"panda_link{k}", wall) for k in range(4) for wall in ("front", "back")]
+    plane = [OnPlane(frame)]
+    found = plan(robot, start, {frame: target}, world, constraints=plane, allowed=allowed, time_budget=0.5)
     assert found.status == "no_path" and "0.5 s" in found.message
     assert found.iterations > 0
-    assert time.perf_counter() - begin < 5.0  # generous: other work may run on the machine
 
 
 def test_an_interrupt_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

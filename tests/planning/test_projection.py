@@ -28,8 +28,8 @@ class AtPose(Constraint):
         return pose_record(robot, self.frame, region=self.T, bounds=(0.0, 0.0), angle=0.0, tolerances=tolerances)
 
 
-def has_single_joints(robot: Robot) -> bool:
-    return any(joint.mimic is None and joint.q.stop - joint.q.start == 1 for joint in robot.joints)
+def has_planned_joints(robot: Robot) -> bool:
+    return any(joint.mimic is None and joint.kind not in ("ball", "floating") for joint in robot.joints)
 
 
 def near(robot: Robot, q: Array, n: int, spread: float) -> Array:
@@ -43,8 +43,10 @@ def near(robot: Robot, q: Array, n: int, spread: float) -> Array:
 
 
 def test_configurations_next_to_a_constraint_are_projected_onto_it(robot: Robot, instruction_set: str) -> None:
-    if not has_single_joints(robot):
-        pytest.skip("no joint with one coordinate moves")
+    if not has_planned_joints(robot):
+        with pytest.raises(kd.errors.InputError, match="no joints that move"):
+            group_joints(robot, None)
+        return
     frame = robot.frame_names[-1]
     joints = group_joints(robot, None)
     moving = [joint.name for joint in joints] + ([robot.joints[0].name] if robot.base == "floating" else [])

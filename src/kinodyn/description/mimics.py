@@ -34,14 +34,18 @@ class Leader(Generic[AnyJoint]):
 def find_leaders(joints: Iterable[AnyJoint]) -> dict[str, Leader[AnyJoint]]:
     """Map each joint to the joint at the end of its chain of mimics; one that follows none to itself."""
     by_name = {joint.name: joint for joint in joints}
-    found = {}
-    for name, joint in by_name.items():
-        multiplier, offset = 1.0, 0.0
-        while joint.mimic is not None:
-            offset += multiplier * joint.mimic.offset
-            multiplier *= joint.mimic.multiplier
+    found: dict[str, Leader[AnyJoint]] = {}
+    for joint in by_name.values():
+        chain = []  # of mimics up to one that is known already
+        while joint.name not in found and joint.mimic is not None:
+            chain.append(joint)
             joint = by_name[joint.mimic.joint]
-        found[name] = Leader(joint, multiplier, offset)
+        leader = found.setdefault(joint.name, Leader(joint, 1.0, 0.0))
+        for follower in reversed(chain):
+            assert follower.mimic is not None
+            factor, offset = follower.mimic.multiplier, follower.mimic.offset
+            leader = Leader(leader.joint, factor * leader.multiplier, factor * leader.offset + offset)
+            found[follower.name] = leader
     return found
 
 

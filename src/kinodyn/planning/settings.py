@@ -44,7 +44,7 @@ class PlannerSettings:
     domain_radius: float = 4.0
     domain_growth: float = 1e-4
     domain_min: float = 1.0
-    shortcut_failures: int = 16
+    shortcut_failures: int = 17
     corner_rounds: int = 1
     rounds: int | None = None
 
