@@ -229,3 +229,19 @@ def test_a_group_moves_and_the_others_stay() -> None:
     assert found.success, found
     moved = np.ptp(found.path, axis=0) > 0
     assert {joint.name for joint in robot.joints if moved[joint.q].any()} <= set(arm)
+
+
+@pytest.mark.skipif(not exact.is_available(), reason="needs coal")
+def test_of_many_goals_whose_spheres_touch_the_one_with_free_shapes_is_found() -> None:
+    start, goal = PANDA.configuration("ready"), np.array([0.0, 0.6, 0.0, -1.6, 0.0, 2.2, 0.8])
+    block = World()
+    block.add_box("block", (1.0, 1.0, 1.0), ((0.75, 0.0, -1.0), None))
+    block.add_box("tray", (0.2, 0.2, 0.02))  # its spheres are larger than itself
+    block.attach("tray", "panda_hand_tcp", ((0.0, 0.0, 0.1), None), touch=["panda_link7"])
+    gap = float(kd.collision.distance(PANDA, goal, block, pairs=[("tray", "block")], exact=True).distance)
+    block.move("block", ((0.75, 0.0, -1.0 + gap - 1e-3), None))
+    assert not kd.collision.free(PANDA, goal, block)
+    lower = goal + np.outer(np.linspace(0.1, 0.4, 12), [0, 1, 0, 0, 0, 0, 0])
+    found = plan(PANDA, start, np.vstack([lower, goal]), block, time_budget=5.0)
+    assert found.success
+    np.testing.assert_allclose(found.path[-1], goal)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
 from kinodyn.collision import exact
+from kinodyn.collision.distance import distance
 from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query, as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
@@ -127,7 +128,7 @@ class End(NamedTuple):
 class _Problem:
     """What a plan depends on besides its goal."""
 
-    MAX_ESCAPES = 8  # goals for which a way out is searched
+    MAX_ESCAPES = 8  # goals from which a motion to free spheres is searched
 
     def __init__(
         self,
@@ -173,6 +174,7 @@ class _Problem:
         goals = goal_configurations(self.robot, goal, self.start, self.joints, self.query.free, end, seed)
         if goals.reason:
             return self.result("out_of_reach", goals.reason)
+        goals = goals._replace(q=self.least_touching_first(goals.q))
         found = self.on_spheres(goals.q, settings, end, seed)
         if found is None or (found.path is None and not found.interrupted):
             earlier = found
@@ -187,6 +189,13 @@ class _Problem:
         if found.path is None:
             return self.result("no_path", f"no path was found within {time_budget:g} s", found)
         return self.result("solved", "", found)
+
+    def least_touching_first(self, goals: Array) -> Array:
+        """Return the goals (n, nq), where no spheres are free those first whose spheres overlap least."""
+        if len(goals) < 2 or self.query.free(goals).any():
+            return goals
+        measured = distance(self.robot, goals, self.snapshot, allowed=self.allowed).distance
+        return goals[np.argsort(-measured, kind="stable")]
 
     def on_spheres(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
         """Search between configurations whose spheres are free; None if there are none next to the ends."""

@@ -73,9 +73,11 @@ def pose_configurations(
     if not every.success.any():
         return _nearest(robot, regions, every, names, end)
     q = every.q[every.success]
-    if free:
-        q = q[is_free(q)] if is_free is not None else q
-    return q[np.linalg.norm(q - start, axis=1).argsort()[:MAX_CONFIGURATIONS]], ""
+    order = np.linalg.norm(q - start, axis=1).argsort()
+    if not free:
+        return q[order], ""  # all of them: some may be free on the exact shapes
+    order = order if is_free is None else order[is_free(q[order])]
+    return q[order[:MAX_CONFIGURATIONS]], ""
 
 
 def goal_regions(goal: Mapping[str, ArrayLike | PoseRegion]) -> dict[str, PoseRegion]:
