@@ -236,6 +236,9 @@ class _Problem:
         assert self.exact is not None
         q = np.tile(self.start, (len(path), 1))
         q[:, self.columns] = path
+        # most paths that are not free are so at a vertex or in the middle of an edge, which takes less time to find
+        if any(self.exact.colliding(row) for row in (*q[1:-1], *0.5 * (q[1:] + q[:-1]))):
+            return False
         return all(self.exact.motion_free(a, b, settings.resolution) for a, b in zip(q, q[1:], strict=False))
 
     def ends(self, q: Array, settings: PlannerSettings, end: float) -> list[End]:
