@@ -92,3 +92,10 @@ def test_bad_input_is_refused() -> None:
     around.attach("tool", "tail")
     with pytest.raises(UnknownNameError, match="tail"):
         kd.collision.free(robot, robot.neutral(), around)
+
+
+@pytest.mark.parametrize("allowed", [["ab"], [("a", "b", "c")], [(1, 2)], [()]])
+def test_allowed_pairs_that_are_not_pairs_of_names_are_refused(allowed: list) -> None:
+    robot = kd.load("planar2r")
+    with pytest.raises(kd.InputError, match="pairs of names"):
+        kd.collision.free(robot, robot.neutral(), allowed=allowed)

@@ -61,16 +61,18 @@ def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
 
 def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
     """Return pairs of names in a form that can be compared."""
-    return _checked(allowed if isinstance(allowed, frozenset) else frozenset(frozenset(pair) for pair in allowed or ()))
+    if isinstance(allowed, frozenset):
+        return _checked(allowed)
+    return _checked(frozenset(pair if isinstance(pair, str) else frozenset(pair) for pair in allowed or ()))
 
 
 @lru_cache(maxsize=64)
 def _checked(given: frozenset[Iterable[str]]) -> Pairs:
-    pairs = frozenset(frozenset(pair) for pair in given)
-    for pair in pairs:
-        if not 1 <= len(pair) <= 2 or not all(isinstance(name, str) for name in pair):
-            raise InputError(f"allowed must contain pairs of names of links or objects, got {tuple(pair)}")
-    return pairs
+    for pair in given:
+        names = () if isinstance(pair, str) else tuple(pair)
+        if not 1 <= len(names) <= 2 or not all(isinstance(name, str) for name in names):
+            raise InputError(f"allowed must contain pairs of names of links or objects, got {pair!r}")
+    return frozenset(frozenset(pair) for pair in given)
 
 
 def sphere_form(robot: Robot, objects: Objects = (), allowed: Pairs = frozenset(), shrink: float = 0.0) -> SphereForm:
