@@ -21,7 +21,7 @@ MANY = {
     "anymal_c_simple": 30,
     "g1": 20,
     "go2": 30,
-    "hyq": 40,
+    "hyq": 400,
     "kinova": 60,
     "solo": 60,
     "talos": 20,
