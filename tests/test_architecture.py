@@ -33,6 +33,7 @@ ORDER = (
     "control",
     "balance",
     "recording",
+    "terrain",
     "sim",
     "planning",
     "estimation",

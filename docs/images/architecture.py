@@ -13,7 +13,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("derivation", "identification", "tasks", "limits"),
     ("ik", "trajectory"),
     ("control", "balance"),
-    ("recording", "sim"),
+    ("recording", "terrain", "sim"),
     ("planning", "estimation", "walking"),
     ("interop", "report", "viewer", "cli"),
 )

@@ -20,7 +20,8 @@ from kinodyn.model.compile import Place, compile_tree, frame_along
 from kinodyn.model.convert.joints import ONE_COORDINATE
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
-from kinodyn.sim.terrain import Block, Terrain, checked_blocks, checked_ground
+from kinodyn.sim.terrain import Block, GroundShape, checked_blocks, checked_ground
+from kinodyn.terrain import Terrain
 
 MujocoIntegrator = Literal["euler", "rk4", "implicit", "implicitfast"]
 INTEGRATORS = {
@@ -58,6 +59,8 @@ class MujocoSettings:
         triangles, whatever the field's own interpolation, and there is no ground beyond the grid.
     blocks : sequence of sim.Block
         Boxes on the ground: (x, y, length, width, height) [m] each.
+    terrain : terrain.Terrain or None
+        Ground of any shape, instead of `ground` and `blocks`.
     friction : float
         Friction coefficient of the floor, and of links with each other.
     mass_scale, friction_scale : float
@@ -79,8 +82,9 @@ class MujocoSettings:
     friction_scale: float = 1.0
     contact_time: float = 5e-3
     impratio: float = 10.0
-    ground: Terrain | None = None
+    ground: GroundShape | None = None
     blocks: Sequence[Block] = ()
+    terrain: Terrain | None = None
 
     def __post_init__(self) -> None:
         for name in ("dt", "friction", "mass_scale", "friction_scale", "contact_time", "impratio"):
@@ -94,8 +98,13 @@ class MujocoSettings:
             raise InputError(f"contact_time must be at least twice dt = {self.dt:g} s, got {self.contact_time:g} s")
         checked_ground(self.ground)
         object.__setattr__(self, "blocks", checked_blocks(self.blocks))
-        if (self.ground is not None or self.blocks) and not (self.floor and self.contacts):
-            raise InputError("ground and blocks need floor=True and contacts=True")
+        if self.terrain is not None and not isinstance(self.terrain, Terrain):
+            raise InputError(f"terrain must be None or a terrain.Terrain, got {self.terrain!r}")
+        uneven = self.ground is not None or bool(self.blocks)
+        if (uneven or self.terrain is not None) and not (self.floor and self.contacts):
+            raise InputError("ground, blocks and terrain need floor=True and contacts=True")
+        if uneven and self.terrain is not None:
+            raise InputError("give a terrain, or ground and blocks, not both")
 
 
 def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
@@ -181,7 +190,10 @@ def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = (
             shapes.add_link(link)
         shapes.exclude_neighbours(robot)
         if settings.floor:
-            shapes.add_floor(settings.ground, tuple(settings.blocks))
+            if settings.terrain is None:
+                shapes.add_floor(settings.ground, tuple(settings.blocks))
+            else:
+                shapes.add_terrain(settings.terrain)
     _add_followers(spec, robot)
     _add_motors(spec, robot)
     _add_sites(spec, robot, tree.places, bodies, sensors)

@@ -14,7 +14,9 @@ from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Link, Shape
 from kinodyn.errors import DescriptionError, DescriptionWarning
 from kinodyn.model.robot import Robot
-from kinodyn.sim.terrain import Block, Terrain, block_geom, ground_geom
+from kinodyn.sim.terrain import Block, GroundShape, block_geom, ground_geom
+from kinodyn.sim.terrain_geoms import add_terrain
+from kinodyn.terrain import Terrain
 
 MESHES = (".stl", ".obj", ".msh")  # that MuJoCo reads itself
 _KINDS = {
@@ -50,12 +52,17 @@ class MujocoShapes:
                 name = f"{link.name} {k}"
                 self._add(body, name=name, **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
 
-    def add_floor(self, ground: Terrain | None, blocks: tuple[Block, ...]) -> None:
+    def add_floor(self, ground: GroundShape | None, blocks: tuple[Block, ...]) -> None:
         """Add the ground, by default an infinite plane at z = 0, and the blocks on it."""
         world = self._spec.worldbody
         self._add(world, **ground_geom(self._spec, ground))
         for k, block in enumerate(blocks):
             self._add(world, **block_geom(block, f"block {k}", ground))
+
+    def add_terrain(self, terrain: Terrain) -> None:
+        """Add the shapes of a terrain."""
+        world = self._spec.worldbody
+        add_terrain(self._spec, terrain, lambda **details: self._add(world, **details))
 
     def exclude_neighbours(self, robot: Robot) -> None:
         """Exclude contacts between links that a joint connects, and between pairs that the description excludes."""

@@ -91,7 +91,7 @@ class MujocoSimulator:
     @property
     def terrain(self) -> dict[str, Array]:
         """Uneven ground as triangles: "vertices" (n, 3) [m] and "faces" (m, 3); empty where it is level."""
-        return terrain_mesh(self.settings.ground, self.settings.blocks)
+        return terrain_mesh(self.settings.ground, self.settings.blocks, self.settings.terrain)
 
     @property
     def q(self) -> Array:

@@ -14,7 +14,7 @@ from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 
 FLOOR = "floor"
-Terrain = Plane | HeightField
+GroundShape = Plane | HeightField
 DEPTH = 0.1  # [m] how far the ground and the blocks on it extend downwards
 _MIN_HEIGHT = 1e-6  # [m] MuJoCo rejects a height field of zero height
 
@@ -66,9 +66,9 @@ def checked_blocks(blocks: object) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
+def ground_geom(spec: mj.MjSpec, ground: GroundShape | None, name: str = FLOOR) -> dict[str, Any]:
     """Describe the ground as a geom of the world; None is level at z = 0."""
-    plane = {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, DEPTH]}
+    plane = {"name": name, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, DEPTH]}
     if ground is None:
         return plane
     if isinstance(ground, Plane):
@@ -76,17 +76,17 @@ def ground_geom(spec: mj.MjSpec, ground: Terrain | None) -> dict[str, Any]:
     heights, (nx, ny) = ground.heights, ground.heights.shape
     lowest, half = float(heights.min()), 0.5 * ground.spacing * (np.array([nx, ny]) - 1)
     spec.add_hfield(
-        name=FLOOR,
+        name=name,
         nrow=ny,
         ncol=nx,
         size=[*half, max(float(np.ptp(heights)), _MIN_HEIGHT), DEPTH],
         userdata=(heights - lowest).T.ravel(),  # rows run along y
     )
     place = [*(ground.origin + half), lowest]
-    return {"name": FLOOR, "type": mj.mjtGeom.mjGEOM_HFIELD, "hfieldname": FLOOR, "pos": place}
+    return {"name": name, "type": mj.mjtGeom.mjGEOM_HFIELD, "hfieldname": name, "pos": place}
 
 
-def block_geom(block: Block, name: str, ground: Terrain | None) -> dict[str, Any]:
+def block_geom(block: Block, name: str, ground: GroundShape | None) -> dict[str, Any]:
     """Describe a block as a geom of the world. It extends below the ground, so that no foot gets under it."""
     normal, below = np.array([0.0, 0.0, 1.0]), np.array([block.x, block.y, 0.0])
     if isinstance(ground, Plane):

@@ -1,0 +1,168 @@
+"""Terrain: one description of the ground for the simulator and for the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers
+from kinodyn.dynamics.contact.ground import HeightField, Plane
+from kinodyn.errors import InputError
+from kinodyn.terrain.height_map import HeightMap, checked_region
+from kinodyn.terrain.shapes import Box, Mesh, Shape, surface
+
+MAX_SHAPES = 20_000
+EDGE = 1.0  # [m] of level ground around the shapes that a map shows
+
+
+class Terrain:
+    """Ground of any shape: planes, height fields, boxes and meshes, of which the highest counts.
+
+    Parameters
+    ----------
+    shapes
+        `contact.Plane` with an upward normal, `contact.HeightField`, `Box` and `Mesh`, in any number and order. Where
+        there is none there is no ground.
+    name
+        For messages and reports.
+
+    Attributes
+    ----------
+    shapes : tuple
+    name : str
+
+    Notes
+    -----
+    Height fields are interpolated by triangles, as MuJoCo does, whatever their own interpolation; they end at the edge
+    of their grid.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> terrain = kd.terrain.stairs(0.185, 0.24, 10)
+    >>> terrain.height([[0.0, 0.0], [0.6, 0.0], [0.8, 0.0]]).round(3)
+    array([0.   , 0.185, 0.37 ])
+    """
+
+    def __init__(self, shapes: Iterable[Shape], name: str = "terrain") -> None:
+        if not isinstance(shapes, Iterable):
+            raise InputError(f"shapes must be a sequence of planes, height fields, boxes and meshes, got {shapes!r}")
+        found = tuple(shapes)
+        if not 0 < len(found) <= MAX_SHAPES:
+            raise InputError(f"a terrain needs 1 to {MAX_SHAPES} shapes, got {len(found)}")
+        for k, shape in enumerate(found):
+            if not isinstance(shape, Plane | HeightField | Box | Mesh):
+                raise InputError(f"shapes[{k}] must be a Plane, HeightField, Box or Mesh, got {shape!r}")
+            if isinstance(shape, Plane) and shape.normal[2] < 1e-3:
+                raise InputError(f"the normal of shapes[{k}] must point upwards, got {shape.normal.tolist()}")
+        self.shapes, self.name = found, str(name)
+
+    def __repr__(self) -> str:
+        return f"Terrain({self.name!r}, {len(self.shapes)} shapes)"
+
+    def surface(self, xy: ArrayLike) -> tuple[Array, Array]:
+        """Compute height and normal of the ground.
+
+        Parameters
+        ----------
+        xy
+            Positions (..., 2) [m].
+
+        Returns
+        -------
+        heights : (...)
+            [m]; -inf where there is no ground.
+        normals : (..., 3)
+            Unit vectors; along z where there is no ground.
+        """
+        places = numbers("xy", xy, 2)
+        flat = places.reshape(-1, 2)
+        heights, normals = np.full(len(flat), -np.inf), np.tile([0.0, 0.0, 1.0], (len(flat), 1))
+        for shape in self.shapes:
+            z, n = surface(shape, flat)
+            higher = z > heights
+            heights[higher], normals[higher] = z[higher], n[higher]
+        return heights.reshape(places.shape[:-1]), normals.reshape(*places.shape[:-1], 3)
+
+    def height(self, xy: ArrayLike) -> Array:
+        """Compute the height of the ground.
+
+        Parameters
+        ----------
+        xy
+            Positions (..., 2) [m].
+
+        Returns
+        -------
+        (...)
+            [m]; -inf where there is no ground.
+        """
+        return self.surface(xy)[0]
+
+    def normal(self, xy: ArrayLike) -> Array:
+        """Compute the upward normal of the ground.
+
+        Parameters
+        ----------
+        xy
+            Positions (..., 2) [m].
+
+        Returns
+        -------
+        (..., 3)
+            Unit vectors.
+        """
+        return self.surface(xy)[1]
+
+    @property
+    def region(self) -> Array:
+        """Rectangle (2, 2) that contains all shapes but planes, seen from above: least and largest x, y [m]."""
+        corners = [np.array([[-EDGE, -EDGE], [EDGE, EDGE]])]
+        for shape in self.shapes:
+            if isinstance(shape, HeightField):
+                last = shape.origin + shape.spacing * (np.array(shape.heights.shape) - 1)
+                corners.append(np.array([shape.origin, last]))
+            elif isinstance(shape, Box):
+                corners.append(shape.corners()[:, :2])
+            elif isinstance(shape, Mesh):
+                corners.append(shape.vertices[:, :2])
+        points = np.concatenate(corners)
+        return np.array([points.min(axis=0), points.max(axis=0)])
+
+    def map(
+        self,
+        *,
+        region: ArrayLike | None = None,
+        cell: float = 0.01,
+        noise: float = 0.0,
+        offset: float = 0.0,
+        seed: int = 0,
+    ) -> HeightMap:
+        """Make the map of this terrain that a planner sees.
+
+        Parameters
+        ----------
+        region
+            Least and largest x, y (2, 2) [m]; by default all shapes, and a metre around them.
+        cell
+            Side of a cell [m].
+        noise
+            Standard deviation of the height of each cell [m].
+        offset
+            Added to all heights [m].
+        seed
+            Of the noise.
+
+        Returns
+        -------
+        HeightMap
+        """
+        around = self.region + [[-EDGE, -EDGE], [EDGE, EDGE]] if region is None else region
+        low, shape = checked_region(around, cell)
+        x, y = (low[k] + cell * (np.arange(shape[k]) + 0.5) for k in range(2))
+        heights = self.height(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1))
+        exact = HeightMap(heights, cell=cell, origin=(x[0], y[0]))
+        return exact.disturbed(noise, offset, seed) if noise or offset else exact
