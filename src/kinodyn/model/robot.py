@@ -24,6 +24,7 @@ from kinodyn.model.joint_values import (
     neutral_configuration,
     sampling_range,
 )
+from kinodyn.model.payload import add_payload
 
 
 class Robot(_core.CompiledRobot):
@@ -192,6 +193,36 @@ class Robot(_core.CompiledRobot):
         given = {"gravity": gravity, "armature": armature, "damping": damping}
         changes = {name: value for name, value in given.items() if value is not None}
         return _rebuild(self.description, {**self.__dict__["_chosen"], **changes})
+
+    def with_payload(
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None
+    ) -> Robot:
+        """Return a copy that carries a payload, fixed to a frame.
+
+        Parameters
+        ----------
+        frame
+            Frame or link that carries it.
+        mass
+            Mass [kg].
+        com : (3,)
+            Its CoM in the frame [m].
+        inertia : (3, 3), optional
+            Its rotational inertia about its CoM, in axes of the frame [kg m^2]; by default that of a point mass.
+
+        Returns
+        -------
+        Robot
+
+        Examples
+        --------
+        >>> import kinodyn as kd
+        >>> robot = kd.load("panda")
+        >>> loaded = robot.with_payload("panda_link8", 2.0, com=(0.0, 0.0, 0.1))
+        >>> round(loaded.mass - robot.mass, 9)
+        2.0
+        """
+        return _rebuild(add_payload(self.description, frame, mass, com, inertia), self.__dict__["_chosen"])
 
     def frame_index(self, frame: str) -> int:
         """Return the index of a frame in `frame_names`.

@@ -19,6 +19,7 @@ from kinodyn.model.chain import leaders
 from kinodyn.model.compile import Place, compile_tree, frame_along
 from kinodyn.model.convert.joints import ONE_COORDINATE
 from kinodyn.model.robot import Robot, require_robot
+from kinodyn.sim.loads import Load, add_loads, checked_loads
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 from kinodyn.sim.terrain import Block, GroundShape, checked_blocks, checked_ground
 from kinodyn.terrain import Terrain
@@ -61,6 +62,8 @@ class MujocoSettings:
         Boxes on the ground: (x, y, length, width, height) [m] each.
     terrain : terrain.Terrain or None
         Ground of any shape, instead of `ground` and `blocks`.
+    loads : sequence of sim.Load
+        Boxes that the robot carries.
     friction : float
         Friction coefficient of the floor, and of links with each other.
     mass_scale, friction_scale : float
@@ -85,6 +88,7 @@ class MujocoSettings:
     ground: GroundShape | None = None
     blocks: Sequence[Block] = ()
     terrain: Terrain | None = None
+    loads: Sequence[Load] = ()
 
     def __post_init__(self) -> None:
         for name in ("dt", "friction", "mass_scale", "friction_scale", "contact_time", "impratio"):
@@ -98,6 +102,7 @@ class MujocoSettings:
             raise InputError(f"contact_time must be at least twice dt = {self.dt:g} s, got {self.contact_time:g} s")
         checked_ground(self.ground)
         object.__setattr__(self, "blocks", checked_blocks(self.blocks))
+        object.__setattr__(self, "loads", checked_loads(self.loads))
         if self.terrain is not None and not isinstance(self.terrain, Terrain):
             raise InputError(f"terrain must be None or a terrain.Terrain, got {self.terrain!r}")
         uneven = self.ground is not None or bool(self.blocks)
@@ -196,7 +201,9 @@ def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = (
                 shapes.add_terrain(settings.terrain)
     _add_followers(spec, robot)
     _add_motors(spec, robot)
-    _add_sites(spec, robot, tree.places, bodies, sensors)
+    carriers = _frame_bodies(robot, bodies)
+    _add_sites(spec, robot, tree.places, carriers, sensors)
+    add_loads(spec, settings.loads, carriers)
     return spec
 
 
@@ -328,17 +335,13 @@ def _add_sites(
     spec: mj.MjSpec,
     robot: Robot,
     places: dict[str, Place],
-    bodies: dict[str, tuple[Any, Array]],
+    carriers: dict[str, tuple[Any, Array]],
     sensors: tuple[str, ...],
 ) -> None:
-    frames = {frame.name: frame for frame in robot.description.frames}
-    for name in robot.frame_names:
-        frame = frames.get(name)
-        body, T_body_link = bodies[frame.link if frame else name]
-        T = T_body_link @ frame.T_link_frame if frame else T_body_link
+    for name, (body, T) in carriers.items():
         body.add_site(name=name, **placed(T))
     if robot.base == "floating":
-        bodies[robot.joints[0].child][0].add_site(name=_IMU)
+        carriers[robot.joints[0].child][0].add_site(name=_IMU)
         for kind, name in ((mj.mjtSensor.mjSENS_GYRO, "gyro"), (mj.mjtSensor.mjSENS_ACCELEROMETER, "accelerometer")):
             spec.add_sensor(name=name, type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=_IMU)
     for name in sensors:
@@ -346,3 +349,12 @@ def _add_sites(
             raise InputError(f"frame {name!r} is fixed to the world; a force sensor needs a link that moves")
         for kind, what in ((mj.mjtSensor.mjSENS_FORCE, "force"), (mj.mjtSensor.mjSENS_TORQUE, "torque")):
             spec.add_sensor(name=f"{name} {what}", type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=name)
+
+
+def _frame_bodies(robot: Robot, bodies: dict[str, tuple[Any, Array]]) -> dict[str, tuple[Any, Array]]:
+    """Find for each frame its body, and the pose (4, 4) of the frame in it."""
+    found = {name: bodies[name] for name in robot.frame_names if name in bodies}
+    for frame in robot.description.frames:
+        body, T_body_link = bodies[frame.link]
+        found[frame.name] = (body, T_body_link @ frame.T_link_frame)
+    return {name: found[name] for name in robot.frame_names}

@@ -10,6 +10,7 @@
 """
 
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.engines import make_simulator
 from kinodyn.walking.footsteps import (
@@ -20,6 +21,8 @@ from kinodyn.walking.footsteps import (
     standing_feet,
     walk_to,
 )
+from kinodyn.walking.hand_support import HandSupport
+from kinodyn.walking.hands import hands
 from kinodyn.walking.lipm_trajectory import LIPMState, LIPMTrajectory
 from kinodyn.walking.mpc import MPC, MPCPlan
 from kinodyn.walking.pattern import Feasibility, Pattern, walking_pattern
@@ -35,6 +38,7 @@ from kinodyn.walking.state_estimation import EstimatingController
 from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits, feet_apart
 from kinodyn.walking.swing import SwingTrajectory
+from kinodyn.walking.upper_body import UpperBody
 from kinodyn.walking.walk import walk
 from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains
 
@@ -43,12 +47,14 @@ __all__ = [
     "AdaptationWeights",
     "AdaptedStep",
     "Biped",
+    "Carrying",
     "ContactSchedule",
     "EstimatingController",
     "Feasibility",
     "FootReference",
     "Footstep",
     "GaitSettings",
+    "HandSupport",
     "LIPMState",
     "LIPMTrajectory",
     "MPCPlan",
@@ -63,12 +69,14 @@ __all__ = [
     "StepLimits",
     "SwingTrajectory",
     "TrackingGains",
+    "UpperBody",
     "WalkResult",
     "WalkingController",
     "adapt_step",
     "closing_step",
     "feet_apart",
     "footsteps_from_velocity",
+    "hands",
     "impulse_push",
     "make_simulator",
     "next_step",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -20,6 +21,7 @@ from kinodyn.walking.planner import Planner
 from kinodyn.walking.reference import Reference
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.tracking import WholeBodyTracker
+from kinodyn.walking.upper_body import UpperBody
 
 
 class WalkingController:
@@ -37,6 +39,8 @@ class WalkingController:
         By default those of the planner, or `GaitSettings.from_robot(body)`.
     planner
         By default made from the settings.
+    upper_body
+        Tasks of the upper body, and hands that support the robot.
     dt
         Control period [s].
 
@@ -69,6 +73,7 @@ class WalkingController:
         *,
         settings: GaitSettings | None = None,
         planner: Planner | None = None,
+        upper_body: UpperBody | None = None,
         dt: float = 2e-3,
     ) -> None:
         self.body = body if isinstance(body, Biped) else Biped.from_robot(body)
@@ -93,7 +98,9 @@ class WalkingController:
         self._com_velocity = np.zeros(3)  # filtered
         self._com_height = (self.body.com_height, 0.0)  # filtered reference: height and its rate
         self._ground = GroundEstimator(self.body, self.settings, dt)
-        self._tracker = WholeBodyTracker(self.body, self.settings, dt)
+        self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
+        self._upper_body = upper_body
+        self._own_state: State | None = None
 
     def command(self, velocity: ArrayLike | None, *, at: float = 0.0) -> None:
         """Walk at a velocity from a time on.
@@ -142,6 +149,7 @@ class WalkingController:
         (nv,)
             Torques [N m]; zero after a fall.
         """
+        observation = self._with_own_state(observation)
         t, state = observation.time, observation.state
         if self.fallen is None and self._base_height(state) < self.settings.fall_height * self._stance_height:
             self.fallen = t
@@ -153,11 +161,24 @@ class WalkingController:
         self._sense_ground(t, state)
         reference = self._detect_touchdown(observation, self._plan(t, state))
         self._track(t, state, reference)
+        if self._upper_body is not None:
+            ground = self._com_height[0] - self.body.com_height
+            self._upper_body.update(t, state, reference, ground, observation.forces)
         result = self._tracker.solve(state)
         force = state.momentum_matrix[:3] @ result.a + state.momentum_bias[:3]
         self._com_velocity += (self.dt / self.robot.mass) * force  # prediction for the next tick
         self.signals["relaxed"] = float(not result.success)
         return result.tau
+
+    def _with_own_state(self, observation: Observation) -> Observation:
+        """Return the observation with a state of the controller's own model, which may include a load."""
+        observed = observation.state
+        if observed.robot is self.robot:
+            return observation
+        if self._own_state is None:
+            self._own_state = State(self.robot, observed.q, observed.v)
+        self._own_state.update(observed.q, observed.v)
+        return replace(observation, state=self._own_state)
 
     def _sense_ground(self, t: float, state: State) -> None:
         """Estimate the ground; a foot that stands alone and has settled measures its slope."""

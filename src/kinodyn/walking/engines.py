@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from kinodyn.dynamics.contact import Plane, SoftContacts
@@ -14,7 +15,9 @@ FRICTION = 1.0  # of the ground, as in `sim.MujocoSettings`
 TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
 
-def make_simulator(body: Biped, engine: Engine | Simulator = "mujoco", **options: Any) -> Simulator:
+def make_simulator(
+    body: Biped, engine: Engine | Simulator = "mujoco", *, frames: Sequence[str] = (), **options: Any
+) -> Simulator:
     """Make a simulator of a biped with its feet on the ground.
 
     Parameters
@@ -22,6 +25,8 @@ def make_simulator(body: Biped, engine: Engine | Simulator = "mujoco", **options
     body
     engine
         "mujoco"; "native", kinodyn's own dynamics; or a simulator of the robot.
+    frames
+        Frames other than the feet whose contact forces MuJoCo reports.
     options
         "mujoco": fields of `sim.MujocoSettings`. "native": `contacts`, "hard" (default) or "soft"; `friction`, the
         coefficient of the ground, 1 by default; `ground`, a `contact.Plane` (default) or `contact.HeightField`; `dt`
@@ -41,9 +46,9 @@ def make_simulator(body: Biped, engine: Engine | Simulator = "mujoco", **options
     >>> simulator.dt
     0.001
     """
-    frames = [foot.frame for foot in body.feet.values()]
     if engine == "mujoco":
-        return MujocoSimulator(body.robot, frames=frames, **options)
+        observed = dict.fromkeys([*(foot.frame for foot in body.feet.values()), *frames])
+        return MujocoSimulator(body.robot, frames=list(observed), **options)
     if engine == "native":
         return _native(body, options)
     if not isinstance(engine, Simulator):

@@ -14,16 +14,17 @@ from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.reference import FootReference
 from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.upper_body import UpperBody
 
 
 class WholeBodyTracker:
     """The tasks and contacts of a walking robot, solved by `control.InverseDynamicsQP`.
 
     Tasks: height of the CoM and acceleration of the CoM along the ground, orientation of the trunk, pose of the swing
-    foot, posture, angular momentum.
+    foot, posture, angular momentum, and those of the upper body.
     """
 
-    def __init__(self, body: Biped, settings: GaitSettings, dt: float) -> None:
+    def __init__(self, body: Biped, settings: GaitSettings, dt: float, upper_body: UpperBody | None = None) -> None:
         self.body, gains, robot = body, settings.tracking, body.robot
         trunk = (0.0, 0.0, 0.0, *3 * [gains.trunk_weight])
         momentum = (0.0, 0.0, 0.0, *3 * [gains.momentum_weight])
@@ -42,6 +43,8 @@ class WholeBodyTracker:
         self._contacts = {side: foot.contact(settings.friction) for side, foot in body.feet.items()}
         tasks = [self._com, self._trunk, posture, angular, *self._swing.values()]
         self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt)
+        if upper_body is not None:
+            upper_body.add_to(self.qp)
 
     def track_com(self, position: Array, velocity: Array, acceleration: Array) -> None:
         """Set the reference of the CoM, (3,) each [m, m/s, m/s^2]."""

@@ -13,6 +13,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
 from kinodyn.sim import ObservationController, Push, Simulator, simulate
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.engines import Engine, make_simulator
 from kinodyn.walking.feasibility import require_feasible, require_strong
@@ -20,6 +21,7 @@ from kinodyn.walking.metrics import STARTING_TIME, WalkMetrics, fall_time
 from kinodyn.walking.result import WalkResult
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.state_estimation import EstimatingController
+from kinodyn.walking.upper_body import UpperBody
 from kinodyn.walking.walk_schedule import STANDING_TIME, WalkSchedule
 
 GOAL_TOLERANCE = (0.1, np.deg2rad(5.0))  # [m, rad] within which a goal is reached
@@ -33,6 +35,8 @@ def walk(
     distance: float | None = None,
     goal: ArrayLike | None = None,
     settings: GaitSettings | None = None,
+    upper_body: UpperBody | None = None,
+    carry: float | Carrying | None = None,
     engine: Engine | Simulator = "mujoco",
     pushes: Sequence[Push] = (),
     noise: Mapping[str, ArrayLike] | None = None,
@@ -58,6 +62,11 @@ def walk(
         x, y [m] and yaw [rad] to walk to, of the centre between the soles (3,); it starts at (0, 0, 0).
     settings
         Settings of the gait, by default `GaitSettings.from_robot(robot)`.
+    upper_body
+        Tasks of the upper body during the walk, and hands that support it.
+    carry
+        Mass [kg] of a box that the robot carries level in both hands, or a `Carrying`; the controller knows of it. A
+        load that it does not know of is an option of the engine: `loads=[sim.Load(...)]`.
     engine
         "mujoco"; "native", kinodyn's own dynamics; or an object that offers the protocol `sim.Simulator`.
     pushes
@@ -93,9 +102,14 @@ def walk(
     >>> result.walked
     True
     """
-    body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
-    simulator = make_simulator(body, engine, **options)
-    controller = WalkingController(body, settings=settings)
+    body = simulated = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
+    upper_body = upper_body or UpperBody()
+    if carry is not None:
+        carrying = carry if isinstance(carry, Carrying) else Carrying.from_robot(body, carry)
+        body, simulated, upper_body = carrying.body, carrying.unloaded, upper_body.holding(*carrying.tasks)
+        options["loads"] = [*options.get("loads", ()), carrying.load]
+    simulator = make_simulator(simulated, engine, frames=upper_body.frames, **options)
+    controller = WalkingController(body, settings=settings, upper_body=upper_body)
     schedule = WalkSchedule(
         controller, (0.3, 0.0, 0.0) if velocity is None else velocity, duration=duration, distance=distance, goal=goal
     )
@@ -106,7 +120,7 @@ def walk(
         acting = EstimatingController(schedule, body.robot, body.q, dt=controller.dt, noise=noise, seed=seed)
     begin = time.perf_counter()
     recording = simulate(
-        body.robot,
+        simulated.robot,
         acting,
         schedule.duration,
         q0=body.q,

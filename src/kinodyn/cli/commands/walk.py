@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
 from kinodyn.cli import args, terminal, walk_plots
 from kinodyn.cli.command import command
 from kinodyn.cli.gait import EngineOption, GaitOption, gait_settings
@@ -19,7 +21,7 @@ from kinodyn.tables import check_writable
 
 if TYPE_CHECKING:
     from kinodyn.model.robot import Robot
-    from kinodyn.sim import Push
+    from kinodyn.sim import Load, Push
     from kinodyn.walking import WalkResult
 
 _PUSH = re.compile(r"(?P<force>[^@]+)@(?P<start>[^+@]+)(\+(?P<duration>[^+@]+))?$")
@@ -60,6 +62,12 @@ def walk(
         float | None, option("friction coefficient of the ground; the controller relies on 0.5")
     ] = None,
     mass_scale: Annotated[float | None, option("factor on all masses, unknown to the controller")] = None,
+    carry: Annotated[
+        float | None, option("carry a box of this mass level in both hands [kg]; the controller knows of it")
+    ] = None,
+    payload: Annotated[
+        float | None, option("mass fixed to the trunk [kg], unknown to the controller", metavar="KG")
+    ] = None,
     estimate: Annotated[bool, option("estimate the state from IMU, encoders and feet", "--estimate")] = False,
     height: Annotated[float | None, option("of the bundled humanoid [m]")] = None,
     mass: Annotated[float | None, option("of the bundled humanoid [kg]")] = None,
@@ -82,6 +90,8 @@ def walk(
         "duration": duration,
         "distance": distance,
         "goal": goal,
+        "carry": carry,
+        "loads": None if payload is None else [trunk_load(loaded, payload)],
         "estimate": estimate or None,
         "friction": friction,
         "mass_scale": mass_scale,
@@ -104,7 +114,8 @@ def walk(
         terminal.say(f"written: {save}", "dim")
     summary = result.summary()
     inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or []}
-    inputs |= {"set": gait or [], **given}
+    given.pop("loads", None)
+    inputs |= {"set": gait or [], "payload": payload, **given}
     command_result = _result(result, summary, inputs)
     if view:
         command_result.afterwards = lambda: open_viewer(loaded, recording=result.recording)
@@ -145,6 +156,13 @@ def pushes(robot: Robot, texts: list[str], frame: str | None = None) -> list[Pus
         whole = [*force, *[0.0] * (3 - len(force))]
         found.append(Push(frame or robot.joints[0].child, whole, start=float(start), duration=float(duration)))
     return found
+
+
+def trunk_load(robot: Robot, mass: float) -> Load:
+    """Make a load at the origin of the base."""
+    from kinodyn.sim import Load
+
+    return Load(mass, (0.2, 0.2, 0.2), {robot.joints[0].child: np.eye(4)})
 
 
 def _turn(turn: float | None, turn_deg: float | None) -> float:
