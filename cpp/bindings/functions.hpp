@@ -20,6 +20,7 @@ void bind_curves(nanobind::module_& m);
 void bind_trajectory(nanobind::module_& m);
 void bind_constrained_planning(nanobind::module_& m);
 void bind_distance(nanobind::module_& m);
+void bind_footsteps(nanobind::module_& m);
 
 // Raises unless some of the robot that moves has mass, as functions of its CoM need.
 void require_mass(const CompiledRobot& robot);

@@ -73,6 +73,7 @@ NB_MODULE(_core, m) {
     bind_trajectory(m);
     bind_constrained_planning(m);
     bind_distance(m);
+    bind_footsteps(m);
     m.def("frame_index", &frame_index, nb::arg().none(), nb::arg().none());
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -391,6 +391,29 @@ class TriangleBvh:
 
 def first_equal_rows(rows: NDArray[np.int64], /) -> NDArray[np.int64]: ...
 def fit_spheres(vertices: Array, faces: NDArray[np.int64], bends: Array, resolution: float, /) -> Array: ...
+def footholds(
+    heights: Array, place: Array, inner: Array, outer: Array, centre: Array, rules: Array, poses: Array, /
+) -> Array: ...
+def footstep_search(
+    heights: Array,
+    place: Array,
+    body: Array,
+    swing: Array,
+    coarse: Array,
+    inner: list[Array],
+    outer: list[Array],
+    centres: Array,
+    rules: Array,
+    limits: Array,
+    costs: Array,
+    numbers: Array,
+    counts: list[int],
+    start: Array,
+    goal: Array,
+    weights: Array,
+    actions: Array,
+    /,
+) -> tuple[Array, float, float, int, int, bool]: ...
 def group_spheres(spheres: Array, count: int, /) -> tuple[NDArray[np.int32], Array]: ...
 def sphere_overlaps(
     bounding: Array,

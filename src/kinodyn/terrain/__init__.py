@@ -7,6 +7,7 @@
 """
 
 from kinodyn.terrain.files import from_file, from_heights, from_image, from_mesh, from_mjcf
+from kinodyn.terrain.footholds import FootholdRules, Footholds, SoleOutline, footholds
 from kinodyn.terrain.generators import boxes, field, flat, slope, stairs, stones
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.terrain.shapes import Box, Mesh
@@ -15,12 +16,16 @@ from kinodyn.terrain.text import parse
 
 __all__ = [
     "Box",
+    "FootholdRules",
+    "Footholds",
     "HeightMap",
     "Mesh",
+    "SoleOutline",
     "Terrain",
     "boxes",
     "field",
     "flat",
+    "footholds",
     "from_file",
     "from_heights",
     "from_image",

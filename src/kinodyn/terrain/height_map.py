@@ -122,6 +122,24 @@ class HeightMap:
         median = ndimage.median_filter(solid, SMOOTHING, mode="nearest")
         return HeightMap(np.where(np.isfinite(self.heights), median, -np.inf), cell=self.cell, origin=self.origin)
 
+    def coarser(self, factor: int) -> HeightMap:
+        """Return a map with larger cells that have the largest height of the cells in them.
+
+        Parameters
+        ----------
+        factor
+            Cells along each side of a larger cell.
+
+        Returns
+        -------
+        HeightMap
+        """
+        rows, columns = (-(-n // factor) for n in self.heights.shape)
+        padded = np.full((rows * factor, columns * factor), -np.inf)
+        padded[: len(self.heights), : self.heights.shape[1]] = self.heights
+        blocks = padded.reshape(rows, factor, columns, factor).max(axis=(1, 3))
+        return HeightMap(blocks, cell=factor * self.cell, origin=self.origin + 0.5 * (factor - 1) * self.cell)
+
     def highest(self, radius: float) -> HeightMap:
         """Return the largest height within a distance of each cell.
 

@@ -13,6 +13,7 @@ from kinodyn.walking.biped import Biped
 from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.engines import make_simulator
+from kinodyn.walking.footstep_search import FootstepPlan, TerrainLimits, plan_footsteps
 from kinodyn.walking.footsteps import (
     Footstep,
     closing_step,
@@ -53,6 +54,7 @@ __all__ = [
     "Feasibility",
     "FootReference",
     "Footstep",
+    "FootstepPlan",
     "GaitSettings",
     "HandSupport",
     "LIPMState",
@@ -68,6 +70,7 @@ __all__ = [
     "Reference",
     "StepLimits",
     "SwingTrajectory",
+    "TerrainLimits",
     "TrackingGains",
     "UpperBody",
     "WalkResult",
@@ -80,6 +83,7 @@ __all__ = [
     "impulse_push",
     "make_simulator",
     "next_step",
+    "plan_footsteps",
     "push_map",
     "standing_feet",
     "survives_push",

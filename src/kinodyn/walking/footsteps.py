@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, pi, sin
 from typing import Literal
 
@@ -33,6 +33,8 @@ class Footstep:
         Heading of the foot [rad].
     z : float
         Height of the sole [m].
+    gradient : tuple of 2 floats
+        Rise of the sole along x and y of the world.
     """
 
     side: str
@@ -40,6 +42,7 @@ class Footstep:
     y: float
     yaw: float
     z: float = 0.0
+    gradient: tuple[float, float] = (0.0, 0.0)
 
     @property
     def position(self) -> Array:
@@ -50,7 +53,8 @@ class Footstep:
     def pose(self) -> Array:
         """T_world_sole (4, 4)."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
-        return np.array([[c, -s, 0, self.x], [s, c, 0, self.y], [0, 0, 1, self.z], [0, 0, 0, 1.0]])
+        T = np.array([[c, -s, 0, self.x], [s, c, 0, self.y], [0, 0, 1, self.z], [0, 0, 0, 1.0]])
+        return T if self.gradient == (0.0, 0.0) else inclined(T, self.gradient)
 
     def relative_to(self, stance: Footstep) -> tuple[float, float, float]:
         """Return the pose in the sole frame of another foot.
@@ -82,7 +86,18 @@ class Footstep:
         Footstep
         """
         dx, dy = np.asarray(shift, dtype=float)
-        return Footstep(self.side, self.x + float(dx), self.y + float(dy), self.yaw, self.z)
+        return replace(self, x=self.x + float(dx), y=self.y + float(dy))
+
+
+def inclined(T: Array, gradient: tuple[float, float]) -> Array:
+    """Incline a level pose (4, 4) such that its z axis is normal to ground with this rise along x and y."""
+    a, b = gradient
+    up = np.array([-a, -b, 1.0]) / np.sqrt(1.0 + a * a + b * b)
+    along = T[:3, 0] - (T[:3, 0] @ up) * up
+    along /= np.linalg.norm(along)
+    result: Array = T.copy()
+    result[:3, :3] = np.column_stack([along, np.cross(up, along), up])
+    return result
 
 
 def wrap(angle: float) -> float:

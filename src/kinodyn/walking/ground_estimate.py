@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from kinodyn.arrays import Array
 from kinodyn.model.state import State
 from kinodyn.walking.biped import Biped
-from kinodyn.walking.footsteps import Footstep
+from kinodyn.walking.footsteps import Footstep, inclined
 from kinodyn.walking.settings import GaitSettings
 
 
@@ -41,14 +39,9 @@ class GroundEstimate:
 
     def sole_pose(self, step: Footstep, stance: Footstep) -> Array:
         """Place a footstep on the ground extrapolated from the stance foot: T_world_sole (4, 4)."""
-        T, (a, b) = step.pose, self.gradient
+        T = step.pose
         T[2, 3] = self.height(stance.side, step.x, step.y) + step.z - stance.z
-        up = np.array([-a, -b, 1.0]) / np.sqrt(1.0 + a * a + b * b)
-        along = T[:3, 0] - (T[:3, 0] @ up) * up
-        T[:3, 0] = along / np.linalg.norm(along)
-        T[:3, 2] = up
-        T[:3, 1] = np.cross(up, T[:3, 0])
-        return T
+        return inclined(T, self.gradient)
 
 
 class GroundEstimator:

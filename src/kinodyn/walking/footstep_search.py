@@ -1,0 +1,330 @@
+"""Footsteps over a terrain to a goal, by anytime weighted A* in the core."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn import _core
+from kinodyn.arrays import Array
+from kinodyn.checks import numbers, positive
+from kinodyn.errors import InputError
+from kinodyn.terrain.footholds import STATUS, FootholdRules, SoleOutline, footholds, grid_row
+from kinodyn.terrain.height_map import HeightMap
+from kinodyn.walking.biped import SIDES, Biped
+from kinodyn.walking.footsteps import Footstep, standing_feet
+from kinodyn.walking.step_limits import StepLimits
+
+SPACING = 0.02  # [m] of the lattice, nearly: the nominal width is a multiple of it
+YAWS = 16  # headings of the lattice in a full turn
+COARSE = 0.04  # [m] cells of the maps of obstacles
+COSTS = (1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 0.5)  # of a step, per metre, width, height, support, slope, turn
+WEIGHTS = (3.0, 2.0, 1.5)  # of the heuristic
+SEARCH_TIME, MAX_SEARCH_TIME = 0.05, 5.0  # [s] for improvements, and for the first path
+MAX_STATES = 4_000_000
+GOAL_TOLERANCE = 0.1  # [m] by which a goal may be moved to where both feet are supported
+RISES = np.arange(0.45, 0.04, -0.025)  # fractions of the leg that are tried as height of a step
+SPARE = 0.7  # fraction of the height that is reached which a step may have
+ALONG = 0.7  # fraction of the longest step at which these heights must be reached
+
+
+@dataclass(frozen=True, eq=False)
+class FootstepPlan:
+    """Footsteps over a terrain.
+
+    Attributes
+    ----------
+    status : str
+        "solved"; "unreachable"; or "budget": the time was over before a path was found.
+    reason : str
+        Why there is no path.
+    start : dict of side -> Footstep
+        Both feet at the beginning.
+    steps : tuple of Footstep
+        With height and inclination of the soles.
+    goal : (3,)
+        x, y and yaw of the centre between the soles at the end; moved by at most 10 cm to where the feet are supported.
+    cost : float
+        In units of a step; a level step straight ahead costs 1, and 1 for each metre.
+    weight : float
+        The cost is at most this multiple of the least one on the lattice, as far as the heuristic is a lower bound.
+    expanded, states : int
+        States of the search that were expanded, and that were looked at.
+    seconds : float
+    """
+
+    status: str
+    reason: str
+    start: dict[str, Footstep]
+    steps: tuple[Footstep, ...]
+    goal: Array
+    cost: float
+    weight: float
+    expanded: int
+    states: int
+    seconds: float
+
+    @property
+    def success(self) -> bool:
+        """Whether the steps lead to the goal."""
+        return self.status == "solved"
+
+
+@dataclass(frozen=True)
+class TerrainLimits:
+    """What a robot can step on and over.
+
+    Attributes
+    ----------
+    max_rise : float
+        Largest difference of height between consecutive feet [m].
+    body_radius : float
+        Radius around the centre between the feet that must be free of obstacles [m].
+    obstacle : float
+        Height above the higher foot from which on ground is an obstacle to the body [m].
+    rules : FootholdRules
+        What counts as support.
+    """
+
+    max_rise: float
+    body_radius: float
+    obstacle: float
+    rules: FootholdRules = FootholdRules()
+
+    @classmethod
+    def from_robot(cls, body: Biped, limits: StepLimits, *, rules: FootholdRules | None = None) -> TerrainLimits:
+        """Derive the limits from the legs, the height of a step by inverse kinematics.
+
+        Parameters
+        ----------
+        body
+        limits
+            Of steps on level ground.
+        rules
+            What counts as support.
+
+        Returns
+        -------
+        TerrainLimits
+        """
+        return cls(
+            max_rise=_reachable_rise(body, limits),
+            body_radius=0.5 * body.width + float(body.left.size[1]),
+            obstacle=0.5 * body.leg,
+            rules=rules or FootholdRules(),
+        )
+
+
+def _reachable_rise(body: Biped, limits: StepLimits) -> float:
+    """Find the highest step at which both feet can stand flat, the CoM at its usual height above the lower one."""
+    rises = RISES * body.leg
+    poses = {side: np.tile(np.eye(4), (2 * len(rises), 1, 1)) for side in SIDES}
+    for k, (side, sign) in enumerate((("left", 1.0), ("right", -1.0))):
+        own = slice(k * len(rises), (k + 1) * len(rises))
+        poses[side][own, 0, 3] = ALONG * limits.forward
+        poses[side][own, 1, 3] = sign * limits.width
+        poses[side][own, 2, 3] = rises
+    middles = sum(poses[side] @ np.append(body.feet[side].middle, [0.0, 1.0]) for side in SIDES) / 2
+    com = np.column_stack([middles[:, :2], np.full(len(middles), body.com_height)])
+    reached = body.solve_posture(poses, com, np.zeros(len(middles))).success.reshape(2, -1).all(axis=0)
+    return SPARE * float(rises[reached][0]) if reached.any() else 0.0
+
+
+def lattice_spacing(limits: StepLimits) -> float:
+    """Return the distance of the points of the lattice [m]: about 2 cm, and a fraction of the nominal width."""
+    return limits.width / max(1, round(limits.width / SPACING))
+
+
+def step_actions(limits: StepLimits, spacing: float) -> Array:
+    """List the steps x, y, yaw (n, 3) of the left foot from the right one that a search tries, before rounding.
+
+    Straight steps at nearly the nominal width are listed finely, as small footholds need; all others coarsely.
+    """
+    x = np.arange(-int(limits.backward / spacing + 1e-9), int(limits.forward / spacing + 1e-9) + 1)
+    y = np.arange(int(np.ceil(limits.narrowest / spacing - 1e-9)), int(limits.widest / spacing + 1e-9) + 1)
+    turn = 2.0 * np.pi / YAWS
+    k = int(max(limits.outward, limits.inward) / turn + 1e-9)
+    i, j, n = (axis.ravel() for axis in np.meshgrid(x, y, np.arange(-k, k + 1), indexing="ij"))
+    aside = j - round(limits.width / spacing)
+    fine = (n == 0) & (np.abs(aside) <= 1)
+    rows = np.column_stack([i * spacing, j * spacing, n * turn])
+    rows = rows[fine | ((aside % 3 == 0) & (i % 3 == 0))]
+    result: Array = rows[limits.excess("left", rows) <= 1e-9]
+    return result
+
+
+def plan_footsteps(
+    body: Biped,
+    ground: HeightMap,
+    goal: ArrayLike,
+    *,
+    limits: StepLimits | None = None,
+    terrain_limits: TerrainLimits | None = None,
+    start: dict[str, Footstep] | None = None,
+    time_budget: float = SEARCH_TIME,
+    optimal: bool = False,
+) -> FootstepPlan:
+    """Plan footsteps over a terrain to a goal: on patches that support the soles, around obstacles and holes.
+
+    Parameters
+    ----------
+    body
+    ground
+        Map of the terrain.
+    goal
+        x, y [m] and yaw [rad] of the centre between the soles (3,).
+    limits
+        Of steps on level ground, by default derived from the robot.
+    terrain_limits
+        Heights and footholds, by default derived from the robot.
+    start
+        Both feet at the beginning, side -> Footstep; by default the stance at the origin.
+    time_budget
+        For improvements of the first path [s]; the first one may take up to five seconds.
+    optimal
+        Whether to search for the cheapest path on the lattice, however long that takes.
+
+    Returns
+    -------
+    FootstepPlan
+
+    Notes
+    -----
+    M. Likhachev, G. Gordon, S. Thrun, "ARA*: anytime A* with provable bounds on sub-optimality", 2003; A. Hornung et
+    al., "Anytime search-based footstep planning with suboptimality bounds", 2012.
+
+    Examples
+    --------
+    >>> import kinodyn as kd
+    >>> body = kd.walking.Biped.from_robot(kd.load("humanoid"))
+    >>> ground = kd.terrain.stairs(0.1, 0.3, 3).map()
+    >>> plan = kd.walking.plan_footsteps(body, ground, (1.8, 0.0, 0.0))
+    >>> plan.status, round(plan.steps[-1].z, 3)
+    ('solved', 0.3)
+    """
+    begin = clock.perf_counter()
+    own = limits or StepLimits.from_robot(body)
+    heights = terrain_limits or TerrainLimits.from_robot(body, own)
+    target, budget = numbers("goal", goal, 3), positive("time_budget", time_budget)
+    if target.shape != (3,):
+        raise InputError(f"goal must be x, y and yaw, shape (3,), got {target.shape}")
+    problem = _Problem(body, ground, own, heights, start)
+    reason, target = problem.checked_goal(target)
+    if reason:
+        return problem.refused("unreachable", reason, target, clock.perf_counter() - begin)
+    rows, cost, weight, states, expanded, exhausted = problem.search(target, budget, optimal)
+    seconds = clock.perf_counter() - begin
+    if len(rows) == 0:
+        if not exhausted:
+            reason = f"no path was found within {MAX_SEARCH_TIME:g} s and {states} poses of the feet"
+            return problem.refused("budget", reason, target, seconds, expanded, states)
+        return problem.refused("unreachable", problem.obstruction(target), target, seconds, expanded, states)
+    steps = tuple(
+        Footstep(SIDES[int(row[0])], row[1], row[2], row[3], row[4], (row[5], row[6])) for row in rows.tolist()
+    )
+    return FootstepPlan("solved", "", problem.start, steps, target, cost, weight, expanded, states, seconds)
+
+
+class _Problem:
+    """A search with its maps and points."""
+
+    def __init__(
+        self,
+        body: Biped,
+        ground: HeightMap,
+        limits: StepLimits,
+        heights: TerrainLimits,
+        start: dict[str, Footstep] | None,
+    ) -> None:
+        self.body, self.ground, self.limits, self.heights = body, ground, limits, heights
+        self.soles = {
+            side: SoleOutline(foot.corners, foot.middle, margin=heights.rules.margin)
+            for side, foot in body.feet.items()
+        }
+        self.start = self._on_ground(start or standing_feet(body))
+
+    def _on_ground(self, feet: dict[str, Footstep]) -> dict[str, Footstep]:
+        placed = {}
+        for side in SIDES:
+            foot = feet[side]
+            found = footholds(self.ground, self.soles[side], (foot.x, foot.y, foot.yaw), self.heights.rules)
+            if not found.supported:
+                raise InputError(
+                    f"the {side} foot cannot stand at its start, x={foot.x:.3g}, y={foot.y:.3g} m: "
+                    f"{STATUS[int(found.code)]}"
+                )
+            rise_x, rise_y = found.gradient.tolist()
+            placed[side] = replace(foot, z=float(found.height), gradient=(rise_x, rise_y))
+        return placed
+
+    def checked_goal(self, goal: Array) -> tuple[str, Array]:
+        """Move a goal to the nearest place where both feet are supported; or say why there is none."""
+        if not self.ground.contains(goal[:2]):
+            low, high = np.round(self.ground.region, 2).tolist()
+            return f"the goal {np.round(goal[:2], 3).tolist()} is off the map, which is from {low} to {high} m", goal
+        count = int(GOAL_TOLERANCE / SPACING)
+        axis = SPACING * np.arange(-count, count + 1)
+        shifts = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+        shifts = shifts[np.argsort(np.hypot(*shifts.T), kind="stable")]
+        shifts = shifts[np.hypot(*shifts.T) <= GOAL_TOLERANCE + 1e-9]
+        good, codes, height = np.ones(len(shifts), dtype=bool), [], []
+        for side, foot in standing_feet(self.body, goal).items():
+            poses = np.column_stack([shifts + foot.position, np.full(len(shifts), foot.yaw)])
+            found = footholds(self.ground, self.soles[side], poses, self.heights.rules)
+            good &= found.supported
+            codes.append(int(found.code[0]))
+            height.append(found.height)
+        good &= np.abs(height[0] - height[1]) <= self.heights.max_rise
+        if not good.any():
+            where = np.round(goal[:2], 3).tolist()
+            why = ", ".join(f"{side} foot: {STATUS[code]}" for side, code in zip(SIDES, codes, strict=True) if code)
+            return f"no ground supports both feet within {GOAL_TOLERANCE:g} m of the goal {where} ({why})", goal
+        return "", goal + [*shifts[int(good.argmax())], 0.0]
+
+    def search(self, goal: Array, budget: float, optimal: bool) -> tuple[Array, float, float, int, int, bool]:
+        """Run the search in the core."""
+        factor = max(1, round(COARSE / self.ground.cell))
+        coarse = self.ground.coarser(factor)
+        foot = 0.5 * float(min(self.body.left.size))
+        spacing = lattice_spacing(self.limits)
+        ends = standing_feet(self.body, goal)
+        limits, heights = self.limits, self.heights
+        names = ("forward", "backward", "narrowest", "width", "widest", "oblique", "outward", "inward", "toe", "heel")
+        return _core.footstep_search(
+            np.ascontiguousarray(self.ground.heights),
+            grid_row(self.ground),
+            np.ascontiguousarray(coarse.highest(heights.body_radius).heights),
+            np.ascontiguousarray(coarse.highest(foot).heights),
+            grid_row(coarse),
+            [self.soles[side].inner for side in SIDES],
+            [self.soles[side].outer for side in SIDES],
+            np.array([self.soles[side].centre for side in SIDES]),
+            heights.rules.row(),
+            np.array([getattr(limits, name) for name in names]),
+            np.array(COSTS),
+            np.array([heights.max_rise, heights.obstacle, spacing, budget, np.inf if optimal else MAX_SEARCH_TIME]),
+            [YAWS, MAX_STATES, int(not optimal)],
+            np.array([(foot.x, foot.y, foot.yaw, foot.z) for foot in (self.start[side] for side in SIDES)]),
+            np.array([(ends[side].x, ends[side].y, ends[side].yaw) for side in SIDES]),
+            np.array([1.0] if optimal else WEIGHTS),
+            step_actions(limits, spacing),
+        )
+
+    def obstruction(self, goal: Array) -> str:
+        """Say what separates start and goal, when the search has visited all that can be reached."""
+        limits, heights = self.limits, self.heights
+        step = float(np.hypot(limits.forward, limits.width))
+        return (
+            f"no footsteps lead to the goal {np.round(goal[:2], 3).tolist()}: with steps of up to "
+            f"{limits.forward:.3g} m ({step:.3g} m from foot to foot), {heights.max_rise:.3g} m up or down and "
+            f"{heights.rules.max_tilt_deg:g} degrees, a gap, a step or an obstacle in between cannot be passed"
+        )
+
+    def refused(
+        self, status: str, reason: str, goal: Array, seconds: float, expanded: int = 0, states: int = 0
+    ) -> FootstepPlan:
+        """Make a plan without steps."""
+        return FootstepPlan(status, reason, self.start, (), goal, np.inf, 0.0, expanded, states, seconds)
