@@ -16,6 +16,7 @@ from kinodyn.walking.engines import make_simulator
 from kinodyn.walking.footstep_search import FootstepPlan, TerrainLimits, plan_footsteps
 from kinodyn.walking.footsteps import (
     Footstep,
+    StepTiming,
     closing_step,
     footsteps_from_velocity,
     next_step,
@@ -69,6 +70,7 @@ __all__ = [
     "PushMap",
     "Reference",
     "StepLimits",
+    "StepTiming",
     "SwingTrajectory",
     "TerrainLimits",
     "TrackingGains",

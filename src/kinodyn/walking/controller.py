@@ -93,6 +93,7 @@ class WalkingController:
         self._next_plan = self._last_plan = -np.inf
         self._touchdowns = dict.fromkeys(SIDES, -np.inf)
         self._stands = dict.fromkeys(SIDES, True)
+        self._edges = dict.fromkeys(SIDES, "sole")  # part of each foot that stands
         self._lateness, self._loading_time = 0.0, self.settings.loading_time
         self._stance_height = self._base_height(State(self.robot, self.body.q))
         self._com_velocity = np.zeros(3)  # filtered
@@ -115,7 +116,7 @@ class WalkingController:
         if velocity is None:
             self._schedule(at, self.planner.stop)
         else:
-            checked = np.array(self.planner.limits.check(velocity, self.settings.step_time))
+            checked = np.array(self.planner.timing.check(velocity))
             self._schedule(at, lambda: self.planner.command(checked))
 
     def go_to(self, goal: ArrayLike, *, speed: float, at: float = 0.0) -> None:
@@ -184,7 +185,8 @@ class WalkingController:
         """Estimate the ground; a foot that stands alone and has settled measures its slope."""
         standing = [side for side, on in self._stands.items() if on]
         alone = len(standing) == 1 and t > self._touchdowns[standing[0]] + self.settings.slope_delay
-        ground = self._ground.update(state, standing[0] if alone else None)
+        rolling = [side for side, edge in self._edges.items() if edge != "sole"]
+        ground = self._ground.update(state, standing[0] if alone else None, rolling)
         self.planner.observe_ground(ground)
         self.signals["gradient"] = np.array(ground.gradient)
 
@@ -290,6 +292,27 @@ class WalkingController:
         self._stands[side] = foot.contact
         if foot.contact:
             load = min(1.0, settings.touchdown_load + (t - self._touchdowns[side]) / self._loading_time)
-            self._tracker.stand_on(side, settings.max_load * self.body.weight * load)
+            self._edges[side] = self._edge(side, reference)
+            self._tracker.stand_on(side, settings.max_load * self.body.weight * load, self._edges[side])
         else:
+            self._edges[side] = "sole"
             self._tracker.swing(side, foot)
+
+    def _edge(self, side: str, reference: Reference) -> str:
+        """Choose the part of a foot that stands: between two steps the foot at the back rolls over its toes.
+
+        It does so once the ZMP has left it: what it still bears is at its edge then. Walking backward, it rolls over
+        its heel.
+        """
+        phase = reference.phase
+        if phase.kind != "double" or side != next(iter(phase.feet)):
+            return "sole"
+        if self._edges[side] != "sole":
+            return self._edges[side]
+        foot, step = self.body.feet[side], phase.feet[side]
+        (dx, dy), margin = reference.zmp - step.position, self.settings.zmp_margin
+        along = float(np.cos(step.yaw) * dx + np.sin(step.yaw) * dy)
+        back, front = foot.rectangle[:, 0].tolist()
+        if along > front - margin:
+            return "toe"
+        return "heel" if along < back + margin else "sole"

@@ -12,9 +12,10 @@ from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
-from kinodyn.walking.footsteps import Footstep, closing_step, leading_side, next_step, walk_to
+from kinodyn.walking.footsteps import Footstep, StepTiming, closing_step, leading_side, next_step, walk_to
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.step_timing import GaitTiming
 
 
 class FootstepGenerator:
@@ -31,13 +32,14 @@ class FootstepGenerator:
     def __init__(self, body: Biped, limits: StepLimits, settings: GaitSettings) -> None:
         self.body, self.limits, self.settings = body, limits, settings
         self.velocity, self.walking = np.zeros(3), False
-        self._goal: tuple[Array, StepLimits] | None = None
+        self._goal: tuple[Array, StepLimits, StepTiming] | None = None
         self._step_velocities: dict[int, Array] = {}  # velocity that each step was planned for
-        self._max_change = settings.max_velocity_change * limits.max_velocity(settings.step_time)
+        self.timing = GaitTiming(settings, limits)
+        self._max_change = settings.max_velocity_change * self.timing.max_velocity
 
     def command(self, velocity: ArrayLike) -> None:
         """Walk at a velocity (3,); one beyond the limits raises InputError and changes nothing."""
-        self.velocity = np.array(self.limits.check(velocity, self.settings.step_time))
+        self.velocity = np.array(self.timing.check(velocity))
         self.walking, self._goal = True, None
 
     def go_to(self, goal: ArrayLike, *, speed: float) -> None:
@@ -49,15 +51,16 @@ class FootstepGenerator:
         """Slow down and bring the feet together."""
         self.walking, self._goal = False, None
 
-    def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits]:
-        """Return a goal (3,) and the limits of the steps towards it, or raise InputError."""
+    def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits, StepTiming]:
+        """Return a goal (3,), limits and durations of the steps towards it, or raise InputError."""
         place = numbers("goal", goal, 3)
         if not isinstance(speed, int | float | np.number) or not speed > 0:
             raise InputError(f"the speed towards a goal must be above 0, got {speed!r}")
-        self.limits.check((speed, 0.0, 0.0), self.settings.step_time)
-        limits = replace(self.limits, forward=float(speed) * self.settings.step_time)
+        self.timing.check((speed, 0.0, 0.0))
+        timing = self.timing.of((speed, 0.0, 0.0))
+        limits = replace(self.limits, forward=float(speed) * timing.step_time)
         walk_to(self.body, place, limits=limits, fraction=1.0, tolerance=self.settings.goal_tolerance)
-        return place, limits
+        return place, limits, timing
 
     def first_steps(self, feet: dict[str, Footstep], first: int) -> Sequence[Footstep]:
         """Plan the steps from standing: the foot on the side of the command steps first."""
@@ -90,9 +93,11 @@ class FootstepGenerator:
             if not self.walking and not velocity.any():
                 break
             self._step_velocities[first + k] = velocity
-            steps.append(next_step(stance, velocity * self.settings.step_time, self.limits))
-            stance = steps[-1]
-        closing = closing_step(stance, self.limits)
+            timing = self.timing.of(velocity)
+            step = next_step(stance, velocity * timing.step_time, self.limits)
+            stance = replace(step, timing=timing)
+            steps.append(stance)
+        closing = replace(closing_step(stance, self.limits), timing=stance.timing)
         distance = max(map(abs, closing.relative_to(feet[closing.side]))) if not steps else np.inf
         return [] if distance < self.settings.closing_tolerance else [*steps, closing]
 
@@ -106,8 +111,11 @@ class FootstepGenerator:
     def _to_goal(self, feet: dict[str, Footstep], first: str | None) -> Sequence[Footstep]:
         """Plan the next steps to the goal; near it all of them, after which the robot stands."""
         assert self._goal is not None
-        (goal, limits), ahead = self._goal, self.settings.steps_ahead
+        (goal, limits, timing), ahead = self._goal, self.settings.steps_ahead
         tolerance = self.settings.goal_tolerance
-        steps = walk_to(self.body, goal, limits=limits, start=feet, first=first, fraction=1.0, tolerance=tolerance)
+        plan = walk_to(self.body, goal, limits=limits, start=feet, first=first, fraction=1.0, tolerance=tolerance)
+        steps = [replace(step, timing=timing) for step in plan]
         self.walking = len(steps) > ahead
-        return [*steps[:ahead], closing_step(steps[ahead - 1], limits)] if self.walking else steps
+        return (
+            [*steps[:ahead], replace(closing_step(steps[ahead - 1], limits), timing=timing)] if self.walking else steps
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,26 @@ from kinodyn.walking.step_limits import StepLimits, unicycle_step
 Side = Literal["left", "right"]
 FACING_DISTANCE = 4.0  # steps: goals farther than this are walked to facing them
 MAX_STEPS = 2000  # of one plan
+
+
+class StepTiming(NamedTuple):
+    """Durations of one step.
+
+    Attributes
+    ----------
+    double : float
+        Double support before lift-off [s].
+    single : float
+        Single support, from lift-off to touchdown [s].
+    """
+
+    double: float
+    single: float
+
+    @property
+    def step_time(self) -> float:
+        """Time from one touchdown to the next [s]."""
+        return self.double + self.single
 
 
 @dataclass(frozen=True)
@@ -35,6 +55,8 @@ class Footstep:
         Height of the sole [m].
     gradient : tuple of 2 floats
         Rise of the sole along x and y of the world.
+    timing : StepTiming or None
+        Durations of the step that leads here; None: those of the gait settings.
     """
 
     side: str
@@ -43,6 +65,7 @@ class Footstep:
     yaw: float
     z: float = 0.0
     gradient: tuple[float, float] = (0.0, 0.0)
+    timing: StepTiming | None = None
 
     @property
     def position(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kinodyn.arrays import Array
 from kinodyn.model.state import State
@@ -22,10 +22,13 @@ class GroundEstimate:
         Measured T_world_sole.
     gradient : tuple of 2 floats
         Rise of the ground along x and y.
+    velocities : dict of side -> (6,)
+        Measured velocities of the soles that roll over an edge, linear first, in world axes.
     """
 
     soles: dict[str, Array]
     gradient: tuple[float, float]
+    velocities: dict[str, Array] = field(default_factory=dict)
 
     def height(self, side: str, x: float, y: float) -> float:
         """Extrapolate the height [m] of the ground at a position from one foot."""
@@ -52,14 +55,26 @@ class GroundEstimator:
         self._gain = dt / settings.slope_time_constant
         self._gradient = (0.0, 0.0)
 
-    def update(self, state: State, stance: str | None) -> GroundEstimate:
-        """Take one measurement; `stance` is the side of a settled foot that stands alone, if there is one."""
+    def update(self, state: State, stance: str | None, rolling: Iterable[str] = ()) -> GroundEstimate:
+        """Take one measurement.
+
+        `stance` is the side of a settled foot that stands alone, if there is one; `rolling` are the sides of those that
+        roll over an edge.
+        """
         soles = {side: state.pose(foot.frame) @ foot.T_frame_sole for side, foot in self.body.feet.items()}
         if stance is not None:
             x, y, z = soles[stance][:3, 2].tolist()
             a, b = self._gradient
             self._gradient = a + self._gain * (self._clip(-x / z) - a), b + self._gain * (self._clip(-y / z) - b)
-        return GroundEstimate(soles, self._gradient)
+        return GroundEstimate(soles, self._gradient, {side: self._velocity(state, side) for side in rolling})
+
+    def _velocity(self, state: State, side: str) -> Array:
+        """Compute the velocity (6,) of a sole, in world axes."""
+        foot = self.body.feet[side]
+        twist = state.jacobian(foot.frame) @ state.v
+        arm = state.pose(foot.frame)[:3, :3] @ foot.T_frame_sole[:3, 3]
+        twist[:3] += np.cross(twist[3:], arm)
+        return np.asarray(twist)
 
     def _clip(self, rise: float) -> float:
         return min(max(rise, -self.settings.max_slope), self.settings.max_slope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,16 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
 from kinodyn.errors import InputError
+from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
 from kinodyn.walking.biped import Biped
+from kinodyn.walking.com_height import ComHeight
 from kinodyn.walking.footsteps import Footstep, footsteps_from_velocity, standing_feet, walk_to
 from kinodyn.walking.mpc import MPC
 from kinodyn.walking.preview_control import PreviewControl
 from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.swing import SwingTrajectory
 
+LEAVING = 0.25  # part of a swing in which the foot may still be tilted
 PREVIEW_TIME = 1.6  # [s] horizon of preview control
 Method = Literal["dcm", "mpc", "preview"]
 
@@ -119,6 +123,7 @@ class Pattern:
         """
         step = max(1, round(every / self.dt))
         picked = np.arange(0, len(self.time), step)
+        rolling = self._rolling()[picked]
         robot = self.body.robot
         q, guess = np.empty((len(picked), robot.nq)), self.body.q
         worst, status = 0.0, "feasible"
@@ -128,28 +133,49 @@ class Pattern:
             found = self.body.solve_posture(soles, self.com[k], heading, q0=guess, iterations=60)
             q[i] = guess = found.q
             errors = {name: float(found.errors[name][0]) for name in (*self._frames(), "com")}
+            if rolling[i]:
+                continue
             name = max(errors, key=errors.__getitem__)
             worst = max(worst, errors[name])
             if status == "feasible" and errors[name] > tolerance:
                 status = f"{name} has an error of {1e3 * errors[name]:.3g} mm at {self.time[k]:.3g} s"
-        speed, joint, moment = self._speed(q, picked)
+        speed, joint, moment = self._speed(q, picked, rolling)
         if status == "feasible" and speed > 1.0:
             status = f"{joint} needs {100 * speed:.0f} % of its velocity limit at {moment:.3g} s"
         return Feasibility(status == "feasible", status, q, speed, worst)
 
+    def _rolling(self) -> NDArray[np.bool_]:
+        """Tell when (n,) a foot rolls over its toes and leaves the ground.
+
+        The pattern has flat feet; the leg at the back need not reach it like that.
+        """
+        rolling = np.zeros(len(self.time), dtype=bool)
+        for phase in self.schedule.phases:
+            if phase.kind == "double":
+                now = (self.time >= phase.start) & (self.time < phase.end)
+                rolling[now] = margin(phase.soles[0], self.zmp_reference[now]) < 0
+            elif phase.kind == "single":
+                rolling |= (self.time >= phase.start) & (self.time < phase.start + LEAVING * phase.length)
+        return rolling
+
     def _frames(self) -> tuple[str, str]:
         return self.body.left.frame, self.body.right.frame
 
-    def _speed(self, q: Array, picked: NDArray[np.int_]) -> tuple[float, str, float]:
-        """Find the joint that comes closest to its velocity limit: fraction, name, time."""
+    def _speed(self, q: Array, picked: NDArray[np.int_], rolling: NDArray[np.bool_]) -> tuple[float, str, float]:
+        """Find the joint of the legs that comes closest to its velocity limit: fraction, name, time.
+
+        The rest of the body has many ways to move; what it does here is not what a controller would do.
+        """
         robot: Robot = self.body.robot
-        v = robot.difference(q[:-1], q[1:]) / np.diff(self.time[picked])[:, None]
-        share = np.abs(v[:, 6:]) / robot.limits.velocity[6:]
-        if share.size == 0:
+        flat = np.flatnonzero(~(rolling[:-1] | rolling[1:]))
+        legs = {joint.name: joint.v.start for frame in self._frames() for joint in moving_joints(robot, frame)}
+        if not len(flat) or not legs:
             return 0.0, "", 0.0
+        v = robot.difference(q[:-1], q[1:])[flat] / np.diff(self.time[picked])[flat, None]
+        columns = list(legs.values())
+        share = np.abs(v[:, columns]) / robot.limits.velocity[columns]
         when, where = np.unravel_index(int(share.argmax()), share.shape)
-        names = [joint.name for joint in robot.joints for _ in range(joint.v.stop - joint.v.start)]
-        return float(share.max()), names[6 + where], float(self.time[picked][when])
+        return float(share.max()), list(legs)[where], float(self.time[picked][flat[when]])
 
 
 def walking_pattern(
@@ -211,12 +237,20 @@ def walking_pattern(
         raise InputError(f"method must be 'dcm', 'mpc' or 'preview', got {method!r}")
     body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
     gait = settings or GaitSettings.from_robot(body)
-    own = limits or StepLimits.from_robot(body, max_leg_extension=gait.max_leg_extension, max_turn=gait.max_turn)
+    own = limits or StepLimits.from_robot(
+        body,
+        max_leg_extension=gait.max_leg_extension,
+        min_leg_extension=gait.min_leg_extension,
+        max_turn=gait.max_turn,
+    )
     if goal is not None:
         plan = walk_to(body, goal, limits=own)
     else:
         assert velocity is not None
-        plan = footsteps_from_velocity(body, velocity, steps=steps, limits=own, step_time=gait.step_time)
+        times = GaitTiming(gait, own)
+        timing = times.of(times.check(velocity))
+        steady = footsteps_from_velocity(body, velocity, steps=steps, limits=own, step_time=timing.step_time)
+        plan = [replace(step, timing=timing) for step in steady]
     # preview control has to see the first step a whole horizon ahead
     wait = PREVIEW_TIME if method == "preview" else 0.0
     return sample(ContactSchedule(body, standing_feet(body), plan, gait, wait=wait), dt, method)
@@ -228,13 +262,13 @@ def sample(schedule: ContactSchedule, dt: float, method: Method) -> Pattern:
     time = np.arange(0.0, schedule.end + 1.0 + 0.5 * dt, dt)
     com, velocity, acceleration, zmp = _pendulum(schedule, time, dt, method)
     soles, velocities, accelerations, contacts = _feet(schedule, time)
-    flat = np.zeros((len(time), 1))
+    flat, heights = np.zeros((len(time), 1)), _com_heights(schedule, time)
     yaw = {side: np.unwrap(np.arctan2(T[:, 1, 0], T[:, 0, 0])) for side, T in soles.items()}
     return Pattern(
         body,
         schedule,
         time,
-        np.hstack([com, flat + body.com_height]),
+        np.hstack([com, heights[:, None]]),
         np.hstack([velocity, flat]),
         np.hstack([acceleration, flat]),
         zmp,
@@ -246,6 +280,14 @@ def sample(schedule: ContactSchedule, dt: float, method: Method) -> Pattern:
         contacts,
         0.5 * (yaw["left"] + yaw["right"]),
     )
+
+
+def _com_heights(schedule: ContactSchedule, time: Array) -> Array:
+    """Compute the height (n,) of the CoM: lower in long steps, and linear between the middles of the phases."""
+    lower = ComHeight(schedule.body, schedule.settings.max_leg_extension)
+    middles = [0.5 * (phase.start + min(phase.end, phase.start + 1.0)) for phase in schedule.phases]
+    drops = [lower.in_phase(phase) for phase in schedule.phases]
+    return np.asarray(schedule.body.com_height - np.interp(time, middles, drops))
 
 
 def _pendulum(schedule: ContactSchedule, time: Array, dt: float, method: Method) -> tuple[Array, Array, Array, Array]:

@@ -9,6 +9,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import SIDES, Biped
+from kinodyn.walking.com_height import ComHeight
 from kinodyn.walking.footstep_generator import FootstepGenerator
 from kinodyn.walking.footsteps import Footstep, body_beside, standing_feet, wrap
 from kinodyn.walking.ground_estimate import GroundEstimate
@@ -20,6 +21,7 @@ from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_adaptation import AdaptedStep
 from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.swing import SwingTrajectory
 
 
@@ -73,8 +75,12 @@ class Planner:
         self.body, self.adapt = body, adapt
         self.settings = own = settings or GaitSettings.from_robot(body)
         self.limits = limits or StepLimits.from_robot(
-            body, max_leg_extension=own.max_leg_extension, max_turn=own.max_turn
+            body,
+            max_leg_extension=own.max_leg_extension,
+            min_leg_extension=own.min_leg_extension,
+            max_turn=own.max_turn,
         )
+        self._com_height = ComHeight(body, own.max_leg_extension)
         self.mpc = mpc or MPC(samples=own.mpc_samples, weights=own.mpc)
         self.schedule = ContactSchedule(body, dict(start or standing_feet(body)), (), own, time=time)
         self.plan: MPCPlan | None = None
@@ -92,6 +98,11 @@ class Planner:
     def velocity(self) -> Array:
         """Commanded velocity (3,): forward, lateral [m/s], turn [rad/s]."""
         return self._generator.velocity
+
+    @property
+    def timing(self) -> GaitTiming:
+        """Durations of steps at a velocity."""
+        return self._generator.timing
 
     @property
     def walking(self) -> bool:
@@ -236,10 +247,11 @@ class Planner:
         feet = {side: self._foot(t, side, phase) for side in SIDES}
         x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._trajectory.floats(t)
         left, right = feet["left"], feet["right"]
+        height = self.body.com_height - self._com_height.in_phase(phase)
         rate = 0.5 * (left.velocity[5] + right.velocity[5])
         acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
         return Reference(
-            com=np.array([x, y, self.body.com_height + self._ground_height(x, y, phase)]),
+            com=np.array([x, y, height + self._ground_height(x, y, phase)]),
             com_velocity=np.array([vx, vy, 0.0]),
             com_acceleration=np.array([ax, ay, 0.0]),
             dcm=np.array([dx, dy]),
@@ -274,7 +286,7 @@ class Planner:
         T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
         step = Footstep(side, float(T[0, 3]), float(T[1, 3]), _yaw_near(T, phase.swing.yaw), float(T[2, 3]))
         # a longer double support after an early touchdown, a shorter one after a late one: steps keep their rhythm
-        nominal = self.settings.double_support
+        nominal = self.schedule.timing(phase.swing).double
         double = min(max(nominal + self._planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
         self._rebuild(t, landing=step, end=t, double=double)
         return True
@@ -322,7 +334,7 @@ class Planner:
         if margin < 0 and phase.kind in ("stand", "stop") and not self.walking:
             self.schedule = self._replanner.recovery_step(self.schedule, t, dcm)
         if margin < 0 and phase.kind == "double" and phase.end - t > self._replanner.urgent_double_support:
-            self.schedule = self._replanner.shorten_double_support(self.schedule, t)
+            self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
         if margin >= self.settings.adaptation_margin or phase.swing is None:
             return
         self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm)
@@ -351,6 +363,7 @@ class Planner:
                 phase.end,
                 height=self.settings.swing_height,
                 vertical_fraction=self.settings.vertical_fraction,
+                velocity=None if self._ground is None else self._ground.velocities.get(phase.swing.side),
             )
             self._swings, self._planned_touchdown = {phase.step: swing}, phase.end
         return swing

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
@@ -16,6 +19,7 @@ from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits
 
 MIN_DOUBLE_SUPPORT = 1e-3  # [s] that is left of a double support in progress
+LONGEST_DOUBLE_SUPPORT = 3.0  # of one that waits for a robot behind its plan, as a multiple of the nominal one
 
 
 class Replanner:
@@ -54,7 +58,7 @@ class Replanner:
         )
         feet = {stance.side: stance, step.side: step}
         coming = self.generator.following(feet, phase.step + 1)
-        after = self.settings.double_support if double is None else double
+        after = self.double_support(schedule, coming) if double is None else double
         tail = schedule.phases_from(touchdown, feet, zmp[1], coming, phase.step + 1, double=after)
         return self._joined(schedule, t, [head, *tail])
 
@@ -75,15 +79,27 @@ class Replanner:
         tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
         return ContactSchedule.from_phases(schedule, tail)
 
-    def shorten_double_support(self, schedule: ContactSchedule, t: float) -> ContactSchedule:
-        """Lift the next foot as soon as possible."""
-        phase = schedule.at(t)
+    def retime_double_support(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
+        """Lift the next foot sooner or later, whichever leaves the larger margin to capture the DCM.
+
+        A robot that is ahead of its plan has to lift its foot at once; one that is behind gains while the ZMP stays
+        under the foot at the back.
+        """
+        phase, best = schedule.at(t), schedule
         steps = self.generator.following(phase.feet, phase.step)
         if not steps:
             steps = [closing_step(list(phase.feet.values())[-1], self.limits)]
-        zmp = schedule.nominal.at(t).zmp
-        tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=self.urgent_double_support)
-        return self._joined(schedule, t, tail)
+        zmp, margin = schedule.nominal.at(t).zmp, schedule.capture_margin(t, dcm)
+        longest = phase.start + LONGEST_DOUBLE_SUPPORT * self.double_support(schedule, steps) - t
+        for double in (self.urgent_double_support, longest):
+            if double < MIN_DOUBLE_SUPPORT:
+                continue
+            tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=double)
+            candidate = self._joined(schedule, t, tail)
+            found = candidate.capture_margin(t, dcm)
+            if found > margin:
+                best, margin = candidate, found
+        return best
 
     def adapt(self, schedule: ContactSchedule, t: float, dcm: Array) -> AdaptedStep | None:
         """Adapt position and time of the step in the air; None if it is too late or the QP has no solution."""
@@ -92,13 +108,13 @@ class Replanner:
         single, remaining, elapsed = settings.single_support, phase.end - t, t - phase.start
         if remaining < settings.locked_swing_fraction * single:
             return None
-        swing = phase.swing
+        swing, arrival = phase.swing, schedule.dcm(phase.end)
         adapted = adapt_step(
             dcm,
-            nearest(phase.polygon, dcm),  # the best that the stance foot can do
+            self._best_zmp(phase, remaining, dcm, arrival),
             next(iter(phase.feet.values())),
             swing,
-            offset=schedule.dcm(phase.end) - swing.position,
+            offset=arrival - swing.position,
             remaining=remaining,
             shortest=max(settings.locked_swing_fraction * single, settings.min_swing_fraction * single - elapsed),
             longest=max(remaining, settings.max_swing_fraction * single - elapsed),
@@ -109,6 +125,18 @@ class Replanner:
             weights=settings.adaptation,
         )
         return None if adapted.status == "failed" else adapted
+
+    def _best_zmp(self, phase: Phase, remaining: float, dcm: Array, arrival: Array) -> Array:
+        """Find the ZMP in the stance foot that leads the DCM nearest to where it should be at touchdown.
+
+        Only what the stance foot cannot do is left to the step: it changes continuously with the disturbance.
+        """
+        growth = np.exp(self.body.omega * remaining)
+        return nearest(phase.polygon, (growth * dcm - arrival) / (growth - 1.0))
+
+    def double_support(self, schedule: ContactSchedule, coming: Sequence[Footstep]) -> float:
+        """Return the planned duration of the double support before the first of the coming steps [s]."""
+        return schedule.timing(coming[0]).double if coming else self.settings.double_support
 
     @property
     def urgent_double_support(self) -> float:

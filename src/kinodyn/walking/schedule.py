@@ -11,7 +11,7 @@ from kinodyn.arrays import Array
 from kinodyn.balance.polygon import hull, nearest, shrink
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
-from kinodyn.walking.footsteps import Footstep
+from kinodyn.walking.footsteps import Footstep, StepTiming
 from kinodyn.walking.lipm_trajectory import LIPMTrajectory, Point, dcm_fractions
 from kinodyn.walking.phases import DIRECTIONS, Phase, place
 from kinodyn.walking.settings import GaitSettings
@@ -295,6 +295,20 @@ class ContactSchedule:
         polygon = hull(np.concatenate(soles)) if len(feet) > 1 else soles[0]
         return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
 
+    def timing(self, step: Footstep) -> StepTiming:
+        """Return the durations of a step: its own, or those of the settings.
+
+        Parameters
+        ----------
+        step
+            Footstep.
+
+        Returns
+        -------
+        StepTiming
+        """
+        return step.timing or StepTiming(self.settings.double_support, self.settings.single_support)
+
     def phases_from(
         self,
         t: float,
@@ -333,13 +347,14 @@ class ContactSchedule:
         for k, step in enumerate(steps):
             stance = feet[opposite(step.side)]
             under = self.centre(stance)
+            timing = self.timing(step)
             if k > 0 or dcm is None:
-                duration = self.settings.double_support if k > 0 else double
+                duration = timing.double if k > 0 else double
                 phases.append(self.phase("double", t, t + duration, feet, (zmp, under), first + k))
                 t += duration
             else:
                 t += double
-            alone, end = {stance.side: stance}, t + self.settings.single_support
+            alone, end = {stance.side: stance}, t + timing.single
             phases.append(
                 self.phase("single", t, end, alone, (under, under), first + k, swing=step, lifted=feet[step.side])
             )

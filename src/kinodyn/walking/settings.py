@@ -24,14 +24,19 @@ class GaitSettings:
     ----------
     single_support, double_support : float
         Durations of the phases of a step [s].
+    fast_single_support, fast_double_support : float
+        The same at the largest velocity: steps become quicker when they would be long otherwise [s].
+    comfortable_fraction : float
+        Part of the step limits that steps use before they become quicker.
     first_double_support, last_double_support : float
         Double support before the first step and after the last one [s].
     swing_height : float
         Height of the swing foot's apex above the higher end of the step [m].
     vertical_fraction : float
         Part at either end of a swing in which the foot moves only vertically, so that it does not stub its toe.
-    max_leg_extension : float
-        Longest leg in a step, as a fraction of the straight leg.
+    max_leg_extension, min_leg_extension : float
+        Longest leg in a step, and lowest hips over the ankles, as fractions of the straight leg: the longer the steps,
+        the lower the hips.
     max_turn : float
         Largest turn of a foot in one step [rad].
     steps_ahead : int
@@ -98,6 +103,8 @@ class GaitSettings:
 
     single_support: float = setting(0.02, 10.0)
     double_support: float = setting(0.005, 10.0)
+    fast_single_support: float = setting(0.02, 10.0)
+    fast_double_support: float = setting(0.005, 10.0)
     first_double_support: float = setting(0.01, 10.0)
     last_double_support: float = setting(0.01, 10.0)
     swing_height: float = setting(0.0, 2.0)
@@ -115,8 +122,10 @@ class GaitSettings:
     tracking: TrackingGains
     mpc: MPCWeights = MPCWeights()
     adaptation: AdaptationWeights = AdaptationWeights()
-    vertical_fraction: float = setting(0.0, 0.4, 0.1)
+    comfortable_fraction: float = setting(0.1, 1.0, 0.75)
+    vertical_fraction: float = setting(0.0, 0.4, 0.02)
     max_leg_extension: float = setting(0.5, 1.0, 0.985)
+    min_leg_extension: float = setting(0.5, 1.0, 0.86)
     max_turn: float = setting(0.0, 1.5, 0.5)
     steps_ahead: int = setting(2, 50, 5)
     max_velocity_change: float = setting(0.01, 1.0, 0.5)
@@ -168,6 +177,8 @@ class GaitSettings:
         derived = cls(
             single_support=1.6 * tau,
             double_support=0.4 * tau,
+            fast_single_support=1.2 * tau,
+            fast_double_support=0.25 * tau,
             first_double_support=2.0 * tau,
             last_double_support=1.6 * tau,
             plan_interval=0.13 * tau,
@@ -188,7 +199,7 @@ class GaitSettings:
 
     @property
     def step_time(self) -> float:
-        """Time from one touchdown to the next [s]."""
+        """Time from one touchdown to the next at low velocities [s]."""
         return self.single_support + self.double_support
 
     def replace(self, **changes: Any) -> GaitSettings:

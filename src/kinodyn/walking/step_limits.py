@@ -52,7 +52,13 @@ class StepLimits:
 
     @classmethod
     def from_robot(
-        cls, robot: Biped | Robot, *, max_leg_extension: float = 0.985, max_turn: float = 0.5, check: bool = True
+        cls,
+        robot: Biped | Robot,
+        *,
+        max_leg_extension: float = 0.985,
+        min_leg_extension: float = 0.86,
+        max_turn: float = 0.5,
+        check: bool = True,
     ) -> StepLimits:
         """Derive the limits from the legs and the feet of a robot.
 
@@ -61,6 +67,8 @@ class StepLimits:
         robot
         max_leg_extension
             Longest leg in a step, as a fraction of the straight leg.
+        min_leg_extension
+            Lowest hips above the ankles in a step, as a fraction of the straight leg.
         max_turn
             Largest turn of a foot in one step [rad].
         check
@@ -77,7 +85,8 @@ class StepLimits:
         are in the middle between the feet, so a step may be twice that.
         """
         body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
-        reach = 2.0 * float(np.sqrt(max((max_leg_extension * body.leg) ** 2 - body.hip_height**2, 0.0)))
+        hip = min(body.hip_height, min_leg_extension * body.leg)
+        reach = 2.0 * float(np.sqrt(max((max_leg_extension * body.leg) ** 2 - hip**2, 0.0)))
         toe = max(float(foot.corners[:, 0].max()) for foot in (body.left, body.right))
         heel = max(float(-foot.corners[:, 0].min()) for foot in (body.left, body.right))
         # an octagon inside the circle of that radius, with corners at (0.8, 0.6) and (0.6, 0.8) of it
@@ -93,7 +102,7 @@ class StepLimits:
             toe=toe,
             heel=heel,
         )
-        return limits._reachable(body) if check else limits
+        return limits._reachable(body, max_leg_extension) if check else limits
 
     def scaled(self, factor: float) -> StepLimits:
         """Scale the limits; the narrowest and the nominal width stay.
@@ -249,7 +258,9 @@ class StepLimits:
 
     def _next(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
         wider = max(self.toe, self.heel) * abs(sin(turn))
-        width = max(min(self.width, self.widest - abs(dy)), self.narrowest + abs(dy) + wider)
+        # the feet of a turning body are closer to each other than their distance from its middle says
+        least = (self.narrowest + abs(dy) + wider) / (0.5 * (1.0 + cos(turn)))
+        width = max(min(self.width, self.widest - abs(dy)), least)
         half = 0.5 * width if side == "left" else -0.5 * width
         x, y, yaw = unicycle_step((0.0, half, 0.0), (dx, dy, turn))
         return x - sin(yaw) * half, y + cos(yaw) * half, yaw
@@ -351,11 +362,11 @@ class StepLimits:
             f"together; multiply it by {fraction:.3g} or less"
         )
 
-    def _reachable(self, body: Biped) -> StepLimits:
+    def _reachable(self, body: Biped, max_leg_extension: float) -> StepLimits:
         fraction = 1.0
         while fraction >= MIN_FRACTION:
             limits = self.scaled(fraction)
-            if limits._reaches(body):
+            if limits._reaches(body, max_leg_extension):
                 return limits
             fraction *= SHRINK_FACTOR
         raise KinodynError(
@@ -363,8 +374,9 @@ class StepLimits:
             "corners of the step region; try another leg_extension in Biped.from_robot"
         )
 
-    def _reaches(self, body: Biped) -> bool:
-        """Solve inverse kinematics for all corners of the region, with each foot, in one batch."""
+    def _reaches(self, body: Biped, max_leg_extension: float) -> bool:
+        """Solve inverse kinematics for all corners of the region, with each foot, in one batch; hips are lowered."""
+        hip, leg, drops = body.hip_height, max_leg_extension * body.leg, []
         soles: dict[str, list[Array]] = {"left": [], "right": []}
         headings = []
         for side, stance in (("left", "right"), ("right", "left")):
@@ -377,9 +389,11 @@ class StepLimits:
                     soles[side].append(T)
                     soles[stance].append(np.eye(4))
                     headings.append(0.5 * turn)
+                    half = 0.5 * np.hypot(x, y - sign * self.width)
+                    drops.append(max(0.0, hip - float(np.sqrt(max(leg**2 - half**2, 0.0)))))
         poses = {side: np.array(value) for side, value in soles.items()}
         middles = sum(poses[side] @ np.append(body.feet[side].middle, [0.0, 1.0]) for side in ("left", "right")) / 2
-        com = np.column_stack([middles[:, :2], np.full(len(middles), body.com_height)])
+        com = np.column_stack([middles[:, :2], body.com_height - np.array(drops)])
         return bool(body.solve_posture(poses, com, np.array(headings)).success.all())
 
 

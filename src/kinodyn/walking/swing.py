@@ -13,7 +13,9 @@ from kinodyn.errors import InputError
 from kinodyn.spatial import as_euler
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
 
-HORIZONTAL = [0, 1, 3, 4, 5]  # all coordinates but the height
+PLANAR, TILT = [0, 1, 5], [3, 4]  # x, y, yaw; roll, pitch
+BLEND = 0.45  # part of the planar motion in which it speeds up, and in which it slows down
+TILTED = 0.8  # part of a swing after which the foot has the tilt of its target
 HALVINGS = 16  # of the time at which a descending foot turns, in the search for a trajectory above the ground
 TOLERANCE = 1e-9  # [s, m]
 
@@ -22,9 +24,10 @@ class SwingTrajectory:
     """Trajectory of a foot from one pose to another.
 
     Position and roll, pitch, yaw are piecewise quintic polynomials; position, velocity and acceleration are continuous
-    everywhere, also where `retarget` changes the touchdown in flight, and zero at lift-off and touchdown. The height
-    passes an apex in the middle and never goes below the lower end. The foot first rises vertically and finally
-    descends vertically, unless the target changes in flight. Before lift-off and after touchdown the foot rests.
+    everywhere, also where `retarget` changes the touchdown in flight. Velocity is zero at touchdown and, unless given,
+    at lift-off. The height passes an apex in the middle and never goes below the lower end. The foot first rises
+    vertically and finally descends vertically, unless it is in motion at lift-off or the target changes in flight.
+    Before lift-off and after touchdown the foot rests.
 
     Parameters
     ----------
@@ -36,6 +39,9 @@ class SwingTrajectory:
         Height of the apex above the higher end [m].
     vertical_fraction
         Part of the duration at either end in which the foot moves only vertically.
+    velocity
+        Of the sole at lift-off (6,), linear first, in world axes [m/s, rad/s]: of a foot that rolls over its toes. By
+        default it rests.
 
     Examples
     --------
@@ -55,6 +61,7 @@ class SwingTrajectory:
         *,
         height: float = 0.05,
         vertical_fraction: float = 0.1,
+        velocity: ArrayLike | None = None,
     ) -> None:
         if not (np.isfinite(start) and np.isfinite(end) and start < end):
             raise InputError(f"a swing must end after it starts, got start={start!r} s and end={end!r} s")
@@ -65,16 +72,36 @@ class SwingTrajectory:
         self.start, self.end, self.height = float(start), float(end), float(height)
         self._from = as_pose(T_start, "T_start")
         origin = _coordinates(self._from, 0.0)
+        rates = np.zeros(6) if velocity is None else _rates(origin, numbers("velocity", velocity, 6))
+        rates[2] = max(rates[2], 0.0)  # never into the ground
         self._aim(T_end, origin[5])
         self._ground = min(origin[2], self._goal[2])
         self._apex = max(origin[2], self._goal[2]) + self.height
         middle, steep = 0.5 * (self.start + self.end), vertical_fraction * (self.end - self.start)
-        heights = [at_rest(z) for z in (origin[2], self._apex, self._goal[2])]
-        self._height = PiecewiseQuintic([self.start, middle, self.end], heights)
-        here, there = (np.array([x[HORIZONTAL], np.zeros(5), np.zeros(5)]) for x in (origin, self._goal))
-        times = [self.start, self.start + steep, self.end - steep, self.end]
-        knots = [here, here, there, there]
-        self._horizontal = PiecewiseQuintic(times, knots) if steep else PiecewiseQuintic(times[1:3], knots[1:3])
+        first = np.array([origin, rates, np.zeros(6)])
+        self._height = PiecewiseQuintic(
+            [self.start, middle, self.end], [first[:, 2:3], at_rest(self._apex), at_rest(self._goal[2])]
+        )
+        level = self.start + TILTED * (self.end - self.start)
+        self._tilt = PiecewiseQuintic([self.start, level, self.end], [first[:, TILT], *2 * [_still(self._goal[TILT])]])
+        self._planar = PiecewiseQuintic(*self._cruise(first[:, PLANAR], steep if velocity is None else 0.0, steep))
+
+    def _cruise(self, first: Array, early: float, late: float) -> tuple[list[float], list[Array]]:
+        """Plan the motion along the ground: a constant velocity in the middle, lower than the peak of one polynomial.
+
+        It begins `early` seconds after lift-off and ends `late` seconds before touchdown.
+        """
+        begin, end, goal = self.start + early, self.end - late, self._goal[PLANAR]
+        blend = BLEND * (end - begin)
+        velocity = (goal - first[0] - 0.5 * blend * first[1]) / (end - begin - blend)
+        leaving = np.array([first[0] + 0.5 * blend * (first[1] + velocity), velocity, 0.0 * goal])
+        arriving = np.array([goal - 0.5 * blend * velocity, velocity, 0.0 * goal])
+        times, knots = [begin, begin + blend, end - blend, end], [first, leaving, arriving, _still(goal)]
+        if early:
+            times, knots = [self.start, *times], [first, *knots]
+        if late:
+            times, knots = [*times, self.end], [*knots, knots[-1]]
+        return times, knots
 
     @property
     def target(self) -> Array:
@@ -130,7 +157,8 @@ class SwingTrajectory:
             Linear first, in world axes.
         """
         time = min(max(t, self.start), self.end)
-        (x, vx, ax), (y, vy, ay), (roll, p, dp), (pitch, q, dq), (yaw, r, dr) = self._horizontal.at(time)
+        (x, vx, ax), (y, vy, ay), (yaw, r, dr) = self._planar.at(time)
+        (roll, p, dp), (pitch, q, dq) = self._tilt.at(time)
         ((z, vz, az),) = self._height.at(time)
         a, sa, b, sb, c, sc = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
         T = np.array(
@@ -177,8 +205,9 @@ class SwingTrajectory:
             self._aim(T_end, state[0, 5])
             self._apex = max(self._from[2, 3], self._goal[2]) + self.height
         self._ground = min(self._ground, self._goal[2])
-        goal = np.array([self._goal[HORIZONTAL], np.zeros(5), np.zeros(5)])
-        self._horizontal = self._horizontal.spliced(t, [t, finish], [state[:, HORIZONTAL], goal])
+        level = _still(self._goal[TILT])
+        self._planar = self._planar.spliced(t, [t, finish], [state[:, PLANAR], _still(self._goal[PLANAR])])
+        self._tilt = self._tilt.spliced(t, [t, t + TILTED * (finish - t), finish], [state[:, TILT], level, level])
         self._height = self._height.spliced(t, *self._descent(float(t), finish, state[:, 2:3], descent_speed))
         self.end = finish
 
@@ -187,8 +216,8 @@ class SwingTrajectory:
 
     def _state(self, time: Array) -> Array:
         """Evaluate position, velocity and acceleration of the six coordinates: (..., 3, 6)."""
-        flat = self._horizontal(time)
-        return np.concatenate([flat[..., :2], self._height(time), flat[..., 2:]], axis=-1)
+        planar, height, tilt = self._planar(time), self._height(time), self._tilt(time)
+        return np.concatenate([planar[..., :2], height, tilt, planar[..., 2:]], axis=-1)
 
     def _descent(self, t: float, finish: float, state: Array, speed: float) -> tuple[list[float], list[Array]]:
         """Plan the height from a state on: over the apex if it is still ahead, else straight down if that stays above.
@@ -213,6 +242,19 @@ class SwingTrajectory:
             if dips[-1] >= -TOLERANCE:
                 return times, knots
         return plans[int(np.argmax(dips))]
+
+
+def _still(position: Array) -> Array:
+    """Make a knot (3, k) without velocity and acceleration."""
+    return np.array([position, np.zeros_like(position), np.zeros_like(position)])
+
+
+def _rates(x: Array, twist: Array) -> Array:
+    """Compute the rates (6,) of coordinates (6,) from a twist (6,): the inverse of `_twists`."""
+    pitch, yaw = x[4], x[5]
+    vx, vy, vz, wx, wy, wz = twist
+    roll_rate = (cos(yaw) * wx + sin(yaw) * wy) / cos(pitch)
+    return np.array([vx, vy, vz, roll_rate, cos(yaw) * wy - sin(yaw) * wx, wz + sin(pitch) * roll_rate])
 
 
 def _coordinates(T: Array, near: float) -> Array:

@@ -7,14 +7,18 @@ from math import cos, sin
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.balance.feet import Foot
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.control.result import ControlResult
+from kinodyn.dynamics.contact import Contact
 from kinodyn.model.state import State
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.reference import FootReference
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.upper_body import UpperBody
+
+EDGES = ("sole", "toe", "heel")  # of a foot, on which it may stand
 
 
 class WholeBodyTracker:
@@ -28,19 +32,22 @@ class WholeBodyTracker:
         self.body, gains, robot = body, settings.tracking, body.robot
         trunk = (0.0, 0.0, 0.0, *3 * [gains.trunk_weight])
         momentum = (0.0, 0.0, 0.0, *3 * [gains.momentum_weight])
+        swing = (*3 * [gains.swing_weight], *3 * [gains.swing_rotation_weight])
         self._com = ComTask(np.zeros(3), weights=gains.com_weight, name="CoM")
         self._trunk = FrameTask(robot.joints[0].child, body.base, weights=trunk, name="trunk")
         posture = PostureTask(body.q, weights=gains.posture_weight)
         angular = MomentumTask(weights=momentum, name="angular momentum")
         self._swing = {
-            side: FrameTask(foot.frame, foot.frame_pose(np.eye(4)), weights=gains.swing_weight, name=f"{side} swing")
+            side: FrameTask(foot.frame, foot.frame_pose(np.eye(4)), weights=swing, name=f"{side} swing")
             for side, foot in body.feet.items()
         }
         self._com.frequency, self._trunk.frequency = gains.com_frequency, gains.trunk_frequency
         posture.frequency, angular.frequency = gains.posture_frequency, gains.momentum_frequency
         for task in self._swing.values():
             task.frequency = gains.swing_frequency
-        self._contacts = {side: foot.contact(settings.friction) for side, foot in body.feet.items()}
+        self._contacts = {
+            (side, edge): _contact(foot, edge, settings.friction) for side, foot in body.feet.items() for edge in EDGES
+        }
         tasks = [self._com, self._trunk, posture, angular, *self._swing.values()]
         self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt)
         if upper_body is not None:
@@ -57,15 +64,19 @@ class WholeBodyTracker:
         velocity[5], change[5] = rate, acceleration
         self._trunk.track(T, velocity, change)
 
-    def stand_on(self, side: str, max_force: float) -> None:
-        """Use a foot as a contact with at most this normal force [N]."""
-        contact = self.qp.contacts[self._contacts[side].name]
-        contact.active, contact.maximum = True, max_force
+    def stand_on(self, side: str, max_force: float, edge: str = "sole") -> None:
+        """Use a foot as a contact with at most this normal force [N]: its sole, or the edge of its toe or heel."""
+        for name in EDGES:
+            contact = self.qp.contacts[self._contacts[side, name].name]
+            contact.active = name == edge
+            if contact.active:
+                contact.maximum = max_force
         self._swing[side].enabled = False
 
     def swing(self, side: str, reference: FootReference) -> None:
         """Move a foot through the air."""
-        self.qp.contacts[self._contacts[side].name].active = False
+        for name in EDGES:
+            self.qp.contacts[self._contacts[side, name].name].active = False
         self._swing[side].enabled = True
         pose = self.body.feet[side].frame_pose(reference.pose)
         self._swing[side].track(pose, reference.velocity, reference.acceleration)
@@ -73,6 +84,32 @@ class WholeBodyTracker:
     def solve(self, state: State) -> ControlResult:
         """Compute the torques."""
         return self.qp.solve(state)
+
+
+def _contact(foot: Foot, edge: str, friction: float) -> Contact:
+    """Make the contact of a sole, or of the line that a foot rolls over when its heel or its toes have left the ground.
+
+    The ends of the line are where the outline is 5 % of its length behind the tip, so that round toes have a width.
+    """
+    if edge == "sole":
+        return foot.contact(friction)
+    x = foot.corners[:, 0]
+    tip, other = (x.max(), x.min()) if edge == "toe" else (x.min(), x.max())
+    chord = _width_at(foot.corners, tip + 0.05 * (other - tip))
+    line = np.array([[tip, y, 0.0] for y in chord])
+    points = line @ foot.T_frame_sole[:3, :3].T + foot.T_frame_sole[:3, 3]
+    return Contact(foot.frame, corners=points, friction=friction, name=f"{foot.side} {edge}")
+
+
+def _width_at(outline: Array, x: float) -> tuple[float, float]:
+    """Find the least and the largest y of a convex outline (n, 2) at x [m]."""
+    following = np.roll(outline, -1, axis=0)
+    crossing = (outline[:, 0] - x) * (following[:, 0] - x) <= 0
+    a, b = outline[crossing], following[crossing]
+    run = b[:, 0] - a[:, 0]
+    share = np.divide(x - a[:, 0], run, out=np.zeros(len(a)), where=np.abs(run) > 1e-12)
+    y = a[:, 1] + share * (b[:, 1] - a[:, 1])
+    return float(y.min()), float(y.max())
 
 
 def _rot_z(angle: float) -> Array:

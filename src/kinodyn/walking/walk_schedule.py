@@ -63,8 +63,7 @@ class WalkSchedule:
             raise InputError("give a distance or a goal, not both")
         self.controller, self.distance = controller, distance
         self.goal: Array | None = None
-        settings = controller.settings
-        self.velocity = np.array(controller.planner.limits.check(velocity, settings.step_time))
+        self.velocity = np.array(controller.planner.timing.check(velocity))
         self.checked_velocity = self.velocity
         self.tick_times: list[float] = []
         self.walked, self.stopped, self._standing_since = 0.0, np.inf, np.inf
@@ -116,7 +115,7 @@ class WalkSchedule:
             else:
                 self._measure_distance(t)
                 # of the positions where the robot can stop, the nearest
-                step = float(np.hypot(*planner.velocity[:2])) * planner.settings.step_time
+                step = float(np.hypot(*planner.velocity[:2])) * planner.timing.of(planner.velocity).step_time
                 if self.walked >= self.distance - 0.5 * step:
                     self._stop(t)
         if self.stopped < np.inf and self._standing_since == np.inf and planner.standing(t):

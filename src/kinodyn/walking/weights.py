@@ -96,8 +96,8 @@ class TrackingGains:
         Height of the CoM; along the ground it is only accelerated, by what the ZMP demands.
     trunk_weight, trunk_frequency : float
         Orientation of the base.
-    swing_weight, swing_frequency : float
-        Pose of the swing foot.
+    swing_weight, swing_rotation_weight, swing_frequency : float
+        Position and orientation of the swing foot; the orientation yields first where the ankle is at its limits.
     posture_weight, posture_frequency : float
         Joint positions of the walking stance.
     momentum_weight, momentum_frequency : float
@@ -115,8 +115,9 @@ class TrackingGains:
     com_weight: float = setting(*POSITIVE, 10.0)
     trunk_weight: float = setting(*POSITIVE, 4.0)
     swing_weight: float = setting(*POSITIVE, 20.0)
+    swing_rotation_weight: float = setting(*POSITIVE, 2.0)
     posture_weight: float = setting(*POSITIVE, 0.3)
-    momentum_weight: float = setting(0.0, 1e12, 2.0)
+    momentum_weight: float = setting(0.0, 1e12, 0.5)
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -135,7 +136,7 @@ class TrackingGains:
         TrackingGains
         """
         return cls(
-            com_frequency=1.2 * omega,
+            com_frequency=2.5 * omega,
             trunk_frequency=3.0 * omega,
             swing_frequency=12.0 * omega,
             posture_frequency=2.5 * omega,
