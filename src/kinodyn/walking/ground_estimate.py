@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from kinodyn.arrays import Array
 from kinodyn.model.state import State
 from kinodyn.walking.biped import Biped
