@@ -161,7 +161,7 @@ def test_goals_that_cannot_be_reached_are_refused_with_the_reason(
 ) -> None:
     region = [[-0.5, -0.8], [3.0, 0.8]]
     ditch = np.zeros((350, 160))
-    ditch[150:220] = -np.inf
+    ditch[150:270] = -np.inf
     shapes = [kd.contact.Plane(), kd.terrain.Box.standing(1.8, 0.0, (1.0, 4.0, 0.6), 0.5)]
     cases = [
         (kd.terrain.flat().map(region=region), (50.0, 0.0, 0.0), "off the map"),
