@@ -61,8 +61,45 @@ nb::object stack(nb::handle bounds, nb::handle sides, int n, int m, double free)
     return both;
 }
 
+// The arrays of a scaled program.
+struct QpArrays {
+    nb::object H, g, A, lower, upper, sense, x_unit, row_unit;
+
+    QpArrays() = default;
+    QpArrays(int n, int m)
+        : H(make({n, n})),
+          g(make({n})),
+          A(make({m, n})),
+          lower(make({n + m})),
+          upper(make({n + m})),
+          sense(make({n + m}, NPY_INT)),
+          x_unit(make({n})),
+          row_unit(make({m})) {}
+
+    bool fit(int n, int m) const {
+        return g.is_valid() && PyArray_SIZE(reinterpret_cast<PyArrayObject*>(g.ptr())) == n &&
+               PyArray_SIZE(reinterpret_cast<PyArrayObject*>(row_unit.ptr())) == m;
+    }
+    bool can_be_spare() const {
+        constexpr npy_intp most = 1 << 16;  // numbers; larger programs are not solved tick after tick
+        const auto size = [](const nb::object& of) { return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(of.ptr())); };
+        if (!g.is_valid() || size(H) + size(A) > most) return false;
+        for (const nb::object* each : {&H, &g, &A, &lower, &upper, &sense, &x_unit, &row_unit})
+            if (Py_REFCNT(each->ptr()) != 1) return false;
+        return true;
+    }
+
+    // Those of the last program that nobody uses any more: programs in a control loop have the same size tick after
+    // tick, and memory that the allocator returned to the system between ticks costs a page fault for each page.
+    static QpArrays& spare() {
+        static auto* arrays = new QpArrays;  // never deleted: Python may be gone before it could be
+        return *arrays;
+    }
+    static QpArrays get(int n, int m) { return spare().fit(n, m) ? std::exchange(spare(), {}) : QpArrays(n, m); }
+};
+
 // A scaled program as arrays that DAQP takes, and its answers in the units of the program that was given.
-class Qp {
+class Qp : public QpArrays {
   public:
     Qp(nb::handle H, nb::handle g, nb::handle A, nb::object lower, nb::object upper)
         : given_lower(std::move(lower)), given_upper(std::move(upper)) {
@@ -76,9 +113,7 @@ class Qp {
                            numbers(given_lower, n_ + m_),
                            numbers(given_upper, n_ + m_)};
         if (const char* fault = find_fault(given)) raise_input_error(fault);
-        this->H = make({n_, n_}), this->g = make({n_}), this->A = make({m_, n_});
-        this->lower = make({n_ + m_}), this->upper = make({n_ + m_}), sense = make({n_ + m_}, NPY_INT);
-        x_unit = make({n_}), row_unit = make({m_});
+        static_cast<QpArrays&>(*this) = get(n_, m_);
         ScaledQp scaled{data(this->H),
                         data(this->g),
                         data(this->A),
@@ -93,6 +128,11 @@ class Qp {
         has_cost = scaled.has_cost;
         int* kinds = static_cast<int*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(sense.ptr())));
         for (int k = 0; k < n_ + m_; ++k) kinds[k] = given.lower[k] == given.upper[k] ? equality : 0;
+    }
+
+    Qp(Qp&&) = default;
+    ~Qp() {
+        if (can_be_spare()) std::swap(spare(), static_cast<QpArrays&>(*this));
     }
 
     // In the order of the arguments of DAQP.
@@ -134,7 +174,6 @@ class Qp {
         return unscale(y, multipliers, true) + nb::make_tuple(r.primal, dual, r.gap);
     }
 
-    nb::object H, g, A, lower, upper, sense, x_unit, row_unit;
     nb::object given_lower, given_upper;
     double cost_unit = 1;
     bool has_cost = true;

@@ -56,7 +56,8 @@ struct SolveState {
     double largest;                           // motion of that step
     double trust;                             // share of the longest step that may be trusted
     double level_share;                       // what a level counts beside the one above
-    double judging;                           // whether it is to be found out next if the robot is at rest
+    double judging;                           // level, counted from 1, of which rest is to be judged next; 0: none
+    double probing;                           // whether q is a trial step away from `judged`
     double last;                              // after which there are no more steps
 };
 
@@ -64,8 +65,9 @@ struct SolveState {
 // predicted; the first and the last also for the step before.
 struct LevelProgress {
     double now, above, predicted, before, predicted_before;
-    double unit;   // of weighted errors, as they were at the start
-    double limit;  // whether it is a limit, which counts no less than the level that it precedes
+    double judged;  // now, where rest is judged
+    double unit;    // of weighted errors, as they were at the start
+    double limit;   // whether it is a limit, which counts no less than the level that it precedes
 };
 
 struct SolveProgressSizes {
@@ -75,6 +77,7 @@ struct SolveProgress {
     const SolveState* state;
     const double* levels;    // LevelProgress of each
     const double* accepted;  // the last configuration that was accepted
+    const double* judged;    // the configuration of which rest is judged
 };
 
 }  // namespace KINODYN_TARGET
@@ -88,7 +91,7 @@ struct Layout<KINODYN_TARGET::SolveState> {
                                field("at_rest", &S::at_rest), field("done", &S::done), field("moved", &S::moved),
                                field("largest", &S::largest), field("trust", &S::trust),
                                field("level_share", &S::level_share), field("judging", &S::judging),
-                               field("last", &S::last));
+                               field("probing", &S::probing), field("last", &S::last));
     }
 };
 template <>
@@ -107,7 +110,7 @@ struct BlockLayout<KINODYN_TARGET::SolveProgress> {
         using P = KINODYN_TARGET::SolveProgress;
         constexpr int level = sizeof(KINODYN_TARGET::LevelProgress) / sizeof(double);
         return std::make_tuple(record(&P::state), array("levels", &P::levels, &Sizes::levels, level),
-                               array("accepted", &P::accepted, &Sizes::nq));
+                               array("accepted", &P::accepted, &Sizes::nq), array("judged", &P::judged, &Sizes::nq));
     }
 };
 

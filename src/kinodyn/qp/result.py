@@ -10,7 +10,7 @@ from kinodyn.arrays import Array
 from kinodyn.qp.program import Program
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)  # not frozen: to fill a frozen one takes microseconds
 class QPResult:
     """The answer to a quadratic program; all of its numbers are finite, whatever the status.
 

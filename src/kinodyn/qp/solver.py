@@ -127,13 +127,15 @@ class QP:
             return self._verdict(point)
         self._start = point.multipliers
         x, bound_multipliers, multipliers, primal, dual, gap = minimum
-        n = len(self._program.g)
+        if self._program.soft is not None:
+            n = len(self._program.g)
+            x, bound_multipliers = x[:n], bound_multipliers[:n]
         return QPResult(
-            x=x[:n],
+            x=x,
             status="solved",
             reason="",
             multipliers=multipliers,
-            bound_multipliers=bound_multipliers[:n],
+            bound_multipliers=bound_multipliers,
             primal=primal,
             dual=dual,
             gap=gap,
