@@ -42,6 +42,7 @@ if _TYPE_CHECKING:
     )
     from kinodyn.description.catalogue import robots
     from kinodyn.description.dh import DH
+    from kinodyn.description.repair import check
     from kinodyn.description.urdf_writer import write_urdf
     from kinodyn.dynamics import actuation, centroidal, contact
     from kinodyn.errors import (
@@ -83,6 +84,7 @@ _MEMBERS = {
     "SingularError": "kinodyn.errors",
     "State": "kinodyn.model.state",
     "UnknownNameError": "kinodyn.errors",
+    "check": "kinodyn.description.repair",
     "from_dh": "kinodyn.model.loading",
     "get_threads": "kinodyn.threads",
     "load": "kinodyn.model.loading",
@@ -110,6 +112,7 @@ __all__ = [
     "actuation",
     "balance",
     "centroidal",
+    "check",
     "collision",
     "contact",
     "control",

@@ -20,15 +20,19 @@ from kinodyn.description.validation import validate
 
 if TYPE_CHECKING:
     from kinodyn.description.mjcf import parse_mjcf, read_mjcf
+    from kinodyn.description.repair import Finding, Report, check
 
 __all__ = [
     "Description",
+    "Finding",
     "Frame",
     "Inertia",
     "Joint",
     "Link",
     "Mimic",
+    "Report",
     "Shape",
+    "check",
     "description_from_dh",
     "parse_mjcf",
     "parse_urdf",
@@ -43,11 +47,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the MJCF reader when it is first used: MuJoCo is slow to import."""
+    """Import the MJCF reader and repairs when they are first used: MuJoCo and parts of SciPy are slow to import."""
     if name in ("parse_mjcf", "read_mjcf"):
         from kinodyn.description import mjcf
 
         return getattr(mjcf, name)
+    if name in ("Finding", "Report", "check"):
+        from kinodyn.description import repair
+
+        return getattr(repair, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from kinodyn.description import bundled
 from kinodyn.description.example_robot_data import data_folder, describe_file, robot_files
@@ -39,6 +40,11 @@ def robots() -> tuple[str, ...]:
 def is_known(name: str) -> bool:
     """Tell whether a robot has this name."""
     return name in BUNDLED or robot_files().find(name) is not None
+
+
+def file_of(name: str) -> Path | None:
+    """Return the file that describes a robot, None for a bundled or unknown one."""
+    return None if name in BUNDLED else robot_files().find(name)
 
 
 def describe(name: str, *, height: float | None = None, mass: float | None = None) -> Description:

@@ -65,7 +65,7 @@ def _check_ends(description: Description, joint: Joint, links: dict[str, Link]) 
 
 
 def _check_no_loop(description: Description, joint_above: dict[str, Joint]) -> None:
-    loop = _find_loop({child: joint.parent for child, joint in joint_above.items()})
+    loop = find_loop({child: joint.parent for child, joint in joint_above.items()})
     if loop:
         names = listed([loop[0], *reversed(loop)], limit=12)
         message = f"closes a loop of links: {names}; a robot is a tree, remove one joint"
@@ -86,7 +86,7 @@ def check_mimics(description: Description) -> None:
             if joint.kind not in ONE_COORDINATE:
                 message = f"joint {joint.name!r} {role} but is {joint.kind}; both must be {', '.join(ONE_COORDINATE)}"
                 raise fault(description, joints[name], message)
-    loop = _find_loop(followers)
+    loop = find_loop(followers)
     if loop:
         message = f"mimics follow each other in a loop: {listed([*loop, loop[0]], limit=12)}; remove one mimic"
         raise fault(description, joints[loop[0]], message)
@@ -117,7 +117,7 @@ def _check_limits_of_mimics(description: Description) -> None:
         warn(f"{message}: {listed(locked)}; change the limits or the mimics", description.source)
 
 
-def _find_loop(successors: Mapping[str, str]) -> list[str]:
+def find_loop(successors: Mapping[str, str]) -> list[str]:
     """Follow each name to its successor, in linear time; return the first loop, empty if there is none."""
     visited_by: dict[str, str] = {}
     for start in successors:

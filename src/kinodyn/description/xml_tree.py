@@ -30,6 +30,8 @@ class Node:
     parent: Node | None = None
     children: list[Node] = field(default_factory=list)
     text: str = ""
+    start: int = -1  # byte of its "<" in the document as UTF-8; -1 for an element that is not in the document
+    end: int = -1  # byte of the "<" of its end tag; for an element without one, the byte after it
 
     @property
     def label(self) -> str:
@@ -165,13 +167,14 @@ class _Builder:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         parent = self._open[-1]
         node = Node(tag, attributes, self._parser.CurrentLineNumber, self._file, parent)
+        node.start = self._parser.CurrentByteIndex
         if len(self._open) > MAX_DEPTH:
             raise DescriptionError(f"has elements nested deeper than {MAX_DEPTH}", file=self._file, line=node.line)
         parent.children.append(node)
         self._open.append(node)
 
     def _end(self, tag: str) -> None:
-        self._open.pop()
+        self._open.pop().end = self._parser.CurrentByteIndex
 
     def _characters(self, text: str) -> None:
         node = self._open[-1]

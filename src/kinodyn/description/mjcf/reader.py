@@ -52,7 +52,7 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     except OSError as cause:
         raise DescriptionError(f"cannot be opened: {cause.strerror}", file=path) from cause
     _check_root(text, path)
-    return _describe(lambda: mujoco.MjSpec.from_file(str(path)), path)
+    return describe_mjcf(lambda: mujoco.MjSpec.from_file(str(path)), path)
 
 
 def parse_mjcf(text: str) -> Description:
@@ -74,7 +74,7 @@ def parse_mjcf(text: str) -> Description:
     [('elbow', 'continuous')]
     """
     _check_root(text, None)
-    return _describe(lambda: mujoco.MjSpec.from_string(text), None)
+    return describe_mjcf(lambda: mujoco.MjSpec.from_string(text), None)
 
 
 def _check_root(text: str, path: Path | None) -> None:
@@ -87,7 +87,8 @@ def _check_root(text: str, path: Path | None) -> None:
         raise DescriptionError(f"the root element is <{tag[1]}>; MJCF begins with <mujoco>{hint}", file=path)
 
 
-def _describe(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Description:
+def describe_mjcf(parse: Callable[[], mujoco.MjSpec], path: Path | None) -> Description:
+    """Compile what `parse` returns and convert it to a description; `path` is for messages."""
     try:
         spec = parse()
         model = spec.compile()

@@ -1,0 +1,10 @@
+"""Check robot files and repair them: every fault with its line, every repair with its reason, nothing unasked.
+
+`check` parses a file leniently, runs rules over its elements, each of which reports a fault and edits the document, and
+reads the edited text as any other file.
+"""
+
+from kinodyn.description.repair.check import check
+from kinodyn.description.repair.findings import Finding, Report
+
+__all__ = ["Finding", "Report", "check"]
