@@ -261,3 +261,18 @@ def test_a_diverging_run_of_mujoco_stops_with_time_and_joint(make_wheel: Any) ->
     recording = simulate(robot, lambda t, state: 1e3 * state.v + 1.0, 2.0, engine="mujoco", clip=False)
     assert recording.status == "diverged" and "spin" in recording.reason and "max_rate" in recording.reason
     assert 5 < len(recording) < 2000
+
+
+def test_impossible_inertias_are_refused_in_the_words_of_the_check(tmp_path: Path) -> None:
+    path = tmp_path / "rod.urdf"
+    path.write_text(
+        '<robot name="rod"><link name="base"/>\n<link name="rod"><inertial><mass value="1"/>'
+        '<inertia ixx="0.1" iyy="0.1" izz="0.5" ixy="0" ixz="0" iyz="0"/></inertial></link>\n'
+        '<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>'
+    )
+    with pytest.warns(kd.DescriptionWarning, match="physically inconsistent"):
+        robot = kd.load(path)
+    with pytest.raises(
+        kd.InputError, match=r"link 'rod', line 2: a physically inconsistent.*kinodyn check .* --repair"
+    ):
+        to_mujoco(robot)

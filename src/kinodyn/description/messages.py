@@ -25,3 +25,10 @@ def warn(message: str, file: Path | None) -> None:
     """Warn about a description, with the file it came from."""
     text = message if file is None else f"{file}: {message}"
     warnings.warn(text, DescriptionWarning, stacklevel=3)
+
+
+def repair_hint(file: Path | None) -> str:
+    """Tell how to have a file repaired, to be appended to a message; empty if there is no file."""
+    if file is None:
+        return ""
+    return f"; 'kinodyn check {file} --repair repaired{file.suffix}' proposes repairs"

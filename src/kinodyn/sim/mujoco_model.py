@@ -19,6 +19,7 @@ from kinodyn.model.chain import leaders
 from kinodyn.model.compile import Place, compile_tree, frame_along
 from kinodyn.model.convert.joints import ONE_COORDINATE
 from kinodyn.model.robot import Robot, require_robot
+from kinodyn.sim.inertia_faults import inertia_faults
 from kinodyn.sim.loads import Load, add_loads, checked_loads
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 from kinodyn.sim.terrain import Block, GroundShape, checked_blocks, checked_ground
@@ -177,7 +178,8 @@ def compiled(robot: Robot, spec: mj.MjSpec) -> mj.MjModel:
     try:
         return spec.compile()
     except (ValueError, mj.FatalError) as cause:
-        raise InputError(f"MuJoCo cannot compile robot {robot.name!r}: {cause}") from cause
+        fault = inertia_faults(robot) if "inertia" in str(cause) else ""
+        raise InputError(f"MuJoCo cannot compile robot {robot.name!r}: {fault or cause}") from cause
 
 
 def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = ()) -> mj.MjSpec:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.description.messages import repair_hint
 from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
@@ -115,7 +116,8 @@ class Rows(ABC):
             The robot.
         """
         if self.needs_mass and not robot.mass > 0:
-            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves")
+            hint = repair_hint(robot.description.source)
+            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves{hint}")
 
     @abstractmethod
     def settings(self, robot: Robot) -> dict[str, Any]:

@@ -121,9 +121,12 @@ def _advice(findings: Findings, file: Path | None) -> list[str]:
 
 def _file_of(robot: str) -> Path | None:
     """Return the file of a robot, None for one that is bundled or not known."""
-    from kinodyn.description.catalogue import file_of
+    import kinodyn as kd
+    from kinodyn.description.catalogue import file_of, is_known
 
     known = file_of(robot)
+    if known is None and not is_known(robot) and not Path(robot).is_file():
+        kd.load(robot)  # says what is wrong with the name or path
     return known if known is not None else Path(robot) if Path(robot).is_file() else None
 
 

@@ -62,6 +62,8 @@ class Report:
         What the repaired text describes; None if errors are left that have no repair.
     remaining
         Errors and warnings of the repaired text.
+    encoded
+        The repaired text in the encoding of the file.
     """
 
     file: Path
