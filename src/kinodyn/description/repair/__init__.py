@@ -4,7 +4,7 @@
 reads the edited text as any other file.
 """
 
-from kinodyn.description.repair.check import check
+from kinodyn.description.repair.checking import check
 from kinodyn.description.repair.findings import Finding, Report
 
 __all__ = ["Finding", "Report", "check"]
