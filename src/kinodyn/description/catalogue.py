@@ -1,11 +1,11 @@
-"""The catalogue of robots by name: those bundled with kinodyn, and those of the `robots` extra."""
+"""The catalogue of robots by name: those bundled with kinodyn, of the `robots` extra, and of robot_descriptions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kinodyn.description import bundled
+from kinodyn.description import bundled, robot_descriptions
 from kinodyn.description.example_robot_data import data_folder, describe_file, robot_files
 from kinodyn.description.human import HEIGHT, MASS, humanoid
 from kinodyn.description.types import Description
@@ -23,7 +23,10 @@ BUNDLED: Mapping[str, Callable[[], Description]] = {
 
 
 def robots() -> tuple[str, ...]:
-    """List the names that `load` accepts: the bundled robots, then those of the `robots` extra, each sorted.
+    """List the names that `load` accepts: the bundled robots, those of the `robots` extra, those of robot_descriptions.
+
+    Each group is sorted. Of the package robot_descriptions, if it is installed, only what is in its cache is listed;
+    where another robot has the same name, as "robot_descriptions.NAME".
 
     Returns
     -------
@@ -34,12 +37,28 @@ def robots() -> tuple[str, ...]:
     >>> robots()[:3]
     ('humanoid', 'panda', 'planar2r')
     """
-    return (*BUNDLED, *robot_files().names(taken=BUNDLED))
+    known = (*BUNDLED, *robot_files().names(taken=BUNDLED))
+    return (
+        *known,
+        *robot_descriptions.cached_names(taken=[name for name in robot_descriptions.modules() if _own(name)]),
+    )
+
+
+def _own(name: str) -> bool:
+    """Tell whether a robot of this name is bundled or of the `robots` extra."""
+    return name in BUNDLED or robot_files().find(name) is not None
 
 
 def is_known(name: str) -> bool:
     """Tell whether a robot has this name."""
-    return name in BUNDLED or robot_files().find(name) is not None
+    return _own(name) or robot_descriptions.is_module(name)
+
+
+def source_of(name: str) -> str:
+    """Say where a known robot comes from."""
+    if name in BUNDLED:
+        return "bundled"
+    return "robots extra" if robot_files().find(name) is not None else robot_descriptions.PACKAGE
 
 
 def file_of(name: str) -> Path | None:
@@ -54,7 +73,8 @@ def describe(name: str, *, height: float | None = None, mass: float | None = Non
     ----------
     name
         One of `robots()`. A bundled robot takes precedence over one of the extra with the same short name, which then
-        has the name of its folder, such as "panda_description".
+        has the name of its folder, such as "panda_description"; both take precedence over one of robot_descriptions,
+        which "robot_descriptions.panda_description" always means.
     height, mass
         Height [m] and mass [kg] of the humanoid, 1.7 m and 70 kg if not given; other robots do not accept them.
 
@@ -65,7 +85,7 @@ def describe(name: str, *, height: float | None = None, mass: float | None = Non
     Raises
     ------
     UnknownNameError
-        With the nearest names, and how to install the extra if it is missing.
+        With the nearest names, and how to install the extra if it is missing or to download the robot.
     """
     if name == "humanoid":
         return humanoid(HEIGHT if height is None else height, MASS if mass is None else mass)
@@ -75,9 +95,11 @@ def describe(name: str, *, height: float | None = None, mass: float | None = Non
     if name in BUNDLED:
         return BUNDLED[name]()
     file = robot_files().find(name)
-    if file is None:
-        raise _unknown(name)
-    return describe_file(file)
+    if file is not None:
+        return describe_file(file)
+    if robot_descriptions.is_cached(name):
+        return robot_descriptions.describe_cached(name)
+    raise robot_descriptions.not_cached(name) if robot_descriptions.is_module(name) else _unknown(name)
 
 
 def _unknown(name: object) -> UnknownNameError:

@@ -13,13 +13,14 @@ from kinodyn.cli.result import CommandResult, Table
 def robots(part: Annotated[str, argument("only names that contain this")] = "") -> CommandResult:
     """List the robots that can be loaded by name.
 
-    Those marked "bundled" come with kinodyn, the others with an extra: pip install 'kinodyn[robots]'.
+    Those marked "bundled" come with kinodyn, those of the "robots extra" with: pip install 'kinodyn[robots]'. Of the
+    package robot_descriptions, those in its cache are listed; python -m robot_descriptions pull NAME adds one.
     """
     import kinodyn as kd
-    from kinodyn.description.catalogue import BUNDLED
+    from kinodyn.description.catalogue import source_of
 
     names = [name for name in kd.robots() if part.lower() in name.lower()]
-    rows = [(name, "bundled" if name in BUNDLED else "robots extra") for name in names]
+    rows = [(name, source_of(name)) for name in names]
     return CommandResult(
         f"{len(names)} robots" if names else f"no robot name contains {part!r}",
         {"robots": [{"name": name, "source": source} for name, source in rows]},

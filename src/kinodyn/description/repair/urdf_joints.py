@@ -59,15 +59,15 @@ def mirrored(name: str, joints: Mapping[str, _Any]) -> _Any | None:
 
 
 def _axis(joint: Node) -> tuple[float, ...] | None:
-    node = joint.child("axis")
+    node = next(joint.all("axis"), None)
     text = None if node is None else node.attributes.get("xyz")
     return None if text is None else tuple(map(float, text.split()))
 
 
 def _repair_axis(findings: Findings, joint: Node, joints: dict[str, Node]) -> None:
     kind = joint.attributes.get("type")
-    node = joint.child("axis")
-    if node is None or kind in ("fixed", "floating"):
+    node = None if kind in ("fixed", "floating") else joint.child("axis")
+    if node is None:
         return
     axis = _axis(joint)
     length = 0.0 if axis is None else math.hypot(*axis)
