@@ -43,7 +43,7 @@ def _put(cache: Path, repository: str, path: str, text: str) -> Path:
 
 
 def test_nothing_is_listed_without_a_cache(cache: Path) -> None:
-    assert all(name not in kd.robots() for name in installed.modules())
+    assert not any(name.startswith("robot_descriptions.") or name == "g1_mj_description" for name in kd.robots())
     shutil.rmtree(cache)
     assert "humanoid" in kd.robots()
 
@@ -57,7 +57,7 @@ def test_a_urdf_with_its_srdf_is_loaded_by_name(cache: Path) -> None:
     with pytest.warns(kd.DescriptionWarning):  # meshes are not there
         robot = kd.load("robot_descriptions.talos_description")
     assert robot.base == "floating"
-    assert robot.nv == kd.load("talos").nv
+    assert robot.nv == 38
     assert "half_sitting" in robot.configurations
     assert any(name.endswith("talos_description") for name in kd.robots())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from kinodyn.description import bundled, robot_descriptions
 from kinodyn.description.example_robot_data import data_folder, describe_file, robot_files
 from kinodyn.description.human import HEIGHT, MASS, humanoid
+from kinodyn.description.robot_descriptions import installed
 from kinodyn.description.types import Description
 from kinodyn.errors import InputError, UnknownNameError, unknown_name
 
@@ -38,10 +39,8 @@ def robots() -> tuple[str, ...]:
     ('humanoid', 'panda', 'planar2r')
     """
     known = (*BUNDLED, *robot_files().names(taken=BUNDLED))
-    return (
-        *known,
-        *robot_descriptions.cached_names(taken=[name for name in robot_descriptions.modules() if _own(name)]),
-    )
+    taken = [name for name in installed.modules() if _own(name)]
+    return (*known, *robot_descriptions.cached_names(taken=taken))
 
 
 def _own(name: str) -> bool:
@@ -58,7 +57,7 @@ def source_of(name: str) -> str:
     """Say where a known robot comes from."""
     if name in BUNDLED:
         return "bundled"
-    return "robots extra" if robot_files().find(name) is not None else robot_descriptions.PACKAGE
+    return "robots extra" if robot_files().find(name) is not None else installed.PACKAGE
 
 
 def file_of(name: str) -> Path | None:

@@ -69,10 +69,8 @@ def describe_cached(name: str) -> Description:
         return _describe_urdf(module, short)
     if mjcf is None:
         path = getattr(module, "XACRO_PATH", None)
-        raise DescriptionError(
-            f"robot {short!r} is a xacro file; load it with xacro=True and packages=[{module.REPOSITORY_PATH!r}]",
-            file=path,
-        )
+        hint = f"load it with xacro=True and packages=[{module.REPOSITORY_PATH!r}]"
+        raise DescriptionError(f"robot {short!r} is a xacro file; {hint}", file=path)
     from kinodyn.description.mjcf import read_mjcf  # MuJoCo is slow to import
 
     return read_mjcf(mjcf)
