@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -89,3 +90,53 @@ def test_a_linkage_without_any_inertia_is_named() -> None:
     ):
         with pytest.raises(SingularError, match="against no inertia"):
             call()
+
+
+def hexapod(base: Literal["fixed", "floating"]) -> tuple[Robot, list[kd.contact.Loop]]:
+    """Build a platform on six legs without inertia, each a universal and a prismatic joint; five close loops."""
+    inertia = Inertia(5.0, np.zeros(3), 0.5 * np.eye(3))
+    links = [Link("ground", inertia), Link("platform", inertia)]
+    joints: list[Joint] = []
+    frames: list[Frame] = []
+    loops: list[kd.contact.Loop] = []
+    for k in range(6):
+        third, side = 2 * np.pi * (k // 2) / 3, 1 if k % 2 else -1
+        foot, corner = third + 0.2 * side, third + 0.8 * side
+        T_foot, T_corner = np.eye(4), np.eye(4)
+        T_foot[:2, 3] = np.cos(foot), np.sin(foot)
+        T_corner[:2, 3] = 0.6 * np.cos(corner), 0.6 * np.sin(corner)
+        links += [Link(f"{part}{k}") for part in ("yoke", "cylinder", "rod")]
+        joints += [
+            Joint(f"roll{k}", "revolute", "ground", f"yoke{k}", T_foot, axis=(1, 0, 0)),
+            Joint(f"pitch{k}", "revolute", f"yoke{k}", f"cylinder{k}", axis=(0, 1, 0)),
+            Joint(f"stroke{k}", "prismatic", f"cylinder{k}", f"rod{k}", axis=(0, 0, 1)),
+        ]
+        if k == 0:
+            joints.append(Joint("ball", "ball", "rod0", "platform", np.linalg.inv(T_corner)))
+        else:
+            frames += [Frame(f"rod_end{k}", f"rod{k}", np.eye(4)), Frame(f"corner{k}", "platform", T_corner)]
+            loops.append(kd.contact.Loop(f"rod_end{k}", f"corner{k}", directions="x y z"))
+    description = Description("hexapod", tuple(links), tuple(joints), tuple(frames), base=base)
+    return Robot(description), loops
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_hexapod_with_massless_legs_moves_by_the_kkt_equations(base: Literal["fixed", "floating"]) -> None:
+    robot, loops = hexapod(base)
+    q = robot.neutral()
+    for k in range(6):
+        q[robot.joint(f"stroke{k}").q] = 1.2
+    found = kd.contact.project(robot, q, loops)
+    assert found.success
+    rng = np.random.default_rng(0)
+    v = kd.contact.project_velocity(robot, found.q, rng.normal(size=robot.nv), loops)
+    tau = rng.normal(size=robot.nv)
+    a, forces = kd.contact.dynamics(robot, found.q, v, tau, loops)
+    M, h = kd.dynamics.mass_matrix(robot, found.q), kd.dynamics.bias(robot, found.q, v)
+    planned = plan(robot, loops)
+    J, acceleration = _core.constraint_jacobian(robot, found.q, v, planned.records, planned.poses)
+    kkt = np.block([[M, -J.T], [J, np.zeros((15, 15))]])
+    assert np.linalg.matrix_rank(M) < robot.nv and np.linalg.matrix_rank(kkt) == len(kkt)
+    expected = np.linalg.solve(kkt, np.concatenate([tau - h, acceleration]))
+    np.testing.assert_allclose(a, expected[: robot.nv], rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(forces.vector, expected[robot.nv :], rtol=1e-7, atol=1e-7)
