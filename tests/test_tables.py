@@ -22,7 +22,7 @@ def test_columns_are_named_by_labels_and_numbers() -> None:
 
 
 @pytest.mark.parametrize("suffix", tables.SUFFIXES)
-def test_every_number_comes_back(tmp_path: Path, suffix: str) -> None:
+def test_every_number_survives_a_round_trip(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"
     tables.write(path, ARRAYS, labels=LABELS)
     columns = tables.read(path).columns
@@ -33,7 +33,7 @@ def test_every_number_comes_back(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
-def test_a_described_table_comes_back_whole(tmp_path: Path, suffix: str) -> None:
+def test_a_described_table_survives_a_round_trip(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"run{suffix}"
     empty = {"none": np.zeros((5, 0))}
     tables.write(path, ARRAYS | empty, about={"robot": "arm"}, constants={"limit": np.array([-np.inf, 1.0])})
@@ -54,7 +54,7 @@ def test_text_and_missing_names_are_kept_apart_from_numbers(tmp_path: Path) -> N
     np.testing.assert_array_equal(tables.read(path).columns[""], [[1, 2], [3, 4]])
 
 
-def test_what_cannot_be_a_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_tables_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.csv"
     for content, said in (
         (b"", "0 lines"),

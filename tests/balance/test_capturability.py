@@ -20,7 +20,7 @@ def best_after_a_step(distance: float, radius: float) -> float:
 
 
 @pytest.mark.parametrize("radius", [0.0, R])
-def test_bounds_are_what_brute_force_finds(radius: float) -> None:
+def test_bounds_agree_with_brute_force(radius: float) -> None:
     bound = radius
     for n in range(5):
         assert kd.balance.capture_distance(n, W, T, L, radius) == pytest.approx(bound, abs=1e-6)
@@ -31,7 +31,7 @@ def test_bounds_are_what_brute_force_finds(radius: float) -> None:
         bound = low
 
 
-def test_more_steps_approach_the_bound_without_end() -> None:
+def test_bounds_converge_with_the_number_of_steps() -> None:
     endless = kd.balance.capture_distance(np.inf, W, T, L, R)
     assert kd.balance.capture_distance(60, W, T, L, R) == pytest.approx(float(endless), rel=1e-12)
     assert best_after_a_step(float(endless) * 1.001, R) > float(endless)
@@ -91,7 +91,7 @@ def test_swinging_the_hips_reaches_as_far_as_the_bound_says() -> None:
     assert inertia * angle == pytest.approx(torque * half**2)
 
 
-def test_misuse_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(kd.InputError, match="whole numbers"):
         kd.balance.capture_distance(1.5, W, T, L)
     with pytest.raises(kd.InputError, match="positive numbers"):

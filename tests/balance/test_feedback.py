@@ -28,7 +28,7 @@ def test_the_zmp_stays_in_the_polygon() -> None:
     assert np.abs(found).max() <= 0.1 and (np.abs(found).max(axis=1) > 0.0999).any()
 
 
-def test_zmp_feedback_is_stable_and_refuses_unstable_gains() -> None:
+def test_zmp_feedback_is_stable_and_rejects_unstable_gains() -> None:
     com, velocity = np.array(0.03), np.array(0.1)
     for _ in range(500):
         zmp = (velocity + 5.0 * com) / 2.0  # at which the law asks for the velocity that the mass has

@@ -45,7 +45,7 @@ def test_the_humanoid_stands_on_two_boxes_at_any_height(height: float) -> None:
         ("g1", ("left_ankle_roll_link", "right_ankle_roll_link"), (0.17, 0.05), 0.035),
     ],
 )
-def test_robots_of_meshes_and_of_spheres_have_soles(
+def test_soles_are_found_on_meshes_and_spheres(
     name: str, frames: tuple[str, str], size: tuple[float, float], ankle: float
 ) -> None:
     robot = load(name)
@@ -73,7 +73,7 @@ def test_corners_are_the_lowest_points_and_become_contact_corners() -> None:
     assert polygon.shape == (4, 2) and kd.balance.margin(polygon, points[:, :2]).min() > -1e-9
 
 
-def test_margins_of_a_batch_are_those_of_its_states() -> None:
+def test_batched_margins_agree_with_single_states() -> None:
     robot = load("humanoid")
     rng = np.random.default_rng(0)
     q = np.tile(robot.configuration("standing"), (6, 1))
@@ -85,7 +85,7 @@ def test_margins_of_a_batch_are_those_of_its_states() -> None:
         assert found[k] == pytest.approx(float(kd.balance.margin(polygon, kd.kinematics.com(robot, q[k])[:2])))
 
 
-def test_errors_say_why_a_robot_has_no_two_feet() -> None:
+def test_the_error_says_why_a_robot_does_not_have_two_feet() -> None:
     with pytest.raises(kd.KinodynError, match="fixed base and no feet"):
         kd.balance.feet(kd.load("panda"))
     quadruped = load("anymal_b_simple")
@@ -116,7 +116,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_extreme_points_reach_as_far_as_the_shape_does(kind: str) -> None:
+def test_extreme_points_reach_as_far_as_the_shape(kind: str) -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
         T = np.eye(4)

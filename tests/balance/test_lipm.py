@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 W = 3.2
 
 
-def test_the_motion_is_that_of_the_differential_equation() -> None:
+def test_the_motion_satisfies_the_differential_equation() -> None:
     for c, v, p, r in RNG.normal(size=(10, 4)):
         found = solve_ivp(
             lambda t, x, p=p, r=r: [x[1], W**2 * (x[0] - p - r * t)], (0, 0.9), [c, v], rtol=1e-11, atol=1e-12
@@ -62,7 +62,7 @@ def test_acceleration_and_frequency_are_as_defined() -> None:
     assert lipm.acceleration(0.3, 0.1, 2.0) == pytest.approx(0.8)
 
 
-def test_misuse_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(kd.InputError, match="height must be a positive number"):
         lipm.natural_frequency(-1.0)
     with pytest.raises(kd.InputError, match="omega must be"):

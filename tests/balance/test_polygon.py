@@ -19,7 +19,7 @@ def edge_points(corners: Array, n: int = 2000) -> Array:
 
 
 @pytest.mark.parametrize("n", [3, 5, 8, 40])
-def test_the_hull_is_that_of_qhull_counter_clockwise(n: int) -> None:
+def test_the_hull_agrees_with_qhull_and_is_counter_clockwise(n: int) -> None:
     for _ in range(50):
         points = RNG.normal(size=(n, 2))
         judge = points[ConvexHull(points).vertices]
@@ -28,14 +28,14 @@ def test_the_hull_is_that_of_qhull_counter_clockwise(n: int) -> None:
         np.testing.assert_array_equal(own, np.roll(judge, -start, axis=0))
 
 
-def test_the_hull_leaves_out_doubles_and_points_on_edges() -> None:
+def test_the_hull_omits_duplicates_and_points_on_edges() -> None:
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     points = np.concatenate([square, square + 1e-12, 0.5 * (square + np.roll(square, 1, axis=0))])
     assert hull(points).shape == (4, 2)
     assert hull([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).shape == (2, 2)
 
 
-def test_inside_the_margin_is_the_distance_to_the_nearest_edge_and_outside_to_the_polygon() -> None:
+def test_the_margin_is_the_signed_distance_to_the_polygon() -> None:
     for _ in range(20):
         corners = hull(RNG.normal(size=(7, 2)))
         points = RNG.normal(size=(60, 2)) * 1.5
@@ -56,7 +56,7 @@ def test_each_state_can_have_its_own_polygon() -> None:
             assert together[i, k] == margin(polygons[i, 0], points[0, k])
 
 
-def test_a_line_and_a_point_have_no_inside() -> None:
+def test_a_line_and_a_point_have_no_interior() -> None:
     assert margin([[0.0, 0.0], [2.0, 0.0]], [1.0, 0.5]) == pytest.approx(-0.5)
     assert margin([[0.0, 0.0], [2.0, 0.0]], [3.0, 0.0]) == pytest.approx(-1.0)
     assert margin([[1.0, 1.0]], [4.0, 5.0]) == pytest.approx(-5.0)
@@ -81,7 +81,7 @@ def test_the_nearest_point_is_in_the_polygon_and_as_near_as_the_margin_says() ->
     np.testing.assert_allclose(np.linalg.norm(found - points, axis=-1), outside, atol=1e-12)
 
 
-def test_misuse_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
     with pytest.raises(kd.InputError, match="leaves nothing"):
         shrink(square, 0.6)

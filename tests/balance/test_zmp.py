@@ -56,7 +56,7 @@ def test_motion_and_forces_give_the_same_zmp(
     assert np.abs(pendulum - from_forces[:, :2]).max() > 1e-3
 
 
-def test_wrenches_of_the_feet_give_the_same_as_forces_at_their_corners(
+def test_foot_wrenches_and_corner_forces_give_the_same_zmp(
     robot: Robot, moving: tuple[Array, Array, Array, kd.contact.Forces]
 ) -> None:
     q, v, a, forces = moving
@@ -101,7 +101,7 @@ def test_the_centre_of_pressure_of_a_tilted_sole_lies_in_its_plane_without_momen
     np.testing.assert_allclose((T[:3, :3].T @ moment)[:2], 0.0, atol=1e-9)
 
 
-def test_in_flight_there_is_no_zmp(robot: Robot) -> None:
+def test_the_zmp_is_undefined_in_flight(robot: Robot) -> None:
     q, still = robot.neutral(), np.zeros(robot.nv)
     a = kd.dynamics.forward(robot, q, still, still)
     with pytest.raises(kd.SingularError, match="1 of 1 states do not press"):
@@ -115,7 +115,7 @@ def test_in_flight_there_is_no_zmp(robot: Robot) -> None:
         kd.balance.cop(np.eye(4), np.zeros(6))
 
 
-def test_misuse_is_refused(robot: Robot) -> None:
+def test_invalid_arguments_are_rejected(robot: Robot) -> None:
     with pytest.raises(kd.InputError, match="wrenches is empty"):
         kd.balance.zmp_from_wrenches(robot, robot.neutral(), {})
     with pytest.raises(kd.InputError, match="points has shape"):

@@ -67,7 +67,7 @@ def test_a_goal_is_a_pose(run: Run, scene: None, panda: kd.Robot, pose: str) -> 
         np.testing.assert_allclose(T[:3, :3], np.diag([1.0, -1.0, -1.0]), atol=1e-5)
 
 
-def test_two_frames_have_goals(run: Run) -> None:
+def test_two_frames_can_have_goals(run: Run) -> None:
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     goals = {}
@@ -89,7 +89,7 @@ NO_PATH = [
 
 
 @pytest.mark.parametrize(("given", "status", "message"), NO_PATH, ids=[status for _, status, _ in NO_PATH])
-def test_that_there_is_no_path_is_exit_code_1_with_the_reason(
+def test_a_missing_path_is_exit_code_1_with_the_reason(
     run: Run, panda: kd.Robot, given: str, status: str, message: str
 ) -> None:
     x, y, z = kd.kinematics.pose(panda, RIGHT, "panda_hand_tcp")[:3, 3]
@@ -141,7 +141,7 @@ def test_collide_lists_contacts_and_near_pairs(
     assert free.result["distance"] == pytest.approx(float(expected.distance), abs=1e-6)
 
 
-def test_collide_counts_the_free_ones_of_many_configurations(
+def test_collide_counts_the_free_configurations(
     run: Run, scene: None, panda: kd.Robot, world: kd.collision.World
 ) -> None:
     q = panda.random(60, seed=3)

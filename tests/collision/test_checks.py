@@ -35,7 +35,7 @@ def collides(robot: Robot, q: Array, around: World) -> bool:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_what_is_called_free_is_free_on_the_original_shapes(name: str) -> None:
+def test_configurations_reported_free_are_free_on_the_original_shapes(name: str) -> None:
     robot, around = kd.load(name), world()
     q = robot.random(150, seed=1)
     if robot.base == "floating":
@@ -46,7 +46,7 @@ def test_what_is_called_free_is_free_on_the_original_shapes(name: str) -> None:
     assert truth.any() and (free | ~truth).mean() > 0.8  # spheres are a little larger than the shapes
 
 
-def test_any_leading_axes() -> None:
+def test_checks_keep_the_leading_axes() -> None:
     robot, around = kd.load("panda"), world()
     q = robot.random(24, seed=3)
     free = kd.collision.free(robot, q, around)
@@ -77,7 +77,7 @@ def test_configurations_beyond_the_limits_are_checked_too() -> None:
     assert not kd.collision.free(robot, q, around)
 
 
-def test_bad_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     robot = kd.load("panda")
     with pytest.raises(InputError, match="q"):
         kd.collision.free(robot, np.zeros(3))
@@ -95,7 +95,7 @@ def test_bad_input_is_refused() -> None:
 
 
 @pytest.mark.parametrize("allowed", [["ab"], [("a", "b", "c")], [(1, 2)], [()]])
-def test_allowed_pairs_that_are_not_pairs_of_names_are_refused(allowed: list) -> None:
+def test_allowed_pairs_that_are_not_pairs_of_names_are_rejected(allowed: list) -> None:
     robot = kd.load("planar2r")
     with pytest.raises(kd.InputError, match="pairs of names"):
         kd.collision.free(robot, robot.neutral(), allowed=allowed)

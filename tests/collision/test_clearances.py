@@ -68,7 +68,7 @@ def test_entries_are_lower_bounds_of_the_exact_distance(robot: kd.Robot, name: s
         assert (distances[entries == COLLIDING] < 0.05).all(), pair
 
 
-def test_most_of_what_is_free_is_known_to_be(robot: kd.Robot) -> None:
+def test_the_table_decides_most_free_configurations(robot: kd.Robot) -> None:
     pytest.importorskip("coal")
     (table,) = [table for pair, table in link_clearances(robot).items() if pair == {"arm", "base"}]
     q = robot.random(400, seed=1)
@@ -78,7 +78,7 @@ def test_most_of_what_is_free_is_known_to_be(robot: kd.Robot) -> None:
     assert (cells_at(table, q)[clear] > 0).all()
 
 
-def test_whole_turns_of_an_endless_joint_change_nothing(robot: kd.Robot) -> None:
+def test_full_turns_of_a_continuous_joint_change_nothing(robot: kd.Robot) -> None:
     query = Query(robot, WorldSnapshot())
     q = robot.random(500, seed=2)
     turned = q.copy()

@@ -77,7 +77,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("name", ROBOTS)
-def test_spheres_are_nearer_than_the_exact_shapes_by_the_reported_bound_at_most(name: str) -> None:
+def test_sphere_distances_underestimate_by_at_most_the_reported_bound(name: str) -> None:
     pytest.importorskip("coal")
     robot = load(name)
     world, rng = scene(robot), np.random.default_rng(1)
@@ -119,7 +119,7 @@ def test_distance_to_each_kind_of_obstacle_agrees_with_coal(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_distances_of_one_sphere_to_obstacles_are_those_of_coal(kind: str) -> None:
+def test_sphere_to_obstacle_distances_agree_with_coal(kind: str) -> None:
     coal = pytest.importorskip("coal")
     assert coal
     robot = free_ball(0.1)
@@ -193,7 +193,7 @@ def test_the_sign_agrees_with_the_check_of_configurations() -> None:
     assert kd.collision.free(robot, q, world)[apart].all()  # it knows some pairs of links better than by spheres
 
 
-def test_allowed_pairs_do_not_count_and_chosen_pairs_do() -> None:
+def test_allowed_pairs_are_ignored_and_selected_pairs_are_measured() -> None:
     robot, world = load("panda"), World()
     q = robot.configuration("ready")
     world.add_sphere("ball", 0.1, [0.6, 0.0, 0.9])
@@ -205,7 +205,7 @@ def test_allowed_pairs_do_not_count_and_chosen_pairs_do() -> None:
     assert neighbours.distance < 0  # although they may touch
 
 
-def test_nothing_within_the_largest_distance_is_said_so() -> None:
+def test_the_absence_of_near_pairs_is_reported() -> None:
     robot, world = load("panda"), World()
     q = robot.configuration("ready")
     alone = kd.collision.distance(robot, q, world, pairs=[])
@@ -230,7 +230,7 @@ def test_nothing_within_the_largest_distance_is_said_so() -> None:
         ({"allowed": [("a", "b", "c")]}, "pairs of names"),
     ],
 )
-def test_wrong_arguments_are_named(arguments: dict[str, object], message: str) -> None:
+def test_errors_name_the_invalid_argument(arguments: dict[str, object], message: str) -> None:
     robot, world = load("panda"), World()
     world.add_sphere("ball", 0.1, [0.6, 0.0, 0.9])
     world.add_box("box", (0.1, 0.1, 0.1), pose([1.0, 0.0, 0.0]))

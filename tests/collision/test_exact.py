@@ -52,7 +52,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_every_shape_is_0_1_m_wide_along_x_and_measured_as_such(name: str) -> None:
+def test_the_distance_to_every_shape_is_exact(name: str) -> None:
     ball = Placed(Sphere(0.05), at(0.4))
     shape = Placed(SHAPES[name], at(0.0, 0.0, 0.1 if name == "height field" else 0.0))
     found = exact.distance([shape], [ball])

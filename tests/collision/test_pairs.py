@@ -77,7 +77,7 @@ def test_pairs_of_the_description_are_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["humanoid", "panda", "ur5", "ur5_robot", "kinova", "panda_description"])
-def test_pairs_called_never_do_not_collide_in_other_configurations(name: str) -> None:
+def test_pairs_classified_as_never_colliding_do_not_collide(name: str) -> None:
     if name not in kd.robots():
         pytest.skip(f"{name} is not installed")
     with warnings.catch_warnings():

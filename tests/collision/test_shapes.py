@@ -79,7 +79,7 @@ def test_the_polyhedron_of_a_round_shape_encloses_it_and_exceeds_it_by_the_toler
         (lambda: PointCloud(np.zeros((0, 3)), 0.01), "at least one row"),
     ],
 )
-def test_a_shape_without_extent_or_with_nan_is_refused(make: object, message: str) -> None:
+def test_a_shape_without_extent_or_with_nan_is_rejected(make: object, message: str) -> None:
     with pytest.raises(kd.InputError, match=message):
         make()
 

@@ -63,7 +63,9 @@ def test_touching_agrees_with_numpy(robot: Robot) -> None:
 
 
 @pytest.mark.usefixtures("_isa")
-def test_a_motion_called_free_is_free_between_samples_and_one_with_clearance_is_called_free(robot: Robot) -> None:
+def test_motions_reported_free_are_free_between_samples_and_those_with_clearance_are_reported_free(
+    robot: Robot,
+) -> None:
     scene = random_scene(robot, 5)
     q0, q1 = short_motions(robot, 16, 6)
     free = _core.motion_free(robot, scene.query(np.vstack([q0, q1])), q0, q1, RESOLUTION) != 0
@@ -107,7 +109,7 @@ def test_large_angles_are_reduced() -> None:
     np.testing.assert_array_equal(near[sure], far[sure])
 
 
-def test_tables_that_do_not_fit_are_refused() -> None:
+def test_inconsistent_tables_are_rejected() -> None:
     one = np.zeros(1, np.int32)
     pairs = np.zeros((0, 2), np.int32)
     with pytest.raises(InputError, match="rows x, y, z, r"):

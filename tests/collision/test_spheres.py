@@ -131,7 +131,7 @@ def test_the_interior_of_a_concave_solid_is_covered(tmp_path: Path) -> None:
     assert depth(points[distances > 0.02], spheres).max() <= 1e-12
 
 
-def test_spheres_of_a_description_are_taken_as_they_are() -> None:
+def test_spheres_given_in_the_description_are_used_unchanged() -> None:
     poses = [np.eye(4), kd.spatial.exp([0.3, 0.1, 0.2, 0.0, 0.0, 0.0])]
     spheres = robot_spheres(single(*(Shape("sphere", (0.1,), T) for T in poses)))
     assert sorted(spheres.fine.tolist()) == [[0.0, 0.0, 0.0, 0.1], [0.3, 0.1, 0.2, 0.1]]
@@ -151,12 +151,12 @@ def test_a_finer_resolution_gives_more_spheres_and_less_overshoot() -> None:
 
 
 @pytest.mark.parametrize("resolution", [0.0, -1.0, float("nan"), "fine"])
-def test_a_resolution_that_is_not_positive_is_refused(resolution: object) -> None:
+def test_a_resolution_that_is_not_positive_is_rejected(resolution: object) -> None:
     with pytest.raises(kd.InputError, match="resolution"):
         robot_spheres(single(), resolution)
 
 
-def test_large_shapes_take_bounded_work() -> None:
+def test_fitting_a_large_shape_takes_bounded_work() -> None:
     spheres = robot_spheres(single(Shape("box", (40.0, 30.0, 10.0), np.eye(4))), 1e-3)
     assert len(spheres.fine) < 20_000
 
@@ -166,7 +166,7 @@ def cached_files() -> list[Path]:
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "foreign", "huge", "folder"])
-def test_damaged_and_hostile_files_of_the_cache_are_ignored_and_replaced(
+def test_damaged_and_malicious_cache_files_are_ignored_and_replaced(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KINODYN_CACHE", str(tmp_path))
@@ -192,7 +192,7 @@ def test_damaged_and_hostile_files_of_the_cache_are_ignored_and_replaced(
         assert path.read_bytes() == data
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("KINODYN_CACHE", str(blocked))

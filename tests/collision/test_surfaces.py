@@ -174,7 +174,7 @@ def test_motions_are_checked_between_their_ends(ball: kd.Robot) -> None:
     assert 0.05 < found.mean() < 0.95
 
 
-def test_what_touches_is_named(ball: kd.Robot) -> None:
+def test_contacts_are_named(ball: kd.Robot) -> None:
     world = World()
     world.add_points("cloud", [[0.0, 0.0, 0.0]], 0.01)
     world.add_mesh("mesh", meshes()["slab"], ((0.0, 0.0, 5.0), None))
@@ -204,7 +204,7 @@ def test_a_grasped_cloud_moves_with_the_robot(ball: kd.Robot) -> None:
     np.testing.assert_array_equal(free(ball, at(positions), world), [False, False, True, True])
 
 
-def test_exact_distances_of_clouds_are_those_of_all_points() -> None:
+def test_exact_distances_to_clouds_agree_with_brute_force() -> None:
     rng = np.random.default_rng(7)
     cloud = PointCloud(rng.uniform(-1, 1, (5000, 3)), 0.01)
     for radius in (0.02, 0.3):

@@ -77,7 +77,7 @@ def test_a_pose_is_a_rigid_transform_of_scipy() -> None:
     np.testing.assert_allclose(world["box"].pose, T, atol=1e-15)
 
 
-def test_without_rotation_or_pose_axes_are_those_of_the_world() -> None:
+def test_the_default_orientation_is_that_of_the_world() -> None:
     world = World()
     world.add_box("box", (1, 1, 1), ((1, 2, 3), None))
     world.add_box("origin", (1, 1, 1))
@@ -163,7 +163,7 @@ def test_a_mesh_that_is_not_closed_is_added_with_a_warning() -> None:
         (lambda w: w.detach("table", None), "released"),
     ],
 )
-def test_wrong_input_is_an_error_that_says_why_and_changes_nothing(add: object, message: str) -> None:
+def test_invalid_input_raises_and_changes_nothing(add: object, message: str) -> None:
     world = table()
     before = world.snapshot()
     with pytest.raises(kd.InputError, match=message):
@@ -241,7 +241,7 @@ def test_an_attached_object_has_its_pose_in_the_frame() -> None:
     np.testing.assert_allclose(world["table"].pose, T, atol=1e-12)
 
 
-def test_attached_without_a_pose_an_object_keeps_its_numbers() -> None:
+def test_an_object_attached_without_a_pose_keeps_its_pose_values() -> None:
     world = table()
     world.attach("table", "hand", touch="finger")
     np.testing.assert_array_equal(world["table"].pose, T)
@@ -294,7 +294,7 @@ def test_threads_change_a_world_while_others_take_snapshots() -> None:
     assert world.names == ("table", "ball")
 
 
-def test_printing_is_short() -> None:
+def test_the_repr_is_short() -> None:
     world = World()
     assert repr(world) == "World(0 objects)"
     for k in range(100):

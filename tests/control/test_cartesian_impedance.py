@@ -181,7 +181,7 @@ def test_a_floating_base_is_taken_to_be_fixed(load: Callable) -> None:
         ({"stiffness": SIX, "inertia": SIX, "external": SIX}, "function"),
     ],
 )
-def test_wrong_settings_raise(options: dict, words: str, load: Callable) -> None:
+def test_invalid_settings_raise(options: dict, words: str, load: Callable) -> None:
     robot, q = load("panda")
     with pytest.raises(kd.InputError, match=words):
         CartesianImpedance(robot, "panda_hand_tcp", np.eye(4), **options)

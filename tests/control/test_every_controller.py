@@ -89,7 +89,7 @@ def test_given_torque_limits_hold(made: tuple) -> None:
             make(robot, target, T, torque_limits=wrong)
 
 
-def test_a_batch_gets_what_each_state_would_get_alone(made: tuple) -> None:
+def test_a_batch_agrees_with_single_states(made: tuple) -> None:
     make, robot, (q, v), target, T = made
     together = make(robot, target, T, torque_limits=np.inf)
     states = [kd.State(robot, q, v), kd.State(robot, q + 0.01, 0.9 * v)]
@@ -101,7 +101,7 @@ def test_a_batch_gets_what_each_state_would_get_alone(made: tuple) -> None:
             np.testing.assert_allclose(got, tau[i], rtol=1e-7, atol=1e-7)
 
 
-def test_reset_makes_the_next_call_the_first(made: tuple) -> None:
+def test_reset_restores_the_initial_state(made: tuple) -> None:
     make, robot, (q, v), target, T = made
     controller, state = make(robot, target, T), kd.State(robot, q, v)
     first = [controller(t, state) for t in (0.0, 0.1, 0.2)]

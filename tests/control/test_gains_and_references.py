@@ -42,7 +42,7 @@ def test_gains_by_frequency_are_multiplied_by_inertia_where_torques_are_commande
         (lambda load: kd.control.PDGravity(*load("ur5"), 5.0), "must be Gains"),
     ],
 )
-def test_wrong_gains_raise(make: Callable, words: str, load: Callable) -> None:
+def test_invalid_gains_raise(make: Callable, words: str, load: Callable) -> None:
     with pytest.raises(kd.InputError, match=words):
         make(load)
 

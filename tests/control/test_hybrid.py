@@ -123,7 +123,7 @@ def test_without_a_wall_the_hand_drifts_slowly_along_the_force(load: Callable) -
         ({"force_gain": -1.0}, "force_gain"),
     ],
 )
-def test_wrong_settings_raise(changes: dict, words: str, load: Callable) -> None:
+def test_invalid_settings_raise(changes: dict, words: str, load: Callable) -> None:
     robot, _ = load("panda")
     settings = {
         "wrench": np.zeros(6),
@@ -136,7 +136,7 @@ def test_wrong_settings_raise(changes: dict, words: str, load: Callable) -> None
         HybridForceMotion(robot, FRAME, np.eye(4), **settings)
 
 
-def test_unknown_frames_and_bad_measurements_raise(load: Callable) -> None:
+def test_unknown_frames_and_invalid_measurements_raise(load: Callable) -> None:
     robot, q = load("panda")
     common = (np.zeros(6), np.zeros(6), lambda t, state: np.full(6, np.nan), Gains.from_frequency(20.0))
     with pytest.raises(kd.UnknownNameError, match="frame"):

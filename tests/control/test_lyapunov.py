@@ -129,7 +129,7 @@ def test_adaptation_lowers_energy_plus_parameter_error(name: str, load: Callable
 
 
 @pytest.mark.parametrize("name", list(FRAMES))
-def test_outside_the_layer_robust_control_loses_energy_at_the_reported_rate(
+def test_outside_the_boundary_layer_robust_control_loses_energy_at_the_reported_rate(
     name: str, load: Callable, sine: type
 ) -> None:
     robot, q = load(name)

@@ -69,7 +69,7 @@ def test_gravity_of_a_frame_is_the_force_that_balances_it(arm: tuple) -> None:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_frame_accelerates_as_the_error_dynamics_say(arm: tuple, law: type) -> None:
+def test_the_frame_acceleration_follows_the_error_dynamics(arm: tuple, law: type) -> None:
     robot, q, frame, part = arm
     v = np.linspace(-0.5, 0.5, robot.nv)
     T = kd.kinematics.pose(robot, q + 0.1, frame)
@@ -152,7 +152,7 @@ def test_the_error_is_right_at_any_rotation_angle(load: Callable, angle: float) 
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_batch_of_states_gets_the_torques_of_each(arm: tuple, law: type) -> None:
+def test_a_batch_agrees_with_single_states(arm: tuple, law: type) -> None:
     robot, q, frame, part = arm
     qs = q + np.random.default_rng(0).uniform(-0.1, 0.1, size=(2, 3, robot.nv))
     vs = np.random.default_rng(1).normal(size=(2, 3, robot.nv))

@@ -42,7 +42,7 @@ def follow(case: tuple, controller: object) -> kd.Recording:
     return kd.sim.simulate(true, controller, 2.5, q0=start[0], v0=start[1], model=robot, **FREE)
 
 
-def test_adaptive_and_robust_control_follow_where_pd_cannot(case: tuple) -> None:
+def test_adaptive_and_robust_control_track_better_than_pd(case: tuple) -> None:
     robot, _, payload, motion = case
     gains = Gains.from_frequency(8.0)
     worst = {}
@@ -69,7 +69,7 @@ def test_parameters_stay_within_the_bounds_of_the_payload(case: tuple) -> None:
     assert (parameters.min(axis=0) == lower).any() or (parameters.max(axis=0) == upper).any()
 
 
-def test_a_leak_lets_unexcited_parameters_decay(load: Callable) -> None:
+def test_leakage_makes_unexcited_parameters_decay(load: Callable) -> None:
     robot, q = load("panda")
     payload = Payload("panda_link7", 3.0, 0.2)
     state = kd.State(robot, q)

@@ -125,7 +125,7 @@ def body_jacobian(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Arra
     return J
 
 
-def test_bodies_are_where_mujoco_puts_them(case: Case, instruction_set: str) -> None:
+def test_body_poses_agree_with_mujoco(case: Case, instruction_set: str) -> None:
     data = [case.data(i) for i in range(STATES)]
     for body, name in case.bodies():
         poses = kd.kinematics.pose(case.robot, case.q, name)
@@ -133,7 +133,7 @@ def test_bodies_are_where_mujoco_puts_them(case: Case, instruction_set: str) -> 
         assert_agree(poses[:, :3, :3], [d.xmat[body].reshape(3, 3).copy() for d in data])
 
 
-def test_sites_are_where_mujoco_puts_them() -> None:
+def test_site_poses_agree_with_mujoco() -> None:
     model, robot = mujoco.MjModel.from_xml_string(ARM), Robot(parse_mjcf(ARM))
     data = mujoco.MjData(model)
     q = robot.random(seed=1)
@@ -161,7 +161,7 @@ def test_velocities_agree_with_mujoco(case: Case) -> None:
         assert_agree(kd.kinematics.velocity(case.robot, case.q, case.v, name), expected)
 
 
-def test_the_centre_of_mass_agrees_with_mujoco(case: Case) -> None:
+def test_the_com_agrees_with_mujoco(case: Case) -> None:
     expected, jacobians = [], []
     for i in range(STATES):
         data, J = case.data(i), np.zeros((3, case.model.nv))
@@ -261,7 +261,7 @@ def test_forward_dynamics_agrees_with_mujoco(case: Case, instruction_set: str) -
     assert_agree(kd.dynamics.forward(case.robot, case.q, case.v, case.tau), accelerations(case, lambda data, i: None))
 
 
-def test_wrenches_push_as_in_mujoco(case: Case, instruction_set: str) -> None:
+def test_external_wrenches_agree_with_mujoco(case: Case, instruction_set: str) -> None:
     body, name = case.bodies()[-1]
     wrench = np.random.default_rng(3).normal(size=(STATES, 6)) * 5
 
@@ -275,7 +275,7 @@ def test_wrenches_push_as_in_mujoco(case: Case, instruction_set: str) -> None:
     )
 
 
-def test_steps_agree_with_mujoco_where_both_turn_first(case: Case) -> None:
+def test_integrated_configurations_agree_with_mujoco(case: Case) -> None:
     """MuJoCo moves a free body straight while it turns, kinodyn along a screw: all but those positions agree."""
     expected, kept = [], np.ones(case.robot.nq, dtype=bool)
     for joint in case.robot.joints:

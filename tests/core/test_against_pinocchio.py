@@ -311,7 +311,7 @@ def test_one_state_at_a_time_agrees_with_pinocchio(case: Case, instruction_set: 
     assert disagreements(found, {key: value[::4] for key, value in case.expected.items()}) == {}
 
 
-def test_the_whole_mass_agrees_with_pinocchio(case: Case) -> None:
+def test_the_total_mass_agrees_with_pinocchio(case: Case) -> None:
     assert case.robot.mass == pytest.approx(sum(inertia.mass for inertia in list(case.model.inertias)[1:]), rel=1e-12)
 
 
@@ -320,7 +320,7 @@ def test_all_frames_but_the_world_are_known_to_pinocchio(case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", ["panda_description", "tiago_pro", "baxter"])
-def test_followers_agree_with_pinocchios_own(name: str) -> None:
+def test_mimic_joints_agree_with_those_of_pinocchio(name: str) -> None:
     """Where Pinocchio is told of followers, it has as many velocities as kinodyn."""
     robot, _ = load(name, "fixed")
     model = pin.buildModelFromUrdf(str(robot.description.source), True)

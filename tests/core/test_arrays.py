@@ -27,7 +27,7 @@ def assert_same(found: Any, expected: Any, tolerance: float = 0.0) -> None:
         np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
-def test_unusual_arrays_of_the_right_numbers_give_the_right_answer(ask: Ask) -> None:
+def test_unusual_memory_layouts_give_the_same_result(ask: Ask) -> None:
     good = ask.arguments(4)
     expected = ask(*good)
     unusual: dict[str, Callable[[Array], Any]] = {
@@ -50,7 +50,7 @@ def test_unusual_arrays_of_the_right_numbers_give_the_right_answer(ask: Ask) -> 
             raise AssertionError(what) from error
 
 
-def test_float32_and_integers_are_taken_for_what_they_are(ask: Ask) -> None:
+def test_float32_and_integer_arrays_are_converted(ask: Ask) -> None:
     good = ask.arguments(4)
     single = [array.astype(np.float32) for array in good]
     assert_same(ask(*single), ask(*(array.astype(float) for array in single)))
@@ -60,7 +60,7 @@ def test_float32_and_integers_are_taken_for_what_they_are(ask: Ask) -> None:
         assert_same(ask(*given), ask(*(array.astype(float) for array in given)))
 
 
-def test_arguments_are_left_as_they_were(ask: Ask) -> None:
+def test_arguments_are_not_modified(ask: Ask) -> None:
     good = ask.arguments(9)
     before = [array.copy() for array in good]
     ask(*good)
@@ -68,7 +68,7 @@ def test_arguments_are_left_as_they_were(ask: Ask) -> None:
         np.testing.assert_array_equal(array, copy)
 
 
-def test_an_empty_batch_gives_an_empty_answer(ask: Ask) -> None:
+def test_an_empty_batch_gives_an_empty_result(ask: Ask) -> None:
     one = ask(*ask.arguments(None))
     for batch in ((0,), (3, 0), (0, 2)):
         empty = [np.empty((*batch, NQ if kind == "q" else NV)) for kind in ask.kinds]
@@ -77,7 +77,7 @@ def test_an_empty_batch_gives_an_empty_answer(ask: Ask) -> None:
             assert x.shape == (*batch, *np.shape(y))
 
 
-def test_any_number_of_states_gives_what_each_would_alone(ask: Ask) -> None:
+def test_batches_of_any_size_agree_with_single_states(ask: Ask) -> None:
     """Of 1 to 17 states: full packs, rests and both."""
     for n in (1, 2, 3, 4, 5, 7, 8, 9, 16, 17):
         good = ask.arguments(n, seed=n)
@@ -108,13 +108,13 @@ def reshaped(found: Any) -> Any:
     return found.reshape(5, 7, *found.shape[1:])
 
 
-def test_batches_that_do_not_broadcast_are_refused_with_their_shapes(ask_several: Ask) -> None:
+def test_batches_that_do_not_broadcast_are_rejected_with_their_shapes(ask_several: Ask) -> None:
     good = ask_several.arguments(4)
     with pytest.raises(InputError, match=r"batch shapes do not broadcast: .*\(4, \d+\)"):
         ask_several(good[0][:3], *good[1:])
 
 
-def test_quaternions_rounded_to_single_precision_pass_and_do_not_stretch_space() -> None:
+def test_float32_quaternions_are_accepted_and_normalised() -> None:
     q = ROBOT.random(9).astype(np.float32)
     R = K.pose(ROBOT, q, FRAME)[:, :3, :3]
     np.testing.assert_allclose(R @ np.swapaxes(R, 1, 2), np.broadcast_to(np.eye(3), R.shape), atol=1e-14)
@@ -134,7 +134,7 @@ def test_out_is_filled_and_returned(ask_with_out: Ask) -> None:
     assert_same(found, expected)
 
 
-def test_out_that_does_not_fit_is_refused(ask_with_out: Ask) -> None:
+def test_an_unsuitable_out_array_is_rejected(ask_with_out: Ask) -> None:
     good = ask_with_out.arguments(3)
     expected = ask_with_out(*good)
 
@@ -159,7 +159,7 @@ def test_out_that_does_not_fit_is_refused(ask_with_out: Ask) -> None:
 
 
 @pytest.mark.parametrize("function", [D.inverse_derivatives, D.forward_derivatives])
-def test_out_of_several_answers_must_be_as_many_arrays_that_share_nothing(function: Callable[..., Any]) -> None:
+def test_out_for_several_results_must_be_distinct_arrays(function: Callable[..., Any]) -> None:
     good, room = states(3), np.empty((3, NV, NV))
     for wrong in (room, [room] * 3, (room,), (room,) * 4):
         with pytest.raises(InputError, match="out must be a tuple of 3 arrays"):
@@ -168,7 +168,7 @@ def test_out_of_several_answers_must_be_as_many_arrays_that_share_nothing(functi
         function(ROBOT, *good, out=(room, room.copy(), room))
 
 
-def test_an_answer_may_be_written_over_an_argument() -> None:
+def test_out_may_be_an_argument() -> None:
     for n in (None, 9, 200):
         q, v, a = states(n)
         expected = ROBOT.integrate(q, v)
@@ -183,7 +183,7 @@ def test_an_answer_may_be_written_over_an_argument() -> None:
         np.testing.assert_array_equal(D.bias(ROBOT, q, x, out=x), D.bias(ROBOT, q, v))
 
 
-def test_an_answer_may_overlap_an_argument_by_a_part() -> None:
+def test_out_may_partially_overlap_an_argument() -> None:
     """Row i of the answer lies on row i + 1 of the velocities."""
     q, v, _ = states(20)
     memory = np.empty((21, NV))
@@ -191,7 +191,7 @@ def test_an_answer_may_overlap_an_argument_by_a_part() -> None:
     np.testing.assert_array_equal(D.bias(ROBOT, q, memory[1:], out=memory[:-1]), D.bias(ROBOT, q, v))
 
 
-def test_chosen_frames_come_in_the_order_asked_for() -> None:
+def test_selected_frames_are_returned_in_the_given_order() -> None:
     q = ROBOT.random(5)
     wanted = ["head", "left_foot", "head", "world", 7]
     found = K.poses(ROBOT, q, frames=wanted)
@@ -211,7 +211,7 @@ def test_wrenches_broadcast_and_an_empty_dict_is_none() -> None:
 
 
 @pytest.mark.parametrize("turns", [1, 1000, 10**6, 10**9])
-def test_whole_turns_change_nothing_but_rounding(turns: int, instruction_set: str) -> None:
+def test_full_turns_change_results_only_by_rounding(turns: int, instruction_set: str) -> None:
     q = ROBOT.random(9)
     more = q.copy()
     more[:, 7:] += 2 * np.pi * turns
@@ -221,14 +221,14 @@ def test_whole_turns_change_nothing_but_rounding(turns: int, instruction_set: st
 
 
 @pytest.mark.parametrize("angle", [1e4, 99999.0, 100001.0, 1e10, 1e15, 1e22, 1e300])
-def test_huge_angles_turn_as_far_as_the_c_library_says(angle: float, instruction_set: str) -> None:
+def test_huge_angles_agree_with_the_c_library(angle: float, instruction_set: str) -> None:
     robot = kd.load("planar2r")
     T = K.pose(robot, np.tile([angle, 0.0], (5, 1)), robot.frame_names[-1])
     np.testing.assert_allclose(T[:, 0, 0], np.cos(angle), atol=1e-13)
     np.testing.assert_allclose(T[:, 1, 0], np.sin(angle), atol=1e-13)
 
 
-def test_results_too_big_for_the_cache_are_written_whole(instruction_set: str) -> None:
+def test_results_larger_than_the_cache_are_written_completely(instruction_set: str) -> None:
     """They go past the cache, where alignment counts: room that begins in the middle of 16 bytes too."""
     n = 8 * 2**20 // (NV * NV * 8) + 3
     q = ROBOT.random(n)

@@ -20,7 +20,7 @@ def chain(deep_chain: Callable[[int], Description]) -> Robot:
     return Robot(deep_chain(N))
 
 
-def test_the_tip_of_a_straight_chain_is_where_the_lengths_add_up(chain: Robot) -> None:
+def test_the_tip_of_a_straight_chain_is_at_the_sum_of_the_lengths(chain: Robot) -> None:
     assert chain.nv == N
     T = K.pose(chain, chain.neutral(), f"l{N}")
     np.testing.assert_allclose(T[:3, 3], [0.0, 0.0, 0.02 * N], rtol=1e-11)
@@ -48,7 +48,7 @@ def test_newton_euler_and_articulated_bodies_agree_on_a_chain(chain: Robot) -> N
     np.testing.assert_allclose(found, a, atol=1e-3)
 
 
-def test_a_chain_has_its_other_linear_quantities(chain: Robot) -> None:
+def test_other_quantities_of_a_chain_are_consistent(chain: Robot) -> None:
     rng = np.random.default_rng(2)
     q, v = 1e-2 * rng.normal(size=(2, N))
     np.testing.assert_allclose(D.bias(chain, q, 0 * v), D.gravity(chain, q), rtol=1e-9, atol=1e-6)
@@ -62,7 +62,7 @@ def test_a_chain_has_its_other_linear_quantities(chain: Robot) -> None:
     assert D.potential_energy(chain, q) == pytest.approx(weight, rel=1e-11)
 
 
-def test_two_chains_at_once_fill_lanes(chain: Robot) -> None:
+def test_a_batch_of_chains_agrees_with_single_chains(chain: Robot) -> None:
     q = 1e-2 * np.random.default_rng(3).normal(size=(3, N))
     tau = D.inverse(chain, q, q, q)
     np.testing.assert_allclose(tau[1], D.inverse(chain, q[1], q[1], q[1]), rtol=1e-9, atol=1e-9)

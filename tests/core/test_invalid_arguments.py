@@ -20,13 +20,13 @@ K, D = kd.kinematics, kd.dynamics
 Ask = Any  # a public function with arguments for it, see conftest.py
 
 
-def test_a_robot_that_is_none_is_refused(ask: Ask) -> None:
+def test_a_robot_that_is_none_is_rejected(ask: Ask) -> None:
     for wrong in (None, "humanoid", ROBOT.description):
         with pytest.raises(InputError, match="robot must be a kinodyn.Robot, got "):
             ask(*ask.arguments(), robot=wrong)
 
 
-def test_an_argument_of_the_wrong_size_is_refused_with_both_sizes(ask: Ask) -> None:
+def test_an_argument_of_the_wrong_size_is_rejected_with_both_sizes(ask: Ask) -> None:
     good = ask.arguments()
     for place, array in enumerate(good):
         for wrong in (array[:, :-1], np.hstack([array, array[:, :1]]), array[0, 0], array[:, :0]):
@@ -35,7 +35,7 @@ def test_an_argument_of_the_wrong_size_is_refused_with_both_sizes(ask: Ask) -> N
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_a_number_that_is_not_finite_is_refused_with_its_place(ask: Ask, bad: float) -> None:
+def test_a_non_finite_number_is_rejected_with_its_index(ask: Ask, bad: float) -> None:
     """In a batch, beyond the first pack of lanes, and in a single state."""
     for place in range(len(ask.arguments())):
         batch = ask.arguments(11)
@@ -48,7 +48,7 @@ def test_a_number_that_is_not_finite_is_refused_with_its_place(ask: Ask, bad: fl
             ask(*single)
 
 
-def test_the_place_of_a_bad_number_is_that_in_the_users_array() -> None:
+def test_the_reported_index_is_that_in_the_users_array() -> None:
     q, v = ROBOT.random((4, 5)), np.zeros(NV)
     v[7] = np.nan
     with pytest.raises(InputError, match=r"v\[7\] is not finite: nan"):
@@ -59,7 +59,7 @@ def test_the_place_of_a_bad_number_is_that_in_the_users_array() -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, "abc", ["a"] * 3, 1j, object(), {}, [[1.0], [1.0, 2.0]], b"123", [None] * 3])
-def test_what_is_no_array_of_numbers_is_refused(ask: Ask, wrong: Any) -> None:
+def test_non_numeric_arrays_are_rejected(ask: Ask, wrong: Any) -> None:
     good = ask.arguments()
     for place in range(len(good)):
         if ask.name == "state" and wrong is None and place == 1:
@@ -70,7 +70,7 @@ def test_what_is_no_array_of_numbers_is_refused(ask: Ask, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("factor", [1.01, 0.99, 0.0, 1e-160, 1e160])
-def test_a_quaternion_that_is_not_of_unit_length_is_refused_with_its_norm(ask: Ask, factor: float) -> None:
+def test_a_quaternion_that_is_not_of_unit_length_is_rejected_with_its_norm(ask: Ask, factor: float) -> None:
     for place, kind in enumerate(ask.kinds):
         if kind != "q":
             continue
@@ -83,7 +83,7 @@ def test_a_quaternion_that_is_not_of_unit_length_is_refused_with_its_norm(ask: A
                 ask(*bad)
 
 
-def test_unknown_frames_are_refused_with_the_nearest_names() -> None:
+def test_unknown_frames_are_rejected_with_the_nearest_names() -> None:
     q, v = ROBOT.random(), np.zeros(NV)
     state = kd.State(ROBOT, q, v)
     calls: list[Callable[[Any], Any]] = [
@@ -118,7 +118,7 @@ def test_unknown_frames_are_refused_with_the_nearest_names() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["Local", "", None, 0, "LOCAL_WORLD_ALIGNED"])
-def test_an_unknown_reference_is_refused(wrong: Any) -> None:
+def test_an_unknown_reference_is_rejected(wrong: Any) -> None:
     q, v = ROBOT.random(), np.zeros(NV)
     state = kd.State(ROBOT, q, v)
     for function in (
@@ -132,7 +132,7 @@ def test_an_unknown_reference_is_refused(wrong: Any) -> None:
             function()
 
 
-def test_unknown_choices_are_refused() -> None:
+def test_unknown_choices_are_rejected() -> None:
     q, v = ROBOT.random(), np.zeros(NV)
     for wrong in ("Classical", None, [], 1):
         choice: Any = wrong
@@ -145,7 +145,7 @@ def test_unknown_choices_are_refused() -> None:
 
 
 @pytest.mark.parametrize("frames", ["head", 3, {"head"}, iter(["head"]), 2.0])
-def test_frames_that_are_no_sequence_are_refused(frames: Any) -> None:
+def test_frames_must_be_a_sequence(frames: Any) -> None:
     with pytest.raises(InputError, match="frames must be a sequence of frame names"):
         K.poses(ROBOT, ROBOT.neutral(), frames=frames)
 
@@ -163,7 +163,7 @@ def test_frames_that_are_no_sequence_are_refused(frames: Any) -> None:
         ({FRAME: np.zeros((2, 6))}, r"batch shapes do not broadcast: .*wrenches\['left_hand'\] \(2, 6\)"),
     ],
 )
-def test_wrong_wrenches_are_refused(wrenches: Any, message: str) -> None:
+def test_invalid_wrenches_are_rejected(wrenches: Any, message: str) -> None:
     q, v, a = states(3)
     for function in (
         lambda: D.inverse(ROBOT, q, v, a, wrenches),
@@ -202,7 +202,7 @@ def test_too_large_a_result_names_the_state_that_caused_it() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.0, None, "2", True, 5000, 2**40, [1]])
-def test_a_wrong_number_of_threads_is_refused(count: Any) -> None:
+def test_an_invalid_number_of_threads_is_rejected(count: Any) -> None:
     before = kd.get_threads()
     with pytest.raises(InputError, match="threads must be a whole number from 1 to 1024, got"):
         kd.set_threads(count)
@@ -210,13 +210,13 @@ def test_a_wrong_number_of_threads_is_refused(count: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, "3", True, (2, -1), (2.0,), np.zeros(2), {3}])
-def test_a_wrong_number_of_random_configurations_is_refused(n: Any) -> None:
+def test_an_invalid_number_of_random_configurations_is_rejected(n: Any) -> None:
     with pytest.raises(InputError, match="n must be a whole number of at least 0 or a tuple of them, got"):
         ROBOT.random(n)
 
 
 @pytest.mark.parametrize("seed", [-1, 2.5, "a", [1.5]])
-def test_a_wrong_seed_is_refused(seed: Any) -> None:
+def test_an_invalid_seed_is_rejected(seed: Any) -> None:
     with pytest.raises(InputError, match="seed must be a whole number"):
         ROBOT.random(seed=seed)
 
@@ -230,7 +230,7 @@ def test_a_wrong_seed_is_refused(seed: Any) -> None:
         (np.ones(4), r"batch shapes do not broadcast: .* s \(4,\)"),
     ],
 )
-def test_a_wrong_share_of_an_interpolation_is_refused(share: Any, message: str) -> None:
+def test_an_invalid_interpolation_fraction_is_rejected(share: Any, message: str) -> None:
     q = ROBOT.random(3)
     with pytest.raises(InputError, match=message):
         ROBOT.interpolate(q, q, share)
@@ -248,14 +248,14 @@ def test_a_wrong_share_of_an_interpolation_is_refused(share: Any, message: str) 
         ({"armature": 1j}, r"armature must be a number or an array of shape \(36,\)"),
     ],
 )
-def test_wrong_constants_are_refused(constants: dict[str, Any], message: str) -> None:
+def test_invalid_constants_are_rejected(constants: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         ROBOT.replace(**constants)
     with pytest.raises(InputError, match=message):
         Robot(ROBOT.description, **constants)
 
 
-def test_a_robot_needs_a_description_and_no_other_constants() -> None:
+def test_a_robot_takes_a_description_and_known_constants_only() -> None:
     wrong: Any = None
     with pytest.raises(InputError, match="description must be a Description, got NoneType"):
         Robot(wrong)
@@ -263,7 +263,7 @@ def test_a_robot_needs_a_description_and_no_other_constants() -> None:
         Robot(ROBOT.description, stiffness=1.0)  # type: ignore[call-arg]
 
 
-def test_unknown_joints_and_configurations_are_refused_with_the_nearest_names() -> None:
+def test_unknown_joints_and_configurations_are_rejected_with_the_nearest_names() -> None:
     with pytest.raises(UnknownNameError, match="unknown joint 'left_kne'; did you mean 'left_knee'"):
         ROBOT.joint("left_kne")
     with pytest.raises(UnknownNameError, match="unknown configuration 'standin'; did you mean 'standing'"):
@@ -276,7 +276,7 @@ def test_unknown_joints_and_configurations_are_refused_with_the_nearest_names() 
             ROBOT.configuration(wrong)
 
 
-def test_an_update_of_another_shape_is_refused() -> None:
+def test_an_update_of_another_shape_is_rejected() -> None:
     state = kd.State(ROBOT, ROBOT.random(3), np.zeros((3, NV)))
     with pytest.raises(InputError, match="shape"):
         state.update(ROBOT.random(4), np.zeros((4, NV)))
@@ -290,7 +290,7 @@ def test_an_update_of_another_shape_is_refused() -> None:
     np.testing.assert_allclose(state.update(q, np.zeros((3, NV))).com, K.com(ROBOT, q), atol=1e-14)
 
 
-def test_an_array_is_no_frame() -> None:
+def test_an_array_is_not_a_frame_name() -> None:
     with pytest.raises(InputError, match="frame must be a name or an index, got numpy.ndarray"):
         kd.kinematics.pose(ROBOT, ROBOT.neutral(), np.array([3]))  # type: ignore[arg-type]
 

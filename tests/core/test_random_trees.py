@@ -230,7 +230,7 @@ def assert_agree(found: Array, expected: Array, tolerance: float = 1e-9) -> None
 
 @settings(max_examples=150, deadline=None)
 @given(description=descriptions(), seed=st.integers(0, 1000))
-def test_a_random_tree_moves_as_the_reference_says(description: Description, seed: int) -> None:
+def test_random_trees_agree_with_the_reference_implementation(description: Description, seed: int) -> None:
     robot = Robot(description)
     q, (v, a, tau) = robot.random(5, seed=seed), np.random.default_rng(seed).normal(size=(3, 5, robot.nv))
     K, D = kd.kinematics, kd.dynamics

@@ -62,12 +62,12 @@ def test_a_pickled_robot_is_the_same_robot(robot: Robot) -> None:
         np.testing.assert_array_equal(again.damping, original.damping)
 
 
-def test_a_copied_robot_is_itself(robot: Robot) -> None:
+def test_copying_a_robot_returns_the_same_object(robot: Robot) -> None:
     assert copy.copy(robot) is robot
     assert copy.deepcopy({"robot": robot})["robot"] is robot
 
 
-def test_a_robot_never_changes(robot: Robot) -> None:
+def test_a_robot_is_immutable(robot: Robot) -> None:
     for name in ("nq", "gravity", "name", "limits", "new"):
         with pytest.raises(AttributeError, match=f"a Robot is immutable: {name} cannot be set"):
             setattr(robot, name, 3)
@@ -113,7 +113,7 @@ def test_another_process_computes_the_same(method: str) -> None:
 
 
 @pytest.mark.parametrize("n", [133, 161, 320, 1000, 1025])
-def test_the_number_of_threads_does_not_change_one_bit(n: int, instruction_set: str) -> None:
+def test_results_are_bit_identical_for_any_number_of_threads(n: int, instruction_set: str) -> None:
     """Batches are cut in pieces; the last one may hold a single state."""
     robot = kd.load("humanoid")
     q, v = robot.random(n), np.random.default_rng(1).normal(size=(n, robot.nv))
@@ -181,7 +181,7 @@ def test_the_number_of_threads_may_change_while_others_work() -> None:
     assert wrong == []
 
 
-def test_a_fault_in_one_piece_of_a_batch_is_that_of_the_first_bad_state() -> None:
+def test_an_error_in_a_batch_names_the_first_invalid_state() -> None:
     robot = kd.load("humanoid")
     kd.set_threads(2)
     q = robot.random(1000)

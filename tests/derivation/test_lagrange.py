@@ -46,7 +46,7 @@ def assert_same_formulas(found: Any, expected: Any) -> None:
     assert (found - expected).expand() == sympy.zeros(*expected.shape)
 
 
-def test_the_planar_arm_has_the_formulas_of_the_book() -> None:
+def test_the_planar_arm_has_the_textbook_formulas() -> None:
     model = lagrange(kd.load("planar2r"), parameters="symbols")
     _, M, C, g = book()
     assert_same_formulas(model.M, M)
@@ -60,7 +60,7 @@ def test_parameters_have_the_values_of_the_robot() -> None:
     assert model.parameters == pytest.approx(rod, abs=1e-15)
 
 
-def test_the_planar_arm_of_numbers_has_simple_fractions() -> None:
+def test_numeric_parameters_become_simple_fractions() -> None:
     model = lagrange(kd.load("planar2r"))
     q2 = model.q[1]
     third, half = sympy.Rational(1, 3), sympy.Rational(1, 2)
@@ -69,9 +69,7 @@ def test_the_planar_arm_of_numbers_has_simple_fractions() -> None:
     assert not model.parameters and model.joint_names == ("joint1", "joint2")
 
 
-def test_formulas_give_the_numbers_of_the_core(
-    model: LagrangeModel, robot: Robot, states: States, assert_equal: Check
-) -> None:
+def test_formulas_agree_with_the_core(model: LagrangeModel, robot: Robot, states: States, assert_equal: Check) -> None:
     q, v, a = states(robot)
     assert_equal(model.inverse(q, v, a), kd.dynamics.inverse(robot, q, v, a))
     assert_equal(model.mass_matrix(q), kd.dynamics.mass_matrix(robot, q))
@@ -79,9 +77,7 @@ def test_formulas_give_the_numbers_of_the_core(
     assert_equal(model.gravity(q), kd.dynamics.gravity(robot, q))
 
 
-def test_energies_are_those_of_the_core(
-    model: LagrangeModel, robot: Robot, states: States, assert_equal: Check
-) -> None:
+def test_energies_agree_with_the_core(model: LagrangeModel, robot: Robot, states: States, assert_equal: Check) -> None:
     q, v, _ = states(robot)
     symbols = [*model.q, *model.qd, *(sympy.Symbol(name, real=True) for name in model.parameters)]
     values = [*q.T, *v.T, *model.parameters.values()]
@@ -92,7 +88,7 @@ def test_energies_are_those_of_the_core(
         assert_equal(np.broadcast_to(sympy.lambdify(symbols, energy)(*values), expected.shape), expected)
 
 
-def test_the_mass_matrix_is_symmetric_and_its_rate_less_two_coriolis_matrices_skew() -> None:
+def test_the_mass_matrix_is_symmetric_and_mdot_minus_2c_is_skew() -> None:
     for name in ("planar2r", "planar3r", "scara"):
         model = lagrange(kd.load(name), parameters="symbols")
         rate = sum((model.M.diff(q) * qd for q, qd in zip(model.q, model.qd, strict=True)), sympy.zeros(*model.M.shape))
@@ -179,7 +175,7 @@ def test_a_model_survives_pickling(assert_equal: Check) -> None:
     assert_equal(again.mass_matrix(q), before)
 
 
-def test_what_cannot_be_derived_is_refused(make_tree: Callable[..., Robot]) -> None:
+def test_unsupported_robots_are_rejected(make_tree: Callable[..., Robot]) -> None:
     with pytest.raises(InputError, match=r"is floating; allowed are revolute, continuous, prismatic, planar joints"):
         lagrange(kd.load("humanoid"))
     with pytest.raises(InputError, match="'j1' is ball"):
@@ -192,7 +188,7 @@ def test_what_cannot_be_derived_is_refused(make_tree: Callable[..., Robot]) -> N
         lagrange("planar2r")  # type: ignore[arg-type]
 
 
-def test_wrong_arrays_are_refused() -> None:
+def test_invalid_arrays_are_rejected() -> None:
     model = lagrange(kd.load("planar2r"))
     with pytest.raises(InputError, match=r"q has shape \(3,\); give \(..., 2\)"):
         model.mass_matrix([1.0, 2.0, 3.0])

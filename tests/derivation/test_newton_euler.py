@@ -18,15 +18,13 @@ Check = Callable[[Array, Array], None]
 States = Callable[[Robot], tuple[Array, Array, Array]]
 
 
-def test_torques_are_those_of_the_recursion(robot: Robot, states: States, assert_equal: Check) -> None:
+def test_torques_agree_with_rnea(robot: Robot, states: States, assert_equal: Check) -> None:
     q, v, a = states(robot)
     assert_equal(projected_newton_euler(robot, q, v, a), kd.dynamics.inverse(robot, q, v, a))
 
 
 @pytest.mark.parametrize("name", ["humanoid", "panda", "puma560"])
-def test_torques_of_whole_robots_with_wrenches_are_those_of_the_recursion(
-    name: str, states: States, assert_equal: Check
-) -> None:
+def test_torques_of_whole_robots_with_wrenches_agree_with_rnea(name: str, states: States, assert_equal: Check) -> None:
     robot = kd.load(name)
     q, v, a = states(robot)
     rng = np.random.default_rng(3)
@@ -35,13 +33,13 @@ def test_torques_of_whole_robots_with_wrenches_are_those_of_the_recursion(
     assert_equal(projected_newton_euler(robot, q, v, a, wrenches), expected)
 
 
-def test_ball_joints_are_taken_too(make_tree: Callable[..., Robot], states: States, assert_equal: Check) -> None:
+def test_ball_joints_are_supported(make_tree: Callable[..., Robot], states: States, assert_equal: Check) -> None:
     robot = make_tree([("ball", "l0", None), ("revolute", "l1", None)], armature=0.2, damping=0.1)
     q, v, a = states(robot)
     assert_equal(projected_newton_euler(robot, q, v, a), kd.dynamics.inverse(robot, q, v, a))
 
 
-def test_links_add_up_and_a_hanging_link_weighs_what_it_weighs() -> None:
+def test_link_contributions_add_up_and_a_hanging_link_contributes_its_weight() -> None:
     robot = kd.load("planar2r")
     parts = link_forces(robot, [0.0, np.pi / 2], [0.0, 0.0], [0.0, 0.0])
     np.testing.assert_allclose(parts["link1"], [9.81 * 0.5, 0.0], atol=1e-12)
@@ -58,7 +56,7 @@ def test_batch_axes_broadcast(assert_equal: Check) -> None:
     assert tau.shape == (2, 3, 4, robot.nv)
 
 
-def test_wrong_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     robot, zero = kd.load("planar2r"), np.zeros(2)
     with pytest.raises(InputError, match=r"v has shape \(3,\); give \(..., 2\)"):
         projected_newton_euler(robot, zero, np.zeros(3), zero)
@@ -95,7 +93,7 @@ def test_cutting_one_branch_leaves_the_other(make_tree: Callable[..., Robot]) ->
     assert cut(whole, "j1").joint_names == ("j1",)
 
 
-def test_cutting_what_is_not_there_or_is_still_followed_is_refused(make_tree: Callable[..., Robot]) -> None:
+def test_cutting_an_unknown_link_or_a_mimic_leader_is_rejected(make_tree: Callable[..., Robot]) -> None:
     with pytest.raises(UnknownNameError, match="unknown joint 'joint9'"):
         cut(kd.load("puma560"), "joint9")
     whole = make_tree([("revolute", "l0", None), ("revolute", "l1", None), ("revolute", "l0", Mimic("j2"))])

@@ -28,25 +28,25 @@ def assert_zero(expression: sympy.Expr) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_products_are_those_of_sympy(name: str) -> None:
+def test_products_agree_with_sympy(name: str) -> None:
     found, text = EXAMPLES[name]
     assert_zero(WRITER.expression(found) - sympy.sympify(text, locals=SYMBOLS))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_derivatives_are_those_of_sympy(name: str) -> None:
+def test_derivatives_agree_with_sympy(name: str) -> None:
     found, _ = EXAMPLES[name]
     for j, q in enumerate(("q1", "q2")):
         assert_zero(WRITER.expression(found.derivative(j, q)) - WRITER.expression(found).diff(SYMBOLS[q]))
 
 
-def test_what_cancels_is_gone() -> None:
+def test_terms_that_cancel_are_removed() -> None:
     assert constant(1, 2) == S1 * S1 + C1 * C1
     assert not (C1 * S2 - S2 * C1)
     assert C1 - C1 == TrigSum({}) == constant(0, 2)
 
 
-def test_numbers_are_what_they_are_meant_to_be() -> None:
+def test_floats_become_exact_fractions() -> None:
     assert exact(6.1e-17) == 0 and exact(1.0 - 1.1e-16) == 1
     assert exact(1.0 / 12.0) == Fraction(1, 12) and exact(0.4318) == Fraction(4318, 10000)
     assert exact(1e-3) == Fraction(1, 1000)

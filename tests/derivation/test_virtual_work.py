@@ -77,7 +77,7 @@ def closed_four_bar(n: int = 40) -> tuple[Robot, list[Loop], Array]:
     return robot, pins, closed.q
 
 
-def test_an_open_tree_has_the_torques_of_the_recursion(assert_equal: Check) -> None:
+def test_an_open_tree_agrees_with_rnea(assert_equal: Check) -> None:
     robot = kd.load("planar3r")
     q, (u, rate) = robot.random(20), np.random.default_rng(0).normal(size=(2, 20, 3))
     found = virtual_work(robot, q, u, rate, [], independent=[0, 1, 2])
@@ -85,7 +85,7 @@ def test_an_open_tree_has_the_torques_of_the_recursion(assert_equal: Check) -> N
     assert found.multipliers.shape == (20, 0)
 
 
-def test_free_rods_held_by_pins_are_the_planar_arm(assert_equal: Check) -> None:
+def test_free_rods_with_pin_constraints_are_the_planar_arm(assert_equal: Check) -> None:
     """Angles of free rods are absolute: the torque of the elbow acts on both rods."""
     arm, (rods, pins) = kd.load("planar2r"), free_rods()
     q, v, a = arm.random(30, seed=1), *np.random.default_rng(2).normal(size=(2, 30, 2))
@@ -97,7 +97,7 @@ def test_free_rods_held_by_pins_are_the_planar_arm(assert_equal: Check) -> None:
     assert_equal(found.tau @ absolute, kd.dynamics.inverse(arm, q, v, a))
 
 
-def test_pins_of_free_rods_carry_the_forces_of_newton() -> None:
+def test_pin_forces_of_free_rods_agree_with_newton_euler() -> None:
     """At rest the elbow carries the second rod, the shoulder both."""
     rods, pins = free_rods()
     q = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.5])
@@ -132,7 +132,7 @@ def test_power_at_the_crank_is_the_rate_of_energy(assert_equal: Check) -> None:
     np.testing.assert_allclose(found.tau[:, 0] * u[:, 0], slope, atol=1e-8)
 
 
-def test_the_piston_moves_as_the_formula_says(assert_equal: Check) -> None:
+def test_the_piston_position_agrees_with_the_closed_form(assert_equal: Check) -> None:
     """x = r cos(q) + sqrt(l^2 - r^2 sin(q)^2); at the dead centres its acceleration is -r w^2 (1 +- r / l)."""
     r, length, w = 0.3, 1.0, 2.0
     robot, pins = slider_crank(r, length)
@@ -156,7 +156,7 @@ def test_a_parallelogram_moves_like_one_link_and_a_sliding_one() -> None:
     np.testing.assert_allclose(h, [2 * 9.81 * r * np.cos(angle)], atol=1e-12)
 
 
-def test_reduced_dynamics_is_virtual_work_by_parts(assert_equal: Check) -> None:
+def test_reduced_dynamics_agrees_with_virtual_work(assert_equal: Check) -> None:
     robot, pins, q = closed_four_bar()
     u, rate = np.random.default_rng(5).normal(size=(2, 40, 1))
     M, h = reduced_dynamics(robot, q, u, pins, independent=[0])
@@ -164,7 +164,7 @@ def test_reduced_dynamics_is_virtual_work_by_parts(assert_equal: Check) -> None:
     assert_equal(np.einsum("nij,nj->ni", M, rate) + h, found.tau)
 
 
-def test_a_wrench_that_the_crank_feels_is_power(assert_equal: Check) -> None:
+def test_the_crank_torque_of_a_wrench_has_the_power_of_the_wrench(assert_equal: Check) -> None:
     robot, pins, q = closed_four_bar()
     wrench = {"rocker": np.array([0.0, 0.0, 0.0, 0.0, 0.0, 5.0])}
     u = np.ones((40, 1))
@@ -187,7 +187,7 @@ def test_loops_that_cannot_close_are_not_called_closed() -> None:
     assert closed.q.shape == (3,) and not closed.success
 
 
-def test_dependent_coordinates_are_refused() -> None:
+def test_dependent_coordinates_are_rejected() -> None:
     """With the crank stretched along the rod, the piston stands still: it decides nothing."""
     robot, pins = slider_crank(0.3, 1.0)
     with pytest.raises(SingularError, match="choose others as independent"):
@@ -198,7 +198,7 @@ def test_dependent_coordinates_are_refused() -> None:
         virtual_work(robot, [0.0, 0.0, 1.3], [1.0], [0.0], [], independent=[0])
 
 
-def test_wrong_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     robot, pins = slider_crank(0.3, 1.0)
     q = [0.0, 0.0, 1.3]
     with pytest.raises(InputError, match="give different indices in v, from 0 to 2"):

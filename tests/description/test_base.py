@@ -55,7 +55,7 @@ def test_the_root_is_found_wherever_it_stands_in_the_document() -> None:
     assert with_base(backwards, "floating").joints[0].child == "trunk"
 
 
-def test_names_that_are_taken_are_left_alone() -> None:
+def test_names_in_use_are_not_reused() -> None:
     links = (Link("world", BODY), Link("leg", BODY))
     taken = arm(links=links, joints=(Joint("root_joint", "revolute", "world", "leg"),))
     floating = with_base(taken, "floating")
@@ -66,7 +66,7 @@ def test_names_that_are_taken_are_left_alone() -> None:
     assert with_base(Description("r", three, joints), "floating").links[0].name == "universe_3"
 
 
-def test_a_fixed_base_stays_and_forgets_the_root_joint() -> None:
+def test_a_fixed_base_stays_fixed_and_has_no_root_joint() -> None:
     robot = arm()
     fixed = with_base(robot, "fixed")
     assert fixed.base == "fixed"
@@ -122,24 +122,24 @@ def test_a_payload_that_floats_beside_a_heavy_root_stays_free() -> None:
     assert with_base(in_world(root=Link("cart", BODY)), "fixed").joints[0].kind == "floating"
 
 
-def test_without_a_wish_no_joint_is_bolted_down() -> None:
+def test_without_a_requested_base_no_joint_is_fixed() -> None:
     scene = in_world("floating", Joint("other", "revolute", "world", "crane"))
     unchanged = with_base(scene, None)
     assert (unchanged.base, unchanged.joints) == ("fixed", scene.joints)
     assert with_base(scene, "fixed").joints[0].kind == "fixed"
 
 
-def test_without_a_wish_the_description_decides() -> None:
+def test_without_a_requested_base_the_description_decides() -> None:
     assert with_base(arm()).base == "fixed"
     assert with_base(arm(base="floating"), None).joints[0].name == "root_joint"
 
 
-def test_asking_twice_changes_nothing_more() -> None:
+def test_setting_the_base_is_idempotent() -> None:
     once = with_base(arm(), "floating")
     twice = with_base(once, "floating")
     assert (twice.links, twice.joints) == (once.links, once.joints)
 
 
-def test_an_unknown_base_is_refused() -> None:
+def test_an_unknown_base_is_rejected() -> None:
     with pytest.raises(InputError, match="'flying' is unknown; give 'fixed', 'floating' or None"):
         with_base(arm(), "flying")  # type: ignore[arg-type]

@@ -62,7 +62,7 @@ def test_every_arm_has_its_joints_and_a_tool(name: str) -> None:
 
 
 @arms
-def test_every_arm_is_valid_and_its_links_could_be_bodies(name: str) -> None:
+def test_every_arm_is_valid_and_its_inertias_are_physically_consistent(name: str) -> None:
     arm = ARMS[name][0]()
     validate(arm)
     assert [link.name for link in arm.links if link.inertia and not solids.is_physically_consistent(link.inertia)] == []
@@ -75,7 +75,7 @@ def test_named_configurations_name_each_moving_joint(name: str) -> None:
         assert list(values) == moving(arm)
 
 
-def test_puma560_stands_where_the_robotics_toolbox_prints(link_poses: LinkPoses) -> None:
+def test_puma560_poses_agree_with_the_robotics_toolbox(link_poses: LinkPoses) -> None:
     """P. Corke, Robotics, Vision and Control 3 (Python): `puma.fkine(puma.qn)` on its front page."""
     arm = bundled.puma560()
     printed = np.array([[0, 0, 1, 0.5963], [0, 1, 0, -0.1501], [-1, 0, 0, 0.6575], [0, 0, 0, 1]])
@@ -92,14 +92,14 @@ def test_puma560_stands_where_the_robotics_toolbox_prints(link_poses: LinkPoses)
         ("stretched", (0.4318 + 0.4318, -0.15005, 0.67183 - 0.0203)),
     ],
 )
-def test_puma560_reaches_as_far_as_its_lengths_say(
+def test_the_reach_of_puma560_follows_from_its_link_lengths(
     configuration: str, position: tuple[float, float, float], link_poses: LinkPoses
 ) -> None:
     arm = bundled.puma560()
     np.testing.assert_allclose(link_poses(arm, arm.configurations[configuration])["link6"][:3, 3], position, atol=1e-12)
 
 
-def test_puma560_weighs_on_its_joints_as_the_robotics_toolbox_prints() -> None:
+def test_puma560_gravity_torques_agree_with_the_robotics_toolbox() -> None:
     """`puma.gravload(puma.qn)` in the toolbox's tests."""
     arm = bundled.puma560()
     model, data = pinocchio_model(arm)
@@ -108,7 +108,7 @@ def test_puma560_weighs_on_its_joints_as_the_robotics_toolbox_prints() -> None:
     np.testing.assert_allclose(pin.computeGeneralizedGravity(model, data, q), printed, atol=5e-5)
 
 
-def test_puma560_has_the_inertia_that_the_robotics_toolbox_prints() -> None:
+def test_puma560_mass_matrix_agrees_with_the_robotics_toolbox() -> None:
     """`puma.inertia(puma.qn)` in the toolbox's tests, rotors included."""
     arm = bundled.puma560()
     model, data = pinocchio_model(arm)
@@ -117,7 +117,7 @@ def test_puma560_has_the_inertia_that_the_robotics_toolbox_prints() -> None:
     np.testing.assert_allclose(M, np.triu(PUMA560_INERTIA), atol=6e-5)
 
 
-def test_puma560_moves_as_with_the_moments_that_were_published() -> None:
+def test_puma560_dynamics_agree_with_the_published_inertias() -> None:
     """What was moved from link 2 to link 3 to make bodies of them, and the mass given to link 1, changes no torque."""
     arm = bundled.puma560()
     published = {
@@ -134,14 +134,14 @@ def test_puma560_moves_as_with_the_moments_that_were_published() -> None:
         np.testing.assert_allclose(pin.rnea(ours, our_data, q, v, a), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_puma560_drives_are_seen_through_their_gears() -> None:
+def test_puma560_armature_is_rotor_inertia_times_gear_ratio_squared() -> None:
     joint = bundled.puma560().joints[0]
     assert joint.armature == pytest.approx(200e-6 * 62.6111**2)
     assert joint.damping == pytest.approx(1.48e-3 * 62.6111**2)
     assert joint.friction == pytest.approx(0.415 * 62.6111)
 
 
-def test_puma560_weighs_what_was_published_beyond_its_first_link() -> None:
+def test_puma560_masses_beyond_the_first_link_are_those_published() -> None:
     masses = {link.name: link.inertia.mass for link in bundled.puma560().links if link.inertia}
     assert sum(mass for name, mass in masses.items() if name != "link1") == pytest.approx(23.45)
 
@@ -153,7 +153,7 @@ def wheel_model(name: str) -> tuple[pin.Model, pin.Data]:
     return model, model.createData()
 
 
-def test_panda_is_where_the_makers_urdf_puts_it(link_poses: LinkPoses) -> None:
+def test_panda_poses_agree_with_the_manufacturers_urdf(link_poses: LinkPoses) -> None:
     arm = bundled.panda()
     model, data = wheel_model("panda_description")
     rng = np.random.default_rng(1)
@@ -170,7 +170,7 @@ def test_panda_is_where_the_makers_urdf_puts_it(link_poses: LinkPoses) -> None:
             np.testing.assert_allclose(poses[link], expected, atol=1e-12, err_msg=link)
 
 
-def test_panda_has_the_mass_and_limits_of_the_makers_urdf() -> None:
+def test_panda_has_the_mass_and_limits_of_the_manufacturers_urdf() -> None:
     arm = bundled.panda()
     model, _ = wheel_model("panda_description")
     for number, joint in enumerate(arm.joints):
@@ -186,7 +186,7 @@ def test_panda_has_the_mass_and_limits_of_the_makers_urdf() -> None:
         assert joint.effort == model.upperEffortLimit[number]
 
 
-def test_ur5_flange_is_where_the_makers_urdf_puts_it(link_poses: LinkPoses) -> None:
+def test_the_ur5_flange_pose_agrees_with_the_manufacturers_urdf(link_poses: LinkPoses) -> None:
     arm = bundled.ur5()
     model, data = wheel_model("ur5_robot")
     rng = np.random.default_rng(2)
@@ -199,13 +199,13 @@ def test_ur5_flange_is_where_the_makers_urdf_puts_it(link_poses: LinkPoses) -> N
         np.testing.assert_allclose(T, base.actInv(flange).homogeneous, atol=1e-10)
 
 
-def test_ur5_weighs_what_the_maker_says() -> None:
+def test_ur5_has_the_mass_given_by_its_manufacturer() -> None:
     masses = [link.inertia.mass for link in bundled.ur5().links if link.inertia]
     assert masses == [3.7, 8.393, 2.33, 1.219, 1.219, 0.1879]
 
 
 @pytest.mark.parametrize(("q1", "q2"), [(0.0, math.pi / 2), (0.4, -1.1), (2.5, 3.0)])
-def test_planar2r_obeys_the_equations_of_the_textbook(q1: float, q2: float, link_poses: LinkPoses) -> None:
+def test_planar2r_satisfies_the_textbook_equations(q1: float, q2: float, link_poses: LinkPoses) -> None:
     """Two rods of 1 m and 1 kg: M and g in closed form (Spong, Hutchinson and Vidyasagar, section 6.4)."""
     arm = bundled.planar2r()
     tip = link_poses(arm, positions(arm, (q1, q2)))["link2"][:3, 3]
@@ -225,7 +225,7 @@ def test_planar2r_obeys_the_equations_of_the_textbook(q1: float, q2: float, link
     np.testing.assert_allclose(pin.computeGeneralizedGravity(model, data, q), (g1, g2), atol=1e-12)
 
 
-def test_scara_quill_goes_down_and_keeps_upright(link_poses: LinkPoses) -> None:
+def test_the_scara_quill_moves_vertically_and_stays_upright(link_poses: LinkPoses) -> None:
     arm = bundled.scara()
     T = link_poses(arm, positions(arm, (0.5, -0.8, 0.15, 0.3)))["link4"]
     np.testing.assert_allclose(T[:3, 2], (0.0, 0.0, -1.0), atol=1e-15)

@@ -83,7 +83,7 @@ def test_every_urdf_file_is_reachable_by_some_name() -> None:
         ("anymal_c_simple", "anymal.urdf"),
     ],
 )
-def test_names_mean_the_files_that_the_rule_says(name: str, file: str) -> None:
+def test_names_refer_to_files_by_the_naming_rule(name: str, file: str) -> None:
     found = robot_files().find(name)
     assert found is not None
     assert found.name == file
@@ -92,7 +92,7 @@ def test_names_mean_the_files_that_the_rule_says(name: str, file: str) -> None:
         assert describe(name).source == found
 
 
-def test_a_name_of_two_files_means_neither() -> None:
+def test_an_ambiguous_name_refers_to_neither_file() -> None:
     assert not is_known("anymal")
     with pytest.raises(UnknownNameError, match="anymal_b_simple"):
         describe("anymal")
@@ -139,20 +139,20 @@ def test_the_srdf_next_to_a_file_is_read() -> None:
 @pytest.mark.parametrize(
     ("written", "meant"), [("humanod", "humanoid"), ("puma", "puma560"), ("Talos", "talos"), ("ur_5", "ur5")]
 )
-def test_a_misspelt_name_is_answered_with_the_nearest(written: str, meant: str) -> None:
+def test_a_misspelt_name_suggests_the_nearest(written: str, meant: str) -> None:
     with pytest.raises(UnknownNameError, match=f"'{meant}'"):
         describe(written)
 
 
 @pytest.mark.filterwarnings("ignore::kinodyn.errors.DescriptionWarning")
-def test_faulty_files_of_the_extra_say_what_is_wrong_and_are_not_listed() -> None:
+def test_invalid_files_of_the_extra_are_not_listed_and_raise_the_reason() -> None:
     for name in ("alex_psyonic_hands", "romeo_laas_small", "ur3"):
         assert name not in robots()
         with pytest.raises(DescriptionError, match=f"{name}.urdf:"):
             describe(name)
 
 
-def test_height_and_mass_are_the_humanoids_alone() -> None:
+def test_height_and_mass_apply_to_the_humanoid_only() -> None:
     body = describe("humanoid", height=1.5, mass=50.0)
     assert sum(link.inertia.mass for link in body.links if link.inertia) == pytest.approx(50.0)
     with pytest.raises(InputError, match="height and mass cannot be set for robot 'panda'"):

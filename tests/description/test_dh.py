@@ -66,7 +66,7 @@ def test_every_link_frame_is_the_frame_of_its_row(link_poses, table, convention,
 
 @settings(max_examples=30, deadline=None)
 @given(row=rows, convention=conventions, seed=st.integers(0, 100))
-def test_base_and_tool_stand_before_and_after_the_table(link_poses, row, convention, seed):
+def test_base_and_tool_come_before_and_after_the_table(link_poses, row, convention, seed):
     rng = np.random.default_rng(seed)
     base, tool = (shift(*rng.normal(size=3)) @ rot_x(rng.normal()) @ rot_z(rng.normal()) for _ in range(2))
     description = description_from_dh([row], convention=convention, base=base, tool=tool)
@@ -76,7 +76,7 @@ def test_base_and_tool_stand_before_and_after_the_table(link_poses, row, convent
     assert description.end_effectors == {"tool": "tool"}
 
 
-def test_poses_may_be_scipys():
+def test_poses_may_be_scipy_rigid_transforms():
     pytest.importorskip("scipy", "1.16")
     from scipy.spatial.transform import RigidTransform
 
@@ -85,7 +85,7 @@ def test_poses_may_be_scipys():
     np.testing.assert_allclose(frame.T_link_frame, tool, atol=1e-15)
 
 
-def test_names_of_links_and_joints_are_plain():
+def test_links_and_joints_have_default_names():
     description = description_from_dh([DH(a=0.3), DH(d=0.1, joint="prismatic", name="lift"), DH(d=0.2)])
     assert [link.name for link in description.links] == ["base", "link1/joint1", "link1", "link2", "link3"]
     assert [joint.name for joint in description.joints] == ["joint1", "link1_fixed", "lift", "joint3"]
@@ -122,12 +122,12 @@ def test_limits_and_mass_come_from_the_row(convention):
     np.testing.assert_array_equal(link.inertia.matrix, np.diag([1, 2, 3]))
 
 
-def test_a_revolute_row_without_limits_turns_endlessly():
+def test_a_revolute_row_without_limits_is_continuous():
     assert description_from_dh([DH()]).joints[0].kind == "continuous"
     assert description_from_dh([DH(upper=1.0)]).joints[0].kind == "revolute"
 
 
-def test_a_mass_without_inertia_is_a_point():
+def test_a_mass_without_inertia_is_a_point_mass():
     inertia = description_from_dh([DH(a=1.0, mass=2.0)]).links[-1].inertia
     assert inertia is not None and inertia.mass == 2.0
     assert not inertia.com.any() and not inertia.matrix.any()
@@ -146,13 +146,13 @@ def test_a_mass_without_inertia_is_a_point():
         ({"mass": 1.0, "inertia": (1, 1, 1)}, r"inertia has shape \(3,\); give \(3, 3\)"),
     ],
 )
-def test_a_wrong_row_is_named_in_the_error(change, message):
+def test_an_invalid_row_is_named_in_the_error(change, message):
     with pytest.raises(InputError, match=message):
         description_from_dh([DH(), replace(DH(), **change)])
 
 
 @pytest.mark.parametrize("change", [{"lower": 2.0, "upper": 1.0}, {"mass": -1.0}, {"armature": -1.0}])
-def test_impossible_values_are_description_errors(change):
+def test_invalid_values_are_description_errors(change):
     with pytest.raises(DescriptionError):
         description_from_dh([DH(**change)])
 
@@ -174,6 +174,6 @@ def test_two_joints_of_one_name_are_a_description_error():
         ({"rows": [DH()], "tool": "flange"}, "tool is 'flange'"),
     ],
 )
-def test_wrong_arguments_say_what_was_allowed(arguments, message):
+def test_invalid_arguments_raise_with_what_is_allowed(arguments, message):
     with pytest.raises(InputError, match=message):
         description_from_dh(**arguments)

@@ -63,14 +63,14 @@ def centre_of_mass(description: Description, poses: dict[str, Array]) -> Array:
 
 
 @sizes
-def test_the_whole_body_has_the_mass_asked_for(height: float, mass: float, sex: Sex) -> None:
+def test_the_body_has_the_requested_mass(height: float, mass: float, sex: Sex) -> None:
     body = humanoid(height, mass, sex)
     assert sum(link.inertia.mass for link in body.links if link.inertia) == pytest.approx(mass, rel=1e-14)
     assert all(link.inertia is not None for link in body.links)
 
 
 @sizes
-def test_the_body_is_as_tall_as_asked_for(height: float, mass: float, sex: Sex, link_poses: LinkPoses) -> None:
+def test_the_body_has_the_requested_height(height: float, mass: float, sex: Sex, link_poses: LinkPoses) -> None:
     body = humanoid(height, mass, sex)
     poses = link_poses(body, {})
     top = frame_pose(body, poses, "head_top")[2, 3]
@@ -101,7 +101,7 @@ def half_height(kind: str, size: tuple[float, ...]) -> float:
 
 
 @sizes
-def test_every_link_could_be_a_real_body(height: float, mass: float, sex: Sex) -> None:
+def test_every_link_has_a_physically_consistent_inertia(height: float, mass: float, sex: Sex) -> None:
     body = humanoid(height, mass, sex)
     validate(body)
     with_mass = [link for link in body.links if link.inertia]
@@ -160,7 +160,7 @@ def test_the_balls_of_a_hip_and_the_thigh_are_the_whole_thigh_at_any_angle(link_
         np.testing.assert_allclose(whole.matrix, reference.matrix, atol=1e-14)
 
 
-def test_chains_have_the_joints_that_were_asked_for() -> None:
+def test_chains_have_the_specified_joints() -> None:
     body = humanoid()
     counts = {name: len(joints) for name, joints in body.chains.items()}
     assert counts == {"right_arm": 7, "left_arm": 7, "right_leg": 6, "left_leg": 6, "torso": 1, "head": 3}
@@ -310,11 +310,11 @@ def test_the_legs_can_hold_the_body_on_one_bent_knee() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.7, math.nan, math.inf, "tall", None, True, [1.7]])
 @pytest.mark.parametrize("name", ["height", "mass"])
-def test_a_size_that_is_no_positive_number_is_refused(name: str, value: object) -> None:
+def test_a_size_that_is_not_positive_is_rejected(name: str, value: object) -> None:
     with pytest.raises(InputError, match=name):
         humanoid(**{name: value})  # type: ignore[arg-type]
 
 
-def test_an_unknown_sex_is_refused_with_the_choices() -> None:
+def test_an_unknown_sex_is_rejected_with_the_choices() -> None:
     with pytest.raises(InputError, match="'male', 'female'"):
         humanoid(sex="other")  # type: ignore[arg-type]

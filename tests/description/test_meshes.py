@@ -137,7 +137,7 @@ def scene(content: str) -> str:
         (collada_of_corners, "dae", "invalid"),
     ],
 )
-def test_a_mesh_bomb_is_refused_in_bounded_time(make: object, suffix: str, message: str, tmp_path: Path) -> None:
+def test_a_mesh_bomb_is_rejected_in_bounded_time(make: object, suffix: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / f"bomb.{suffix}"
     make(path)
     start = time.process_time()

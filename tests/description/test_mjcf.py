@@ -66,7 +66,7 @@ TWO_HINGES = """<body name="a"><joint name="x" ref="20"/><geom size="0.1"/></bod
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_bodies_and_sites_stand_where_mujoco_puts_them(link_poses, seed):
+def test_body_and_site_poses_agree_with_mujoco(link_poses, seed):
     assert_same_poses(EVERYTHING, link_poses, seed)
 
 
@@ -88,12 +88,12 @@ def random_bodies(draw: st.DrawFn, depth: int = 0) -> str:
 
 @settings(max_examples=60, deadline=None)
 @given(bodies=st.lists(random_bodies(), min_size=1, max_size=2), seed=st.integers(0, 1000))
-def test_random_trees_stand_where_mujoco_puts_them(link_poses, bodies, seed):
+def test_poses_of_random_trees_agree_with_mujoco(link_poses, bodies, seed):
     text = f'<mujoco><compiler angle="radian"/><worldbody>{"".join(bodies)}</worldbody></mujoco>'
     assert_same_poses(text, link_poses, seed)
 
 
-def test_inertias_are_mujocos_turned_into_link_axes(link_poses):
+def test_inertias_agree_with_mujoco_in_link_axes(link_poses):
     model = mujoco_model(EVERYTHING)
     data = random_state(model, 3)
     mujoco.mj_comPos(model, data)
@@ -154,7 +154,7 @@ def test_gravity_switched_off_by_a_flag_is_zero():
     assert parse_mjcf(wrap(ONE_HINGE, '<option><flag gravity="disable"/></option>')).gravity == (0.0, 0.0, 0.0)
 
 
-def test_elements_carry_their_lines():
+def test_elements_keep_their_line_numbers():
     description = parse_mjcf(EVERYTHING)
     lines = EVERYTHING.splitlines()
     assert 'name="swing"' in lines[joint(description, "swing").line - 1]
@@ -207,7 +207,7 @@ def test_effort_limit_is_what_the_actuators_can_give(attributes, actuators, effo
 
 
 @pytest.mark.parametrize("coefficients", ["0 1 0 0 0", "0.3 -2 0 0 0", "0.1 0 0 0 0"])
-def test_linear_equality_becomes_the_mimic_that_mujoco_means(coefficients):
+def test_a_linear_equality_becomes_a_mimic_joint(coefficients):
     text = wrap(TWO_HINGES, f'<equality><joint joint1="x" joint2="y" polycoef="{coefficients}"/></equality>')
     mimic = joint(parse_mjcf(text), "x").mimic
     assert mimic is not None and mimic.joint == "y"
@@ -231,12 +231,12 @@ def test_linear_equality_becomes_the_mimic_that_mujoco_means(coefficients):
         ('<joint joint1="x" joint2="y"/><joint joint1="y" joint2="x"/>', "loop"),
     ],
 )
-def test_other_equalities_are_left_out_with_a_warning(equality, reason):
+def test_other_equalities_are_skipped_with_a_warning(equality, reason):
     with pytest.warns(DescriptionWarning, match=reason):
         parse_mjcf(wrap(TWO_HINGES, f"<equality>{equality}</equality>"))
 
 
-def test_an_inactive_equality_is_nothing():
+def test_an_inactive_equality_is_ignored():
     text = wrap(TWO_HINGES, '<equality><joint joint1="x" joint2="y" active="false"/></equality>')
     assert joint(parse_mjcf(text), "x").mimic is None
 
@@ -255,7 +255,7 @@ def test_keyframes_become_configurations_with_the_quaternion_last_component_w():
     }
 
 
-def test_configurations_do_not_name_followers():
+def test_configurations_omit_mimic_joints():
     text = wrap(TWO_HINGES, '<equality><joint joint1="x" joint2="y"/></equality><keyframe><key qpos="1 2"/></keyframe>')
     assert parse_mjcf(text).configurations["key0"] == {"y": (2.0,)}
 

@@ -30,7 +30,7 @@ def highest(triangles: Array, x: float, y: float) -> float:
     return float((a[flat, 2] + u * (b - a)[flat, 2] + v * (c - a)[flat, 2])[inside].max())
 
 
-def test_a_height_field_is_the_solid_that_mujoco_has():
+def test_a_height_field_is_the_same_solid_as_in_mujoco():
     text = wrap('<geom type="hfield" hfield="f" pos="1 0 0" euler="0 0 90"/>', HEIGHT_FIELD)
     (shape,) = parse_mjcf(text).links[0].collisions
     assert (shape.kind, shape.size) == ("heightfield", (4.0, 2.0))
@@ -45,7 +45,7 @@ def test_a_height_field_is_the_solid_that_mujoco_has():
     assert abs(world[:, 2].min() + 0.1) < 1e-9
 
 
-def test_a_mesh_written_in_the_mjcf_is_a_shape():
+def test_an_inline_mesh_is_a_shape():
     corners = "0 0 0  1 0 0  0 2 0  0 0 3"
     text = wrap(
         '<body><joint/><geom type="mesh" mesh="m" pos="1 2 3" density="1"/></body>',

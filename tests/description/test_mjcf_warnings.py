@@ -34,7 +34,7 @@ def write_mesh_model(folder: Path, mesh: str) -> Path:
     "mesh",
     ["", 'scale="1 -2 0.5"', 'refpos="1 2 3" scale="1 2 3"', 'refpos="1 2 3" refquat="0.6 0 0.8 0" scale="2 2 2"'],
 )
-def test_a_mesh_is_placed_as_its_file_has_it(tmp_path, mesh):
+def test_a_mesh_keeps_the_placement_of_its_file(tmp_path, mesh):
     path = write_mesh_model(tmp_path, mesh)
     (shape,) = read_mjcf(path).links[1].visuals
     assert shape.mesh == tmp_path / "meshes" / "part.obj"
@@ -66,7 +66,7 @@ def test_meshes_keep_their_files_when_mujoco_drops_and_fuses_parts(tmp_path):
     np.testing.assert_allclose(description.frames[0].T_link_frame[:3, 3], [1, 2, 4])
 
 
-def test_a_mesh_turned_and_scaled_unevenly_is_left_out_with_a_warning(tmp_path):
+def test_a_rotated_and_non_uniformly_scaled_mesh_is_skipped_with_a_warning(tmp_path):
     path = write_mesh_model(tmp_path, 'refquat="0.6 0 0.8 0" scale="1 2 2"')
     with pytest.warns(DescriptionWarning, match="scaled unevenly"):
         assert read_mjcf(path).links[1].visuals == ()
@@ -86,13 +86,13 @@ def test_a_mesh_turned_and_scaled_unevenly_is_left_out_with_a_warning(tmp_path):
         ),
     ],
 )
-def test_forces_that_a_description_cannot_hold_are_left_out_with_one_warning(body, rest, what):
+def test_forces_that_a_description_cannot_represent_are_skipped_with_one_warning(body, rest, what):
     with pytest.warns(DescriptionWarning, match=what) as caught:
         parse_mjcf(wrap(f'<body>{body}<geom size="0.1"/></body>', rest))
     assert len(caught) == 1
 
 
-def test_gravity_compensation_is_left_out_with_a_warning():
+def test_gravity_compensation_is_skipped_with_a_warning():
     with pytest.warns(DescriptionWarning, match="gravity compensation.* arm"):
         parse_mjcf(wrap('<body name="arm" gravcomp="1"><joint/><geom size="0.1"/></body>'))
 
@@ -126,20 +126,20 @@ def test_a_file_with_an_include_loads_and_is_named_after_itself(tmp_path):
         (wrap("\n<body><joint/></body>"), 2, None, "mass and inertia"),
     ],
 )
-def test_errors_tell_the_line_and_the_element(text, line, element, message):
+def test_errors_name_the_line_and_the_element(text, line, element, message):
     with pytest.raises(DescriptionError, match=message) as caught:
         parse_mjcf(text)
     assert (caught.value.line, caught.value.element) == (line, element)
 
 
-def test_nan_which_mujoco_lets_pass_is_an_error(tmp_path, monkeypatch):
+def test_nan_that_mujoco_accepts_is_an_error(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # MuJoCo writes a log of its own into the working folder here
     with pytest.raises(DescriptionError, match="axis") as caught:
         parse_mjcf(wrap('\n<body><joint name="h" axis="nan 0 0"/><geom size="1"/></body>'))
     assert caught.value.line == 2
 
 
-def test_an_error_in_a_file_tells_the_file_and_keeps_the_cause(tmp_path):
+def test_an_error_in_a_file_names_the_file_and_keeps_the_cause(tmp_path):
     path = tmp_path / "bad.xml"
     path.write_text("<mujoco>\n<wordbody/></mujoco>")
     with pytest.raises(DescriptionError, match="bad.xml:2: <wordbody>") as caught:

@@ -43,7 +43,7 @@ def test_a_given_folder_may_be_the_package_by_its_name_or_its_package_xml(tmp_pa
     assert PackageFinder(None, [mesh.parents[1]]).find(f"package://other/{MESH}") is None
 
 
-def test_walking_up_finds_the_package_around_the_file_and_beside_it(tmp_path: Path) -> None:
+def test_the_upward_search_finds_packages_around_and_beside_the_file(tmp_path: Path) -> None:
     own, beside = make_package(tmp_path / "src" / "arm"), make_package(tmp_path / "src" / "hand")
     declared = make_package(tmp_path / "src" / "arm" / "inner", "declared_name")
     finder = PackageFinder(tmp_path / "src" / "arm" / "inner" / "urdf" / "arm.urdf")
@@ -55,7 +55,7 @@ def test_walking_up_finds_the_package_around_the_file_and_beside_it(tmp_path: Pa
     assert finder.package("foot") is None
 
 
-def test_walking_up_also_starts_where_a_link_leads(tmp_path: Path) -> None:
+def test_the_upward_search_also_follows_symbolic_links(tmp_path: Path) -> None:
     mesh = make_package(tmp_path / "real" / "arm")
     urdf = tmp_path / "real" / "arm" / "arm.urdf"
     urdf.touch()
@@ -81,7 +81,7 @@ def test_a_path_through_a_symbolic_link_is_resolved_as_by_the_system(tmp_path: P
     assert found.samefile(mesh)
 
 
-def test_the_ros_variables_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ros_environment_variables_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = make_package(tmp_path / "ws" / "one")
     nested = make_package(tmp_path / "ws" / "stack" / "nested")
     ament = make_package(tmp_path / "opt" / "share" / "two")
@@ -93,7 +93,7 @@ def test_the_ros_variables_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert finder.find(f"package://two/{MESH}") == ament
 
 
-def test_given_folders_come_before_the_walk_and_the_walk_before_ros(
+def test_given_folders_precede_the_upward_search_which_precedes_ros(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given, walked, ros = (make_package(tmp_path / where / "hand") for where in ("given", "walked", "ros"))
@@ -133,13 +133,13 @@ def test_plain_names_are_also_looked_for_in_given_folders(tmp_path: Path) -> Non
     ["http://localhost:9/hand.stl", "https://x/hand.stl", "ftp://x/hand.stl", "\\\\host\\share\\hand.stl", "package://",
      "package://hand", "package://../hand.stl", "package://./hand.stl", "x" * 5000, "file://", ""],
 )  # fmt: skip
-def test_what_is_not_a_file_here_is_not_found(uri: str, tmp_path: Path) -> None:
+def test_only_existing_files_are_found(uri: str, tmp_path: Path) -> None:
     (tmp_path / "hand.stl").touch()
     (tmp_path / "in").mkdir()
     assert PackageFinder(tmp_path / "in" / "arm.urdf", [tmp_path]).find(uri) is None
 
 
-def test_a_broken_package_xml_up_the_tree_is_passed_over(tmp_path: Path) -> None:
+def test_an_invalid_package_xml_above_the_file_is_skipped(tmp_path: Path) -> None:
     mesh = make_package(tmp_path / "hand")
     (tmp_path / "package.xml").write_text("<package><name>hand", encoding="utf-8")
     assert PackageFinder(tmp_path / "arm.urdf").find(f"package://hand/{MESH}") == mesh

@@ -18,7 +18,7 @@ def test_two_half_boxes_make_one_box() -> None:
     np.testing.assert_allclose(whole.matrix, expected.matrix, atol=1e-15)
 
 
-def test_what_is_removed_can_be_put_back() -> None:
+def test_removing_an_inertia_is_the_inverse_of_adding_it() -> None:
     whole = solids.cylinder(4.0, 0.1, 0.6, "x", com=(0.1, -0.2, 0.3))
     part = solids.sphere(0.5, 0.05, com=(0.0, 0.1, 0.2))
     again = solids.combine([solids.remove(whole, [part]), part])

@@ -84,7 +84,7 @@ def test_a_chain_may_start_anywhere_and_go_over_a_common_link(tmp_path: Path) ->
     assert described.chains["up"] == ("elbow", "shoulder")
 
 
-def test_groups_that_contain_each_other_are_refused(tmp_path: Path) -> None:
+def test_groups_that_contain_each_other_are_rejected(tmp_path: Path) -> None:
     error = refusal(
         tmp_path,
         '<group name="x"><group name="a"/></group>',
@@ -137,7 +137,7 @@ def test_states_of_one_name_are_put_together_unless_they_disagree(tmp_path: Path
 @pytest.mark.parametrize(
     "virtual", ["", '<virtual_joint name="drift" type="floating" parent_frame="w" child_link="torso"/>']
 )
-def test_a_state_of_the_floating_base_waits_for_the_base(tmp_path: Path, virtual: str) -> None:
+def test_a_floating_base_state_is_kept_until_the_base_is_floating(tmp_path: Path, virtual: str) -> None:
     name = "drift" if virtual else "root_joint"
     described = read(
         tmp_path,
@@ -153,7 +153,7 @@ def test_a_state_of_the_floating_base_waits_for_the_base(tmp_path: Path, virtual
     assert with_base(described, "fixed").chains["all"] == ("elbow",)
 
 
-def test_the_floating_joint_of_the_robot_answers_to_the_name_root_joint(tmp_path: Path) -> None:
+def test_root_joint_refers_to_the_floating_joint_of_the_robot(tmp_path: Path) -> None:
     links, joints = (Link("world"), *BODY.links), (Joint("free", "floating", "world", "torso"), *BODY.joints)
     floating = Description("body", links, joints)
     line = '<group_state name="stand"><joint name="root_joint" value="0 0 1 0 0 0 1"/></group_state>'
@@ -216,13 +216,13 @@ def test_names_of_another_variant_are_skipped_with_one_warning(tmp_path: Path) -
         ),
     ],
 )
-def test_a_fault_is_told_with_its_line_and_element(tmp_path: Path, line: str, element: str, said: str) -> None:
+def test_an_error_names_its_line_and_element(tmp_path: Path, line: str, element: str, said: str) -> None:
     error = refusal(tmp_path, line)
     assert (error.line, error.element) == (2, element)
     assert said in str(error)
 
 
-def test_a_file_that_is_no_srdf_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_srdf_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "body.srdf"
     path.write_text("<sdf/>", encoding="utf-8")
     with pytest.raises(DescriptionError, match="an SRDF file has <robot>"):
@@ -250,7 +250,7 @@ def read_wheel(urdf: str, srdf: str) -> Description:
         ("talos_data/robots/talos_reduced.urdf", "talos_data/srdf/talos.srdf"),
     ],
 )
-def test_states_of_walking_robots_are_those_of_pinocchio(urdf: str, srdf: str) -> None:
+def test_states_of_walking_robots_agree_with_pinocchio(urdf: str, srdf: str) -> None:
     description = with_base(read_wheel(urdf, srdf), "floating")
     model = pin.buildModelFromUrdf(str(SHARE / urdf), pin.JointModelFreeFlyer())
     pin.loadReferenceConfigurations(model, str(SHARE / srdf), False)

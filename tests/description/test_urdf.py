@@ -42,7 +42,7 @@ def test_bounded_joints_have_all_their_limits(kind: str) -> None:
     assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-1.0, 2.0, 3.0, 4.0)
 
 
-def test_a_continuous_joint_turns_without_end_but_not_without_effort() -> None:
+def test_a_continuous_joint_has_no_position_limits_but_an_effort_limit() -> None:
     joint = the_joint(hinge(kind="continuous"))
     assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-math.inf, math.inf, 3.0, 4.0)
     free = the_joint(hinge("", kind="continuous"))
@@ -56,11 +56,11 @@ def test_joints_of_many_or_no_coordinates_have_no_limits(kind: str) -> None:
     assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-math.inf, math.inf, math.inf, math.inf)
 
 
-def test_a_robot_on_a_floating_joint_says_so() -> None:
+def test_a_robot_on_a_floating_joint_has_a_floating_base() -> None:
     assert parse_quietly(hinge(kind="floating")).base == "floating"
 
 
-def test_limits_may_be_infinite_and_the_one_left_out_is_zero() -> None:
+def test_limits_may_be_infinite_and_an_omitted_one_is_zero() -> None:
     joint = the_joint(hinge('<limit lower="-inf" velocity="inf" effort="0"/>'))
     assert (joint.lower, joint.upper, joint.velocity, joint.effort) == (-math.inf, 0.0, math.inf, 0.0)
 
@@ -87,7 +87,7 @@ def test_an_axis_is_normalised_and_is_x_by_default() -> None:
     np.testing.assert_allclose(the_joint(hinge('<axis xyz="0 0 1e-200"/>', "planar")).axis, [0.0, 0.0, 1.0])
 
 
-def test_the_axis_of_a_joint_that_has_none_is_not_read() -> None:
+def test_the_axis_of_a_fixed_joint_is_ignored() -> None:
     assert the_joint(hinge('<axis xyz="0 0 0"/>', "fixed")).kind == "fixed"
 
 
@@ -122,7 +122,7 @@ def test_a_mimic_on_a_fixed_joint_is_dropped_with_a_warning_if_its_leader_moves(
 
 
 @given(xyz=st.tuples(numbers, numbers, numbers), rpy=st.tuples(*[st.floats(-10.0, 10.0)] * 3))
-def test_any_origin_gives_the_pose_of_turns_about_fixed_axes(xyz: tuple[float, ...], rpy: tuple[float, ...]) -> None:
+def test_origins_are_rotations_about_fixed_axes(xyz: tuple[float, ...], rpy: tuple[float, ...]) -> None:
     origin = f'<origin xyz="{" ".join(map(repr, xyz))}" rpy="{" ".join(map(repr, rpy))}"/>'
     T = the_joint(hinge(origin + LIMIT)).T_parent_child
     np.testing.assert_array_equal(T[:3, 3], xyz)
@@ -130,7 +130,7 @@ def test_any_origin_gives_the_pose_of_turns_about_fixed_axes(xyz: tuple[float, .
     np.testing.assert_array_equal(T[3], [0.0, 0.0, 0.0, 1.0])
 
 
-def test_a_quarter_turn_each_way_goes_where_the_hand_says() -> None:
+def test_quarter_turns_follow_the_right_hand_rule() -> None:
     half = math.pi / 2
     roll = the_joint(hinge(f'<origin rpy="{half} 0 0"/>{LIMIT}')).T_parent_child
     both = the_joint(hinge(f'<origin rpy="{half} 0 {half}"/>{LIMIT}')).T_parent_child
@@ -140,7 +140,7 @@ def test_a_quarter_turn_each_way_goes_where_the_hand_says() -> None:
 
 
 @given(rpy=st.tuples(*[st.floats(-4.0, 4.0)] * 3), sides=st.tuples(*[st.floats(0.01, 2.0)] * 3))
-def test_the_inertia_of_a_turned_box_is_that_of_its_turned_corners(
+def test_the_inertia_of_a_rotated_box_is_that_of_its_rotated_corners(
     rpy: tuple[float, ...], sides: tuple[float, ...]
 ) -> None:
     mass, (x, y, z) = 3.0, sides
@@ -158,14 +158,14 @@ def test_the_inertia_of_a_turned_box_is_that_of_its_turned_corners(
     np.testing.assert_array_equal(inertia.matrix, inertia.matrix.T)
 
 
-def test_products_of_inertia_are_where_they_belong() -> None:
+def test_products_of_inertia_have_their_positions_in_the_matrix() -> None:
     inside = '<inertial><mass value="1"/><inertia ixx="4" iyy="5" izz="6" ixy="0.1" ixz="0.2" iyz="0.3"/></inertial>'
     inertia = the_link(link(inside)).inertia
     assert inertia is not None
     np.testing.assert_array_equal(inertia.matrix, [[4.0, 0.1, 0.2], [0.1, 5.0, 0.3], [0.2, 0.3, 6.0]])
 
 
-def test_no_inertial_is_none_and_an_empty_one_is_zero() -> None:
+def test_a_missing_inertial_is_none_and_an_empty_one_is_zero() -> None:
     assert the_link(link("")).inertia is None
     zero = the_link(link('<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>')).inertia
     assert zero is not None
@@ -184,7 +184,7 @@ def test_no_inertial_is_none_and_an_empty_one_is_zero() -> None:
     ],
 )
 @pytest.mark.parametrize("tag", ["visual", "collision"])
-def test_shapes_have_their_size_place_and_name(geometry: str, kind: str, size: tuple[float, ...], tag: str) -> None:
+def test_shapes_keep_size_pose_and_name(geometry: str, kind: str, size: tuple[float, ...], tag: str) -> None:
     text = f'<{tag} name="skin"><origin xyz="1 2 3"/><geometry>{geometry}</geometry></{tag}>'
     found = the_link(link(text))
     (shape,) = found.visuals or found.collisions
@@ -209,7 +209,7 @@ def test_colours_come_from_the_shape_then_from_the_robot_then_from_other_links()
     assert [shape.rgba for shape in the_link(text).visuals] == [steel, brass, brass, None, (0.9, 0.9, 0.9, 1.0)]
 
 
-def test_what_other_programs_put_in_the_file_is_passed_over() -> None:
+def test_elements_of_other_programs_are_ignored() -> None:
     text = robot(
         '<link name="a"><gazebo:sensor/><self_collide>1</self_collide></link><link name="b"/>',
         f'<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{LIMIT}'
@@ -352,7 +352,7 @@ def test_text_may_declare_any_encoding_and_bytes_keep_theirs() -> None:
         (b"<?xml version='1.0' encoding='martian'?><robot/>", None, None, "cannot be decoded"),
     ],
 )
-def test_a_fault_is_told_with_its_line_and_element(
+def test_an_error_names_its_line_and_element(
     text: str | bytes, line: int | None, element: str | None, said: str
 ) -> None:
     error = refusal(text)
@@ -360,7 +360,7 @@ def test_a_fault_is_told_with_its_line_and_element(
     assert (error.line, error.element) == (line, element)
 
 
-def test_a_loop_is_told_with_its_links() -> None:
+def test_a_loop_is_reported_with_its_links() -> None:
     joint = '<joint name="{0}{1}" type="fixed"><parent link="{0}"/><child link="{1}"/></joint>'
     text = robot('<link name="a"/><link name="b"/>', joint.format("a", "b"), joint.format("b", "a"))
     error = refusal(text)

@@ -18,7 +18,7 @@ from kinodyn.errors import DescriptionError, InputError
 from .urdf_texts import BOX, LIMIT, hinge, parse_quietly, refusal, robot, the_joint
 
 
-def test_a_fault_beyond_line_65535_has_its_line() -> None:
+def test_an_error_beyond_line_65535_has_its_line_number() -> None:
     assert refusal(robot(*[""] * 70_000, '<link name="a"/>', "<link/>")).line == 70_003
 
 
@@ -39,7 +39,7 @@ LAUGHS = "".join(f'<!ENTITY {chr(c + 1)} "{f"&{chr(c)};" * 10}">' for c in range
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_document_types_are_refused_before_anything_in_them_is_read(prolog: str, encoding: str) -> None:
+def test_document_types_are_rejected_before_anything_in_them_is_read(prolog: str, encoding: str) -> None:
     text = f'<?xml version="1.0" encoding="{encoding}"?>\n{prolog}<robot name="&l;"><link name="&file;"/></robot>'
     start = time.process_time()
     error = refusal(text.encode(encoding))
@@ -52,14 +52,14 @@ def test_an_entity_without_a_declaration_is_not_xml() -> None:
     assert "undefined entity" in str(refusal(robot('<link name="&file;"/>')))
 
 
-def test_elements_nested_too_deeply_are_refused() -> None:
+def test_elements_nested_too_deeply_are_rejected() -> None:
     assert "nested deeper than 256" in str(refusal("<robot>" * 100_000 + "</robot>" * 100_000))
 
 
 @given(
     cut=st.tuples(st.integers(0, 400), st.integers(0, 6)), put=st.sampled_from(["", "<", ">", '"', "/", "9", "-", "\0"])
 )
-def test_a_damaged_file_is_read_or_refused_and_nothing_else(cut: tuple[int, int], put: str) -> None:
+def test_a_damaged_file_is_read_or_rejected_and_nothing_else(cut: tuple[int, int], put: str) -> None:
     text = hinge(f'<origin xyz="1 2 3" rpy="0 0 1"/><axis xyz="0 0 1"/>{LIMIT}').replace(
         '<link name="b"/>', f'<link name="b">{BOX}</link>'
     )
@@ -70,7 +70,7 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(cut: tuple[int, int]
 
 
 @pytest.mark.parametrize("text", [None, 5, Path("arm.urdf")])
-def test_what_is_no_text_is_refused(text: object) -> None:
+def test_input_that_is_not_text_is_rejected(text: object) -> None:
     with pytest.raises(InputError, match="as str or bytes"):
         parse_urdf(text)  # type: ignore[arg-type]
 
@@ -105,7 +105,7 @@ def test_numbers_have_a_decimal_point_in_every_locale() -> None:
             locale.setlocale(locale.LC_NUMERIC, before)
 
 
-def test_a_file_is_read_and_remembered(tmp_path: Path) -> None:
+def test_a_description_keeps_its_source_path(tmp_path: Path) -> None:
     path = tmp_path / "arm.urdf"
     path.write_text(hinge(), encoding="utf-8")
     assert read_urdf(path).source == path
@@ -113,7 +113,7 @@ def test_a_file_is_read_and_remembered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [("absent.urdf", "does not exist"), ("", "cannot be read")])
-def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, name: str, said: str) -> None:
+def test_a_file_that_cannot_be_opened_is_reported(tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(DescriptionError, match=said) as caught:
         read_urdf(tmp_path / name)
     assert caught.value.file == tmp_path / name

@@ -69,13 +69,13 @@ def pinocchio_q(model: pin.Model, positions: dict[str, tuple[float, ...]]) -> Ar
     return q
 
 
-def test_the_wheel_is_all_there() -> None:
+def test_all_files_of_the_wheel_are_present() -> None:
     assert len(ROBOTS) >= 60
     assert set(BROKEN) <= set(FILES)
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_file_with_a_real_fault_is_refused(name: str) -> None:
+def test_a_file_with_an_error_is_rejected(name: str) -> None:
     line, said = BROKEN[name]
     with pytest.raises(DescriptionError) as caught:
         read(name)
@@ -84,7 +84,7 @@ def test_a_file_with_a_real_fault_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_links_masses_and_places_are_those_of_pinocchio(name: str, link_poses: LinkPoses) -> None:
+def test_link_masses_and_placements_agree_with_pinocchio(name: str, link_poses: LinkPoses) -> None:
     description = read(name)
     model = pin.buildModelFromUrdf(str(SHARE / name), pin.JointModelFreeFlyer())
     data = model.createData()
@@ -124,7 +124,7 @@ def whole_body(description: Description, poses: dict[str, Array]) -> tuple[float
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_limits_and_friction_are_those_of_pinocchio(name: str) -> None:
+def test_limits_and_friction_agree_with_pinocchio(name: str) -> None:
     model = pin.buildModelFromUrdf(str(SHARE / name))
     for joint in read(name).joints:
         if joint.kind not in ("revolute", "prismatic"):
@@ -141,7 +141,7 @@ def test_limits_and_friction_are_those_of_pinocchio(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_every_mesh_is_found_by_walking_up(name: str) -> None:
+def test_every_mesh_is_found_by_the_upward_search(name: str) -> None:
     for link in read(name).links:
         for shape in (*link.visuals, *link.collisions):
             if shape.kind == "mesh":

@@ -33,7 +33,7 @@ def pair(joint: Joint, shape: Shape | None = None) -> Description:
     return Description("pair", (Link("a"), Link("b", visuals=shapes, collisions=shapes)), (joint,))
 
 
-def test_the_humanoid_reads_back_the_same() -> None:
+def test_the_humanoid_survives_a_round_trip() -> None:
     body = humanoid()
     again = parse_urdf(write_urdf(body))
     assert [j.name for j in again.joints[:30]] == [j.name for j in body.joints]
@@ -66,7 +66,7 @@ def test_pinocchio_reads_the_humanoid() -> None:
     "rotation",
     [(0.0, 0.0, 0.0), (0.3, -1.2, 2.0), (0.0, math.pi / 2, 0.0), (0.0, -math.pi / 2, 0.0), (math.pi, 0.0, 0.0)],
 )
-def test_any_rotation_reads_back_the_same(rotation: tuple[float, float, float]) -> None:
+def test_any_rotation_survives_a_round_trip(rotation: tuple[float, float, float]) -> None:
     T = pose(rotation)
     for turn in (0.0, 0.7):
         placed = T @ pose((turn, 0.0, 0.0), 0.0, 0.0, 0.0)
@@ -75,7 +75,7 @@ def test_any_rotation_reads_back_the_same(rotation: tuple[float, float, float]) 
 
 
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
-def test_a_reference_position_is_taken_into_the_placement(kind: JointKind) -> None:
+def test_a_reference_position_is_included_in_the_placement(kind: JointKind) -> None:
     axis = np.array([0.6, 0.0, 0.8])
     joint = Joint("j", kind, "a", "b", pose((0.2, 0.4, -0.1)), axis, reference=0.4, lower=-1.0, upper=1.0)
     (again,) = parse_urdf(write_urdf(pair(joint))).joints
@@ -114,7 +114,7 @@ def test_a_capsule_becomes_a_cylinder_with_a_ball_at_each_end() -> None:
         np.testing.assert_allclose(piece.T_link_shape[:3, 3], (T @ [0.0, 0.0, z, 1.0])[:3], atol=1e-15)
 
 
-def test_prismatic_arms_move_alike_in_pinocchio() -> None:
+def test_prismatic_arms_agree_with_pinocchio() -> None:
     model = pin.buildModelFromXML(write_urdf(scara()))
     data = model.createData()
     pin.framesForwardKinematics(model, data, np.array([0.3, -0.5, 0.1, 0.7]))
@@ -123,19 +123,19 @@ def test_prismatic_arms_move_alike_in_pinocchio() -> None:
     np.testing.assert_allclose(tip, (reach.real, reach.imag, 0.387 - 0.1), atol=1e-12)
 
 
-def test_a_ball_joint_is_refused_by_name() -> None:
+def test_a_ball_joint_is_rejected_by_name() -> None:
     with pytest.raises(DescriptionError, match="'hip' is a ball joint"):
         write_urdf(pair(Joint("hip", "ball", "a", "b")))
 
 
 @pytest.mark.parametrize("kind", ["ellipsoid", "plane"])
-def test_a_shape_that_urdf_lacks_is_refused_with_its_link(kind: str) -> None:
+def test_a_shape_that_urdf_lacks_is_rejected_with_its_link(kind: str) -> None:
     shape = Shape(kind, (0.1, 0.2, 0.3), np.eye(4))  # type: ignore[arg-type]
     with pytest.raises(DescriptionError, match=f"link 'b' has a shape of kind '{kind}'"):
         write_urdf(pair(Joint("j", "fixed", "a", "b"), shape))
 
 
-def test_the_text_is_also_written_into_a_file(tmp_path: Path) -> None:
+def test_the_text_can_be_written_to_a_file(tmp_path: Path) -> None:
     text = write_urdf(puma560(), tmp_path / "puma.urdf")
     assert (tmp_path / "puma.urdf").read_text(encoding="utf-8") == text
 

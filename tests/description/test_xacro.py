@@ -77,7 +77,7 @@ def test_an_expression_that_fails_is_a_description_error_with_its_cause(tmp_path
     assert caught.value.__cause__ is not None
 
 
-def test_a_file_that_is_missing_or_not_xml_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_not_xml_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match="does not exist"):
         expand_xacro(tmp_path / "absent.xacro")
     with pytest.raises(DescriptionError, match="is not XML"):
@@ -95,7 +95,7 @@ def test_a_xacro_file_is_read_only_on_request(tmp_path: Path) -> None:
     ("prefix", "declaration"),
     [("xacro", XMLNS), ("xacro", ""), ("x", 'xmlns:x="http://wiki.ros.org/xacro"')],
 )
-def test_xacro_inside_a_urdf_is_refused_and_not_evaluated(tmp_path: Path, prefix: str, declaration: str) -> None:
+def test_xacro_inside_a_urdf_is_rejected_and_not_evaluated(tmp_path: Path, prefix: str, declaration: str) -> None:
     text = f'<robot name="r" {declaration}>\n<link name="a"/>\n<{prefix}:property name="p" value="${{1}}"/></robot>'
     with pytest.raises(DescriptionError, match=r"kd\.load\(path, xacro=True\)") as caught:
         read_urdf(write(tmp_path / "arm.urdf", text))

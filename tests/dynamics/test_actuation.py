@@ -40,7 +40,7 @@ def angles(n: int) -> tuple[Array, Array]:
 # Selection
 
 
-def test_the_selection_matrix_takes_motors_to_their_joints() -> None:
+def test_the_selection_matrix_maps_motors_to_their_joints() -> None:
     robot = kd.load("humanoid")
     S = kd.actuation.selection(robot, passive=["left_knee", "head_roll"])
     assert S.shape == (robot.nv - 6 - 2, robot.nv)
@@ -88,7 +88,7 @@ def test_generalised_forces_are_those_of_the_wrenches_on_both_links(kind: str) -
     np.testing.assert_allclose(tau[..., :6], 0.0, atol=1e-11 * np.abs(effort).max())
 
 
-def test_the_rate_of_a_piston_is_how_its_length_changes() -> None:
+def test_the_rate_of_a_piston_is_the_derivative_of_its_length() -> None:
     robot, piston = kd.load("humanoid"), between("piston")
     assert isinstance(piston, Piston)
     q, v = robot.random(5, seed=2), np.random.default_rng(2).normal(size=(5, robot.nv))
@@ -142,7 +142,7 @@ def test_power_at_the_motors_is_power_at_the_ankle(ankle: Ankle) -> None:
     assert_power_is_kept(ankle, q, rate, np.random.default_rng(4).normal(size=(50, 2)))
 
 
-def test_motor_rates_and_accelerations_are_slopes_of_motor_positions(ankle: Ankle) -> None:
+def test_motor_rates_and_accelerations_are_derivatives_of_motor_positions(ankle: Ankle) -> None:
     q, rate = angles(50)
     bend = np.random.default_rng(6).normal(size=(50, 2))
     h = 1e-4
@@ -151,7 +151,7 @@ def test_motor_rates_and_accelerations_are_slopes_of_motor_positions(ankle: Ankl
     np.testing.assert_allclose(ankle.motor_acceleration(q, rate, bend), (after - 2 * here + before) / h**2, atol=1e-4)
 
 
-def test_motor_positions_close_the_legs_and_lead_back_to_the_joints(ankle: Ankle) -> None:
+def test_motor_positions_close_the_legs_and_convert_back_to_joint_positions(ankle: Ankle) -> None:
     q = angles(60)[0].reshape(3, 20, 2)
     there = ankle.motor_positions(q)
     assert there.success.all() and there.success.shape == (3, 20)
@@ -168,7 +168,7 @@ def test_motor_positions_close_the_legs_and_lead_back_to_the_joints(ankle: Ankle
 LENGTHS = np.linalg.norm(FOOT_POINTS + OFFSET - CRANK_ENDS, axis=-1)
 
 
-def test_angles_out_of_reach_and_beyond_a_singularity_are_said_to_be_so() -> None:
+def test_unreachable_angles_and_those_beyond_a_singularity_are_reported() -> None:
     ankle = ANKLES["cranks"]
     far = ankle.motor_positions([[2.0, 0.0], [0.0, 3.0], [0.1, 0.1]])
     assert far.status.tolist() == ["unreachable", "other assembly", "solved"]
@@ -197,7 +197,7 @@ def test_a_rod_in_line_with_its_crank_is_a_dead_centre() -> None:
     assert np.abs(flat.jacobian([dead + 1e-8, 0.0])[0, 0]) > 1e3
 
 
-def test_where_both_legs_push_alike_the_foot_is_loose_and_torques_cannot_be_made() -> None:
+def test_at_a_singularity_the_ankle_torques_cannot_be_produced() -> None:
     ankle = ANKLES["pistons"]
     low, high = 0.0, 3.0
     assert ankle.singularity([0.0, low]).foot * ankle.singularity([0.0, high]).foot < 0
@@ -268,7 +268,7 @@ def motion(robot: Robot, loops: list[kd.contact.Loop], q: Array) -> Array:
     return N
 
 
-def test_the_mechanism_of_cranks_and_rods_moves_as_the_transmission_says() -> None:
+def test_the_mechanism_of_cranks_and_rods_agrees_with_the_transmission() -> None:
     ankle, (robot, loops) = ANKLES["cranks"], mechanism()
     motors = [robot.joint(f"motor{k}").v.start for k in range(2)]
     own = [robot.joint(name).v.start for name in JOINTS]
@@ -328,7 +328,7 @@ def test_a_mechanism_with_massless_rods_accelerates_as_the_robot_without_it() ->
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
-def test_an_ankle_stands_in_the_matrix_of_a_robot() -> None:
+def test_an_ankle_is_part_of_the_actuation_matrix() -> None:
     robot = kd.load("humanoid")
     names = ("left_ankle_pitch", "left_ankle_roll")
     ankle = CrankAnkle(MOTORS, MOTOR_AXES, CRANK_ENDS, FOOT_POINTS, joints=names)
@@ -347,7 +347,7 @@ def test_an_ankle_stands_in_the_matrix_of_a_robot() -> None:
 # Bad input
 
 
-def test_what_is_wrong_with_actuators_is_said() -> None:
+def test_errors_explain_invalid_actuators() -> None:
     robot = kd.load("humanoid")
     q = robot.neutral()
     with pytest.raises(UnknownNameError, match="left_knee"):
@@ -372,7 +372,7 @@ def test_what_is_wrong_with_actuators_is_said() -> None:
         kd.actuation.gears([2.0], joints=["ball0"]).rows(mechanism()[0], mechanism()[0].neutral())
 
 
-def test_what_is_wrong_with_a_transmission_is_said() -> None:
+def test_errors_explain_invalid_transmissions() -> None:
     with pytest.raises(InputError, match="full rank"):
         kd.actuation.Transmission([[1.0, 1.0], [2.0, 2.0]])
     with pytest.raises(InputError, match="at least as many motors"):

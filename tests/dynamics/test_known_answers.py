@@ -40,17 +40,17 @@ COULOMB = np.array(
         (ONE, ZERO, (29.1421, 56.5044, 16.3528, 1.26448, 1.12392, 0.519648)),
     ],
 )
-def test_puma560_needs_the_torques_that_the_toolbox_prints(v: Array, a: Array, printed: tuple[float, ...]) -> None:
+def test_puma560_torques_agree_with_the_toolbox(v: Array, a: Array, printed: tuple[float, ...]) -> None:
     np.testing.assert_allclose(D.inverse(PUMA, QN, v, a) + COULOMB * np.sign(v), printed, atol=6e-5)
 
 
-def test_puma560_without_gravity_needs_what_the_toolbox_prints() -> None:
+def test_puma560_torques_without_gravity_agree_with_the_toolbox() -> None:
     printed = (32.4952, 29.2271, 11.7085, 1.45452, 1.27086, 0.713781)
     weightless = PUMA.replace(gravity=0.0)
     np.testing.assert_allclose(D.inverse(weightless, QN, ONE, ONE) + COULOMB, printed, atol=6e-5)
 
 
-def test_puma560_pushing_at_its_tool_needs_what_the_toolbox_prints() -> None:
+def test_puma560_torques_under_a_tool_force_agree_with_the_toolbox() -> None:
     """The toolbox gives the wrench that the tool exerts on what it touches, in the tool's axes."""
     printed = (0.642756, 29.0866, 4.70321, 2.82843, -1.97175, 3.0)
     R = K.pose(PUMA, QN, "link6")[:3, :3]
@@ -59,19 +59,19 @@ def test_puma560_pushing_at_its_tool_needs_what_the_toolbox_prints() -> None:
     np.testing.assert_allclose(tau, printed, atol=6e-5)
 
 
-def test_puma560_carries_the_weight_that_the_toolbox_prints() -> None:
+def test_puma560_gravity_torques_agree_with_the_toolbox() -> None:
     printed = (0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0)
     np.testing.assert_allclose(D.gravity(PUMA, QN), printed, atol=6e-5)
     np.testing.assert_allclose(D.bias(PUMA, QN, ZERO), printed, atol=6e-5)
 
 
-def test_puma560_accelerates_as_the_toolbox_prints() -> None:
+def test_puma560_accelerations_agree_with_the_toolbox() -> None:
     v, tau = np.array([0.1, 0.2, 0.8, 0.2, 0.5, 1.0]), np.array([1.0, 3.2, 1.8, 0.1, 0.7, 4.6])
     printed = (-7.4102, -9.8432, -10.9694, -4.4314, -0.9881, 21.0228)
     np.testing.assert_allclose(D.forward(PUMA, QN, v, tau - COULOMB), printed, atol=6e-5)
 
 
-def test_puma560_has_the_inertia_that_the_toolbox_prints() -> None:
+def test_puma560_mass_matrix_agrees_with_the_toolbox() -> None:
     M = D.mass_matrix(PUMA, QN)
     np.testing.assert_allclose(M, PUMA560_INERTIA, atol=6e-5)
     np.testing.assert_allclose(M @ [1, 2, 3, 1, 2, 3], (3.15, 9.4805, 3.6189, 0.1901, 0.3519, 0.5823), atol=6e-5)
@@ -85,7 +85,7 @@ def test_puma560_without_motors_is_lighter_by_their_rotors() -> None:
     np.testing.assert_allclose(D.mass_matrix(PUMA, QN) - bare, np.diag(rotors * gears**2), atol=1e-13)
 
 
-def test_puma560_weighs_at_its_tool_what_the_toolbox_prints() -> None:
+def test_puma560_operational_inertia_agrees_with_the_toolbox() -> None:
     """The inertia in Cartesian space, J^-T M J^-1."""
     printed = np.array(
         [
@@ -101,7 +101,7 @@ def test_puma560_weighs_at_its_tool_what_the_toolbox_prints() -> None:
     np.testing.assert_allclose(inverse.T @ D.mass_matrix(PUMA, QN) @ inverse, printed, atol=6e-5)
 
 
-def test_puma560_has_the_coriolis_matrix_that_the_toolbox_prints() -> None:
+def test_puma560_coriolis_matrix_agrees_with_the_toolbox() -> None:
     printed = np.array(
         [
             [-0.1735, -2.0494, -0.1178, -0.0002, -0.0045, 0.0001],
@@ -116,7 +116,7 @@ def test_puma560_has_the_coriolis_matrix_that_the_toolbox_prints() -> None:
 
 
 @pytest.mark.parametrize(("part", "printed"), [("all", 0.0786), ("linear", 0.111181), ("angular", 2.44949)])
-def test_puma560_is_as_dexterous_as_the_toolbox_prints(part: str, printed: float) -> None:
+def test_puma560_manipulability_agrees_with_the_toolbox(part: str, printed: float) -> None:
     assert K.manipulability(PUMA, QN, "link6", part=part) == pytest.approx(printed, abs=6e-5)  # type: ignore[arg-type]
 
 
@@ -136,7 +136,7 @@ UPWARDS = np.array([0.0, -1.0, 0.0])
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.7, -math.pi / 2, 3.0, 100.0])
-def test_a_pendulum_falls_as_it_must(angle: float) -> None:
+def test_a_pendulum_has_the_closed_form_acceleration(angle: float) -> None:
     m, c, moment, armature, damping = 2.0, 0.4, 0.05, 0.1, 0.3
     joint = Joint("pivot", "revolute", "wall", "bob", axis=UPWARDS, armature=armature, damping=damping)
     robot = Robot(Description("pendulum", (Link("wall"), Link("bob", rod(m, c, moment))), (joint,)))
@@ -163,7 +163,7 @@ def double_pendulum() -> Robot:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_double_pendulum_obeys_its_equations(seed: int) -> None:
+def test_a_double_pendulum_satisfies_its_equations_of_motion(seed: int) -> None:
     """Spong, Hutchinson and Vidyasagar, Robot Modeling and Control: the planar elbow manipulator."""
     robot = double_pendulum()
     q1, q2, v1, v2, a1, a2 = np.random.default_rng(seed).uniform(-3, 3, 6)
@@ -182,7 +182,7 @@ def test_a_double_pendulum_obeys_its_equations(seed: int) -> None:
     np.testing.assert_allclose(D.forward(robot, q, v, a), np.linalg.solve(M, a - C @ v - g), rtol=1e-11)
 
 
-def test_a_double_pendulum_keeps_its_energy() -> None:
+def test_a_double_pendulum_conserves_energy() -> None:
     """Runge-Kutta over two seconds of free swing, from a start that becomes chaotic later."""
     robot = double_pendulum()
     x, dt = np.array([2.0, 1.0, 0.0, 0.0]), 1e-3
@@ -205,7 +205,7 @@ def test_a_double_pendulum_keeps_its_energy() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_cart_with_a_pole_obeys_its_equations(seed: int) -> None:
+def test_a_cart_pole_satisfies_its_equations_of_motion(seed: int) -> None:
     """Barto, Sutton and Anderson 1983 in the form without friction: a force on the cart, the pole swings freely."""
     cart, pole, length = 1.5, 0.3, 0.8
     joints = (
@@ -222,7 +222,7 @@ def test_a_cart_with_a_pole_obeys_its_equations(seed: int) -> None:
     np.testing.assert_allclose(D.forward(robot, [x, angle], [speed, w], [force, 0.0]), [a, alpha], rtol=1e-12)
 
 
-def test_a_geared_wheel_counts_with_the_square_of_its_ratio() -> None:
+def test_a_geared_wheel_adds_inertia_times_gear_ratio_squared() -> None:
     """A wheel on each of two axles, the second turning -3 times as fast: one degree of freedom, I1 + 9 I2."""
     z = np.array([0.0, 0.0, 1.0])
     joints = (
@@ -259,7 +259,7 @@ def test_a_released_body_falls_with_g(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_spinning_body_obeys_eulers_equations(seed: int) -> None:
+def test_a_spinning_body_satisfies_eulers_equations(seed: int) -> None:
     """I w' + w x I w = tau, and m (u' + w x u) = R^T m g + f for the velocity u in body axes."""
     robot = body_in_space()
     q, rng = robot.random(seed=seed), np.random.default_rng(seed)
@@ -272,7 +272,7 @@ def test_a_spinning_body_obeys_eulers_equations(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_ball_joint_obeys_eulers_equations_about_its_pivot(seed: int) -> None:
+def test_a_ball_joint_satisfies_eulers_equations_about_its_pivot(seed: int) -> None:
     m, com = 3.0, np.array([0.1, -0.2, 0.3])
     joint = Joint("pivot", "ball", "wall", "top")
     links = (Link("wall"), Link("top", Inertia(m, com, np.diag(MOMENTS))))
@@ -284,7 +284,7 @@ def test_a_ball_joint_obeys_eulers_equations_about_its_pivot(seed: int) -> None:
     np.testing.assert_allclose(D.forward(robot, q, w, tau), np.linalg.solve(about_pivot, moment), atol=1e-12)
 
 
-def test_a_body_tumbling_in_space_keeps_momentum_and_energy() -> None:
+def test_a_body_tumbling_in_space_conserves_momentum_and_energy() -> None:
     """Spin about the middle axis is unstable: the body flips over while nothing acts on it."""
     robot = body_in_space((0.05, 0.0, -0.1)).replace(gravity=0.0)
     q, v, dt = robot.neutral(), np.array([0.3, 0.0, 0.1, 0.2, 4.0, 0.2]), 1e-3
@@ -301,7 +301,7 @@ def test_a_body_tumbling_in_space_keeps_momentum_and_energy() -> None:
     assert D.kinetic_energy(robot, q, v) == pytest.approx(before[1], rel=1e-4)
 
 
-def test_nested_gimbals_lock_where_their_axes_meet() -> None:
+def test_nested_gimbals_lock_where_their_axes_align() -> None:
     """Three axes in one point, the outer and the inner one parallel: no angular velocity across the plane of both."""
     axes = np.eye(3)[[2, 1, 2]]
     joints = tuple(Joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", axis=axis) for i, axis in enumerate(axes))

@@ -41,9 +41,7 @@ def test_the_mass_matrix_is_symmetric_and_positive(robot: Robot, states: Draw) -
     assert np.linalg.eigvalsh(M).min() > 0
 
 
-def test_the_rate_of_the_mass_matrix_less_two_coriolis_matrices_is_skew(
-    robot: Robot, states: Draw, assert_close: Close, rate: Rate
-) -> None:
+def test_mdot_minus_2c_is_skew_symmetric(robot: Robot, states: Draw, assert_close: Close, rate: Rate) -> None:
     q, v, _, _ = states(robot, N)
     M_dot = rate(lambda t: D.mass_matrix(robot, robot.integrate(q, t * v)))
     coriolis = D.coriolis_matrix(robot, q, v)
@@ -57,7 +55,9 @@ def test_bias_is_coriolis_damping_and_gravity(robot: Robot, states: Draw, assert
     assert_close(D.inverse(robot, q, v, 0 * v), parts)
 
 
-def test_gravity_is_the_slope_of_potential_energy(robot: Robot, states: Draw, assert_close: Close, rate: Rate) -> None:
+def test_gravity_is_the_gradient_of_potential_energy(
+    robot: Robot, states: Draw, assert_close: Close, rate: Rate
+) -> None:
     q, v, _, _ = states(robot, N)
     slope = rate(lambda t: D.potential_energy(robot, robot.integrate(q, t * v)))
     assert_close((D.gravity(robot, q) * v).sum(-1), slope, 1e-9)
@@ -69,7 +69,7 @@ def test_kinetic_energy_is_half_of_v_m_v(robot: Robot, states: Draw, assert_clos
     assert_close(D.kinetic_energy(robot, q, v), 0.5 * (v * times(D.mass_matrix(robot, q), v)).sum(-1))
 
 
-def test_energy_changes_by_the_power_of_efforts_less_that_of_damping(
+def test_the_energy_rate_is_the_power_of_efforts_minus_that_of_damping(
     robot: Robot, states: Draw, assert_close: Close, rate: Rate
 ) -> None:
     q, v, _, tau = states(robot, N)
@@ -108,7 +108,7 @@ def test_the_regressor_multiplies_parameters_to_efforts(robot: Robot, states: Dr
     assert_close(efforts, D.inverse(robot, q, v, a))
 
 
-def test_inertial_parameters_are_ten_for_each_link_and_hold_all_mass(robot: Robot) -> None:
+def test_each_link_has_ten_inertial_parameters_and_the_masses_add_up(robot: Robot) -> None:
     assert robot.inertial_parameters.shape == (10 * len(robot.parameter_links),)
     assert robot.inertial_parameters[::10].sum() == pytest.approx(robot.mass, rel=1e-14)
 
@@ -120,7 +120,7 @@ def test_momentum_is_the_momentum_matrix_times_v(robot: Robot, states: Draw, ass
     assert_close(A[:, :3] / robot.mass, K.com_jacobian(robot, q))
 
 
-def test_the_rate_of_momentum_is_how_momentum_changes(
+def test_the_momentum_rate_is_the_derivative_of_momentum(
     robot: Robot, states: Draw, assert_close: Close, rate: Rate
 ) -> None:
     q, v, a, _ = states(robot, N)
@@ -130,7 +130,7 @@ def test_the_rate_of_momentum_is_how_momentum_changes(
 
 
 @pytest.mark.parametrize("name", ["humanoid", "one free body", "mimics on a free base"])
-def test_what_pushes_a_free_base_and_its_weight_change_the_momentum(
+def test_external_wrenches_and_gravity_change_the_momentum(
     zoo: dict[str, Callable[[], Robot]], states: Draw, assert_close: Close, name: str
 ) -> None:
     robot = zoo[name]()
@@ -152,7 +152,9 @@ def numerical_gradient(f: Callable[[Array, Array], Array], robot: Robot, q: Arra
     return np.tensordot(weights, along_q, 1).T, np.tensordot(weights, along_v, 1).T
 
 
-def test_derivatives_of_inverse_dynamics_are_its_slopes(robot: Robot, states: Draw, assert_close: Close) -> None:
+def test_derivatives_of_inverse_dynamics_agree_with_finite_differences(
+    robot: Robot, states: Draw, assert_close: Close
+) -> None:
     q, v, a, _ = states(robot, N)
     dq, dv, M = D.inverse_derivatives(robot, q, v, a)
     assert_close(M, D.mass_matrix(robot, q), 1e-12)
@@ -162,7 +164,9 @@ def test_derivatives_of_inverse_dynamics_are_its_slopes(robot: Robot, states: Dr
         assert_close(dv[i], slopes[1], 1e-8)
 
 
-def test_derivatives_of_forward_dynamics_are_its_slopes(robot: Robot, states: Draw, assert_close: Close) -> None:
+def test_derivatives_of_forward_dynamics_agree_with_finite_differences(
+    robot: Robot, states: Draw, assert_close: Close
+) -> None:
     q, v, _, tau = states(robot, N)
     dq, dv, M_inverse = D.forward_derivatives(robot, q, v, tau)
     assert_close(M_inverse, np.linalg.inv(D.mass_matrix(robot, q)), 1e-9)
@@ -182,14 +186,14 @@ def test_wrenches_act_through_transposed_jacobians(robot: Robot, states: Draw, a
     assert_close(D.forward(robot, q, v, tau, wrenches), D.forward(robot, q, v, tau + effect), 1e-10)
 
 
-def test_switching_off_armature_and_damping_takes_them_out(robot: Robot, states: Draw, assert_close: Close) -> None:
+def test_armature_and_damping_can_be_switched_off(robot: Robot, states: Draw, assert_close: Close) -> None:
     q, v, a, _ = states(robot, N)
     bare = robot.replace(armature=0.0, damping=0.0)
     assert_close(D.mass_matrix(robot, q), D.mass_matrix(bare, q) + np.diag(robot.armature), 1e-13)
     assert_close(D.inverse(robot, q, v, a), D.inverse(bare, q, v, a) + robot.armature * a + robot.damping * v, 1e-13)
 
 
-def test_the_deep_chain_obeys_the_same_laws(deep_chain: Callable, assert_close: Close) -> None:
+def test_the_deep_chain_satisfies_the_same_laws(deep_chain: Callable, assert_close: Close) -> None:
     robot = Robot(deep_chain(300))
     q, v, a = 0.2 * robot.random(3), *(0.1 * np.random.default_rng(2).normal(size=(2, 3, 300)))
     tau = D.inverse(robot, q, v, a)

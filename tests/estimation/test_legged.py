@@ -251,7 +251,7 @@ def test_single_rotations_are_those_of_the_batched_functions() -> None:
     np.testing.assert_allclose(almost @ almost.T, np.eye(3), atol=1e-10)
 
 
-def test_misuse_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     robot = kd.load("humanoid")
     estimator = LeggedEstimator(robot)
     imu, q, v = (np.array([0.0, 0.0, 9.81]), np.zeros(3)), np.zeros(30), np.zeros(30)

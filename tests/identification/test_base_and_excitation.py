@@ -17,7 +17,7 @@ PANDA = kd.load("panda")
 HUMAN = kd.load("humanoid")
 
 
-def test_the_base_of_the_planar_arm_is_that_found_by_hand() -> None:
+def test_base_parameters_of_the_planar_arm_agree_with_the_derivation_by_hand() -> None:
     """In a plane a link has m, mx, my, Izz; m1 has no effect, and m2 acts through mx1 and Izz1: six are left."""
     base = base_parameters(kd.load("planar2r"), terms=())
     assert base.rank == 6
@@ -28,7 +28,7 @@ def test_the_base_of_the_planar_arm_is_that_found_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("name", "rank"), [("panda", 43), ("puma560", 36)])
-def test_the_rank_is_that_of_the_literature(name: str, rank: int) -> None:
+def test_the_rank_agrees_with_the_literature(name: str, rank: int) -> None:
     """Seven and six turning joints: C. Gaz et al., 2019 (panda); M. Gautier, W. Khalil, 1990 (Puma 560)."""
     assert base_parameters(kd.load(name), terms=()).rank == rank
 
@@ -64,7 +64,7 @@ def test_the_trajectory_keeps_limits_and_rests_at_both_ends(tmp_path: Path) -> N
     assert again.joint_names == motion.joint_names
 
 
-def test_descent_improves_on_the_random_series_and_repeats_itself() -> None:
+def test_optimisation_improves_on_random_series_and_is_reproducible() -> None:
     robot = kd.load("planar2r")
     calls: list[tuple[int, int]] = []
     rough = exciting_trajectory(robot, starts=5, iterations=0)
@@ -82,7 +82,7 @@ def test_a_torque_limit_that_cannot_be_kept_is_a_status() -> None:
     assert not motion.success and "times its limit" in motion.status
 
 
-def test_a_part_of_a_robot_moves_as_it_does_in_the_whole() -> None:
+def test_a_part_of_a_robot_agrees_with_the_whole() -> None:
     stand = HUMAN.configuration("standing")
     arm = sub_robot(HUMAN, HUMAN.description.chains["left_arm"], stand)
     q, rates = arm.random(5), np.random.default_rng(0).normal(size=(2, 5, 7))
@@ -96,7 +96,7 @@ def test_a_part_of_a_robot_moves_as_it_does_in_the_whole() -> None:
         sub_robot(HUMAN, ["tail"])
 
 
-def test_invalid_settings_are_refused() -> None:
+def test_invalid_settings_are_rejected() -> None:
     with pytest.raises(InputError, match="root_joint have several coordinates; fix them with"):
         exciting_trajectory(HUMAN)
     with pytest.raises(InputError, match="harmonics is 2"):

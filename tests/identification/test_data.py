@@ -29,7 +29,7 @@ def assert_same(found: Measurements, expected: Measurements) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
-def test_a_saved_recording_comes_back_as_it_was(tmp_path: Path, suffix: str) -> None:
+def test_a_saved_recording_is_restored_exactly(tmp_path: Path, suffix: str) -> None:
     q = HUMAN.random(5, seed=1)
     rates = np.random.default_rng(0).normal(size=(3, 5, HUMAN.nv))
     tau = rates[2][:, 6:]
@@ -40,7 +40,7 @@ def test_a_saved_recording_comes_back_as_it_was(tmp_path: Path, suffix: str) -> 
         assert_same(read(path, data.robot), data)
 
 
-def test_columns_may_be_numbered_renamed_whole_and_too_many(tmp_path: Path) -> None:
+def test_columns_may_be_numbered_renamed_or_superfluous(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     columns = {"q0": DATA.q[:, 0], "q1": DATA.q[:, 1], "tau0": DATA.tau[:, 0], "torque2": DATA.tau[:, 1]}
     np.savez(path, stamp=TIME, battery=TIME, **columns)
@@ -69,7 +69,7 @@ BAD = "time,q.joint1,q.joint2,tau.joint1,tau.joint2\n0,0,0,0,0\n1,0,0,0,0\n"
         ("0,0,0,0,0\n1,0,0,0,0\n", InputError, "no column names"),
     ],
 )
-def test_a_bad_file_is_refused_with_the_place(
+def test_an_invalid_file_is_rejected_with_the_location(
     tmp_path: Path, text: str, error: type[KinodynError], message: str
 ) -> None:
     path = tmp_path / "bad.csv"
@@ -78,7 +78,7 @@ def test_a_bad_file_is_refused_with_the_place(
         read(path, ROBOT)
 
 
-def test_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_files_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pickled = tmp_path / "pickled.npz"
     np.savez(pickled, time=np.array([{}], dtype=object))
     with pytest.raises(InputError, match="without pickle"):
@@ -106,7 +106,7 @@ def test_other_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ({"q": DATA.q.astype(str)}, "give real numbers"),
     ],
 )
-def test_bad_arrays_are_refused_with_the_place(change: dict[str, Any], message: str) -> None:
+def test_invalid_arrays_are_rejected_with_the_location(change: dict[str, Any], message: str) -> None:
     good: dict[str, Any] = {"time": TIME, "q": DATA.q, "tau": DATA.tau}
     with pytest.raises(InputError, match=message):
         measurements(ROBOT, **{**good, **change})
@@ -123,7 +123,7 @@ def test_wrenches_and_torques_of_a_base_are_checked() -> None:
         measurements(HUMAN, np.arange(3.0), q, np.zeros((3, HUMAN.nv)))
 
 
-def test_velocities_and_accelerations_are_those_of_the_motion() -> None:
+def test_velocities_and_accelerations_are_derivatives_of_the_motion() -> None:
     found = prepare(measurements(ROBOT, TIME, DATA.q, DATA.tau))
     _, v, a = MOTION(found.time)
     np.testing.assert_allclose(found.v, v, atol=1e-7)
@@ -131,7 +131,7 @@ def test_velocities_and_accelerations_are_those_of_the_motion() -> None:
     assert len(found) == len(DATA) - 12
 
 
-def test_the_rates_of_a_turning_base_are_those_of_the_exponential() -> None:
+def test_the_rates_of_a_rotating_base_agree_with_the_exponential() -> None:
     """A base that turns and flies with a constant twist in its own axes."""
     twist = np.zeros(HUMAN.nv)
     twist[:6] = 0.3, -0.2, 0.1, 2.0, -1.0, 0.5
@@ -143,7 +143,7 @@ def test_the_rates_of_a_turning_base_are_those_of_the_exponential() -> None:
     np.testing.assert_allclose(found.a, 0.0, atol=1e-7)
 
 
-def test_uneven_noisy_samples_become_even_and_quiet_without_delay() -> None:
+def test_uneven_noisy_samples_are_resampled_and_filtered_without_delay() -> None:
     rng = np.random.default_rng(1)
     time = np.sort(rng.uniform(0.0, 4.0, 1200))
     q, v, a = MOTION(time)
@@ -171,7 +171,7 @@ def test_wrapped_angles_of_a_continuous_joint_are_unwrapped(tmp_path: Path) -> N
     np.testing.assert_allclose(found.v[20:-20], 12.0 / 1.99, rtol=1e-3)
 
 
-def test_preparation_refuses_what_it_cannot_repair() -> None:
+def test_preparation_rejects_unusable_data() -> None:
     raw = measurements(ROBOT, TIME, DATA.q, DATA.tau)
     with pytest.raises(InputError, match="half the sampling rate is 50 Hz"):
         prepare(raw, cutoff=60.0)

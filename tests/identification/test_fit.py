@@ -148,7 +148,7 @@ def test_least_squares_may_find_inconsistent_parameters_and_says_so() -> None:
         _ = result.robot
 
 
-def test_the_fitted_robot_comes_back_from_its_urdf(tmp_path: Path) -> None:
+def test_the_fitted_robot_survives_a_urdf_round_trip(tmp_path: Path) -> None:
     result = fit(wrong_masses(PANDA), RUNS["panda"][0])
     path = tmp_path / "fitted.urdf"
     kd.write_urdf(result.robot.description, path)
@@ -172,7 +172,7 @@ def test_a_floating_humanoid_is_fitted_through_the_forces_on_its_feet() -> None:
     assert result.robot.mass == pytest.approx(HUMAN.mass, rel=1e-3)
 
 
-def test_a_motion_of_one_joint_leaves_the_others_as_they_were_and_names_them() -> None:
+def test_parameters_that_a_motion_does_not_excite_are_kept_and_named() -> None:
     motion = excite(ARM, 3)
     time = motion.times(60)
     q, v, a = (part * (np.arange(7) == 6) for part in motion(time))
@@ -184,7 +184,7 @@ def test_a_motion_of_one_joint_leaves_the_others_as_they_were_and_names_them() -
     assert moved[:6].max() < 1e-6
 
 
-def test_no_motion_at_all_is_a_report_and_no_weight_either_an_error() -> None:
+def test_a_recording_at_rest_is_reported_and_one_without_any_load_is_an_error() -> None:
     still = np.tile(ARM.random(seed=4), (50, 1))
     zero = np.zeros((50, 7))
     result = fit(ARM, simulate(ARM, np.arange(50.0), still, zero, zero))
@@ -196,7 +196,7 @@ def test_no_motion_at_all_is_a_report_and_no_weight_either_an_error() -> None:
         fit(weightless, simulate(weightless, np.arange(50.0), still, zero, zero))
 
 
-def test_what_cannot_be_fitted_is_refused() -> None:
+def test_unusable_recordings_are_rejected() -> None:
     data = RUNS["panda"][0]
     with pytest.raises(InputError, match="5 samples of 7 torques are too few for 57 unknowns"):
         fit(PANDA, data[:5], held_out=data[5:])
@@ -212,7 +212,7 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit(PANDA, data, prior_spread=0)
 
 
-def test_the_derivatives_of_the_distance_are_its_slopes() -> None:
+def test_derivatives_of_the_distance_agree_with_finite_differences() -> None:
     rng = np.random.default_rng(0)
     x0 = np.concatenate([regularised(ARM.inertial_parameters), [0.3, 0.2, 0.1]])
     prior = Prior(x0, 7, 2, np.abs(x0), np.array([1.0, 0.01]))
@@ -228,7 +228,7 @@ def test_the_derivatives_of_the_distance_are_its_slopes() -> None:
     np.testing.assert_allclose(root.T @ root, prior.hessian(x), rtol=1e-9, atol=1e-9 * np.abs(prior.hessian(x)).max())
 
 
-def test_the_distance_of_impossible_parameters_is_infinite() -> None:
+def test_the_distance_of_inconsistent_parameters_is_infinite() -> None:
     x0 = np.concatenate([regularised(ARM.inertial_parameters), [0.3]])
     prior = Prior(x0, 7, 1, np.ones(71), np.ones(1))
     heavy, rubbing = x0.copy(), x0.copy()

@@ -26,7 +26,7 @@ def assert_distinct(found: AnalyticSolutions) -> None:
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_the_joints_that_made_the_target_are_among_the_branches(name: str) -> None:
+def test_the_joints_that_made_the_target_are_among_the_solutions(name: str) -> None:
     robot = kd.load(name)
     frame, q = tool(robot), robot.random(N, seed=1)
     T = kd.kinematics.pose(robot, q, frame)
@@ -37,7 +37,7 @@ def test_the_joints_that_made_the_target_are_among_the_branches(name: str) -> No
     assert_distinct(found)
 
 
-def test_the_branches_are_those_that_a_numeric_search_finds() -> None:
+def test_the_solutions_agree_with_a_numeric_search() -> None:
     robot = kd.load("puma560")
     frame, q = tool(robot), robot.random(seed=5)
     T = kd.kinematics.pose(robot, q, frame)
@@ -68,7 +68,7 @@ def test_the_panda_is_solved_with_its_last_joint_given() -> None:
     assert (found.q[found.valid][:, 6] == np.repeat(q[:, 6], found.count)).all()
 
 
-def test_a_swept_redundancy_gives_the_branches_of_each_value() -> None:
+def test_a_swept_redundancy_gives_the_solutions_of_each_value() -> None:
     robot = kd.load("panda")
     frame, q = "panda_hand_tcp", robot.random((2, 3), seed=3)
     T, sweep = kd.kinematics.pose(robot, q, frame), np.linspace(-2, 2, 5)

@@ -118,7 +118,7 @@ def test_solutions_beyond_limits_report_the_joints_that_violate_them() -> None:
     assert gap.min() < 1e-9 and not held.valid[np.argmin(gap)] and held.outside_limits[np.argmin(gap), 0]
 
 
-def test_limits_that_no_branch_keeps_are_reported_with_the_joint() -> None:
+def test_limits_that_no_solution_satisfies_are_reported_with_the_joint() -> None:
     robot = kd.from_dh([kd.DH(a=1.0, lower=-0.1, upper=0.1), kd.DH(a=1.0)])
     found = analytic(robot, [-1.0, 1.0, 0.0], robot.frame_names[-1])
     assert found.status == "limits" and not found.valid.any()
@@ -126,7 +126,7 @@ def test_limits_that_no_branch_keeps_are_reported_with_the_joint() -> None:
     assert np.isfinite(found.q).all()
 
 
-def test_whole_turns_bring_angles_into_limits_and_near_to_q0() -> None:
+def test_full_turns_bring_angles_into_limits_and_near_to_q0() -> None:
     table = [kd.DH(a=1.0, lower=3.0, upper=8.0), kd.DH(a=1.0)]
     robot = kd.from_dh(table)
     frame = robot.frame_names[-1]
@@ -181,7 +181,7 @@ def test_batch_axes_and_single_targets_agree() -> None:
     assert analytic(robot, np.empty((0, 4, 4)), frame).q.shape == (0, 8, 6)
 
 
-def test_a_chain_without_closed_form_raises_what_is_missing() -> None:
+def test_a_chain_without_closed_form_raises_with_the_reason() -> None:
     rows = [(0.3, 1.0, 0.2, 0.0)] * 3 + [
         (0.0, np.pi / 2, 0.3, 0.0),
         (0.012, -np.pi / 2, 0.0, 0.0),
@@ -198,7 +198,7 @@ def test_a_chain_without_closed_form_raises_what_is_missing() -> None:
         analytic(kd.from_dh([kd.DH(a=1.0, alpha=1.0), kd.DH(a=1.0)]), [1.0, 0.0, 0.0], "link2")
 
 
-def test_other_chains_are_refused_with_an_alternative() -> None:
+def test_unsupported_chains_are_rejected_with_an_alternative() -> None:
     scara = kd.load("scara")
     with pytest.raises(NoClosedFormError, match="'joint3' is prismatic"):
         analytic(scara, np.eye(4), "link4")
@@ -223,14 +223,14 @@ def test_other_chains_are_refused_with_an_alternative() -> None:
         ({"T": np.broadcast_to(np.eye(4), (3, 4, 4)), "q0": np.zeros((2, 6))}, "do not fit together"),
     ],
 )
-def test_wrong_arguments_are_refused(arguments: dict[str, object], words: str) -> None:
+def test_invalid_arguments_are_rejected(arguments: dict[str, object], words: str) -> None:
     robot = kd.load("puma560")
     given = {"T": np.eye(4), "frame": robot.frame_names[-1], **arguments}
     with pytest.raises(kd.InputError, match=words):
         analytic(robot, **given)  # type: ignore[arg-type]
 
 
-def test_unknown_names_are_refused() -> None:
+def test_unknown_names_are_rejected() -> None:
     robot = kd.load("puma560")
     with pytest.raises(kd.UnknownNameError, match="frame"):
         analytic(robot, np.eye(4), "nowhere")

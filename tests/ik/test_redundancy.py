@@ -109,7 +109,7 @@ def test_unreachable_targets_keep_the_nearest_configuration(robot: Robot, target
     np.testing.assert_array_equal(result.q[::2], kd.ik.solve(robot, {FRAME: T}).q[::2])
 
 
-def test_wrong_preferences_are_refused(robot: Robot) -> None:
+def test_invalid_preferences_are_rejected(robot: Robot) -> None:
     T, q = np.eye(4), robot.neutral()
     with pytest.raises(UnknownNameError, match="known: nearest, posture, manipulability"):
         kd.ik.solve(robot, {FRAME: T}, prefer="elbow up")

@@ -152,7 +152,7 @@ def test_batches_keep_their_shape_and_broadcast() -> None:
     assert kd.ik.solve(robot, {"wrist_3_link": np.empty((0, 4, 4))}).q.shape == (0, 6)
 
 
-def test_wrong_arguments_are_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     robot, T = load("ur5"), np.eye(4)
     bad = T.copy()
     bad[0, 3] = np.nan

@@ -130,7 +130,7 @@ def test_allowed_pairs_and_shapes_of_batches() -> None:
     assert kd.ik.solve(PANDA, targets, HOME).colliding is None
 
 
-def test_bad_worlds_are_refused() -> None:
+def test_invalid_worlds_are_rejected() -> None:
     T = kd.kinematics.pose(PANDA, HOME, "panda_link8")
     with pytest.raises(InputError, match="world"):
         kd.ik.solve(PANDA, {"panda_link8": T}, world=3)  # type: ignore[arg-type]

@@ -147,14 +147,14 @@ def test_joints_that_move_no_target_keep_their_position_after_restarts() -> None
     assert_others_kept(robot, singles, q0, names)
 
 
-def test_naming_all_joints_is_naming_none() -> None:
+def test_naming_all_joints_is_the_default() -> None:
     robot, frame = load("humanoid"), "left_hand"
     T = kd.kinematics.pose(robot, robot.random(20, seed=2), frame)
     everything = kd.ik.solve(robot, {frame: T}, joints=[joint.name for joint in robot.joints])
     np.testing.assert_array_equal(everything.q, kd.ik.solve(robot, {frame: T}).q)
 
 
-def test_a_base_that_is_named_moves_alone() -> None:
+def test_naming_the_base_moves_only_the_base() -> None:
     robot = load("talos")
     q0, frame = start_of(robot), "gripper_left_base_link"
     T = kd.kinematics.pose(robot, robot.random(10, seed=2), frame)
@@ -219,7 +219,7 @@ def test_a_target_beyond_the_limits_of_the_chosen_joints_has_the_status_limits()
     assert kd.ik.solve(robot, {"left_hand": T}, q0, joints="left_elbow", limits=False).success
 
 
-def test_what_cannot_move_is_an_error_that_says_so() -> None:
+def test_joints_that_cannot_move_are_an_error() -> None:
     robot = load("humanoid")
     T, talos = np.eye(4), load("talos")
     weld = next(joint.name for joint in talos.description.joints if joint.kind == "fixed")

@@ -261,7 +261,7 @@ def test_weights_decide_how_conflicting_targets_share_the_error() -> None:
         assert {str(light.status), str(heavy.status)} == {"unreachable"}
 
 
-def test_wrong_methods_and_budgets_are_refused() -> None:
+def test_invalid_methods_and_budgets_are_rejected() -> None:
     robot, frame = load("ur5")
     T = np.eye(4)
     for method in ("LM", "gauss", None, 3):

@@ -72,7 +72,7 @@ def test_every_sample_is_on_the_branch_of_the_previous_one(name: str, frame: str
 
 
 @pytest.mark.parametrize(("name", "frame"), [("puma560", "link6"), ("ur5", "wrist_3_link"), ("scara", "link4")])
-def test_a_path_made_by_joints_away_from_singularities_is_found_again(name: str, frame: str) -> None:
+def test_a_joint_path_away_from_singularities_is_recovered(name: str, frame: str) -> None:
     robot = load(name)
     ends = 0.5 * robot.random((60, 2), seed=3)
     s = np.linspace(0.0, 1.0, 60)[:, None]
@@ -94,7 +94,7 @@ def test_from_elsewhere_the_path_starts_with_the_nearest_configuration() -> None
     np.testing.assert_allclose(path.q, kd.ik.track(robot, T, "link6", PUMA).q, atol=1e-8)
 
 
-def test_halving_the_distance_of_samples_gives_the_same_path() -> None:
+def test_halving_the_sampling_distance_gives_the_same_path() -> None:
     robot = load("ur5")
     fine = circle(robot, "wrist_3_link", UR5, radius=0.15, samples=161)
     whole, half = (kd.ik.track(robot, fine[::step], "wrist_3_link", UR5).q for step in (1, 2))
@@ -232,7 +232,7 @@ def test_straight_joint_paths_through_singularities_are_followed_to_the_end(name
     np.testing.assert_allclose(halved.q[searched, ::2], coarse.q[searched], atol=0.01)
 
 
-def test_without_a_start_whole_turns_of_the_first_configuration_are_tried() -> None:
+def test_without_a_start_full_turns_of_the_first_configuration_are_tried() -> None:
     robot = load("puma560")
     q = np.tile(PUMA, (90, 1))
     q[:, 5] = np.linspace(-4.5, 4.5, 90)  # almost all of the range of the last joint
@@ -264,7 +264,7 @@ def test_joints_that_do_not_move_the_frame_keep_their_position() -> None:
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-3])
-def test_branches_are_exchanged_where_they_meet_and_not_where_they_come_near(gap: float) -> None:
+def test_branches_switch_only_where_they_meet(gap: float) -> None:
     robot = narrowed(kd.load("planar2r"), 1, -1.2, 3.0)
     t = np.linspace(-0.5, 0.9, 160)  # the elbow would go from -1 to 1.8, or back to its limit
     reach = 2.0 * np.cos(np.sqrt(gap + t * t))

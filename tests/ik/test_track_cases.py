@@ -74,7 +74,7 @@ def test_a_floating_base_moves_with_the_hand() -> None:
     np.testing.assert_allclose(np.linalg.norm(path.q[:, 3:7], axis=-1), 1.0, atol=1e-9)
 
 
-def test_a_batch_of_paths_gives_what_each_gives_alone() -> None:
+def test_a_batch_of_paths_agrees_with_single_paths() -> None:
     robot, frame = load("ur5"), "wrist_3_link"
     directions = [[0.2, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, -0.2], [2.0, 0.0, 0.0]]
     T = np.stack([line(robot, frame, UR5, direction, 30) for direction in directions]).reshape(2, 2, 30, 4, 4)
@@ -176,7 +176,7 @@ def test_half_a_turn_between_two_samples_is_followed_in_between() -> None:
         ({"robot": "panda"}, InputError, "robot"),
     ],
 )
-def test_wrong_arguments_raise(change: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_invalid_arguments_raise(change: dict[str, Any], error: type[Exception], words: str) -> None:
     robot = load("panda")
     T = line(robot, "panda_link8", PANDA, [0.1, 0.0, 0.0], 3)
     arguments = {"robot": robot, "T_path": T, "frame": "panda_link8", "q0": PANDA} | change

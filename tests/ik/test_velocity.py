@@ -92,7 +92,7 @@ def test_damping_is_per_state() -> None:
         np.testing.assert_allclose(together[:, i], V.damped(J[:, i], TWIST[:, i], factor), atol=1e-14)
 
 
-def test_adaptive_damping_grows_from_nothing_to_its_maximum_as_manipulability_falls() -> None:
+def test_adaptive_damping_grows_from_zero_to_its_maximum_as_manipulability_falls() -> None:
     smallest = np.array([2.0, 1.0, 0.5, 0.25, 0.0])
     matrices = smallest[:, None, None] * np.diag([0.0, 1.0]) + np.diag([1.0, 0.0])
     damping = V.adaptive_damping(matrices, threshold=1.0, maximum=0.4)
@@ -221,7 +221,7 @@ def test_feedforward_removes_the_lag_behind_a_moving_target() -> None:
     assert np.linalg.norm(lagging[-1]) == pytest.approx(np.linalg.norm(twist) / 4.0, rel=0.05)  # speed over gain
 
 
-def test_resolved_rates_of_a_batch_are_those_of_each_alone() -> None:
+def test_resolved_rates_of_a_batch_agree_with_single_states() -> None:
     q = PANDA.random(6, seed=5).reshape(3, 2, 7)
     T = kd.kinematics.pose(PANDA, PANDA.random(2, seed=6), TOOL)
     options = {"gain": np.array([[1.0], [2.0], [0.5]]), "feedforward": np.arange(6.0), "damping": 0.1}
@@ -234,7 +234,7 @@ def test_resolved_rates_of_a_batch_are_those_of_each_alone() -> None:
             np.testing.assert_allclose(together[i, k], alone, atol=1e-12)
 
 
-def test_a_batch_gives_what_each_state_gives_alone() -> None:
+def test_a_batch_agrees_with_single_states() -> None:
     tasks = [(J[..., :2, :], TWIST[..., :2]), (J[..., 2:, :], TWIST[..., 2:])]
     found = {
         "null_space": V.null_space(J),
@@ -273,11 +273,11 @@ def test_a_batch_gives_what_each_state_gives_alone() -> None:
         (lambda: V.limit_avoidance(PANDA, np.full(7, np.inf)), "not finite"),
     ],
 )
-def test_wrong_arguments_are_refused_with_what_to_give(call: Any, message: str) -> None:
+def test_invalid_arguments_are_rejected_with_what_to_give(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
 
 
-def test_an_unknown_frame_is_refused() -> None:
+def test_an_unknown_frame_is_rejected() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'panda_hand_tcp'"):
         V.resolved_rate(PANDA, START, np.eye(4), "panda_hand_tpc")

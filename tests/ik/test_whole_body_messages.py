@@ -55,7 +55,7 @@ def test_a_posture_that_meets_all_has_no_conflicts() -> None:
     assert result.success and not result.conflicts
 
 
-def test_solver_step_and_result_say_what_they_are() -> None:
+def test_the_reprs_describe_solver_step_and_result() -> None:
     solver = reach(0.2)
     assert repr(solver) == "WholeBody(humanoid, 6 tasks, 2 limits)"
     assert repr(solver.step(STAND, 0.01)).startswith("Step(0.01 s from q (37,), largest velocity ")
@@ -64,7 +64,7 @@ def test_solver_step_and_result_say_what_they_are() -> None:
     assert repr(solver.solve(np.stack([STAND, STAND]))) == "WholeBodyResult(2 of 2 solved)"
 
 
-def test_a_task_or_a_limit_alone_is_no_list() -> None:
+def test_a_task_or_a_limit_must_be_in_a_list() -> None:
     task = kd.tasks.ContactTask("left_sole")
     with pytest.raises(kd.InputError, match="list of tasks"):
         kd.ik.WholeBody(ROBOT, task)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ def test_both_spellings_of_messages_give_the_same_scene() -> None:
         assert type(one.shape) is type(other.shape)
 
 
-def test_a_path_a_text_and_a_dictionary_are_the_same() -> None:
+def test_paths_strings_and_dictionaries_give_the_same_scene() -> None:
     path = FOLDER / "kitchen_scene.yaml"
     text = path.read_text(encoding="utf-8")
     scenes = [moveit.read_scene(source, ROBOT) for source in (path, str(path), text, yaml.safe_load(text))]
@@ -65,7 +65,7 @@ def test_a_path_a_text_and_a_dictionary_are_the_same() -> None:
     assert len({scene.world.names for scene in scenes}) == 1
 
 
-def test_a_cone_encloses_the_round_one() -> None:
+def test_a_cone_is_enclosed_by_its_polyhedron() -> None:
     cone = kitchen().world["bottle/1"].shape
     assert isinstance(cone, Mesh)
     solid = trimesh.Trimesh(cone.vertices, cone.faces)
@@ -205,7 +205,7 @@ def test_the_pose_of_a_floating_base_is_that_of_the_virtual_joint() -> None:
         moveit.read_scene({"robot_state": state}, ROBOT)
 
 
-def test_an_empty_scene_has_nothing_in_it() -> None:
+def test_an_empty_scene_gives_an_empty_world() -> None:
     for source in ({}, "\n"):
         scene = moveit.read_scene(source, ROBOT)
         assert len(scene.world) == 0 and not scene.allowed_pairs and not scene.objects

@@ -27,7 +27,7 @@ def with_object(**fields: Any) -> moveit.Scene:
     return moveit.read_scene({"world": {"collision_objects": [{"id": "a", **fields}]}}, ROBOT)
 
 
-def test_a_bomb_of_aliases_is_refused_quickly() -> None:
+def test_a_yaml_alias_bomb_is_rejected_quickly() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 12)]
     began = time.process_time()
@@ -36,7 +36,7 @@ def test_a_bomb_of_aliases_is_refused_quickly() -> None:
     assert time.process_time() - began < 1.0
 
 
-def test_deep_nesting_is_refused() -> None:
+def test_deep_nesting_is_rejected() -> None:
     for text in ("[" * 200_000 + "]" * 200_000, "- " * 20_000 + "x", "{a: " * 20_000 + "x" + "}" * 20_000):
         with pytest.raises(kd.InputError, match="levels of nesting|not a YAML file"):
             scene(text)
@@ -126,7 +126,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
         ({"meshes": [{"resource": "package://nowhere/a.stl"}]}, "not on this machine"),
     ],
 )
-def test_wrong_objects_are_errors_with_the_path_of_the_field(fields: dict[str, Any], message: str) -> None:
+def test_invalid_objects_are_errors_with_the_path_of_the_field(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.InputError, match=message) as caught:
         with_object(**fields)
     assert "world.collision_objects[0]" in str(caught.value)
@@ -155,7 +155,7 @@ def test_wrong_objects_are_errors_with_the_path_of_the_field(fields: dict[str, A
         ({"world": []}, "a mapping"),
     ],
 )
-def test_wrong_scenes_are_errors_that_say_what_is_allowed(data: dict[str, Any], message: str) -> None:
+def test_invalid_scenes_are_errors_that_say_what_is_allowed(data: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.InputError, match=message):
         moveit.read_scene(data, ROBOT)
 

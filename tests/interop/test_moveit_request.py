@@ -131,7 +131,7 @@ def test_an_object_attached_at_the_start_is_in_the_world() -> None:
         ([JOINT_GOAL], {"workspace_parameters": {"min_corner": [1, 1, 1], "max_corner": [0, 0, 0]}}, "max_corner"),
     ],
 )
-def test_wrong_requests_are_errors_with_the_path_of_the_field(
+def test_invalid_requests_are_errors_with_the_path_of_the_field(
     goals: list[dict[str, Any]], fields: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(kd.InputError, match=message):

@@ -14,7 +14,7 @@ from ..laws import Close, Draw, N, Rate, frames, times, transposed
 K = kd.kinematics
 
 
-def test_the_local_velocity_is_how_the_pose_changes(
+def test_the_local_velocity_is_the_derivative_of_the_pose(
     robot: Robot, states: Draw, assert_close: Close, rate: Rate
 ) -> None:
     q, v, _, _ = states(robot, N)
@@ -63,7 +63,7 @@ def test_acceleration_is_jacobian_times_a_and_its_rate_times_v(
         assert_close(found, times(J, a) + times(J_dot, v))
 
 
-def test_accelerations_of_different_references_and_kinds_are_one_motion(
+def test_accelerations_of_all_references_and_kinds_describe_one_motion(
     robot: Robot, states: Draw, assert_close: Close
 ) -> None:
     q, v, a, _ = states(robot, N)
@@ -85,7 +85,7 @@ def test_accelerations_of_different_references_and_kinds_are_one_motion(
         assert_close(K.acceleration(robot, q, v, a, frame, reference="world", kind="spatial"), carried)
 
 
-def test_the_jacobian_of_the_centre_of_mass_is_how_it_moves(
+def test_the_com_jacobian_is_the_derivative_of_the_com(
     robot: Robot, states: Draw, assert_close: Close, rate: Rate
 ) -> None:
     q, v, a, _ = states(robot, N)

@@ -47,7 +47,7 @@ def test_ellipsoid_of_the_two_link_arm_holds_the_image_of_every_unit_rate() -> N
     np.testing.assert_allclose(((along / radii[..., None]) ** 2).sum(axis=-2), 1.0, atol=1e-10)
 
 
-def test_the_straight_arm_has_an_ellipse_of_no_width() -> None:
+def test_the_straight_arm_has_a_degenerate_ellipse() -> None:
     """Stretched along x: sideways the two columns L1 + L2 and L2, lengthwise nothing."""
     axes, radii = K.velocity_ellipsoid(ARM, [0.0, 0.0], "link2", part="x y")
     np.testing.assert_allclose(radii, [np.hypot(L1 + L2, L2), 0.0], atol=1e-15)
@@ -75,7 +75,7 @@ def test_forces_on_the_ellipsoid_take_efforts_of_norm_one() -> None:
     np.testing.assert_allclose(np.linalg.norm(tau, axis=-2), 1.0, atol=1e-12)
 
 
-def test_the_condition_number_is_that_of_numpy() -> None:
+def test_the_condition_number_agrees_with_numpy() -> None:
     for part, rows in {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}.items():
         expected = np.linalg.cond(K.jacobian(PANDA, Q, TOOL)[:, rows])
         np.testing.assert_allclose(K.condition_number(PANDA, Q, TOOL, part=part), expected, rtol=1e-10)
@@ -87,7 +87,7 @@ def test_the_two_link_arm_has_an_isotropic_point() -> None:
     assert K.condition_number(arm, [0.7, 0.75 * np.pi], "link2", part="x y") == pytest.approx(1.0, abs=1e-12)
 
 
-def test_the_characteristic_length_weighs_radians_against_metres() -> None:
+def test_the_characteristic_length_weights_radians_against_metres() -> None:
     length = 0.4
     J = K.jacobian(PANDA, Q, TOOL)
     J[:, 3:] *= length
@@ -98,7 +98,7 @@ def test_the_characteristic_length_weighs_radians_against_metres() -> None:
         np.testing.assert_array_equal(K.condition_number(PANDA, Q, TOOL, part=part, characteristic_length=length), one)
 
 
-def test_the_condition_number_does_not_depend_on_the_unit_of_length_when_weighed() -> None:
+def test_the_weighted_condition_number_does_not_depend_on_the_unit_of_length() -> None:
     """An arm ten times as large, with ten times the characteristic length, is as well conditioned."""
     rows = [
         (0.1, np.pi / 2, 0.3),
@@ -132,7 +132,7 @@ def test_a_threshold_is_the_smallest_singular_value_that_is_allowed() -> None:
     )
 
 
-def test_with_fewer_joints_than_directions_every_place_is_singular() -> None:
+def test_with_fewer_joints_than_directions_every_configuration_is_singular() -> None:
     q = ARM.random(5)
     assert K.is_singular(ARM, q, "link2").all()
     assert np.isinf(K.condition_number(ARM, q, "link2")).all()
@@ -159,7 +159,7 @@ def test_naming_joints_leaves_out_the_base() -> None:
     assert (alone[:, -1] < K.singular_values(robot, q, "left_hand")[:, -1]).all()
 
 
-def test_a_batch_gives_what_each_state_gives_alone() -> None:
+def test_a_batch_agrees_with_single_states() -> None:
     q = Q.reshape(8, 5, 7)
     for function in (K.condition_number, K.is_singular, K.singular_values, K.manipulability):
         together = function(PANDA, q, TOOL)
@@ -183,12 +183,12 @@ def test_a_batch_gives_what_each_state_gives_alone() -> None:
         ({"threshold": -1.0}, "threshold is -1.0; give a number above 0"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         K.is_singular(PANDA, Q, TOOL, **options)
 
 
-def test_unknown_names_are_refused() -> None:
+def test_unknown_names_are_rejected() -> None:
     with pytest.raises(UnknownNameError, match="unknown joint 'panda_join1'; did you mean 'panda_joint1'"):
         K.condition_number(PANDA, Q, TOOL, joints=["panda_join1"])
     with pytest.raises(UnknownNameError, match="unknown frame"):

@@ -40,14 +40,14 @@ def mixed() -> Robot:
     return Robot(Description("mixed", tuple(Link(f"l{i}") for i in range(10)), tuple(joints)))
 
 
-def test_configurations_within_limits_are_told_so() -> None:
+def test_configurations_within_limits_are_reported_as_such() -> None:
     report = validation.within_limits(PANDA, Q.reshape(20, 10, 7))
     assert report and report.ok.shape == (20, 10) and report.violations == () and str(report) == "within limits"
     np.testing.assert_array_equal(report.excess, 0.0)
     assert validation.within_limits(PANDA, [PANDA.limits.lower, PANDA.limits.upper])
 
 
-def test_what_is_beyond_is_named_with_how_far_and_where_worst_first() -> None:
+def test_violations_are_listed_worst_first_with_amount_and_index() -> None:
     q = np.array(Q[:6]).reshape(2, 3, 7)
     q[1, 2, 3] = PANDA.limits.upper[3] + 0.25
     q[0, 1, 5] = PANDA.limits.lower[5] - 0.5
@@ -62,13 +62,13 @@ def test_what_is_beyond_is_named_with_how_far_and_where_worst_first() -> None:
     assert "joint 'panda_joint4' at state [1, 2] is at 0.1802, 0.25 above its upper limit -0.0698" in str(report)
 
 
-def test_a_tolerance_lets_a_little_pass() -> None:
+def test_violations_within_the_tolerance_are_accepted() -> None:
     q = PANDA.limits.upper + 1e-9
     assert not validation.within_limits(PANDA, q)
     assert validation.within_limits(PANDA, q, tolerance=2e-9)
 
 
-def test_joints_without_limits_are_never_beyond() -> None:
+def test_joints_without_limits_never_violate_them() -> None:
     assert validation.within_limits(kd.load("planar2r"), [1e6, -1e6])
     humanoid = kd.load("humanoid")
     q = humanoid.random()
@@ -76,7 +76,7 @@ def test_joints_without_limits_are_never_beyond() -> None:
     assert validation.within_limits(humanoid, q)
 
 
-def test_every_pose_that_was_reached_is_perhaps_within_reach() -> None:
+def test_every_reached_pose_is_within_the_reach_bounds() -> None:
     for robot in (PANDA, ARM, kd.load("scara"), kd.load("ur5"), kd.load("puma560")):
         frame = robot.frame_names[-1]
         report = validation.within_reach(robot, kd.kinematics.pose(robot, robot.random(500, seed=2), frame), frame)
@@ -116,7 +116,7 @@ def test_fixed_joints_count_at_their_position() -> None:
     assert validation.within_reach(robot, at(2.5, 0.0, 0.0), "link3")
 
 
-def test_a_free_robot_reaches_from_where_its_base_stands() -> None:
+def test_the_reach_of_a_floating_robot_is_measured_from_its_base() -> None:
     robot = kd.load("humanoid")
     q = robot.neutral()
     far = at(50.0, 0.0, 1.0)
@@ -125,7 +125,7 @@ def test_a_free_robot_reaches_from_where_its_base_stands() -> None:
     assert validation.within_reach(robot, far, "left_hand", q0=q)
 
 
-def test_poses_multiplied_out_are_those_of_the_core() -> None:
+def test_independently_multiplied_poses_agree_with_the_core() -> None:
     for robot in (PANDA, kd.load("humanoid"), kd.load("scara"), mixed()):
         q = robot.random((3, 4), seed=5)
         for frame in robot.frame_names:
@@ -140,7 +140,7 @@ def test_a_solution_reaches_the_pose_it_was_made_from() -> None:
     assert "reached within" in str(report)
 
 
-def test_what_is_left_is_measured_in_metres_and_radians() -> None:
+def test_residuals_are_measured_in_metres_and_radians() -> None:
     T = kd.kinematics.pose(PANDA, Q[:3], TOOL) @ kd.spatial.pose([0.03, 0.0, 0.04], kd.spatial.exp3([0.0, 0.2, 0.0]))
     report = validation.reaches(PANDA, Q[:3], T, TOOL)
     np.testing.assert_allclose(report.position, 0.05, atol=1e-13)
@@ -151,7 +151,7 @@ def test_what_is_left_is_measured_in_metres_and_radians() -> None:
         assert bool(found) is ok
 
 
-def test_residuals_as_small_as_rounding_are_told_apart() -> None:
+def test_residuals_are_accurate_down_to_rounding() -> None:
     T = kd.kinematics.pose(PANDA, Q[0], TOOL) @ kd.spatial.exp([1e-10, 0, 0, 0, 0, 1e-9])
     report = validation.reaches(PANDA, Q[0], T, TOOL)
     assert (
@@ -184,12 +184,12 @@ def test_configurations_and_targets_broadcast() -> None:
         (lambda: validation.reaches(PANDA, Q[:3], np.tile(np.eye(4), (2, 1, 1)), TOOL), "do not fit together"),
     ],
 )
-def test_wrong_arguments_are_refused(call: Any, message: str) -> None:
+def test_invalid_arguments_are_rejected(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
 
 
-def test_unknown_frames_are_refused() -> None:
+def test_unknown_frames_are_rejected() -> None:
     for call in (
         lambda: validation.within_reach(PANDA, np.eye(4), "hand"),
         lambda: validation.reaches(PANDA, Q, np.eye(4), "hand"),

@@ -58,14 +58,14 @@ def test_the_void_of_the_ring_is_its_hole() -> None:
     assert not (voids & RING.reachable).any()
 
 
-def test_a_disc_and_an_arm_with_chance_gaps_have_no_voids() -> None:
+def test_a_disc_and_an_arm_with_random_gaps_have_no_voids() -> None:
     disc = workspace(kd.load("planar2r"), "link2", samples=2**16, resolution=0.05)
     assert not disc.voids().any()
     sparse = workspace(PANDA, "panda_hand_tcp", samples=2**13, resolution=0.1)
     assert sparse.voids(evidence=0.0).any() and not sparse.voids().any()
 
 
-def test_a_ball_of_joints_about_a_point_leaves_a_void_in_space() -> None:
+def test_a_spherical_arm_leaves_a_spherical_void() -> None:
     """A forearm of 0.3 m on a ball elbow that a ball shoulder carries 0.8 m out: a shell from 0.5 to 1.1 m."""
     joints = (Joint("shoulder", "ball", "base", "upper"), Joint("elbow", "ball", "upper", "fore", at(0.8, 0.0, 0.0)))
     robot = Robot(Description("shell", (Link("base"), Link("upper"), Link("fore")), joints, ()))
@@ -93,7 +93,7 @@ def test_the_maximum_reach_of_planar_arms_is_the_sum_of_their_lengths(name: str,
     assert np.linalg.norm(reached - found.centre) == pytest.approx(length, abs=1e-12)
 
 
-def test_limits_hold_the_maximum_reach_back() -> None:
+def test_limits_reduce_the_maximum_reach() -> None:
     """An elbow that cannot open beyond 60 degrees: the law of cosines gives the reach."""
     joints = (
         hinge("first", "base", "upper", np.eye(4), lower=-1.0, upper=1.0),
@@ -146,7 +146,7 @@ def test_a_wrist_makes_dexterity_grow_with_samples_up_to_all_directions() -> Non
     assert set(np.unique(many.dexterity * 30)) <= set(np.arange(31.0))
 
 
-def test_only_the_joints_that_are_named_move_and_the_rest_stand_as_told() -> None:
+def test_only_named_joints_move_and_the_others_keep_q0() -> None:
     circle = workspace(ARM, "link2", joints=["joint2"], q0=[np.pi / 2, 0.0], samples=2**12, resolution=0.01)
     np.testing.assert_allclose(circle.centre, [0.0, L1, 0.0], atol=1e-15)
     assert circle.max_reach == pytest.approx(L2, abs=1e-12)
@@ -162,7 +162,7 @@ def test_the_workspace_of_a_free_robot_is_relative_to_its_base() -> None:
     assert (space.q_max_reach[:7] == robot.neutral()[:7]).all()
 
 
-def test_seed_and_progress() -> None:
+def test_the_seed_is_reproducible_and_progress_is_reported() -> None:
     calls: list[tuple[int, int]] = []
     first = workspace(ARM, "link2", samples=70_000, progress=lambda done, all_: calls.append((done, all_)))
     again = workspace(ARM, "link2", samples=70_000)
@@ -172,13 +172,13 @@ def test_seed_and_progress() -> None:
     assert first.counts.shape != other.counts.shape or (first.counts != other.counts).any()
 
 
-def test_progress_that_returns_false_ends_the_work_with_what_is_done() -> None:
+def test_progress_returning_false_stops_with_a_partial_result() -> None:
     part = workspace(ARM, "link2", samples=70_000, progress=lambda done, all_: False)
     assert part.samples == part.counts.sum() == 2**15
     np.testing.assert_array_equal(part.counts, workspace(ARM, "link2", samples=2**15).counts)
 
 
-def test_a_saved_workspace_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_saved_workspace_is_restored_exactly(tmp_path: Path) -> None:
     path = tmp_path / "ring.workspace"
     RING.save(path)
     back = Workspace.load(path)
@@ -221,14 +221,14 @@ def content() -> dict[str, Any]:
         ({"robot": np.array([{"a": 1}], dtype=object)}, "cannot be read as a saved workspace: Object arrays"),
     ],
 )
-def test_an_inconsistent_file_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_an_inconsistent_file_is_rejected(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, **{**content(), **change})
     with pytest.raises(InputError, match=message):
         Workspace.load(path)
 
 
-def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_workspace_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "noise.npz"
     path.write_bytes(b"not a zip file")
     np.save(tmp_path / "array.npy", np.zeros(3))
@@ -240,7 +240,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
             Workspace.load(tmp_path / name)
 
 
-def test_a_slice_shows_the_layer_that_was_asked_for() -> None:
+def test_a_slice_shows_the_requested_layer() -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -300,12 +300,12 @@ def test_a_cloud_shows_reachable_voxels_with_the_front_quarter_left_out() -> Non
         ({"progress": 3}, "progress is 3"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         workspace(PANDA, "panda_hand_tcp", **{"samples": 1000, **options})
 
 
-def test_what_has_no_end_or_no_name_is_refused() -> None:
+def test_unbounded_joints_and_unknown_names_are_rejected() -> None:
     slide = Robot(Description("slide", (Link("base"), Link("cart")), (Joint("rail", "prismatic", "base", "cart"),)))
     with pytest.raises(InputError, match="joint 'rail' slides without limit"):
         workspace(slide, "cart")

@@ -20,7 +20,7 @@ def within(robot: Robot, q: Any) -> bool:
 
 @pytest.mark.parametrize("dt", [0.001, 0.01, 0.1])
 @pytest.mark.parametrize("name", ["panda", "humanoid"])
-def test_neither_acceleration_nor_position_limits_break(name: str, dt: float) -> None:
+def test_acceleration_and_position_limits_hold(name: str, dt: float) -> None:
     robot = kd.load(name)
     rng = np.random.default_rng(0)
     largest = 5.0
@@ -46,7 +46,7 @@ def test_neither_acceleration_nor_position_limits_break(name: str, dt: float) ->
     assert reached > 0
 
 
-def test_a_joint_brakes_as_late_as_it_may() -> None:
+def test_a_joint_brakes_as_late_as_possible() -> None:
     robot = kd.load("panda")
     dt, a = 0.01, 2.0
     q = robot.configuration("ready").copy()
@@ -68,7 +68,7 @@ def test_a_joint_brakes_as_late_as_it_may() -> None:
     assert moving * dt == pytest.approx(2 * np.sqrt(room / a), rel=0.03)
 
 
-def test_the_velocity_that_the_robot_has_can_be_given() -> None:
+def test_the_current_velocity_can_be_given() -> None:
     robot = kd.load("panda")
     q, v = robot.configuration("ready"), np.full(7, 0.5)
     solver = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(q)], [kd.limits.AccelerationLimit(1.0)])

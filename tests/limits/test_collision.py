@@ -68,7 +68,7 @@ def reaching(robot: Robot, hands: tuple[str, ...], q: Array) -> list[kd.tasks.Fr
     return [kd.tasks.FrameTask(hand, kd.kinematics.pose(robot, q, hand)[..., :3, 3], priority=1) for hand in hands]
 
 
-def test_the_humanoid_never_comes_nearer_than_the_margin_whatever_its_hands_are_to_reach() -> None:
+def test_the_humanoid_keeps_the_margin_for_any_hand_targets() -> None:
     robot, rng = kd.load("humanoid"), np.random.default_rng(0)
     stand, world = robot.configuration("standing"), World()
     world.add("table", Box((0.5, 1.2, 0.05)), pose([0.6, 0.0, 0.9]))
@@ -190,7 +190,7 @@ def test_inverse_dynamics_stops_before_the_margin() -> None:
         ({"priority": -1}, "priority"),
     ],
 )
-def test_wrong_settings_are_named(arguments: dict[str, object], message: str) -> None:
+def test_errors_name_the_invalid_setting(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(kd.KinodynError, match=message):
         CollisionLimit(**arguments)  # type: ignore[arg-type]
 

@@ -32,7 +32,7 @@ def assert_feet_stay(robot: Robot, q0: Array, q: Array, tolerance: float = 1e-4)
         np.testing.assert_allclose(kd.kinematics.pose(robot, q, foot), there, rtol=0, atol=tolerance)
 
 
-def test_the_centre_of_mass_stays_above_the_polygon_while_hands_pull_away(robot: Robot, q: Array) -> None:
+def test_the_com_stays_above_the_polygon_while_hands_pull_away(robot: Robot, q: Array) -> None:
     rng = np.random.default_rng(0)
     n = 24
     around = np.linspace(0, 2 * np.pi, n)
@@ -54,7 +54,7 @@ def test_the_centre_of_mass_stays_above_the_polygon_while_hands_pull_away(robot:
     assert limit.excess(kd.kinematics.com(robot, y)).max() > 0.02  # and would go on
 
 
-def test_from_outside_the_centre_of_mass_comes_back(robot: Robot, q: Array) -> None:
+def test_the_com_returns_from_outside_the_polygon(robot: Robot, q: Array) -> None:
     com = kd.kinematics.com(robot, q)
     limit = kd.limits.ComLimit(com[:2] + [0.08, 0.02] + 0.2 * SQUARE)
     tasks = [*soles(robot, q), kd.tasks.PostureTask(q)]

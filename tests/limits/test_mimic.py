@@ -43,7 +43,7 @@ def test_inverse_kinematics_comes_to_rest_at_the_limit_of_the_follower(ratio: fl
 
 
 @pytest.mark.parametrize(("ratio", "offset"), RULES)
-def test_inverse_kinematics_moves_as_fast_as_the_follower_may(ratio: float, offset: float) -> None:
+def test_inverse_kinematics_moves_as_fast_as_the_follower_allows(ratio: float, offset: float) -> None:
     robot = sliders(ratio, offset)
     for target in (-4.0, 4.0):
         solver, q = kd.ik.WholeBody(robot, [kd.tasks.PostureTask([target])]), np.zeros(1)

@@ -67,7 +67,7 @@ def reaching_solver(limit: Limit) -> kd.ik.WholeBody:
 
 
 @pytest.mark.parametrize("kind", LIMITS)
-def test_inverse_kinematics_keeps_them_and_conflicts_name_them(kind: str) -> None:
+def test_inverse_kinematics_keeps_limits_and_conflicts_name_them(kind: str) -> None:
     limit = LIMITS[kind]()
     solver = reaching_solver(limit)
     result = solver.solve(Q)
@@ -94,7 +94,7 @@ def test_a_custom_limit_is_as_good_as_the_native_one() -> None:
 
 
 @pytest.mark.parametrize("kind", LIMITS)
-def test_inverse_dynamics_stops_before_them(kind: str) -> None:
+def test_inverse_dynamics_stops_before_limits(kind: str) -> None:
     limit, dt = LIMITS[kind](), 2e-3
     sole = [[0.12, 0.045, 0.0], [0.12, -0.045, 0.0], [-0.12, -0.045, 0.0], [-0.12, 0.045, 0.0]]
     feet = [kd.contact.Contact(foot, corners=sole) for foot in FEET]
@@ -136,7 +136,7 @@ def test_inverse_dynamics_relaxes_a_limit_that_cannot_be_kept_and_names_it() -> 
     assert controller.solve(kd.State(ROBOT, Q, v)).status == "solved"
 
 
-def test_limits_without_meaning_at_a_level_say_so() -> None:
+def test_limits_undefined_at_a_level_raise() -> None:
     with pytest.raises(kd.InputError, match="TorqueLimit has no meaning in inverse kinematics"):
         kd.ik.WholeBody(ROBOT, [kd.tasks.PostureTask(Q)], [TorqueLimit()])
     with pytest.raises(kd.InputError, match="braking of 'wall'"):

@@ -75,7 +75,7 @@ batches = st.sampled_from([(), (1,), (5,), (2, 3), (0,)])
 
 @settings(max_examples=100, deadline=None)
 @given(engine=engines, batch=batches, seed=seeds)
-def test_there_and_back_is_where_it_began(engine, batch, seed):
+def test_conversion_there_and_back_is_the_identity(engine, batch, seed):
     robot, c = CONVERTERS[engine]
     q, v, a, tau = random_state(robot, seed, batch)
     assert c.q_to(q).shape == (*batch, c.nq) and c.v_to(q, v).shape == (*batch, c.nv)
@@ -92,7 +92,7 @@ def test_there_and_back_is_where_it_began(engine, batch, seed):
 
 @settings(max_examples=60, deadline=None)
 @given(engine=engines, seed=seeds)
-def test_efforts_do_the_same_power_on_both_sides(engine, seed):
+def test_efforts_have_the_same_power_on_both_sides(engine, seed):
     robot, c = CONVERTERS[engine]
     q, v, _, tau = random_state(robot, seed, (4,))
     w, theirs = c.v_to(q, v), np.random.default_rng(seed).normal(size=(4, c.nv))
@@ -113,7 +113,7 @@ def test_accelerations_are_the_derivatives_of_velocities(engine, seed):
 
 @settings(max_examples=60, deadline=None)
 @given(engine=engines, seed=seeds)
-def test_every_state_of_a_batch_is_converted_as_if_alone(engine, seed):
+def test_a_batch_agrees_with_single_states(engine, seed):
     robot, c = CONVERTERS[engine]
     q, v, a, tau = random_state(robot, seed, (3,))
     for i in range(3):
@@ -176,7 +176,7 @@ def inverse_in_mujoco(two_engines, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_pinocchio_and_mujoco_ask_for_the_same_efforts(two_engines, seed):
+def test_pinocchio_and_mujoco_compute_the_same_efforts(two_engines, seed):
     robot, pin_model, mj_model = two_engines
     to_pin, to_mj, q, v, a, data = inverse_in_mujoco(two_engines, seed)
     theirs = pinocchio.rnea(pin_model, pin_model.createData(), to_pin.q_to(q), to_pin.v_to(q, v), to_pin.a_to(q, v, a))
@@ -213,7 +213,7 @@ RICH_MJCF = """<mujoco><default><geom contype="0" conaffinity="0"/></default><wo
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_robot_read_from_mjcf_needs_the_efforts_that_mujoco_asks_for(seed):
+def test_efforts_of_a_robot_read_from_mjcf_agree_with_mujoco(seed):
     robot, model = Robot(with_base(parse_mjcf(RICH_MJCF))), mujoco_model(RICH_MJCF)
     c = convert.mujoco(robot, model)
     q, v, a, _ = random_state(robot, seed)
@@ -224,7 +224,7 @@ def test_a_robot_read_from_mjcf_needs_the_efforts_that_mujoco_asks_for(seed):
 
 
 @pytest.mark.parametrize("normal", ["0.6 0 0.8", "1 0 0", "0.48 -0.64 0.6"])
-def test_mujoco_moves_a_planar_joint_of_any_upward_normal_alike(normal):
+def test_planar_joints_of_any_upward_normal_agree_with_mujoco(normal):
     joints = urdf_joint("h", "planar", "a", "b", axis=normal)
     robot = urdf_robot(joints, links="ab")
     model = mujoco_model(f'<robot name="r">{urdf_link("a")}{urdf_link("b")}{joints}</robot>')
@@ -236,7 +236,7 @@ def test_mujoco_moves_a_planar_joint_of_any_upward_normal_alike(normal):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_pinocchio_asks_for_the_same_efforts_with_followers_as_joints_of_their_own(seed):
+def test_efforts_agree_with_pinocchio_models_without_mimic_joints(seed):
     q, v, a, _ = random_state(ROBOT, seed)
     efforts = []
     for mimic in (False, True):
@@ -248,7 +248,7 @@ def test_pinocchio_asks_for_the_same_efforts_with_followers_as_joints_of_their_o
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_drakes_free_base_moves_as_its_velocity_says(seed):
+def test_drakes_free_base_velocity_is_the_derivative_of_its_pose(seed):
     c = CONVERTERS["drake"][1]
     place = drake_layout(ROBOT).joints["root_joint"]
     q, v, *_ = random_state(ROBOT, seed)
@@ -261,7 +261,7 @@ def test_drakes_free_base_moves_as_its_velocity_says(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_drakes_ball_moves_as_its_velocity_says(seed):
+def test_drakes_ball_joint_velocity_is_the_derivative_of_its_rotation(seed):
     c = CONVERTERS["drake with ball"][1]
     place = drake_layout(BALL_ROBOT).joints["ball"]
     q, v, *_ = random_state(BALL_ROBOT, seed)
@@ -275,7 +275,7 @@ def test_drakes_ball_moves_as_its_velocity_says(seed):
 
 
 @pytest.mark.parametrize("pitch", [-np.pi / 2, np.pi / 2, np.pi / 2 - 1e-9, 0.3])
-def test_drakes_ball_survives_a_right_angle_of_pitch(pitch):
+def test_drakes_ball_joint_is_converted_at_gimbal_lock(pitch):
     c = CONVERTERS["drake with ball"][1]
     q = BALL_ROBOT.random(seed=0)
     ball = next(joint for joint in BALL_ROBOT.joints if joint.kind == "ball")
@@ -374,12 +374,12 @@ PLANAR = urdf_robot(urdf_joint("h", "planar", "a", "b"), links="ab")
         (lambda: convert.drake(ONE_HINGE, DrakeLayout({"h": DrakeJoint(0, 0)}, 1, 2)), "velocities"),
     ],
 )
-def test_models_of_another_robot_are_refused(make, message):
+def test_models_of_another_robot_are_rejected(make, message):
     with pytest.raises(InputError, match=message):
         make()
 
 
-def test_planar_joints_whose_plane_another_engine_cannot_have_are_refused():
+def test_planar_joints_whose_plane_another_engine_cannot_have_are_rejected():
     joints = urdf_joint("h", "planar", "a", "b", axis="0.6 0 -0.8")
     robot, text = urdf_robot(joints, links="ab"), f'<robot name="r">{urdf_link("a")}{urdf_link("b")}{joints}</robot>'
     with pytest.raises(InputError, match="points down"):
@@ -411,7 +411,7 @@ def hinge_of_mujoco() -> mujoco.MjModel:
         (lambda c, q, v: c.tau_from(q, v), "efforts has shape"),
     ],
 )
-def test_wrong_arrays_are_refused(call, message):
+def test_invalid_arrays_are_rejected(call, message):
     robot, c = CONVERTERS["pinocchio"]
     q, v, *_ = random_state(robot, 0)
     with pytest.raises(InputError, match=message):

@@ -59,7 +59,7 @@ def test_a_joint_state_in_any_order_is_read(form):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=seeds)
-def test_ros_messages_there_and_back_are_the_same_state(seed):
+def test_ros_messages_survive_a_round_trip(seed):
     q, v, _, tau = random_state(FOUR, seed)
     tau[:6] = 0  # a JointState has no efforts of the base
     message, odometry = convert.to_joint_state(FOUR, q, v, tau), convert.to_odometry(FOUR, q, v)
@@ -75,7 +75,7 @@ def test_a_joint_state_without_velocity_and_effort_has_none():
     assert state.v is None and state.tau is None
 
 
-def test_what_a_joint_state_does_not_tell_comes_from_the_default():
+def test_joints_missing_from_a_joint_state_take_the_default():
     default = np.arange(10.0)
     message = {"name": ["b"], "position": [20.0], "velocity": [3.0]}
     state = convert.joint_state(FOUR, message, default=default)
@@ -84,7 +84,7 @@ def test_what_a_joint_state_does_not_tell_comes_from_the_default():
     np.testing.assert_array_equal(default, np.arange(10.0))
 
 
-def test_unknown_names_are_skipped_when_asked():
+def test_unknown_names_are_skipped_on_request():
     message = {"name": ["c", "lamp", "a", "b"], "position": [3, 8, 1, 2]}
     state = convert.joint_state(FOUR, message, pose=POSE, ignore_unknown=True)
     np.testing.assert_array_equal(state.q[7:], [1, 2, 3])
@@ -108,7 +108,7 @@ def test_unknown_names_are_skipped_when_asked():
         (MESSAGE, {"default": [1, 2]}, "default has shape"),
     ],
 )
-def test_wrong_joint_states_are_refused(message, more, text):
+def test_invalid_joint_states_are_rejected(message, more, text):
     with pytest.raises(InputError, match=text):
         convert.joint_state(FOUR, message, **more)
 
@@ -125,6 +125,6 @@ def test_a_joint_state_cannot_hold_a_ball_joint():
         convert.to_joint_state(BALL_ROBOT, BALL_ROBOT.random(seed=0))
 
 
-def test_a_joint_state_is_one_state():
+def test_a_joint_state_holds_a_single_state():
     with pytest.raises(InputError, match=r"one state; got shape \(2, 10\)"):
         convert.to_joint_state(FOUR, np.stack([FOUR.random(seed=0)] * 2))

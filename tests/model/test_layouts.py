@@ -50,7 +50,7 @@ def test_what_python_writes_under_a_name_the_core_reads_under_it():
 
 
 @pytest.mark.parametrize("wrong", ["columns", "order", "layout", "list", "strided"])
-def test_a_table_of_another_layout_is_refused(wrong):
+def test_a_table_of_another_layout_is_rejected(wrong):
     robot = kd.load("puma560")
     table = body_table(compile_tree(robot.description).bodies)
     other = {

@@ -41,20 +41,20 @@ def test_a_urdf_file_loads_by_text_or_path(kind: type, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "name"), [(URDF, "one"), (MJCF, "two")])
-def test_an_xml_file_is_told_by_its_outermost_element(text: str, name: str, tmp_path: Path) -> None:
+def test_an_xml_file_is_recognised_by_its_root_element(text: str, name: str, tmp_path: Path) -> None:
     assert load_description(written(tmp_path, "robot.xml", text)).name == name
 
 
-def test_a_suffix_in_capitals_is_the_same_suffix(tmp_path: Path) -> None:
+def test_suffixes_are_case_insensitive(tmp_path: Path) -> None:
     assert load_description(written(tmp_path, "ROBOT.URDF", URDF)).name == "one"
 
 
-def test_the_suffix_mjcf_is_answered_with_the_one_that_mujoco_opens(tmp_path: Path) -> None:
+def test_the_error_for_the_suffix_mjcf_suggests_xml(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r"only \.xml files; rename"):
         load_description(written(tmp_path, "robot.mjcf", MJCF))
 
 
-def test_an_xml_file_that_is_neither_urdf_nor_mjcf_is_refused(tmp_path: Path) -> None:
+def test_an_xml_file_that_is_neither_urdf_nor_mjcf_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match="sdf"):
         load_description(written(tmp_path, "robot.xml", "<sdf/>"))
 
@@ -65,13 +65,13 @@ def test_entities_of_an_xml_file_are_not_expanded(tmp_path: Path) -> None:
         load_description(written(tmp_path, "robot.xml", text))
 
 
-def test_xacro_is_not_evaluated_unasked(tmp_path: Path) -> None:
+def test_xacro_is_evaluated_only_on_request(tmp_path: Path) -> None:
     path = written(tmp_path, "robot.xacro", XACRO)
     with pytest.raises(DescriptionError, match="xacro=True"):
         load_description(path)
 
 
-def test_xacro_is_expanded_when_asked_for_with_its_arguments(tmp_path: Path) -> None:
+def test_xacro_is_expanded_on_request_with_its_arguments(tmp_path: Path) -> None:
     path = written(tmp_path, "robot.urdf.xacro", XACRO)
     assert load_description(path, xacro=True).links[0].name == "link_a"
     assert load_description(path, xacro=True, xacro_arguments={"end": "b"}).links[0].name == "link_b"
@@ -82,7 +82,7 @@ def test_xacro_arguments_need_xacro(tmp_path: Path) -> None:
         load_description(written(tmp_path, "robot.xacro", XACRO), xacro_arguments={"end": "b"})
 
 
-def test_xacro_makes_no_sense_for_a_name() -> None:
+def test_xacro_is_rejected_for_a_named_robot() -> None:
     with pytest.raises(InputError, match="'panda' is the name of a robot"):
         load_description("panda", xacro=True)
 
@@ -104,23 +104,23 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
         load_description(tmp_path)
 
 
-def test_an_unknown_suffix_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+def test_the_error_for_an_unknown_suffix_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match=r"suffix '\.sdf'; .*\.urdf, \.xml, \.xacro"):
         load_description(written(tmp_path, "robot.sdf", "<sdf/>"))
 
 
-def test_a_name_that_no_robot_has_is_answered_with_near_ones() -> None:
+def test_an_unknown_robot_suggests_the_nearest_names() -> None:
     with pytest.raises(UnknownNameError, match="'panda'"):
         load_description("pandas")
 
 
 @pytest.mark.parametrize("source", [None, 3, b"panda", ["panda"]])
-def test_what_is_neither_name_nor_path_is_refused(source: object) -> None:
+def test_arguments_that_are_neither_name_nor_path_are_rejected(source: object) -> None:
     with pytest.raises(InputError, match=type(source).__name__):
         load_description(source)  # type: ignore[arg-type]
 
 
-def test_a_size_is_refused_for_files(tmp_path: Path) -> None:
+def test_a_size_is_rejected_for_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="height cannot be set for the file"):
         load_description(written(tmp_path, "arm.urdf", URDF), height=1.7)
 

@@ -49,13 +49,13 @@ def test_integrate_undoes_difference(robot: Robot) -> None:
     assert_same_place(robot, robot.integrate(q0, robot.difference(q0, q1)), q1)
 
 
-def test_the_difference_of_a_place_from_itself_is_zero(robot: Robot) -> None:
+def test_the_difference_of_a_configuration_from_itself_is_zero(robot: Robot) -> None:
     q = robot.random(N, seed=1)
     np.testing.assert_allclose(robot.difference(q, q), 0.0, atol=1e-15)
     assert_same_place(robot, robot.integrate(q, np.zeros(robot.nv)), q, 1e-15)
 
 
-def test_both_signs_of_a_quaternion_are_one_place(robot: Robot) -> None:
+def test_both_signs_of_a_quaternion_are_the_same_configuration(robot: Robot) -> None:
     q0, q1 = robot.random(N, seed=1), robot.random(N, seed=2)
     flipped = q1.copy()
     for part in quaternions(robot):
@@ -63,12 +63,12 @@ def test_both_signs_of_a_quaternion_are_one_place(robot: Robot) -> None:
     np.testing.assert_allclose(robot.difference(q0, flipped), robot.difference(q0, q1), atol=1e-13)
 
 
-def test_two_half_steps_are_one_step(robot: Robot) -> None:
+def test_two_half_steps_equal_one_step(robot: Robot) -> None:
     q, v = robot.random(N, seed=1), tangents(robot, 2.5)
     assert_same_place(robot, robot.integrate(robot.integrate(q, 0.3 * v), 0.7 * v), robot.integrate(q, v))
 
 
-def test_interpolation_starts_ends_and_goes_evenly(robot: Robot) -> None:
+def test_interpolation_has_its_ends_and_a_constant_velocity(robot: Robot) -> None:
     q0, q1 = robot.random(N, seed=1), robot.random(N, seed=2)
     assert_same_place(robot, robot.interpolate(q0, q1, 0.0), q0)
     assert_same_place(robot, robot.interpolate(q0, q1, 1.0), q1)
@@ -76,14 +76,14 @@ def test_interpolation_starts_ends_and_goes_evenly(robot: Robot) -> None:
     assert_same_place(robot, robot.interpolate(q0, q1, s), robot.integrate(q0, s[:, None] * robot.difference(q0, q1)))
 
 
-def test_the_share_of_an_interpolation_broadcasts(robot: Robot) -> None:
+def test_the_fraction_of_an_interpolation_broadcasts(robot: Robot) -> None:
     q0, q1, s = robot.random(seed=1), robot.random((4, 1), seed=2), np.linspace(0, 1, 5)
     found = robot.interpolate(q0, q1, s)
     assert found.shape == (4, 5, robot.nq)
     np.testing.assert_array_equal(found[2, 3], robot.interpolate(q0, q1[2, 0], s[3]))
 
 
-def test_quaternions_stay_of_unit_length_over_many_steps(robot: Robot) -> None:
+def test_quaternions_keep_unit_norm_over_many_steps(robot: Robot) -> None:
     q, v = robot.random(seed=1), tangents(robot, 1.0)[0]
     for _ in range(1000):
         q = robot.integrate(q, v)
@@ -103,7 +103,7 @@ def test_a_free_body_moves_along_the_screw_of_its_twist() -> None:
         np.testing.assert_allclose(kd.kinematics.pose(robot, robot.integrate(q, v), base), expected, atol=1e-13)
 
 
-def test_one_coordinate_joints_go_straight(robot: Robot) -> None:
+def test_single_coordinate_joints_interpolate_linearly(robot: Robot) -> None:
     q0, q1 = robot.random(N, seed=1), robot.random(N, seed=2)
     v = robot.difference(q0, q1)
     for joint in robot.joints:
@@ -111,7 +111,7 @@ def test_one_coordinate_joints_go_straight(robot: Robot) -> None:
             np.testing.assert_array_equal(v[:, joint.v], (q1 - q0)[:, joint.q])
 
 
-def test_the_shortest_way_is_at_most_half_a_turn(robot: Robot) -> None:
+def test_a_difference_is_at_most_half_a_turn(robot: Robot) -> None:
     v = robot.difference(robot.random(200, seed=1), robot.random(200, seed=2))
     for joint in robot.joints:
         if joint.kind in ("ball", "floating"):
@@ -138,7 +138,7 @@ def test_neutral_is_zeros_and_unit_quaternions(robot: Robot) -> None:
     assert robot.neutral().max(initial=0.0) <= 1.0
 
 
-def test_random_keeps_within_limits_and_fills_them(robot: Robot) -> None:
+def test_random_configurations_fill_the_limits(robot: Robot) -> None:
     q = robot.random(2000, seed=5)
     assert (q >= robot.limits.lower).all() and (q <= robot.limits.upper).all()
     for joint in robot.joints:
@@ -164,7 +164,7 @@ def test_random_keeps_within_limits_and_fills_them(robot: Robot) -> None:
         ({"lower": 0.5, "upper": 0.5}, (0.5, 0.5)),
     ],
 )
-def test_a_missing_limit_leaves_a_turn_to_draw_from(limits: dict[str, float], allowed: tuple[float, float]) -> None:
+def test_unlimited_joints_are_sampled_over_one_turn(limits: dict[str, float], allowed: tuple[float, float]) -> None:
     joint = Joint("j", "revolute", "a", "b", **limits)  # type: ignore[arg-type]
     q = Robot(Description("r", (Link("a"), Link("b")), (joint,))).random(500)
     assert allowed[0] <= q.min() and q.max() <= allowed[1]

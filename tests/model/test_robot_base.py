@@ -26,18 +26,18 @@ def test_a_hand_made_description_gives_the_base_that_it_names():
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_a_base_that_is_asked_for_replaces_that_of_the_description(base):
+def test_a_requested_base_replaces_that_of_the_description(base):
     for own in ("fixed", "floating"):
         robot = kd.Robot(described(own), base=base)
         assert robot.base == robot.description.base == base
 
 
-def test_an_unknown_base_is_refused():
+def test_an_unknown_base_is_rejected():
     with pytest.raises(InputError, match="base='flying' is unknown"):
         kd.Robot(described("fixed"), base="flying")
 
 
-def test_a_robot_made_again_from_its_description_has_the_same_base():
+def test_a_robot_rebuilt_from_its_description_has_the_same_base():
     robot = kd.Robot(described("floating"))
     assert robot.replace(damping=1.0).joints == kd.Robot(robot.description).joints == robot.joints
 

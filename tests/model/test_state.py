@@ -47,7 +47,7 @@ def test_a_state_agrees_with_the_functions(
     check(kd.State(robot, q, v), q, v, assert_close)
 
 
-def test_a_state_moves_in_place(robot: Robot, states: Draw, assert_close: Close) -> None:
+def test_a_state_is_updated_in_place(robot: Robot, states: Draw, assert_close: Close) -> None:
     q, v, _, _ = states(robot, 9)
     state = kd.State(robot, q, v)
     before = {name: getattr(state, name) for name in ARRAYS}
@@ -59,7 +59,7 @@ def test_a_state_moves_in_place(robot: Robot, states: Draw, assert_close: Close)
         assert getattr(state, name) is array
 
 
-def test_a_state_without_v_stands_still(robot: Robot, assert_close: Close) -> None:
+def test_a_state_without_v_has_zero_velocity(robot: Robot, assert_close: Close) -> None:
     q = robot.random(3)
     check(kd.State(robot, q), q, np.zeros((3, robot.nv)), assert_close)
 
@@ -90,7 +90,7 @@ def test_update_does_not_allocate() -> None:
     assert peak - start < 2000
 
 
-def test_a_jacobian_given_room_does_not_allocate() -> None:
+def test_a_jacobian_with_out_does_not_allocate() -> None:
     robot = kd.load("humanoid")
     state, out = kd.State(robot, robot.random()), np.empty((6, robot.nv))
     tracemalloc.start()
@@ -104,7 +104,7 @@ def test_a_jacobian_given_room_does_not_allocate() -> None:
     assert peak - start < 1000
 
 
-def test_what_a_state_shows_cannot_be_written(robot: Robot) -> None:
+def test_the_arrays_of_a_state_are_read_only(robot: Robot) -> None:
     state = kd.State(robot, robot.random(3))
     for name in ARRAYS:
         with pytest.raises(ValueError, match="read-only"):
@@ -122,7 +122,7 @@ def test_a_state_keeps_its_own_copy_of_q_and_v() -> None:
     np.testing.assert_array_equal(state.v, np.ones(6))
 
 
-def test_a_state_takes_its_own_arrays_back() -> None:
+def test_a_state_can_be_updated_with_its_own_arrays() -> None:
     """state.update(integrate(state.q, ...), state.v), and even its own views, without a copy in between."""
     robot = kd.load("humanoid")
     q, v = robot.random(), np.ones(robot.nv)
@@ -132,7 +132,7 @@ def test_a_state_takes_its_own_arrays_back() -> None:
     np.testing.assert_array_equal(state.mass_matrix, mass)
 
 
-def test_a_robot_without_mass_has_poses_and_jacobians_but_no_centre_of_mass() -> None:
+def test_a_robot_without_mass_has_poses_and_jacobians_but_no_com() -> None:
     robot = kd.from_dh([kd.DH(a=0.4), kd.DH(a=0.3)])
     q = robot.random(seed=1)
     state = kd.State(robot, q, np.ones(2))

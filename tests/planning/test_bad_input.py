@@ -91,7 +91,7 @@ def test_joints_that_do_not_move_may_be_out_of_limits() -> None:
         lambda world: world.add_mesh("bad", (np.full((3, 3), np.nan), np.array([[0, 1, 2]]))),
     ],
 )
-def test_worlds_with_bad_shapes_are_refused_and_stay_as_they_were(add: object) -> None:
+def test_worlds_with_invalid_shapes_are_rejected_and_stay_as_they_were(add: object) -> None:
     world = World()
     with pytest.raises(KinodynError):
         add(world)  # type: ignore[operator]
@@ -110,7 +110,7 @@ def test_worlds_with_bad_shapes_are_refused_and_stay_as_they_were(add: object) -
         ({"goal": None}, InputError, "goal"),
     ],
 )
-def test_wrong_arguments_are_refused(arguments: dict[str, object], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_rejected(arguments: dict[str, object], error: type[Exception], message: str) -> None:
     given = {"start": HOME, "goal": AWAY, **arguments}
     with pytest.raises(error, match=message):
         plan(PANDA, **given)  # type: ignore[arg-type]

@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_path_and_others_do_not() -> None:
     assert paths[0].shape != paths[2].shape or not np.allclose(paths[0], paths[2])
 
 
-def test_violations_are_statuses_that_say_how_much() -> None:
+def test_violations_are_reported_with_their_amount() -> None:
     robot, start, target = mirrored("panda")
     frame = ARMS["panda"]
     above = OnPlane(frame, point=kd.kinematics.pose(robot, start, frame)[:3, 3] + [0.0, 0.0, 0.05])
@@ -187,7 +187,7 @@ def test_collisions_of_the_ends_are_statuses() -> None:
     assert found.status == "start_in_collision" and "ball" in found.message
 
 
-def test_no_path_within_the_budget() -> None:
+def test_the_absence_of_a_path_within_the_budget_is_reported() -> None:
     """A wall with a gap that is narrower than the forearm, and that the links before it may touch."""
     robot, frame = kd.load("panda"), ARMS["panda"]
     start = np.array([1.5, 0.7, 0.0, -1.6, 0.0, 2.0, 0.8])
@@ -238,12 +238,12 @@ def test_alternative_poses_are_tried_until_one_can_be_reached() -> None:
         lambda: Standing(margin=-0.1),
     ],
 )
-def test_wrong_values_raise(make: Callable[[], Constraint]) -> None:
+def test_invalid_values_raise(make: Callable[[], Constraint]) -> None:
     with pytest.raises(InputError):
         make()
 
 
-def test_wrong_constraints_raise() -> None:
+def test_invalid_constraints_raise() -> None:
     robot, start, target = mirrored("panda")
     with pytest.raises(UnknownNameError):
         plan(robot, start, {ARMS["panda"]: target}, constraints=[Upright("no such frame")])

@@ -139,7 +139,7 @@ def test_other_controllers_and_trajectories_are_followed() -> None:
     assert result.success and 1e-4 < result.tracking_error < 0.1
 
 
-def test_wrong_motions_and_robots_are_refused() -> None:
+def test_invalid_motions_and_robots_are_rejected() -> None:
     with pytest.raises(InputError, match="motion"):
         execute(LEFT, PANDA)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="another robot"):

@@ -65,7 +65,7 @@ def test_of_many_poses_a_free_one_is_reached() -> None:
     assert found.status == "goal_in_collision" and "wall" in found.message and "deep" in found.message
 
 
-def test_one_of_several_grasps_of_an_object() -> None:
+def test_one_of_several_grasps_is_reached() -> None:
     world = wall()
     world.add_box("can", (0.06, 0.06, 0.12), ((0.45, -0.3, 0.2), None))
     turns = kd.spatial.pose(rotation=kd.spatial.rot_z(np.arange(0.0, 6.0, 0.5)))
@@ -84,7 +84,7 @@ def test_one_of_several_grasps_of_an_object() -> None:
         grasp_poses(world, "cup", grasps)
 
 
-def test_both_hands_at_once() -> None:
+def test_both_hands_reach_their_goals_at_once() -> None:
     stand = HUMANOID.configuration("standing")
     world, goal = World(), {}
     for hand, side in (("left_palm", 1), ("right_palm", -1)):
@@ -156,12 +156,12 @@ def test_a_region_or_pose_out_of_reach_says_how_far_it_is() -> None:
         ),
     ],
 )
-def test_wrong_goals_are_refused(goal: object, error: type[Exception], message: str) -> None:
+def test_invalid_goals_are_rejected(goal: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         plan(PANDA, HOME, goal)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("change", [{"position_tolerance": -1.0}, {"rotation_tolerance": [0.1, 0.2]}, {"pose": 3}])
-def test_wrong_regions_are_refused(change: dict[str, object]) -> None:
+def test_invalid_regions_are_rejected(change: dict[str, object]) -> None:
     with pytest.raises(InputError):
         PoseRegion(**{"pose": np.eye(4), **change})  # type: ignore[arg-type]

@@ -102,7 +102,7 @@ def test_a_named_state_moves_only_what_it_mentions(robot: Robot) -> None:
         (3, InputError, "group is 3"),
     ],
 )
-def test_unknown_groups_are_refused(robot: Robot, group: Group, error: type[Exception], message: str) -> None:
+def test_unknown_groups_are_rejected(robot: Robot, group: Group, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         plan(robot, robot.neutral(), robot.neutral(), group=group)
 

@@ -100,7 +100,7 @@ def test_execution_starts_where_the_last_one_ended() -> None:
     assert own.execute(own.trajectory(second)).success
 
 
-def test_bad_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     own = planner()
     with pytest.raises(UnknownNameError):
         own.plan_to_named("nowhere")

@@ -75,7 +75,7 @@ def test_a_joint_without_limits_may_pass_half_a_turn(planner: str) -> None:
     assert np.abs(np.diff(path[:, 1])).max() <= 2 * math.pi + 1e-9
 
 
-def test_joints_without_limits_take_the_short_way() -> None:
+def test_joints_without_limits_take_the_shorter_direction() -> None:
     start, goal = np.array([3.0]), np.array([-3.0])
     limits = np.array([-np.inf]), np.array([np.inf])
     path = kd.planning.plan_with_ompl("RRTConnect", start, goal, *limits, lambda q: True, lambda q0, q1: True)
@@ -188,6 +188,6 @@ def test_an_unknown_planner_suggests_the_nearest() -> None:
         ({"seed": 0.5}, "seed"),
     ],
 )
-def test_wrong_arguments_are_errors(options: dict[str, object], message: str) -> None:
+def test_invalid_arguments_are_errors(options: dict[str, object], message: str) -> None:
     with pytest.raises(kd.InputError, match=message):
         plan(**options)

@@ -70,7 +70,7 @@ def test_a_plan_goes_around_a_wall() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_worlds(seed: int) -> None:
+def test_plans_in_random_worlds_are_free(seed: int) -> None:
     rng = np.random.default_rng(seed)
     robot = (PANDA, UR5)[seed % 2]
     world = World()
@@ -203,7 +203,7 @@ def test_an_attached_object_moves_along() -> None:
         ({"allowed": [("a", "b", "c")]}, InputError, "pairs"),
     ],
 )
-def test_bad_arguments_are_refused(change: dict[str, object], error: type[Exception], message: str) -> None:
+def test_invalid_arguments_are_rejected(change: dict[str, object], error: type[Exception], message: str) -> None:
     arguments: dict[str, object] = {"start": HOME, "goal": HOME, "world": None, **change}
     with pytest.raises(error, match=message):
         plan(PANDA, **arguments)  # type: ignore[arg-type]

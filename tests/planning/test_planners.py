@@ -56,7 +56,7 @@ def test_ompl_reaches_a_pose_and_one_of_several_goals() -> None:
 
 
 @pytest.mark.parametrize("name", ["rrt", "ompl:Nothing", "ompl:", "", 3])
-def test_unknown_planners_are_refused(name: str) -> None:
+def test_unknown_planners_are_rejected(name: str) -> None:
     if str(name).startswith("ompl"):
         pytest.importorskip("ompl")
     with pytest.raises(UnknownNameError, match="planner"):
@@ -103,7 +103,7 @@ def test_the_anytime_planner_uses_its_budget_and_keeps_it() -> None:
     assert found.success and 0.3 < spent < 5.0  # generous: other work may run on the machine
 
 
-def test_where_the_straight_motion_is_free_nothing_is_to_improve() -> None:
+def test_a_free_straight_motion_is_returned_at_once() -> None:
     begin = time.perf_counter()
     found = plan(PANDA, LEFT, RIGHT, planner="anytime", time_budget=30.0)
     assert len(found.path) == 2 and time.perf_counter() - begin < 20.0

@@ -91,7 +91,7 @@ def test_a_thrown_ball_never_hits_the_moving_robot(seed: int) -> None:
         assert outcome.steps[first].threats == (0,)
 
 
-def test_balls_are_evaded_that_would_hit_a_robot_that_does_not_look() -> None:
+def test_balls_that_would_hit_a_passive_robot_are_evaded() -> None:
     blind = plan(PANDA, LEFT, RIGHT).trajectory(torque=False)
     hits, standing, evaded = 0, 0, 0
     for seed in range(8):
@@ -107,7 +107,7 @@ def test_balls_are_evaded_that_would_hit_a_robot_that_does_not_look() -> None:
     assert standing <= hits // 2
 
 
-def test_several_balls_at_constant_velocity() -> None:
+def test_several_balls_at_constant_velocity_are_avoided() -> None:
     balls = [thrown(seed, np.zeros(3)) for seed in (20, 21, 22)]
     motion = ReactiveMotion(PANDA, LEFT, clock=no_time, margin=0.01)
     motion.go_to(RIGHT)
@@ -196,7 +196,7 @@ def test_a_ball_is_predicted() -> None:
     np.testing.assert_allclose(ball.at([2.0]), [[2.0, 2.0, 5.0 - 0.5 * 9.81]])
 
 
-def test_bad_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     with pytest.raises(InputError, match="velocity"):
         MovingObstacle([0, 0, 0], [np.nan, 0, 0], 0.1)
     with pytest.raises(InputError, match="radius"):

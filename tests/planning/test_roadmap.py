@@ -153,7 +153,7 @@ def test_the_same_seed_gives_the_same_roadmap_and_path() -> None:
     np.testing.assert_array_equal(*(one.plan(LEFT, RIGHT).path for one in maps[:2]))
 
 
-def test_wrong_arguments_are_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(InputError, match="vertices"):
         Roadmap(PANDA, vertices=-1)
     with pytest.raises(UnknownNameError, match="tail"):

@@ -106,7 +106,7 @@ def test_a_straight_path_stays_straight_and_a_failed_plan_has_no_curve() -> None
         found.smoothed(reach=-1.0)
 
 
-def test_joints_that_stay_stay_under_a_floating_base() -> None:
+def test_joints_that_do_not_move_stay_under_a_floating_base() -> None:
     robot = kd.load("humanoid")
     stand, world = robot.configuration("standing"), World()
     stand[:2] = 3.0, -2.0

@@ -131,7 +131,7 @@ def test_a_goal_at_the_start_needs_no_motion() -> None:
     np.testing.assert_array_equal(found.path[-1], start)
 
 
-def test_a_start_that_is_about_to_fall_is_told() -> None:
+def test_an_unbalanced_start_is_reported() -> None:
     robot, start = standing("humanoid")
     found = plan(robot, start, start, constraints=[Standing(margin=0.12)])
     assert found.status == "start_violates_constraint" and "CoM" in found.message and "mm" in found.message

@@ -104,7 +104,7 @@ def test_a_group_moves_and_the_other_joints_stay() -> None:
     np.testing.assert_array_equal(q[:, [1, 2, 4, 5, 6]], np.tile(HOME[[1, 2, 4, 5, 6]], (len(q), 1)))
 
 
-def test_a_plan_without_path_and_a_colliding_path_are_refused(gantry: kd.Robot) -> None:
+def test_a_plan_without_path_and_a_colliding_path_are_rejected(gantry: kd.Robot) -> None:
     world = wall()
     blocked = HOME + [0, 1.0, 0, 0.5, 0, 0, 0]
     found = plan(PANDA, LEFT, blocked, world, time_budget=0.1)

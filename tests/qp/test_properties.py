@@ -142,7 +142,7 @@ def assert_true_to_its_status(p: Program, answer: qp.QPResult, scale: Units) -> 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(programs(), st.floats(0, 2), st.integers(0, 1000))
-def test_the_status_is_what_highs_proves_and_the_answer_proves_it_too(p: Program, decades: float, seed: int) -> None:
+def test_the_status_agrees_with_highs_and_is_certified(p: Program, decades: float, seed: int) -> None:
     scale = units(p, decades, seed)
     answer = scale.solve(p)
     event(answer.status)
@@ -152,7 +152,7 @@ def test_the_status_is_what_highs_proves_and_the_answer_proves_it_too(p: Program
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(programs(), st.floats(2, 6), st.integers(0, 1000))
-def test_in_bad_units_an_answer_is_right_or_failed(p: Program, decades: float, seed: int) -> None:
+def test_badly_scaled_problems_are_solved_or_reported_as_failed(p: Program, decades: float, seed: int) -> None:
     scale = units(p, decades, seed)
     answer = scale.solve(p)
     event(answer.status)
@@ -180,7 +180,7 @@ def test_model_predictive_control_of_an_integrator_is_solved(seed: int, steps: i
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
-def test_entries_of_any_size_give_finite_numbers_true_to_their_status(data: st.DataObject) -> None:
+def test_entries_of_any_size_give_finite_results_with_a_correct_status(data: st.DataObject) -> None:
     n, m = data.draw(st.integers(1, 5)), data.draw(st.integers(0, 6))
     entry = st.sampled_from([0.0, 1.0, -1.0, 2.5, 1e-7, 1e6, -1e3])
     B = data.draw(arrays.arrays(float, (n, n), elements=entry))

@@ -56,7 +56,7 @@ def assert_optimal(answer: qp.QPResult, p: Program, tolerance: float = 1e-9) -> 
 
 
 @pytest.mark.parametrize("rank", [None, 0, 1, 4])
-def test_answers_satisfy_the_conditions_of_optimality_also_where_curvature_is_missing(rank: int | None) -> None:
+def test_solutions_satisfy_the_kkt_conditions_even_with_semidefinite_hessians(rank: int | None) -> None:
     for seed in range(60):
         p = program(seed, rank=rank)
         assert_optimal(qp.solve(**p), p)
@@ -64,7 +64,7 @@ def test_answers_satisfy_the_conditions_of_optimality_also_where_curvature_is_mi
 
 @pytest.mark.parametrize("size", [1e-8, 1e8])
 @pytest.mark.parametrize("cost", [1e-9, 1e9])
-def test_units_do_not_matter(size: float, cost: float) -> None:
+def test_scaling_does_not_change_the_solution(size: float, cost: float) -> None:
     for seed in range(10):
         plain = qp.solve(**program(seed))
         answer = qp.solve(**program(seed, size=size, cost=cost))
@@ -72,7 +72,7 @@ def test_units_do_not_matter(size: float, cost: float) -> None:
         np.testing.assert_allclose(answer.x / size, plain.x, rtol=0, atol=1e-8)
 
 
-def test_each_variable_and_row_may_have_units_of_its_own() -> None:
+def test_each_variable_and_row_may_be_scaled() -> None:
     for seed in range(20):
         p = program(seed)
         rng = np.random.default_rng(seed)
@@ -101,7 +101,7 @@ def test_an_optimum_where_the_gradient_vanishes_is_solved() -> None:
         assert_optimal(qp.solve(**p), p)
 
 
-def test_without_rows_the_answer_is_that_of_linear_equations() -> None:
+def test_unconstrained_problems_solve_the_linear_system() -> None:
     p = program(3)
     answer = qp.solve(p["H"], p["g"])
     np.testing.assert_allclose(answer.x, -np.linalg.solve(p["H"], p["g"]), rtol=1e-10)
@@ -157,7 +157,7 @@ def test_bounded_least_squares_with_more_unknowns_than_equations_ends_where_boun
     assert (gradient[~at_upper] >= -1e-9).all() and (gradient[~at_lower] <= 1e-9).all()
 
 
-def test_a_linear_program_is_solved_as_highs_does() -> None:
+def test_linear_programs_agree_with_highs() -> None:
     for seed in range(10):
         p = program(seed, rank=0)
         answer = qp.solve(**p)
@@ -189,14 +189,14 @@ def test_a_vertex_where_many_rows_meet_is_found() -> None:
                             "lower": np.full(40, -np.inf), "upper": rows @ [1.0, 2.0]})  # fmt: skip
 
 
-def test_rows_of_zeros_are_kept_or_cannot_be() -> None:
+def test_zero_rows_are_satisfied_or_infeasible() -> None:
     assert qp.solve(np.eye(2), [1.0, 1.0], np.zeros((1, 2)), -1.0, 1.0).solved
     answer = qp.solve(np.eye(2), [1.0, 1.0], np.zeros((1, 2)), 1.0, 2.0)
     assert answer.status == "infeasible"
     np.testing.assert_allclose(answer.outside, [-1.0])
 
 
-def test_what_cannot_be_satisfied_is_infeasible_and_missed_by_the_least() -> None:
+def test_infeasible_problems_report_the_least_violation() -> None:
     answer = qp.solve(np.eye(2), [0.0, 0.0], [[1.0, 0.0], [1.0, 0.0]], lower=[2.0, -np.inf], upper=[np.inf, 1.0])
     assert answer.status == "infeasible" and "no x" in answer.reason
     np.testing.assert_allclose(answer.x[0], 1.5, atol=1e-9)  # half way between x >= 2 and x <= 1
@@ -206,7 +206,7 @@ def test_what_cannot_be_satisfied_is_infeasible_and_missed_by_the_least() -> Non
     assert answer.multipliers[1] * 1.0 + answer.multipliers[0] * 2.0 < 0
 
 
-def test_random_contradictions_are_found_as_highs_finds_them() -> None:
+def test_infeasibility_agrees_with_highs() -> None:
     rng = np.random.default_rng(7)
     seen = set()
     for _ in range(60):
@@ -232,7 +232,7 @@ def test_an_unbounded_cost_is_reported_with_a_proof() -> None:
     assert (A @ answer.x <= 2.0 + 1e-9).all()
 
 
-def test_a_slope_is_no_rounding_however_far_x_goes() -> None:
+def test_a_small_gradient_is_not_mistaken_for_rounding() -> None:
     """The gradient must not be judged by the size of x, which grows without end while the cost falls."""
     columns = np.array([1e4, 1e-5])
     answer = qp.solve(np.zeros((2, 2)), [0.4, 0.5] * columns, [[0.8, -1.0] * columns], upper=1.4)
@@ -247,7 +247,7 @@ def test_without_a_cost_a_feasible_point_needs_no_multipliers(unit: float) -> No
     assert answer.solved and not answer.multipliers.any() and not answer.bound_multipliers.any()
 
 
-def test_unbounded_is_said_exactly_when_highs_says_so() -> None:
+def test_unboundedness_agrees_with_highs() -> None:
     rng = np.random.default_rng(11)
     seen = set()
     for _ in range(40):
@@ -270,7 +270,7 @@ def test_soft_rows_are_violated_according_to_their_weight() -> None:
     np.testing.assert_allclose(both.x, [1.0], atol=1e-8)
 
 
-def test_a_program_that_changes_step_by_step_gives_what_it_gives_anew() -> None:
+def test_a_warm_start_agrees_with_a_cold_start() -> None:
     p = program(2)
     held = qp.QP(**p)
     rng = np.random.default_rng(1)
@@ -290,7 +290,7 @@ def test_a_program_that_changes_step_by_step_gives_what_it_gives_anew() -> None:
     assert fewer > 20
 
 
-def test_a_program_recovers_from_states_without_an_answer() -> None:
+def test_a_program_recovers_from_infeasible_problems() -> None:
     held = qp.QP(np.eye(2), [0.0, 0.0], [[1.0, 1.0], [1.0, -1.0]], lower=1.0, upper=2.0)
     first = held.solve()
     held.update(x_upper=0.1)
@@ -307,7 +307,7 @@ def test_an_update_with_an_error_changes_nothing() -> None:
     np.testing.assert_allclose(held.solve().x, [0.5, 0.5])
 
 
-def test_wrong_input_is_named() -> None:
+def test_errors_name_the_invalid_input() -> None:
     eye, zero = np.eye(2), np.zeros(2)
     wrong = [
         ("H", {"H": np.ones((2, 3)), "g": zero}),

@@ -45,7 +45,7 @@ def assert_same(one: Recording, other: Recording) -> None:
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet", ".NPZ"])
 @pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
-def test_a_file_gives_back_every_number(tmp_path: Path, suffix: str, batch: tuple[int, ...]) -> None:
+def test_a_file_restores_every_number(tmp_path: Path, suffix: str, batch: tuple[int, ...]) -> None:
     recording = example(batch=batch)
     recording.save(tmp_path / f"run{suffix}")
     assert_same(recording, kd.Recording.load(tmp_path / f"run{suffix}"))
@@ -134,14 +134,14 @@ def test_arrays_cannot_be_changed_by_accident() -> None:
         ({"status": "fine"}, "status"),
     ],
 )
-def test_what_is_no_recording_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_invalid_recordings_are_rejected(changes: dict[str, Any], message: str) -> None:
     given = {name: getattr(example(), name) for name in ("time", "q", "v", "tau")}
     with pytest.raises(kd.InputError, match=message):
         Recording("robot", **{**given, **changes})
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
-def test_broken_files_are_refused_with_their_name(tmp_path: Path, suffix: str) -> None:
+def test_broken_files_are_rejected_with_their_name(tmp_path: Path, suffix: str) -> None:
     whole, broken = tmp_path / f"whole{suffix}", tmp_path / f"broken{suffix}"
     example().save(whole)
     data = bytearray(whole.read_bytes())
@@ -183,7 +183,7 @@ def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path: Path) -
         kd.Recording.load(tmp_path / "bomb.npz")
 
 
-def test_files_of_another_kind_or_version_are_refused(tmp_path: Path) -> None:
+def test_files_of_another_kind_or_version_are_rejected(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", time=np.arange(3.0))
     with pytest.raises(kd.InputError, match="other.npz"):
         kd.Recording.load(tmp_path / "other.npz")
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path, monke
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
 
 
-def test_pictures_have_a_panel_for_each_column_and_show_limits(tmp_path: Path) -> None:
+def test_plots_have_a_panel_for_each_column_and_show_limits(tmp_path: Path) -> None:
     robot = kd.load("panda")
     recording = kd.sim.simulate(robot, None, 0.3, q0=robot.random(seed=0))
     figure = recording.plot(columns=robot.joint_names[:2], path=tmp_path / "all.png")

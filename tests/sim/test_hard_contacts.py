@@ -173,7 +173,7 @@ def test_a_humanoid_stands_on_its_corners_and_the_ground_carries_its_weight() ->
     assert np.min(heights) > -1e-3 and np.max(heights) < 5e-3
 
 
-def test_invalid_hard_contacts_are_refused(block: kd.Robot) -> None:
+def test_invalid_hard_contacts_are_rejected(block: kd.Robot) -> None:
     with pytest.raises(kd.InputError, match="corners"):
         HardContacts([Contact("block")])
     with pytest.raises(kd.InputError, match="restitution"):

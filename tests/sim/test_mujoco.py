@@ -232,7 +232,9 @@ def test_meshes_that_mujoco_does_not_read_are_given_as_triangles(tmp_path: Path)
         np.testing.assert_allclose(sorted(np.ptp(model.mesh_vert, axis=0)), [0.1, 0.3, 0.4], rtol=1e-5)
 
 
-def test_robots_and_settings_that_mujoco_cannot_represent_are_refused(pendulum: kd.Robot, every_kind: kd.Robot) -> None:
+def test_robots_and_settings_that_mujoco_cannot_represent_are_rejected(
+    pendulum: kd.Robot, every_kind: kd.Robot
+) -> None:
     massless = Description("m", (Link("world"), Link("a")), (Joint("j", "revolute", "world", "a"),))
     with pytest.raises(kd.InputError, match="moving link 'a' has no mass"):
         to_mujoco(kd.Robot(massless))

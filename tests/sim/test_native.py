@@ -217,12 +217,12 @@ def test_resistance_in_python_agrees_with_the_core(every_kind: kd.Robot) -> None
         {"friction_velocity": 0.0},
     ],
 )
-def test_wrong_options_are_refused(pendulum: kd.Robot, options: dict[str, Any]) -> None:
+def test_invalid_options_are_rejected(pendulum: kd.Robot, options: dict[str, Any]) -> None:
     with pytest.raises(kd.InputError):
         NativeSimulator(pendulum, **options)
 
 
-def test_wrong_states_are_refused(pendulum: kd.Robot) -> None:
+def test_invalid_states_are_rejected(pendulum: kd.Robot) -> None:
     simulator = NativeSimulator(pendulum)
     for q, v in (([np.nan], None), ([0.0, 1.0], None), ([0.0], [np.inf]), ("here", None)):
         with pytest.raises(kd.InputError):

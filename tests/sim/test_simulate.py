@@ -146,7 +146,7 @@ def test_a_diverging_run_keeps_what_was_recorded_and_says_why() -> None:
     assert f"{recording.time[-1]:.6g} s" in recording.reason
 
 
-def test_of_a_diverging_batch_the_member_is_named(pendulum: kd.Robot) -> None:
+def test_the_diverging_member_of_a_batch_is_named(pendulum: kd.Robot) -> None:
     def wild(t: float, state: kd.State) -> np.ndarray:
         return np.where(np.arange(5)[:, None] == 3, 1e4 * state.v + 1.0, 0.0)
 
@@ -167,7 +167,7 @@ def test_an_interrupted_run_keeps_what_was_recorded(pendulum: kd.Robot) -> None:
     assert at_once.status == "interrupted" and len(at_once) == 1
 
 
-def test_other_errors_of_a_controller_come_through(pendulum: kd.Robot) -> None:
+def test_other_errors_of_a_controller_propagate(pendulum: kd.Robot) -> None:
     with pytest.raises(ZeroDivisionError):
         simulate(pendulum, lambda t, state: [1 / 0], 0.1)
 
@@ -192,7 +192,7 @@ def test_other_errors_of_a_controller_come_through(pendulum: kd.Robot) -> None:
         ({"controller": lambda t, state: None}, "None at 0 s"),
     ],
 )
-def test_wrong_arguments_are_refused(pendulum: kd.Robot, options: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_are_rejected(pendulum: kd.Robot, options: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"controller": None, "duration": 0.01, **options}
     with pytest.raises(kd.InputError, match=message):
         simulate(pendulum, **arguments)

@@ -117,7 +117,7 @@ def test_the_humanoid_stands_on_a_step_of_15_mm() -> None:
     assert sum(run.forces[sole][-1, 2] for sole in soles) == pytest.approx(9.81 * robot.mass, rel=0.05)
 
 
-def test_terrain_goes_into_the_exported_text() -> None:
+def test_terrain_is_part_of_the_exported_mjcf() -> None:
     ground = HeightField(np.arange(12.0).reshape(3, 4) / 50, 0.2)
     text = to_mjcf(ball(), ground=ground, blocks=[Block(0.2, 0.3, 0.1, 0.1, 0.25)])
     again, xy = mj.MjModel.from_xml_string(text), np.array([[0.2 + 1e-9, 0.4 - 1e-9], [0.21, 0.31]])
@@ -138,6 +138,6 @@ def test_terrain_goes_into_the_exported_text() -> None:
         ({"blocks": [(0, 0, 1, 1, 0.1)], "contacts": False}, "contacts=True"),
     ],
 )
-def test_invalid_terrain_is_refused(settings: dict[str, Any], message: str) -> None:
+def test_invalid_terrain_is_rejected(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.InputError, match=message):
         to_mujoco(ball(), **settings)

@@ -66,6 +66,6 @@ def test_level_ground_leaves_nothing_and_soft_ground_is_kept_too() -> None:
     ],
     ids=["no faces", "a vertex that is not there", "a wrong shape"],
 )
-def test_terrain_without_triangles_is_refused(terrain: Any) -> None:
+def test_terrain_without_triangles_is_rejected(terrain: Any) -> None:
     with pytest.raises(kd.InputError, match="terrain"):
         kd.Recording("body", np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1)), terrain=terrain)

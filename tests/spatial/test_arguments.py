@@ -139,7 +139,7 @@ def test_lists_single_precision_and_strided_arrays_give_float64(name: str, kinds
 
 
 @of_every_function
-def test_arguments_are_left_as_they_are(name: str, kinds: list[str]) -> None:
+def test_arguments_are_not_modified(name: str, kinds: list[str]) -> None:
     arguments = [sample(kind, (3,)) for kind in kinds]
     before = [array.copy() for array in arguments]
     for array in arguments:
@@ -150,7 +150,7 @@ def test_arguments_are_left_as_they_are(name: str, kinds: list[str]) -> None:
 
 
 @at_every_place()
-def test_what_is_no_array_of_finite_numbers_is_refused(name: str, kinds: list[str], place: int) -> None:
+def test_non_numeric_and_non_finite_arrays_are_rejected(name: str, kinds: list[str], place: int) -> None:
     good = sample(kinds[place])
     bad: list[Any] = ["zero", 1j * good, np.full(good.shape, np.nan), np.full(good.shape, np.inf), [[1.0], [1.0, 2.0]]]
     bad += [good * 1e200 + 1e200, {}, object()]
@@ -164,7 +164,7 @@ def test_what_is_no_array_of_finite_numbers_is_refused(name: str, kinds: list[st
 
 
 @at_every_place(" ".join(kind for kind in RANK if kind != "number"))  # Every shape is a batch of numbers.
-def test_wrong_shapes_are_refused(name: str, kinds: list[str], place: int) -> None:
+def test_invalid_shapes_are_rejected(name: str, kinds: list[str], place: int) -> None:
     for shape in [(), (2,), (5,), (7, 7), (3, 5), (0,), (4, 3, 1)]:
         arguments: list[Any] = [sample(kind) for kind in kinds]
         arguments[place] = np.zeros(shape)
@@ -173,7 +173,7 @@ def test_wrong_shapes_are_refused(name: str, kinds: list[str], place: int) -> No
 
 
 @at_every_place(arguments=2)
-def test_batches_that_do_not_fit_are_refused(name: str, kinds: list[str], place: int) -> None:
+def test_batches_that_do_not_broadcast_are_rejected(name: str, kinds: list[str], place: int) -> None:
     arguments = [sample(kind, (2,)) for kind in kinds]
     arguments[place] = sample(kinds[place], (3,))
     with pytest.raises(InputError, match="do not fit together"):
@@ -181,7 +181,7 @@ def test_batches_that_do_not_fit_are_refused(name: str, kinds: list[str], place:
 
 
 @at_every_place("quaternion axis rotation pose")
-def test_what_is_nearly_a_rotation_or_a_unit_vector_is_refused(name: str, kinds: list[str], place: int) -> None:
+def test_inexact_rotations_and_unit_vectors_are_rejected(name: str, kinds: list[str], place: int) -> None:
     kind, good = kinds[place], sample(kinds[place])
     bad = [1.01 * good, 0 * good, (1 + 1e-5) * good]
     if kind in ("rotation", "pose"):
@@ -196,7 +196,7 @@ def test_what_is_nearly_a_rotation_or_a_unit_vector_is_refused(name: str, kinds:
 @pytest.mark.parametrize(
     "name", [name for name in spatial.__all__ if "reference" in inspect.signature(getattr(spatial, name)).parameters]
 )
-def test_an_unknown_reference_says_which_there_are(name: str) -> None:
+def test_an_unknown_reference_lists_the_known_ones(name: str) -> None:
     arguments = [sample(kind) for kind in ARGUMENTS[name].split()]
     with pytest.raises(InputError, match='\'body\'; give "local_world_aligned", "local" or "world"'):
         getattr(spatial, name)(*arguments, reference="body")

@@ -152,7 +152,7 @@ def test_jacobians_are_derivatives_of_the_exponential(group: Group, angle: float
 
 
 @on_every_group
-def test_inverse_jacobian_at_a_whole_turn_says_so(group: Group) -> None:
+def test_the_inverse_jacobian_at_a_full_turn_raises(group: Group) -> None:
     for turns in (1, 2, 3):
         x = group.vectors((), 2 * np.pi * turns)
         with pytest.raises(SingularError, match="full turn"):
@@ -181,7 +181,7 @@ def test_exp_of_any_twist_is_a_pose_whose_log_leads_back_to_it(values: list[floa
     np.testing.assert_allclose(spatial.exp(spatial.log(T)), T, rtol=0, atol=1e-12 * scale)
 
 
-def test_skew_does_the_cross_product_and_unskew_undoes_it() -> None:
+def test_skew_is_the_cross_product_and_unskew_its_inverse() -> None:
     a, b = np.random.default_rng(0).normal(size=(2, 4, 5, 3))
     np.testing.assert_allclose((spatial.skew(a) @ b[..., None])[..., 0], np.cross(a, b), rtol=0, atol=1e-14)
     np.testing.assert_array_equal(spatial.unskew(spatial.skew(a)), a)

@@ -53,7 +53,7 @@ def test_inverse_is_the_matrix_inverse() -> None:
     np.testing.assert_allclose(spatial.inverse(T), np.linalg.inv(T), rtol=0, atol=1e-13)
 
 
-def test_adjoint_twists_wrenches_and_inertias_are_those_of_pinocchio() -> None:
+def test_adjoint_twists_wrenches_and_inertias_agree_with_pinocchio() -> None:
     for T, x, body in zip(poses(8), draw(8, 6, seed=1), zip(*bodies(8), strict=True), strict=True):
         M = pinocchio.SE3(T)
         np.testing.assert_allclose(spatial.adjoint(T), M.action, rtol=0, atol=1e-14)
@@ -102,7 +102,7 @@ def test_a_moved_inertia_is_that_of_the_moved_body() -> None:
     np.testing.assert_array_equal(moved, np.swapaxes(moved, -2, -1))
 
 
-def test_impossible_inertias_are_refused() -> None:
+def test_inconsistent_inertias_are_rejected() -> None:
     with pytest.raises(InputError, match="mass is -1"):
         spatial.inertia_matrix([1, -1], [0, 0, 0], np.eye(3))
     with pytest.raises(InputError, match="not symmetric"):

@@ -46,7 +46,7 @@ def test_euler_rates_matrix_gives_the_angular_velocity(order: str, reference: Re
     np.testing.assert_allclose(spatial.euler_rates(angles, omega, order, reference), rates, rtol=0, atol=1e-6)
 
 
-def test_euler_rates_of_zyx_are_those_of_pinocchio() -> None:
+def test_euler_rates_of_zyx_agree_with_pinocchio() -> None:
     for yaw_pitch_roll in draw(5, 3):
         E = pinocchio.rpy.computeRpyJacobian(yaw_pitch_roll[::-1].copy(), pinocchio.LOCAL_WORLD_ALIGNED)
         np.testing.assert_allclose(spatial.euler_rates_matrix(yaw_pitch_roll), E[:, ::-1], rtol=0, atol=1e-14)
@@ -71,7 +71,7 @@ def test_euler_rates_close_to_gimbal_lock_are_still_right(order: str) -> None:
 
 
 @in_both_axes
-def test_quaternion_rates_are_the_derivative_and_lead_back(reference: Reference) -> None:
+def test_quaternion_rates_are_the_derivative_and_convert_back(reference: Reference) -> None:
     q, omega = draw(4, 5, 4), draw(4, 5, 3)
     q /= np.linalg.norm(q, axis=-1, keepdims=True)
     rates = spatial.quaternion_rates(q, omega, reference)
@@ -89,7 +89,7 @@ def test_quaternion_rates_are_the_derivative_and_lead_back(reference: Reference)
 
 @in_both_axes
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 1.0, 3.0, np.pi, 5.0])
-def test_rotation_vector_rates_are_the_derivative_and_lead_back(angle: float, reference: Reference) -> None:
+def test_rotation_vector_rates_are_the_derivative_and_convert_back(angle: float, reference: Reference) -> None:
     phi, rates = draw(2, 6, 3)
     phi *= angle / np.linalg.norm(phi, axis=-1, keepdims=True)
     omega = omega_of(lambda t: spatial.exp3(phi + t * rates), reference)
@@ -99,7 +99,7 @@ def test_rotation_vector_rates_are_the_derivative_and_lead_back(angle: float, re
     np.testing.assert_allclose(back, rates, rtol=0, atol=1e-12)
 
 
-def test_rotation_vector_rates_at_a_whole_turn_say_so() -> None:
+def test_rotation_vector_rates_at_a_full_turn_raise() -> None:
     with pytest.raises(SingularError, match="full turn"):
         spatial.rotation_vector_rates([0, 2 * np.pi, 0], [1, 0, 0])
 
@@ -121,6 +121,6 @@ def test_analytic_map_gives_the_rates_of_the_parameters(parameters: str) -> None
     np.testing.assert_array_equal(spatial.analytic_map(T, parameters), spatial.analytic_map(R, parameters))
 
 
-def test_analytic_map_of_unknown_parameters_says_which_there_are() -> None:
+def test_analytic_map_of_unknown_parameters_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"'rpy'; give \"quaternion\", \"rotation_vector\" or an order"):
         spatial.analytic_map(np.eye(3), "rpy")

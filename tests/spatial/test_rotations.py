@@ -34,14 +34,14 @@ def test_there_are_twelve_orders() -> None:
 
 
 @pytest.mark.parametrize("letter", "XYZ")
-def test_elementary_rotations_are_those_of_scipy(letter: str) -> None:
+def test_elementary_rotations_agree_with_scipy(letter: str) -> None:
     angles = np.linspace(-7, 7, 30)
     expected = Rotation.from_euler(letter, angles[:, None]).as_matrix()
     np.testing.assert_allclose(ROT[letter](angles.reshape(5, 6)), expected.reshape(5, 6, 3, 3), rtol=0, atol=1e-14)
 
 
 @in_every_order
-def test_euler_angles_are_those_of_scipy_both_ways(order: str) -> None:
+def test_euler_angles_agree_with_scipy_both_ways(order: str) -> None:
     angles = np.random.default_rng(0).uniform(-3, 3, (100, 3))
     R = spatial.from_euler(angles, order)
     np.testing.assert_allclose(R, Rotation.from_euler(order, angles).as_matrix(), rtol=0, atol=1e-14)
@@ -49,7 +49,7 @@ def test_euler_angles_are_those_of_scipy_both_ways(order: str) -> None:
 
 
 @in_every_order
-def test_euler_angles_within_their_range_come_back(order: str) -> None:
+def test_euler_angles_within_their_range_survive_a_round_trip(order: str) -> None:
     rng = np.random.default_rng(1)
     first, last = rng.uniform(-3.1, 3.1, (2, 200))
     low, high = (0.001, 3.14) if is_proper(order) else (-1.57, 1.57)
@@ -86,12 +86,12 @@ def test_any_angles_have_a_rotation_whose_angles_give_it(order: str, angles: lis
 
 
 @pytest.mark.parametrize("order", ["zyx", "ZZX", "XYY", "ZY", "ABC", "", "ZYXZ", None, 3])
-def test_an_order_that_is_none_says_what_is_allowed(order: str) -> None:
+def test_an_unknown_order_lists_the_allowed_ones(order: str) -> None:
     with pytest.raises(InputError, match="no two neighbours equal"):
         spatial.from_euler([0, 0, 0], order)
 
 
-def test_quaternions_and_matrices_are_those_of_scipy() -> None:
+def test_quaternions_and_matrices_agree_with_scipy() -> None:
     q = quaternions(4, 5)
     R = spatial.from_quaternion(q)
     np.testing.assert_allclose(R.reshape(-1, 3, 3), Rotation.from_quat(q.reshape(-1, 4)).as_matrix(), atol=1e-15)
@@ -106,7 +106,7 @@ def test_the_quaternion_of_a_half_turn_has_one_sign() -> None:
 
 
 @pytest.mark.parametrize("angle", [1e-12, 1e-8, 1e-3, 1.0, 3.0, np.pi - 1e-6, np.pi - 1e-9])
-def test_angle_and_axis_come_back(angle: float) -> None:
+def test_angle_and_axis_survive_a_round_trip(angle: float) -> None:
     axes = quaternions(50)[:, :3]
     axes /= np.linalg.norm(axes, axis=-1, keepdims=True)
     angle_back, axis_back = spatial.as_angle_axis(spatial.from_angle_axis(angle, axes))
@@ -146,7 +146,7 @@ def test_quaternions_rotate_as_their_matrices_do() -> None:
     np.testing.assert_allclose(spatial.quaternion_rotate(q, v), expected, rtol=0, atol=1e-14)
 
 
-def test_slerp_is_that_of_scipy() -> None:
+def test_slerp_agrees_with_scipy() -> None:
     s = np.linspace(0, 1, 11)
     for q0, q1 in quaternions(20, 2):
         expected = Slerp([0, 1], Rotation.from_quat([q0, q1]))(s).as_matrix()

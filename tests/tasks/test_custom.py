@@ -65,7 +65,7 @@ def test_steps_agree_with_those_of_the_native_task() -> None:
         np.testing.assert_allclose(custom.q, native.q, atol=1e-11)
 
 
-def test_batches_are_solved_as_each_alone() -> None:
+def test_a_batch_agrees_with_single_states() -> None:
     T = hand_targets(6)[0]
     starts = ROBOT.integrate(Q, 0.05 * np.random.default_rng(1).normal(size=(5, ROBOT.nv)))
     together = solver(T, True).solve(starts)

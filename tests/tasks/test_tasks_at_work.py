@@ -52,7 +52,7 @@ def test_a_hand_keeps_its_pose_in_the_other_while_both_move(robot: Robot, q: Arr
     np.testing.assert_allclose(moved, [0.1, 0.05, 0.1], rtol=0, atol=1e-5)
 
 
-def test_a_point_of_the_frame_is_what_reaches(robot: Robot, q: Array) -> None:
+def test_the_point_of_the_frame_reaches_the_target(robot: Robot, q: Array) -> None:
     point, target = np.array([0.1, 0.02, -0.03]), np.array([0.35, 0.25, 1.0])
     for task in (
         kd.tasks.FrameTask("left_palm", target, point=point),
@@ -76,7 +76,7 @@ def test_rows_without_weight_are_free(robot: Robot, q: Array) -> None:
     assert np.abs(T[:2, 3] - target[:2, 3]).max() > 0.01
 
 
-def test_objects_that_know_their_matrix_are_targets(robot: Robot, q: Array) -> None:
+def test_objects_with_as_matrix_are_accepted_as_targets(robot: Robot, q: Array) -> None:
     class Placed:
         def as_matrix(self) -> Array:
             return shifted(robot, q, "left_palm", (0.05, 0.0, 0.0))
@@ -85,7 +85,7 @@ def test_objects_that_know_their_matrix_are_targets(robot: Robot, q: Array) -> N
     assert result.success
 
 
-def test_arms_make_up_for_the_swing_of_a_leg(robot: Robot, q: Array) -> None:
+def test_arms_compensate_the_angular_momentum_of_a_leg(robot: Robot, q: Array) -> None:
     swing = kd.tasks.FrameTask("left_sole", shifted(robot, q, "left_sole", (0.3, 0.0, 0.2)), gain=0.1)
     still = kd.tasks.MomentumTask(weights=(0, 0, 0, 1, 1, 1), priority=0)
     solver = kd.ik.WholeBody(robot, [still, swing], [kd.limits.PositionLimit()])
@@ -119,7 +119,7 @@ def test_a_posture_by_joint_moves_those_joints_alone(robot: Robot, q: Array) -> 
     assert set(np.flatnonzero(step.v)) == set(range(*elbow.v.indices(robot.nv)))
 
 
-def test_a_posture_leaves_a_floating_base_alone_unless_told_otherwise(robot: Robot, q: Array) -> None:
+def test_a_posture_does_not_affect_a_floating_base_by_default(robot: Robot, q: Array) -> None:
     goal = robot.integrate(q, np.r_[0.1, 0.2, 0.3, 0.1, 0.2, 0.3, np.full(robot.nv - 6, 0.05)])
     alone = kd.ik.WholeBody(robot, [kd.tasks.PostureTask(goal)], []).step(q, 1.0)
     np.testing.assert_array_equal(alone.v[:6], 0.0)
@@ -175,7 +175,7 @@ def test_a_gaze_straight_away_from_its_target_turns_round(robot: Robot, q: Array
     assert (np.diff(angles) <= 1e-9).all()
 
 
-def test_an_eye_at_its_target_has_nothing_to_look_at(robot: Robot, q: Array) -> None:
+def test_a_gaze_at_zero_distance_has_no_direction(robot: Robot, q: Array) -> None:
     eye = kd.kinematics.pose(robot, q, "head")[:3, 3]
     task = kd.tasks.GazeTask("head", eye)
     np.testing.assert_array_equal(task.error(robot, q), 0.0)
@@ -193,7 +193,7 @@ def test_turning_about_the_line_of_sight_is_free(robot: Robot, q: Array) -> None
     assert kd.ik.WholeBody(robot, tasks, []).solve(q).success
 
 
-def test_what_is_changed_between_steps_counts_at_once(robot: Robot, q: Array) -> None:
+def test_changes_between_steps_take_effect_at_once(robot: Robot, q: Array) -> None:
     hand = kd.tasks.FrameTask("left_palm", shifted(robot, q, "left_palm", (0.1, 0.0, 0.0))[:3, 3])
     solver = kd.ik.WholeBody(robot, [hand], [], damping=0.0)
     J = hand.jacobian(robot, q)

@@ -125,7 +125,7 @@ def test_splines_pass_their_poses_and_a_coupled_one_keeps_a_screw() -> None:
     np.testing.assert_allclose(motion(1.5), kd.spatial.interpolate(T0, T1, 1.5 / 4.0), atol=1e-9)
 
 
-def test_a_longer_duration_is_accepted_and_a_shorter_one_refused() -> None:
+def test_a_longer_duration_is_accepted_and_a_shorter_one_rejected() -> None:
     least = cartesian.line(T0, T1, LIMITS).duration
     assert cartesian.line(T0, T1, LIMITS, duration=2 * least).duration == pytest.approx(2 * least)
     assert cartesian.line(T0, T1, duration=3.0, law="minimum_jerk").duration == 3.0
@@ -202,6 +202,6 @@ def test_options_are_passed_to_tracking(panda: kd.Robot) -> None:
         (lambda: cartesian.line(T0, T1, LIMITS).follow(kd.load("panda"), "hand"), "unknown frame"),
     ],
 )
-def test_wrong_arguments_raise(call: Callable[[], Any], words: str) -> None:
+def test_invalid_arguments_raise(call: Callable[[], Any], words: str) -> None:
     with pytest.raises(kd.KinodynError, match=words):
         call()

@@ -134,6 +134,6 @@ def test_a_floating_base_needs_wrenches_for_torques(humanoid: kd.Robot) -> None:
         (None, lambda: tr.minimum_jerk([0.0], [1.0], 1.0), {"velocity": [1.0, 1.0]}),
     ],
 )
-def test_wrong_arguments_raise(robot: str | None, motion: Callable[[], Any], options: dict[str, Any]) -> None:
+def test_invalid_arguments_raise(robot: str | None, motion: Callable[[], Any], options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         tr.check(None if robot is None else kd.load(robot), motion(), **options)

@@ -145,12 +145,12 @@ def test_a_floating_base_stops_at_waypoints_while_joints_do_not(humanoid: kd.Rob
         (lambda: tr.jerk_limited_waypoints([[0.0], [1.0]], sweeps=-1, **LIMITS), "sweeps"),  # type: ignore[arg-type]
     ],
 )
-def test_wrong_arguments_raise(call: Callable[[], object], words: str) -> None:
+def test_invalid_arguments_raise(call: Callable[[], object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         call()
 
 
-def test_waypoints_outside_position_limits_are_refused(panda: kd.Robot) -> None:
+def test_waypoints_outside_position_limits_are_rejected(panda: kd.Robot) -> None:
     q = panda.random(3, seed=0)
     q[1, 0] = 5.0
     with pytest.raises(InputError, match="waypoint 1"):

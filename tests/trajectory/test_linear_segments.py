@@ -119,7 +119,7 @@ def test_a_floating_robot_moves_along_geodesics_and_stops_at_waypoints() -> None
     np.testing.assert_allclose(robot.difference(motion(middle), robot.interpolate(q[0], q[1], 0.5)), 0.0, atol=1e-7)
 
 
-def test_bad_input_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     path = polyline(0)
     with pytest.raises(InputError, match="at least two"):
         tr.linear_segments(path[:1], **LIMITS)

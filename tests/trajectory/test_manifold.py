@@ -30,7 +30,7 @@ def test_rates_agree_with_the_right_jacobian_and_its_finite_difference(seed: int
     np.testing.assert_allclose(tangent.acceleration(x, dx, ddx), rate, atol=1e-7 * max(1.0, np.abs(rate).max()))
 
 
-def test_series_and_closed_form_meet() -> None:
+def test_series_and_closed_form_agree_where_they_switch() -> None:
     turn = np.array([[0.0, 0.0, 2.0 - 1e-9], [0.0, 0.0, 2.0 + 1e-9]])
     dx = np.array([0.3, -0.2, 0.5])
     below, above = tangent.acceleration(turn, np.stack([dx, dx]), np.zeros((2, 3)))
@@ -122,7 +122,7 @@ def test_straight_motions_of_a_floating_base_keep_limits_on_every_coordinate(hum
         assert max(load.max() for load in report.peak_ratio.values()) > 1.0 - 1e-6
 
 
-def test_what_a_floating_base_does_not_support_is_refused(humanoid: kd.Robot) -> None:
+def test_what_a_floating_base_does_not_support_is_rejected(humanoid: kd.Robot) -> None:
     q = humanoid.random(2, seed=7)
     moving = np.zeros(humanoid.nv)
     moving[0] = 0.5

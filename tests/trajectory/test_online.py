@@ -83,7 +83,7 @@ def test_a_missed_budget_keeps_the_previous_motion_and_is_reported() -> None:
     assert online.retarget([-1.0, 0.0]) and online.missed == 1
 
 
-def test_targets_beyond_limits_are_refused_with_a_reason_and_the_motion_continues(panda: kd.Robot) -> None:
+def test_targets_beyond_limits_are_rejected_with_a_reason_and_the_motion_continues(panda: kd.Robot) -> None:
     online = tr.OnlineTrajectory(panda.random(seed=0), acceleration=8.0, jerk=60.0, robot=panda)
     assert online.retarget(panda.random(seed=1))
     online.step(0.2)
@@ -156,7 +156,7 @@ def test_a_floating_base_stays_while_joints_move(humanoid: kd.Robot) -> None:
     "wrong",
     [{"jerk": np.inf}, {"acceleration": -1.0}, {"budget": 0.0}, {"v0": [1.0]}, {"a0": [np.nan, 0.0]}],
 )
-def test_wrong_arguments_raise(wrong: dict[str, object]) -> None:
+def test_invalid_arguments_raise(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
         start(**wrong)
     with pytest.raises(InputError):

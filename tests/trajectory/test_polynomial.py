@@ -96,7 +96,7 @@ def test_conditions_of_any_order_at_any_time_are_met() -> None:
         ([(0.0, 0)], "list of"),
     ],
 )
-def test_conditions_that_do_not_determine_a_polynomial_are_refused(rows: list[Any], words: str) -> None:
+def test_conditions_that_do_not_determine_a_polynomial_are_rejected(rows: list[Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         tr.polynomial(rows)
 
@@ -171,6 +171,6 @@ def test_stretching_keeps_the_path_and_scales_the_rates() -> None:
         lambda: tr.hermite([0.0], [[0.0]], [[0.0]]),
     ],
 )
-def test_wrong_arguments_raise(call: Callable[[], object]) -> None:
+def test_invalid_arguments_raise(call: Callable[[], object]) -> None:
     with pytest.raises(InputError):
         call()

@@ -73,7 +73,7 @@ def pendulum(effort: float) -> kd.Robot:
     return kd.Robot(Description("pendulum", links, (joint,)))
 
 
-def test_a_fall_may_be_possible_only_fast() -> None:
+def test_some_motions_are_feasible_only_when_fast() -> None:
     """Falling freely from level takes no torque at first; slowly, it takes as much as compensating gravity."""
     weight = 2.0 * 9.81 * 0.5
     robot = pendulum(0.6 * weight)
@@ -87,7 +87,7 @@ def test_a_fall_may_be_possible_only_fast() -> None:
     assert much.status == "gravity" and "gravity at" in much.reason
 
 
-def test_no_slow_down_helps_against_position_violations(panda: kd.Robot) -> None:
+def test_slowing_down_does_not_remove_position_violations(panda: kd.Robot) -> None:
     q0 = np.array([0.0, 0.0, 0.0, -1.5, 0.0, 1.5, 0.0])
     q1 = q0 + np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     found = tr.retime(panda, tr.minimum_jerk(q0, q1, 0.5, robot=panda))
@@ -109,7 +109,7 @@ def test_retiming_along_the_path_is_faster_than_stretching_and_keeps_the_path(
         assert np.linalg.norm(off - along * (along @ off)) < 1e-5  # what is left beside the path
 
 
-def test_wrong_arguments_raise(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
+def test_invalid_arguments_raise(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
     with pytest.raises(InputError, match="method"):
         tr.retime(panda, fast, method="fast")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="jerk"):

@@ -24,7 +24,7 @@ T = np.linspace(0.0, 4.0, 301)
 
 
 @pytest.mark.parametrize("ends", ["natural", "not-a-knot", "periodic", "clamped"])
-def test_cubic_splines_are_those_of_scipy(ends: str) -> None:
+def test_cubic_splines_agree_with_scipy(ends: str) -> None:
     points = POINTS.copy()
     points[-1] = points[0] if ends == "periodic" else points[-1]
     given = {"v0": V0, "v1": V1} if ends == "clamped" else {}
@@ -34,7 +34,7 @@ def test_cubic_splines_are_those_of_scipy(ends: str) -> None:
         np.testing.assert_allclose(motion(T, order), reference(T, order), atol=1e-10)
 
 
-def test_quintic_splines_are_those_of_scipy_and_four_times_continuous(assert_continuous: Check) -> None:
+def test_quintic_splines_agree_with_scipy_and_four_times_continuous(assert_continuous: Check) -> None:
     motion = tr.quintic_spline(POINTS, TIMES, v0=V0, v1=V1, a0=A0, a1=A1)
     reference = make_interp_spline(TIMES, POINTS, k=5, bc_type=([(1, V0), (2, A0)], [(1, V1), (2, A1)]))
     for order in range(3):
@@ -130,6 +130,6 @@ def test_a_periodic_spline_may_wind_a_continuous_joint() -> None:
         (lambda: tr.waypoint_times([[0.0], [1.0]], velocity={"x7": 1.0}), "unknown coordinate"),
     ],
 )
-def test_wrong_arguments_raise(call: Callable[[], object], words: str) -> None:
+def test_invalid_arguments_raise(call: Callable[[], object], words: str) -> None:
     with pytest.raises(kd.KinodynError, match=words):
         call()

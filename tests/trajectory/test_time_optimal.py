@@ -110,6 +110,6 @@ def test_infeasibility_is_reported_with_joint_and_location(panda: kd.Robot) -> N
         (tr.minimum_jerk([0.0], [0.0], 1.0), {"velocity": 1.0}, "does not move"),
     ],
 )
-def test_wrong_arguments_raise(path: Any, options: dict[str, Any], words: str) -> None:
+def test_invalid_arguments_raise(path: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         tr.time_optimal(path, **options)

@@ -39,7 +39,7 @@ def test_a_timed_path_can_be_stretched_checked_and_retimed(panda: kd.Robot) -> N
     assert found.status == "slowed" and found.factor == pytest.approx(expected, rel=1e-6) and found.check.ok
 
 
-def test_invalid_timing_laws_are_refused() -> None:
+def test_invalid_timing_laws_are_rejected() -> None:
     path = tr.minimum_jerk([0.0, 1.0], [1.0, 0.0], 1.0)
     for law, words in (
         (tr.minimum_jerk([1.0], [0.0], 1.0), "backwards"),

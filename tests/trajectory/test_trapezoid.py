@@ -83,7 +83,7 @@ def test_durations_impossible_from_a_moving_start_are_skipped() -> None:
         ({"velocity": 1.0, "acceleration": 1.0, "v0": [np.nan]}, "NaN"),
     ],
 )
-def test_wrong_arguments_raise(arguments: dict[str, object], words: str) -> None:
+def test_invalid_arguments_raise(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(kd.KinodynError, match=words):
         tr.trapezoid([0.0], [1.0], **arguments)  # type: ignore[arg-type]
 

@@ -194,7 +194,7 @@ def test_distances_are_lines_between_the_near_pairs(viewer: kd.viewer.Viewer) ->
     wait_until(lambda: not lines.visible and not viewer.planning.distances.pairs, "the lines are hidden")
 
 
-def test_a_goal_out_of_reach_and_an_unknown_one_are_told(viewer: kd.viewer.Viewer) -> None:
+def test_unreachable_and_unknown_goals_are_reported(viewer: kd.viewer.Viewer) -> None:
     viewer.plan({"panda_hand_tcp": kd.spatial.exp([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])})
     assert settle(viewer).status == "out_of_reach"
     assert viewer.planning.summary().startswith("Out of reach: no configuration reaches the goal")

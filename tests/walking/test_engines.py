@@ -90,12 +90,12 @@ def test_without_measured_forces_feet_land_as_planned() -> None:
         ("mujoco", {"frictions": 1.1}, "unknown settings frictions"),
     ],
 )
-def test_unknown_engines_and_options_are_refused(engine: Any, options: dict[str, Any], message: str) -> None:
+def test_unknown_engines_and_options_are_rejected(engine: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.KinodynError, match=message):
         kd.walking.walk(kd.load("humanoid"), duration=3.0, engine=engine, **options)
 
 
-def test_a_simulator_of_another_robot_is_refused() -> None:
+def test_a_simulator_of_another_robot_is_rejected() -> None:
     simulator = make_simulator(Biped.from_robot(kd.load("humanoid")))
     with pytest.raises(kd.InputError, match="simulates another robot"):
         kd.walking.walk(kd.load("humanoid"), duration=3.0, engine=simulator)

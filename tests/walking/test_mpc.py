@@ -131,7 +131,7 @@ def test_equal_problems_have_bit_identical_plans(schedules: list[ContactSchedule
     np.testing.assert_array_equal(first.shifts, second.shifts)
 
 
-def test_misuse_is_refused(schedules: list[ContactSchedule]) -> None:
+def test_invalid_arguments_are_rejected(schedules: list[ContactSchedule]) -> None:
     with pytest.raises(kd.InputError, match="samples must be"):
         MPC(samples=1)
     with pytest.raises(kd.InputError, match="dt must be"):

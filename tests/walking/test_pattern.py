@@ -78,7 +78,7 @@ def test_equal_commands_give_bit_identical_patterns(body: Biped, limits: StepLim
     np.testing.assert_array_equal(one.soles["left"], two.soles["left"])
 
 
-def test_misuse_is_refused(body: Biped, limits: StepLimits) -> None:
+def test_invalid_arguments_are_rejected(body: Biped, limits: StepLimits) -> None:
     with pytest.raises(kd.InputError, match="either velocity= or goal="):
         walking_pattern(body, limits=limits)
     with pytest.raises(kd.InputError, match="forward velocity 9 m/s is too fast"):

@@ -67,7 +67,7 @@ def test_a_step_is_anticipated_and_reached() -> None:
     np.testing.assert_allclose(path.velocity[0], 0.0)
 
 
-def test_misuse_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(kd.InputError, match="dt must be a positive"):
         PreviewControl.design(W, 0.0)
     with pytest.raises(kd.InputError, match="reference has shape"):

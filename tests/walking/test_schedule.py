@@ -92,7 +92,7 @@ def test_the_capture_region_is_reached_with_the_zmp_on_the_edge(schedule: Contac
     assert schedule.capture_margin(t0, schedule.dcm(t0) + [0.5, 0.0]) < 0.0
 
 
-def test_misuse_is_refused(body: Biped, limits: StepLimits) -> None:
+def test_invalid_arguments_are_rejected(body: Biped, limits: StepLimits) -> None:
     feet = standing_feet(body)
     with pytest.raises(kd.InputError, match="feet must alternate"):
         ContactSchedule(body, feet, [feet["left"], feet["left"]], GaitSettings.from_robot(body))

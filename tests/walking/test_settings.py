@@ -69,7 +69,7 @@ def test_nested_fields_are_replaced_by_name(body: Biped) -> None:
         ({"friction.static": 0.1}, "friction has no fields of its own"),
     ],
 )
-def test_impossible_values_and_unknown_fields_are_refused(body: Biped, changes: Any, message: str) -> None:
+def test_invalid_values_and_unknown_fields_are_rejected(body: Biped, changes: Any, message: str) -> None:
     with pytest.raises(kd.KinodynError, match=message):
         GaitSettings.from_robot(body, **changes)
 

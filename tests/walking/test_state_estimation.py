@@ -107,6 +107,6 @@ def test_a_fall_is_detected_from_the_true_base() -> None:
     ("noise", "message"),
     [({"imu": 0.1}, "unknown noise 'imu'"), ({"q": -1.0}, "of 0 or more"), ({"v": [1.0, 2.0]}, "one")],
 )
-def test_wrong_noise_is_refused(noise: dict[str, Any], message: str) -> None:
+def test_invalid_noise_is_rejected(noise: dict[str, Any], message: str) -> None:
     with pytest.raises(kd.KinodynError, match=message):
         kd.walking.walk(kd.load("humanoid"), duration=3.0, estimate=True, noise=noise)

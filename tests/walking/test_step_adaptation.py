@@ -66,6 +66,6 @@ def test_a_dcm_that_no_step_captures_is_reported(limits: StepLimits) -> None:
     assert found.step.x == pytest.approx(limits.forward, abs=1e-4)
 
 
-def test_misuse_is_refused(limits: StepLimits) -> None:
+def test_invalid_arguments_are_rejected(limits: StepLimits) -> None:
     with pytest.raises(kd.InputError, match="0 < shortest <= longest"):
         change(limits, np.zeros(2), shortest=0.6)

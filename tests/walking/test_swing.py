@@ -113,7 +113,7 @@ def test_a_descending_foot_stays_above_the_ground_when_its_touchdown_is_delayed(
         np.testing.assert_allclose(swing(1.0), T, atol=1e-9)
 
 
-def test_misuse_is_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     swing = SwingTrajectory(np.eye(4), np.eye(4), 0.0, 0.5)
     with pytest.raises(kd.InputError, match="must end after it starts"):
         SwingTrajectory(np.eye(4), np.eye(4), 0.5, 0.5)

@@ -27,7 +27,7 @@ def advance(world: Any, tau: Array, push: dict[str, Array] | None = None) -> Non
 
 
 @pytest.mark.parametrize(("name", "mode"), [("humanoid", "strict"), ("talos", "weighted"), ("g1", "strict")])
-def test_a_robot_sways_and_reaches_and_comes_back(name: str, mode: str, scene: Callable[..., Any]) -> None:
+def test_a_robot_sways_reaches_and_returns(name: str, mode: str, scene: Callable[..., Any]) -> None:
     world = scene(name)
     world.tasks[0].weights = 0.05
     com, hand = (next(t for t in world.tasks if isinstance(t, kind)) for kind in (kd.tasks.ComTask, kd.tasks.FrameTask))
@@ -58,7 +58,9 @@ def test_a_robot_sways_and_reaches_and_comes_back(name: str, mode: str, scene: C
 
 @pytest.mark.parametrize("semi_implicit", [True, False])
 @pytest.mark.parametrize("acceleration", [None, 12.0])
-def test_an_arm_chased_beyond_its_limits_never_exceeds_them(semi_implicit: bool, acceleration: float | None) -> None:
+def test_an_arm_with_targets_beyond_its_limits_never_exceeds_them(
+    semi_implicit: bool, acceleration: float | None
+) -> None:
     robot = kd.load("panda")
     rng = np.random.default_rng(0)
     q, v = 0.5 * (robot.limits.lower + robot.limits.upper), np.zeros(robot.nv)
@@ -84,7 +86,7 @@ def test_an_arm_chased_beyond_its_limits_never_exceeds_them(semi_implicit: bool,
     assert reached > 100  # they were reached
 
 
-def test_a_joint_beyond_its_limits_comes_back() -> None:
+def test_a_joint_beyond_its_limits_returns_within_them() -> None:
     robot = kd.load("panda")
     q = 0.5 * (robot.limits.lower + robot.limits.upper)
     q[3], v = robot.limits.upper[3] + 0.1, np.zeros(robot.nv)
@@ -100,7 +102,7 @@ def test_a_joint_beyond_its_limits_comes_back() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize(("name", "mode"), [("humanoid", "weighted"), ("talos", "strict")])
-def test_limits_hold_while_hands_chase_random_targets(
+def test_limits_hold_while_hands_track_random_targets(
     name: str, mode: str, seed: int, scene: Callable[..., Any]
 ) -> None:
     world = scene(name)

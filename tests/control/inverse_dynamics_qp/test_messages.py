@@ -92,7 +92,7 @@ def test_infeasible_problems_give_the_least_violation_and_name_it(scene: Callabl
     assert np.isfinite(result.tau).all() and result.status != "failed"
 
 
-def test_contacts_that_contradict_each_other_meet_in_the_middle(scene: Callable[..., Any]) -> None:
+def test_contradictory_contacts_share_the_violation(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     controller = world.controller(limits=[])
     controller.add(kd.contact.Contact("left_foot", name="hook"))
@@ -111,7 +111,7 @@ def test_contacts_that_contradict_each_other_meet_in_the_middle(scene: Callable[
     assert slips["left_sole"][0] == pytest.approx(-1.0, abs=0.05) and slips["hook"][0] == pytest.approx(1.0, abs=0.05)
 
 
-def test_tasks_and_contacts_come_and_go(scene: Callable[..., Any]) -> None:
+def test_tasks_and_contacts_can_be_added_and_removed(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     controller = world.controller()
     first = controller.solve(world.state())
@@ -131,7 +131,7 @@ def test_tasks_and_contacts_come_and_go(scene: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(controller(0.0, world.state()), controller.solve(world.state()).tau)
 
 
-def test_a_batch_of_states_is_solved_as_each_alone(scene: Callable[..., Any]) -> None:
+def test_a_batch_agrees_with_single_states(scene: Callable[..., Any]) -> None:
     worlds = [scene("humanoid", seed, 0.1) for seed in range(5)]
     one = worlds[0]
     q, v = np.stack([w.q for w in worlds]), np.stack([w.v for w in worlds])
@@ -150,7 +150,7 @@ def test_a_batch_of_states_is_solved_as_each_alone(scene: Callable[..., Any]) ->
         _ = together.violations
 
 
-def test_a_reset_forgets_targets_that_were_not_given(scene: Callable[..., Any]) -> None:
+def test_a_reset_clears_default_targets(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     world.tasks.append(kd.tasks.FrameTask("right_palm"))
     controller = world.controller()
@@ -189,7 +189,7 @@ def test_a_wrench_is_in_the_cone_if_forces_at_the_corners_add_up_to_it(corners: 
     assert 20 < inside < 150
 
 
-def test_misuse_is_explained(scene: Callable[..., Any]) -> None:
+def test_errors_explain_misuse(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     robot, task = world.robot, world.tasks[0]
     make = kd.control.InverseDynamicsQP

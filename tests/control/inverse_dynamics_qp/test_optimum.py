@@ -40,7 +40,7 @@ def assert_obeys_the_equations_of_motion(world: Any, result: kd.control.ControlR
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_the_answer_is_that_of_another_solver_on_the_same_program(
+def test_the_solution_agrees_with_another_qp_solver(
     name: str, scene: Callable[..., Any], reference: Callable[..., Any]
 ) -> None:
     rng = np.random.default_rng(5)
@@ -153,7 +153,7 @@ def test_strict_levels_are_the_limit_of_ever_larger_weights(
         np.testing.assert_allclose(ours, limit, rtol=0, atol=close * np.abs(strict.a).max())
 
 
-def test_weights_that_lie_far_apart_break_nothing(scene: Callable[..., Any]) -> None:
+def test_widely_different_weights_are_solved(scene: Callable[..., Any]) -> None:
     world = scene("humanoid")
     wander(world, np.random.default_rng(8), 0.1)
     for task in world.tasks:
@@ -164,7 +164,7 @@ def test_weights_that_lie_far_apart_break_nothing(scene: Callable[..., Any]) -> 
         assert np.abs(result.errors["com"]).max() < 1e-3
 
 
-def test_errors_are_what_tasks_miss(scene: Callable[..., Any], desired_of: Callable[..., Any]) -> None:
+def test_reported_errors_are_the_task_residuals(scene: Callable[..., Any], desired_of: Callable[..., Any]) -> None:
     world = scene("talos", 4)
     wander(world, np.random.default_rng(9))
     result = world.controller().solve(world.state())

@@ -96,7 +96,7 @@ def test_a_gaze_turns_at_the_desired_rate() -> None:
     assert angles[-1] < 1e-3 * max(angles) and max(angles[500:]) < 0.1 * max(angles)
 
 
-def test_a_task_of_ones_own_is_followed_with_its_drift() -> None:
+def test_a_custom_task_is_tracked_with_its_drift() -> None:
     robot = kd.load("panda")
     q, v = 0.5 * (robot.limits.lower + robot.limits.upper), np.full(7, 0.2)
 
@@ -111,7 +111,7 @@ def test_a_task_of_ones_own_is_followed_with_its_drift() -> None:
     np.testing.assert_allclose(own.solve(state).a, known.solve(state).a, atol=1e-6)
 
 
-def test_robots_with_joints_of_every_kind_are_driven(every_kind: Robot) -> None:
+def test_robots_with_every_joint_type_are_controlled(every_kind: Robot) -> None:
     rng = np.random.default_rng(3)
     q, v = every_kind.random(seed=4), rng.normal(size=every_kind.nv)
     task = kd.tasks.PostureTask(every_kind.random(seed=5), weights=np.ones(every_kind.nv))
@@ -123,7 +123,7 @@ def test_robots_with_joints_of_every_kind_are_driven(every_kind: Robot) -> None:
     np.testing.assert_array_equal(result.tau[free], 0.0)  # nothing drives what floats
 
 
-def test_a_loop_is_kept_closed_and_carries_what_motors_cannot() -> None:
+def test_a_loop_stays_closed_and_carries_unactuated_loads() -> None:
     robot = kd.load("humanoid")
     q = robot.configuration("standing")
     T = [kd.kinematics.pose(robot, q, hand) for hand in ("left_palm", "right_palm")]

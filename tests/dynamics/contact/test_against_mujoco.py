@@ -135,7 +135,7 @@ def mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
     return M
 
 
-def test_rows_and_motion_from_rest_are_those_of_mujocos_numbers(reference: MujocoReference) -> None:
+def test_constraint_rows_and_accelerations_from_rest_agree_with_mujoco(reference: MujocoReference) -> None:
     walker, ties = reference.walker, [*reference.contacts, reference.loop]
     still = np.zeros(walker.robot.nv)
     a, forces = kd.contact.dynamics(walker.robot, walker.q, still, walker.tau, ties)
@@ -157,7 +157,7 @@ def test_rows_and_motion_from_rest_are_those_of_mujocos_numbers(reference: Mujoc
     walker.assert_agree(forces.vector, efforts)
 
 
-def test_our_forces_on_mujocos_free_bodies_give_our_accelerations_and_hold(reference: MujocoReference) -> None:
+def test_contact_forces_applied_in_mujoco_give_the_same_accelerations(reference: MujocoReference) -> None:
     walker, ties = reference.walker, [*reference.contacts, reference.loop]
     a, forces = kd.contact.dynamics(walker.robot, walker.q, reference.v, walker.tau, ties)
     accelerations = []

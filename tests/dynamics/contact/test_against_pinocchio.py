@@ -82,7 +82,7 @@ def in_world_axes(walker: Any, forces: Array) -> Array:
 
 
 @pytest.mark.parametrize("reference", [ALIGNED, LOCAL], ids=str)
-def test_forces_on_feet_at_rest_are_those_of_pinocchio(peer: PinocchioModel, reference: pin.ReferenceFrame) -> None:
+def test_forces_on_feet_at_rest_agree_with_pinocchio(peer: PinocchioModel, reference: pin.ReferenceFrame) -> None:
     walker, contacts = peer.walker, peer.walker.contacts()
     v = kd.contact.project_velocity(walker.robot, walker.q, walker.v, contacts)
     a, forces = kd.contact.dynamics(walker.robot, walker.q, v, walker.tau, contacts)
@@ -94,7 +94,7 @@ def test_forces_on_feet_at_rest_are_those_of_pinocchio(peer: PinocchioModel, ref
     walker.assert_agree(forces.vector, [force[:, : 6 if walker.flat else 3].ravel() for force in theirs])
 
 
-def test_forces_on_moving_points_are_those_of_pinocchio(peer: PinocchioModel) -> None:
+def test_forces_on_moving_points_agree_with_pinocchio(peer: PinocchioModel) -> None:
     walker, contacts = peer.walker, peer.walker.contacts(flat=False)
     a, forces = kd.contact.dynamics(walker.robot, walker.q, walker.v, walker.tau, contacts)
     expected = [peer.solve(i, walker.v, peer.feet(POINT, ALIGNED)) for i in range(STATES)]
@@ -102,7 +102,7 @@ def test_forces_on_moving_points_are_those_of_pinocchio(peer: PinocchioModel) ->
     walker.assert_agree(forces.vector, [force[:, :3].ravel() for _, force in expected])
 
 
-def test_forces_on_moving_feet_are_those_of_pinocchios_solver(peer: PinocchioModel) -> None:
+def test_forces_on_moving_feet_agree_with_pinocchios_solver(peer: PinocchioModel) -> None:
     walker, model, data = peer.walker, peer.model, peer.data
     feet = walker.feet if walker.flat else walker.feet[:1]  # two would lock all joints of a quadruped's legs
     contacts = [kd.contact.Contact(foot) for foot in feet]
@@ -123,7 +123,7 @@ def test_forces_on_moving_feet_are_those_of_pinocchios_solver(peer: PinocchioMod
 
 
 @pytest.mark.parametrize("restitution", [0.0, 0.3])
-def test_impacts_are_those_of_pinocchio(peer: PinocchioModel, restitution: float) -> None:
+def test_impacts_agree_with_pinocchio(peer: PinocchioModel, restitution: float) -> None:
     walker, contacts = peer.walker, peer.walker.contacts()
     after, impulses = kd.contact.impact(walker.robot, walker.q, walker.v, contacts, restitution=restitution)
     models = peer.feet(WHOLE if walker.flat else POINT, ALIGNED)
@@ -133,7 +133,7 @@ def test_impacts_are_those_of_pinocchio(peer: PinocchioModel, restitution: float
 
 
 @pytest.mark.parametrize(("kind", "directions"), [(WHOLE, "x y z rx ry rz"), (POINT, "x y z")], ids=["whole", "point"])
-def test_a_loop_between_two_links_holds_as_in_pinocchio(
+def test_a_loop_between_two_links_agrees_with_pinocchio(
     peer: PinocchioModel, kind: pin.ContactType, directions: str
 ) -> None:
     """The links hold each other where they happen to be, while a foot is on the ground."""

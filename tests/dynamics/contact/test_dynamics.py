@@ -124,7 +124,7 @@ def test_two_hands_on_one_bar_move_together() -> None:
     np.testing.assert_allclose(bend, 0.0, atol=1e-4 * np.abs(a).max())
 
 
-def test_a_drifted_foot_is_brought_back() -> None:
+def test_drift_of_a_foot_is_corrected() -> None:
     robot = kd.load("humanoid")
     q, still = robot.configuration("standing"), np.zeros(robot.nv)
     T = kd.kinematics.pose(robot, q, "left_sole").copy()
@@ -135,7 +135,7 @@ def test_a_drifted_foot_is_brought_back() -> None:
     np.testing.assert_allclose(pulled, [1.0, -2.0, 3.0, 0.0, 0.0, 0.0], atol=1e-9)
 
 
-def test_a_batch_is_its_states_one_by_one(stance: tuple[Robot, list[kd.contact.Contact]]) -> None:
+def test_a_batch_agrees_with_single_states(stance: tuple[Robot, list[kd.contact.Contact]]) -> None:
     robot, contacts = stance
     q, v, tau = states(robot, 9)
     a, forces = kd.contact.dynamics(robot, q, v, tau, contacts)
@@ -145,7 +145,7 @@ def test_a_batch_is_its_states_one_by_one(stance: tuple[Robot, list[kd.contact.C
         np.testing.assert_allclose(force.vector, forces.vector[k], rtol=0, atol=1e-10 * np.abs(force.vector).max())
 
 
-def test_what_is_wrong_with_contacts_is_said() -> None:
+def test_errors_explain_invalid_contacts() -> None:
     robot = kd.load("humanoid")
     q, still = robot.neutral(), np.zeros(robot.nv)
     for friction in (0.0, -1.0, np.nan):
@@ -167,7 +167,7 @@ def test_what_is_wrong_with_contacts_is_said() -> None:
         kd.contact.dynamics(robot, q, still, still * np.nan, [kd.contact.Contact("left_sole")])
 
 
-def test_joints_of_every_kind_move_under_constraints(every_kind: Robot, instruction_set: str) -> None:
+def test_every_joint_type_moves_under_constraints(every_kind: Robot, instruction_set: str) -> None:
     """Ball, planar and free joints, and joints that follow others; a batch, and one state alone."""
     robot = every_kind
     q, v, tau = states(robot, 13)
@@ -194,7 +194,7 @@ def test_joints_of_every_kind_move_under_constraints(every_kind: Robot, instruct
     np.testing.assert_allclose(alone, a[3], rtol=0, atol=1e-9 * np.abs(a[3]).max())
 
 
-def test_forms_close_to_a_singular_one_lose_no_digits() -> None:
+def test_nearly_singular_configurations_keep_full_accuracy() -> None:
     """Two flat feet lock a quadruped's legs; where a leg is almost stretched, J M^-1 J^T has a condition of 1e10.
 
     The other way to the same accelerations goes through an orthonormal basis of what J leaves, whose condition is only

@@ -29,7 +29,7 @@ def test_axes_are_a_rotation_whose_last_column_is_the_normal(normal: list[float]
 
 
 @pytest.mark.parametrize("normal", NORMALS)
-def test_the_margin_tells_inside_from_outside(normal: list[float]) -> None:
+def test_the_sign_of_the_margin_tells_inside_from_outside(normal: list[float]) -> None:
     f, mu, n = forces(500), 0.7, np.array(normal) / np.linalg.norm(normal)
     along = f @ n
     inside = np.linalg.norm(f - along[:, None] * n, axis=1) <= mu * along
@@ -120,7 +120,7 @@ def test_all_wrenches_of_corner_forces_and_only_those_are_in_the_wrench_cone(kin
         assert nnls(S * scale, (wrench - 1e-3 * inward) * scale[:, 0])[1] > 1e-6
 
 
-def test_no_row_of_the_wrench_cone_is_superfluous() -> None:
+def test_no_row_of_the_wrench_cone_is_redundant() -> None:
     C = friction.wrench_cone(0.7, X, Y)
     for i in range(16):
         others = np.delete(C, i, axis=0)
@@ -128,7 +128,7 @@ def test_no_row_of_the_wrench_cone_is_superfluous() -> None:
         assert found.fun < -1e-3  # a wrench that only this row excludes
 
 
-def test_the_closed_form_is_what_qhull_finds_from_the_corners() -> None:
+def test_the_closed_form_agrees_with_qhull() -> None:
     for normal in NORMALS:
         R = friction.axes(normal)
         corners = CORNERS @ R.T + [0.3, -0.1, 0.2]
@@ -160,7 +160,7 @@ def test_a_wrench_cone_moves_with_its_sole() -> None:
     np.testing.assert_allclose(friction.wrench_cone(0.5, X, Y, T=shifted), C, atol=1e-15)
 
 
-def test_a_patch_with_five_corners_gives_what_its_corners_give() -> None:
+def test_a_patch_with_five_corners_agrees_with_its_corner_forces() -> None:
     around = 2 * np.pi * np.arange(5) / 5 + 0.2
     corners = np.column_stack([0.1 * np.cos(around), 0.07 * np.sin(around), np.zeros(5)])
     C, S = friction.patch_cone(0.5, corners, sides=6), friction.span(0.5, corners, sides=6)
@@ -201,7 +201,7 @@ def test_projections_on_pyramids_and_wrench_cones_are_the_nearest_points() -> No
     assert ((weighted - w) ** 2 @ length <= (taken**2) @ length + 1e-9).all()
 
 
-def test_wrong_input_is_named() -> None:
+def test_errors_name_the_invalid_input() -> None:
     wrong = [
         ("friction must be above 0", lambda: friction.margin([0, 0, 1], 0.0)),
         ("normal has no direction", lambda: friction.project([0, 0, 1], 0.5, [0, 0, 0])),

@@ -86,7 +86,7 @@ def test_torques_and_forces_solve_the_equation_of_motion(stance: Stance) -> None
         assert_moves(stance.robot, q, v, a, stance.contacts, effort)
 
 
-def test_the_torques_bring_the_motion_about(stance: Stance) -> None:
+def test_the_torques_produce_the_motion(stance: Stance) -> None:
     q, v, a = stance.motions(20, 5e-4)
     for arguments in ({}, stance.qp):
         effort = kd.contact.inverse(stance.robot, q, v, a, stance.contacts, **arguments)
@@ -173,7 +173,7 @@ def sideways(stance: Stance, size: float) -> dict[str, Array]:
     return {frame: np.r_[force, np.cross(arm, force)]}
 
 
-def test_a_push_below_friction_is_held_and_one_above_is_not() -> None:
+def test_a_push_within_the_friction_cone_is_resisted_and_one_beyond_it_is_not() -> None:
     stance = Stance("solo12")
     robot, q, still = stance.robot, stance.q, stance.still
     held, lost = (
@@ -191,7 +191,7 @@ def test_a_push_below_friction_is_held_and_one_above_is_not() -> None:
     np.testing.assert_allclose(needed - lost.tau - J.T @ lost.forces.vector, lost.residual, atol=1e-9)
 
 
-def test_a_surface_slides_tips_turns_or_lifts_for_a_reason(humanoid: Stance) -> None:
+def test_the_reason_for_sliding_tipping_turning_or_lifting_is_reported(humanoid: Stance) -> None:
     robot, q, still = humanoid.robot, humanoid.q, humanoid.still
     one = [Contact("left_sole", friction=0.5)]
     T = kd.kinematics.pose(robot, q, "left_sole")
@@ -246,7 +246,7 @@ def test_an_arm_pushes_on_a_wall_with_the_desired_force() -> None:
     np.testing.assert_allclose(sliding.forces["tip"], nearest, atol=0.02)
 
 
-def test_contacts_that_say_the_same_twice_share_a_force() -> None:
+def test_duplicate_contacts_share_a_force() -> None:
     robot = kd.load("panda")
     q, v = robot.random(10, seed=1), np.zeros(7)
     twice = [Contact("panda_hand_tcp", kind="point", name=name) for name in ("one", "two")]
@@ -268,7 +268,7 @@ def test_a_four_bar_linkage_is_moved_by_its_one_motor() -> None:
         assert_moves(robot, q, v, a, [loop], effort)
 
 
-def test_what_contacts_have_no_direction_for_is_missing(humanoid: Stance) -> None:
+def test_forces_outside_the_contact_directions_are_reported_as_missing(humanoid: Stance) -> None:
     robot, q, still = humanoid.robot, humanoid.q, humanoid.still
     point = [Contact("left_sole", kind="point")]
     for method in ("least-norm", "qp"):
@@ -278,7 +278,7 @@ def test_what_contacts_have_no_direction_for_is_missing(humanoid: Stance) -> Non
         np.testing.assert_allclose(effort.residual[6:], 0.0, atol=1e-9)
 
 
-def test_a_batch_is_its_states_one_by_one(humanoid: Stance) -> None:
+def test_a_batch_agrees_with_single_states(humanoid: Stance) -> None:
     robot, (q, v, a) = humanoid.robot, humanoid.motions(6, 1e-3)
     a = a.copy()
     a[3:, 2] -= 15.0  # falls faster than free
@@ -294,7 +294,7 @@ def test_a_batch_is_its_states_one_by_one(humanoid: Stance) -> None:
     np.testing.assert_array_equal(effort.status, [["solved"] * 3, ["infeasible"] * 3])
 
 
-def test_wrong_input_is_named(humanoid: Stance) -> None:
+def test_errors_name_the_invalid_input(humanoid: Stance) -> None:
     robot, q, still = humanoid.robot, humanoid.q, humanoid.still
     wrong = [
         (InputError, "method", {"method": "magic"}),

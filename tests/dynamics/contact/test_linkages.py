@@ -169,7 +169,7 @@ def states(bars: FourBar, angles: Array) -> tuple[Array, Array, Array, Array, li
     return of_tree("angle"), of_tree("rate"), of_tree("acceleration"), tau, motions
 
 
-def test_a_four_bar_closes_where_the_closed_form_says(case: tuple[FourBar, Array]) -> None:
+def test_the_position_of_a_four_bar_agrees_with_the_closed_form(case: tuple[FourBar, Array]) -> None:
     bars, angles = case
     q, v, _, _, _ = states(bars, angles)
     assert np.abs(kd.contact.constraint_error(bars.robot, q, [bars.loop])).max() < 1e-14
@@ -184,7 +184,7 @@ def test_a_four_bar_closes_where_the_closed_form_says(case: tuple[FourBar, Array
         np.testing.assert_allclose(np.exp(1j * turned_by), 1.0, atol=1e-9)
 
 
-def test_a_four_bar_has_the_motion_and_forces_of_the_closed_form(case: tuple[FourBar, Array]) -> None:
+def test_motion_and_forces_of_a_four_bar_agree_with_the_closed_form(case: tuple[FourBar, Array]) -> None:
     bars, angles = case
     q, v, a, tau, motions = states(bars, angles)
     found, forces = kd.contact.dynamics(bars.robot, q, v, tau, [bars.loop])
@@ -196,7 +196,7 @@ def test_a_four_bar_has_the_motion_and_forces_of_the_closed_form(case: tuple[Fou
     np.testing.assert_allclose(own, expected, rtol=EXACT, atol=EXACT * np.abs(expected).max())
 
 
-def test_a_hinge_in_space_says_of_a_planar_loop_no_more_than_a_pin_does(case: tuple[FourBar, Array]) -> None:
+def test_a_hinge_constrains_a_planar_loop_like_a_pin(case: tuple[FourBar, Array]) -> None:
     bars, angles = case
     q, v, a, tau, _ = states(bars, angles)
     found, forces = kd.contact.dynamics(bars.robot, q, v, tau, [bars.tie("x y z rx ry")])
@@ -253,7 +253,7 @@ class SliderCrank:
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.03])
-def test_a_slider_crank_moves_as_the_closed_form_says(offset: float) -> None:
+def test_a_slider_crank_agrees_with_the_closed_form(offset: float) -> None:
     engine = SliderCrank(0.1, 0.3, offset)
     rng = np.random.default_rng(6)
     drive = [(angle, *rng.normal(size=2) * [20.0, 100.0]) for angle in np.linspace(0.0, 6.2, 50)]

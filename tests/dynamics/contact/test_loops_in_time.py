@@ -76,7 +76,7 @@ def test_a_four_bar_stays_closed_over_many_turns() -> None:
     assert np.abs(total - total[0]).max() < 2e-5 * np.ptp(kd.dynamics.kinetic_energy(robot, path, rates))
 
 
-def test_a_loop_in_a_floating_robot_keeps_momentum_and_loses_what_damping_takes() -> None:
+def test_a_floating_loop_conserves_momentum_and_loses_energy_by_damping_only() -> None:
     robot, loop = linkage("floating", damping=0.02)
     q = np.concatenate([robot.neutral()[:7], [1.0, -1.2, -1.8]])
     v, dt = np.array([0.1, -0.2, 0.05, 0.3, 0.2, -0.4, 6.0, 0.0, 0.0]), 1e-4
@@ -91,7 +91,7 @@ def test_a_loop_in_a_floating_robot_keeps_momentum_and_loses_what_damping_takes(
     assert np.ptp(momentum, axis=0).max() < 1e-6 * np.linalg.norm(momentum[0])
 
 
-def test_projection_moves_nothing_that_is_in_place() -> None:
+def test_projection_does_not_move_satisfied_constraints() -> None:
     robot, loop = linkage("fixed", damping=0.0)
     q = kd.contact.project(robot, np.array([1.0, -1.2, -1.8]), [loop])
     assert q.success and q.iterations > 0
@@ -118,7 +118,7 @@ def test_projection_takes_the_shortest_step_in_the_metric_of_the_mass_matrix() -
     assert np.abs(across).max() < 1e-4 * np.abs(along).max()
 
 
-def test_half_a_turn_is_not_taken_for_none() -> None:
+def test_a_half_turn_is_not_mistaken_for_no_rotation() -> None:
     """At 180 degrees the antisymmetric part of a rotation vanishes; its error is 2 all the same."""
     robot = kd.load("humanoid")
     q = np.stack([robot.neutral()] * 3)

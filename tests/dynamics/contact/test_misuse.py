@@ -41,7 +41,7 @@ def test_unknown_frames_are_named_with_what_could_be_meant(standing: tuple[Robot
                 call(wrong)
 
 
-def test_wrong_numbers_are_refused(standing: tuple[Robot, Array, Array]) -> None:
+def test_invalid_numbers_are_rejected(standing: tuple[Robot, Array, Array]) -> None:
     robot, q, still = standing
     foot = Contact("left_sole")
     for friction in (0.0, -0.5, np.nan, np.inf, "much"):
@@ -67,14 +67,14 @@ def test_wrong_numbers_are_refused(standing: tuple[Robot, Array, Array]) -> None
         kd.contact.project(robot, q, [foot.satisfied_at(robot, q)], tolerance=0.0)
 
 
-def test_a_contact_without_a_target_has_no_place_to_go_to(standing: tuple[Robot, Array, Array]) -> None:
+def test_projection_needs_a_target(standing: tuple[Robot, Array, Array]) -> None:
     robot, q, _ = standing
     for function in (kd.contact.constraint_error, kd.contact.project):
         with pytest.raises(InputError, match=r"'left_sole' has no target.*satisfied_at"):
             function(robot, q, [Contact("left_sole")])
 
 
-def test_contradicting_targets_are_reported_with_what_is_missed(standing: tuple[Robot, Array, Array]) -> None:
+def test_contradictory_targets_are_reported_with_their_residual(standing: tuple[Robot, Array, Array]) -> None:
     robot, q, still = standing
     T = kd.kinematics.pose(robot, q, "left_sole")
     up, down = (Contact("left_sole", target=shifted(T, z), name=f"at {z}") for z in (0.01, -0.03))
@@ -108,7 +108,7 @@ def test_a_frame_that_cannot_move_needs_no_force() -> None:
     np.testing.assert_allclose(a, kd.dynamics.forward(arm, q, still, still), rtol=1e-9, atol=1e-9)
 
 
-def test_light_links_do_not_make_heavy_ones_disappear() -> None:
+def test_light_links_do_not_hide_heavy_ones() -> None:
     """Rows that turn a speck of dust are 1e12 times those of the trunk; both count."""
     dust = Inertia(1e-6, np.zeros(3), np.eye(3) * 1e-12)
     trunk = Inertia(50.0, np.zeros(3), np.eye(3))
@@ -125,7 +125,7 @@ def test_light_links_do_not_make_heavy_ones_disappear() -> None:
     assert forces.vector[[2, 8]].sum() == pytest.approx(robot.mass * 9.81, rel=1e-9)
 
 
-def test_a_joint_that_moves_nothing_is_named() -> None:
+def test_a_joint_without_inertia_is_named() -> None:
     links = (Link("ground"), Link("arm", Inertia(1.0, np.array([0.5, 0, 0]), np.eye(3) * 0.1)), Link("nothing"))
     joints = (Joint("j1", "continuous", "ground", "arm"), Joint("j2", "continuous", "arm", "nothing"))
     robot = Robot(Description("empty hand", links, joints))
@@ -140,7 +140,7 @@ def test_a_joint_that_moves_nothing_is_named() -> None:
             call()
 
 
-def test_a_contact_that_is_changed_is_not_remembered_as_it_was(standing: tuple[Robot, Array, Array]) -> None:
+def test_a_changed_contact_takes_effect(standing: tuple[Robot, Array, Array]) -> None:
     robot, q, _ = standing
     contact = Contact("left_sole", kind="point")
     before = kd.contact.jacobian(robot, q, [contact])

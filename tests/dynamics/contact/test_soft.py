@@ -112,7 +112,7 @@ def test_forces_and_anchors_follow_the_law_and_wrenches_sum_them_up() -> None:
     np.testing.assert_allclose(through, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
 
 
-def test_the_ground_gives_no_power_that_its_springs_do_not_lose() -> None:
+def test_the_ground_is_passive() -> None:
     """Force times velocity is never above the rate at which depth and stretch give their energy back."""
     robot = kd.load("humanoid")
     q, v, anchors, soft = states(robot, 300)
@@ -127,7 +127,7 @@ def test_the_ground_gives_no_power_that_its_springs_do_not_lose() -> None:
     assert (power < 0).sum() > 50
 
 
-def test_a_batch_is_its_states_one_by_one() -> None:
+def test_a_batch_agrees_with_single_states() -> None:
     robot = kd.load("humanoid")
     q, v, anchors, soft = states(robot, 12)
     q, v, anchors = q.reshape(3, 4, -1), v.reshape(3, 4, -1)[:1], anchors.reshape(3, 4, 8, 3)
@@ -152,7 +152,7 @@ def test_a_block_sinks_in_by_its_weight_over_the_stiffness() -> None:
     np.testing.assert_allclose(vs[-1], 0.0, atol=1e-10)
 
 
-def test_restitution_is_that_of_the_closed_form_and_falls_with_damping() -> None:
+def test_restitution_agrees_with_the_closed_form_and_decreases_with_damping() -> None:
     """T. Schwager and T. Poeschel 2007: the contact ends when the force does, not when the depth is gone."""
     robot = block().replace(gravity=(0.0, 0.0, 0.0))
     k, dt = 1e4, 1e-5
@@ -230,7 +230,7 @@ def test_below_the_friction_angle_a_block_rests_without_creeping() -> None:
     )
 
 
-def test_above_the_friction_angle_it_slides_as_fast_as_the_slope_says() -> None:
+def test_above_the_friction_angle_a_block_slides_as_in_the_closed_form() -> None:
     slope, mu = 0.5, 0.4
     assert np.tan(slope) > mu
     robot = block()
@@ -247,7 +247,7 @@ def test_above_the_friction_angle_it_slides_as_fast_as_the_slope_says() -> None:
 
 @pytest.mark.parametrize("interpolation", ["cubic", "linear"])
 @pytest.mark.parametrize("slope", [(0.0, 0.0), (0.3, -0.2)])
-def test_a_height_field_of_a_plane_is_that_plane(interpolation: str, slope: tuple[float, float]) -> None:
+def test_a_planar_height_field_equals_the_plane(interpolation: str, slope: tuple[float, float]) -> None:
     x, y = 0.1 * np.arange(8)[:, None] - 0.5, 0.2 * np.arange(6)[None] + 1.0
     heights = slope[0] * x + slope[1] * y
     field = HeightField(heights, (0.1, 0.2), (-0.5, 1.0, 0.07), interpolation=interpolation)  # type: ignore[arg-type]
@@ -296,7 +296,7 @@ def test_the_normal_of_a_cubic_field_does_not_jump_between_cells() -> None:
     assert jumps["cubic"] < 1e-7 < 0.1 < jumps["linear"]
 
 
-def test_beyond_its_edge_a_height_field_goes_on_level() -> None:
+def test_a_height_field_is_level_beyond_its_edge() -> None:
     heights = np.random.default_rng(3).normal(size=(4, 5))
     field = HeightField(heights, 1.0)
     height, n = field.height_and_normal([[-7.0, 2.0, 0.0], [9.0, 9.0, 0.0]])
@@ -360,7 +360,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("kind", list(SHAPES))
-def test_the_lowest_places_of_a_shape_are_found(kind: str) -> None:
+def test_the_lowest_points_of_a_shape_are_found(kind: str) -> None:
     shape, expected = SHAPES[kind]
     points = sole_points(block((shape,)), "block")
     if kind == "upright":
@@ -372,7 +372,7 @@ def test_the_lowest_places_of_a_shape_are_found(kind: str) -> None:
         np.testing.assert_allclose(points[np.argsort(points[:, 0])], wanted, atol=1e-12)
 
 
-def test_what_is_wrong_with_soft_contacts_is_said() -> None:
+def test_errors_explain_invalid_soft_contacts() -> None:
     robot = block()
     q, v = robot.neutral(), np.zeros(6)
     good = SoftContacts({"block": CORNERS})
@@ -401,7 +401,7 @@ def test_what_is_wrong_with_soft_contacts_is_said() -> None:
         good.wrenches(robot, q, v, np.full((4, 3), np.nan))
 
 
-def test_what_is_wrong_with_ground_and_soles_is_said() -> None:
+def test_errors_explain_invalid_ground_and_soles() -> None:
     for heights in ([], [[]], [[1.0]], np.zeros(4)):
         with pytest.raises(InputError, match="heights"):
             HeightField(heights)

@@ -24,7 +24,7 @@ def bounds(body: Any, q: Array, fastest: float) -> tuple[Array, Array]:
     return lower, upper
 
 
-def test_no_level_of_a_humanoid_can_gain_while_those_above_keep_what_they_have(
+def test_no_level_of_a_humanoid_can_improve_without_degrading_a_higher_one(
     body: Any, unbalanced: Callable[[Array, Array, Array], float]
 ) -> None:
     robot = body.robot

@@ -49,14 +49,14 @@ def test_the_elbow_at_its_limit_is_named(limits: tuple[float, float], target: tu
     assert "elbow" in str(conflict) and "short" in str(conflict)
 
 
-def test_a_stretched_arm_has_a_conflict_without_opponents() -> None:
+def test_a_stretched_arm_conflicts_with_no_other_task() -> None:
     result = kd.ik.WholeBody(arm(-np.inf, np.inf), [hand((3.0, 0.0))]).solve([0.3, 0.4], iterations=3000)
     assert result.status == "conflict"
     assert blamed(result) == {"hand": set()}
     assert "no motion" in str(result.conflicts[0])
 
 
-def test_what_is_met_has_no_conflict() -> None:
+def test_satisfied_tasks_have_no_conflict() -> None:
     result = kd.ik.WholeBody(arm(0.5, 2.5), [hand((1.0, 1.0))]).solve([0.1, 1.0])
     assert result.success and result.conflicts == ()
 
@@ -146,7 +146,7 @@ def test_damping_alone_is_not_a_conflict(person: Any) -> None:
     assert step.conflicts == ()
 
 
-def test_conflicts_are_told_of_one_state_only(person: Any) -> None:
+def test_conflicts_are_reported_for_single_states_only(person: Any) -> None:
     q = np.stack([person.q, person.q])
     solver = kd.ik.WholeBody(person.robot, person.stance())
     for result in (solver.step(q, 0.01), solver.solve(q)):

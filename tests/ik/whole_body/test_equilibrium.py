@@ -35,7 +35,7 @@ def gains(body: Any, q: Array, levels: list[list[Task]]) -> list[float]:
     return result
 
 
-def test_what_is_out_of_reach_ends_where_nothing_can_be_gained(body: Any) -> None:
+def test_unreachable_targets_end_at_an_optimum(body: Any) -> None:
     robot = body.robot
     rng = np.random.default_rng(0)
     com = kd.tasks.ComTask(kd.kinematics.com(robot, body.q), weights=(1, 1, 0))

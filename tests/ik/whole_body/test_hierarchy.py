@@ -89,7 +89,7 @@ def assert_best(problem: Problem, x: Array) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_no_level_can_gain_while_those_above_keep_what_they_have(sliders: Callable[..., Robot], seed: int) -> None:
+def test_no_level_can_improve_without_degrading_a_higher_one(sliders: Callable[..., Robot], seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(40):
         problem = random_problem(rng)
@@ -97,7 +97,7 @@ def test_no_level_can_gain_while_those_above_keep_what_they_have(sliders: Callab
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_level_that_is_added_changes_nothing_above(sliders: Callable[..., Robot], seed: int) -> None:
+def test_an_added_level_changes_nothing_above_it(sliders: Callable[..., Robot], seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
     for _ in range(40):
         problem = random_problem(rng)
@@ -110,7 +110,7 @@ def test_a_level_that_is_added_changes_nothing_above(sliders: Callable[..., Robo
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 20, 40])
-def test_without_bounds_the_answer_is_that_of_projections(sliders: Callable[..., Robot], n: int) -> None:
+def test_without_bounds_the_solution_agrees_with_null_space_projections(sliders: Callable[..., Robot], n: int) -> None:
     rng = np.random.default_rng(n)
     robot = sliders(n)
     for _ in range(10):
@@ -128,7 +128,7 @@ def test_without_bounds_the_answer_is_that_of_projections(sliders: Callable[...,
             np.testing.assert_allclose(A @ found - b, A @ x - b, rtol=0, atol=1e-9 * (1 + np.linalg.norm(b)))
 
 
-def test_rows_of_zeros_and_levels_without_room_do_nothing(sliders: Callable[..., Robot]) -> None:
+def test_zero_rows_and_levels_without_freedom_have_no_effect(sliders: Callable[..., Robot]) -> None:
     settled = task(0, np.eye(3), np.array([0.1, 0.2, 0.3]))
     nothing = task(1, np.zeros((2, 3)), np.ones(2))
     late = task(2, np.ones((1, 3)), np.ones(1))

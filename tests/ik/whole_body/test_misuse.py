@@ -67,19 +67,19 @@ WRONG_LIMITS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("case", WRONG_TASKS)
-def test_a_task_that_makes_no_sense_is_refused(case: str) -> None:
+def test_invalid_tasks_are_rejected(case: str) -> None:
     with pytest.raises(InputError) as caught:
         WRONG_TASKS[case]()
     assert len(str(caught.value)) > 20
 
 
 @pytest.mark.parametrize("case", WRONG_LIMITS)
-def test_a_limit_that_makes_no_sense_is_refused(case: str) -> None:
+def test_invalid_limits_are_rejected(case: str) -> None:
     with pytest.raises(InputError):
         WRONG_LIMITS[case]()
 
 
-def test_what_does_not_fit_the_robot_is_refused_at_once(person: Any) -> None:
+def test_tasks_that_do_not_fit_the_robot_are_rejected_at_construction(person: Any) -> None:
     robot = person.robot
     com = tasks.ComTask([0, 0, 1])
     wrong: list[tuple[list[Any], list[Any] | None]] = [
@@ -105,7 +105,7 @@ def test_what_does_not_fit_the_robot_is_refused_at_once(person: Any) -> None:
         ik.WholeBody("humanoid", [com])  # type: ignore[arg-type]
 
 
-def test_names_that_do_not_exist_are_refused_with_those_that_do(person: Any) -> None:
+def test_unknown_names_are_rejected_with_the_known_ones(person: Any) -> None:
     unknown: list[tuple[Any, list[Any]]] = [
         (tasks.FrameTask("left_plam", POSE), []),
         (tasks.FrameTask("left_palm", POSE, relative_to="hat"), []),
@@ -126,7 +126,7 @@ def test_two_tasks_of_one_frame_need_names(person: Any) -> None:
     ik.WholeBody(person.robot, [tasks.FrameTask("left_palm", POSE), tasks.FrameTask("left_palm", POSE, name="again")])
 
 
-def test_states_that_make_no_sense_are_refused(person: Any) -> None:
+def test_invalid_states_are_rejected(person: Any) -> None:
     robot, q = person.robot, person.q
     solver = ik.WholeBody(robot, [tasks.ComTask()])
     for wrong in (q[:-1], 1.0, np.full(robot.nq, np.nan), np.full(robot.nq, np.inf), "standing", [q, [1.0]]):
@@ -146,7 +146,7 @@ def test_states_that_make_no_sense_are_refused(person: Any) -> None:
     assert np.isfinite(solver.step(q, 0.01).v).all()  # none of it has left a trace
 
 
-def test_own_tasks_that_return_nonsense_are_named(person: Any) -> None:
+def test_custom_tasks_with_invalid_output_are_named(person: Any) -> None:
     nv = person.robot.nv
     for error, J in ((np.zeros(2), np.zeros((1, nv))), ([np.nan], np.zeros((1, nv))), (np.zeros(1), np.zeros((1, 3)))):
         task = tasks.CustomTask("odd one", lambda r, q, e=error, J=J: (e, J), rows=1)
@@ -154,7 +154,7 @@ def test_own_tasks_that_return_nonsense_are_named(person: Any) -> None:
             ik.WholeBody(person.robot, [task]).step(person.q, 0.01)
 
 
-def test_without_mass_there_is_no_centre_of_mass(sliders: Callable[..., Robot]) -> None:
+def test_without_mass_there_is_no_com(sliders: Callable[..., Robot]) -> None:
     for task in (tasks.ComTask([0, 0, 1]), tasks.MomentumTask()):
         with pytest.raises(InputError, match="mass"):
             ik.WholeBody(sliders(3), [task])
@@ -162,7 +162,7 @@ def test_without_mass_there_is_no_centre_of_mass(sliders: Callable[..., Robot]) 
         ik.WholeBody(sliders(3), [tasks.PostureTask()], [limits.ComLimit(SQUARE)])
 
 
-def test_what_solvers_are_built_on_is_fixed() -> None:
+def test_the_inputs_of_a_solver_are_immutable() -> None:
     task = tasks.FrameTask("left_palm", POSE)
     for name, value in (("priority", 2), ("frame", "right_palm"), ("relative_to", "head"), ("required", False)):
         with pytest.raises(AttributeError, match="fixed"):
@@ -185,7 +185,7 @@ def test_targets_and_weights_are_read_only_copies() -> None:
             array[0] = 1.0
 
 
-def test_batches_that_do_not_fit_together_are_refused(person: Any) -> None:
+def test_batches_that_do_not_broadcast_are_rejected(person: Any) -> None:
     solver = ik.WholeBody(person.robot, [tasks.ComTask(np.zeros((4, 3)))])
     with pytest.raises(InputError):
         solver.step(np.repeat(person.q[None], 3, axis=0), 0.01)

@@ -46,7 +46,7 @@ def levels(body: Any, goal: Array) -> list[list[Task]]:
 
 
 @pytest.mark.parametrize("fastest", [None, 1.0, 0.2])
-def test_a_conflicting_lower_task_leaves_higher_ones_what_they_had(body: Any, fastest: float | None) -> None:
+def test_a_conflicting_lower_task_does_not_degrade_higher_ones(body: Any, fastest: float | None) -> None:
     robot, dt = body.robot, 0.1
     rng = np.random.default_rng(0)
     q, goals = body.draw(STATES, 0.3, rng), body.draw(STATES, 0.5, rng)

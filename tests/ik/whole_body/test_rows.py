@@ -86,7 +86,7 @@ def test_one_task_alone_is_least_squares(every_kind: Robot, name: str, kind: str
         np.testing.assert_allclose(x, expected, rtol=0, atol=1e-6 * scale)
 
 
-def test_damping_counts_motion_by_the_square_of_the_error(person: Any) -> None:
+def test_damping_is_scaled_by_the_squared_error(person: Any) -> None:
     robot, q = person.robot, person.q
     task = kd.tasks.ComTask(kd.kinematics.com(robot, q) + [0.3, 0.0, -0.1])
     J, e = task.jacobian(robot, q), task.error(robot, q)
@@ -107,7 +107,7 @@ def test_errors_of_a_step_are_those_of_the_tasks_where_it_begins(person: Any) ->
         np.testing.assert_allclose(step.errors, expected, rtol=0, atol=1e-12)
 
 
-def test_postures_of_one_level_are_weighed_against_each_other(person: Any) -> None:
+def test_postures_of_one_level_are_weighted_against_each_other(person: Any) -> None:
     robot = person.robot
     rng = np.random.default_rng(0)
     q = robot.random(seed=rng)

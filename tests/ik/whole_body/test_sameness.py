@@ -59,7 +59,7 @@ def assert_serves_the_same(body: Any, tasks: list[Task], q: Array, found: Array,
         np.testing.assert_array_less(np.abs(left[0] - left[1]) / scale, 1e-8)
 
 
-def test_a_batch_gives_what_each_state_would_alone(body: Any) -> None:
+def test_a_batch_agrees_with_single_states(body: Any) -> None:
     q, wanted = targets(body)
     batch = kd.ik.WholeBody(body.robot, tasks_of(body, wanted), limits_of(body))
     together = [batch.step(q, 0.01), batch.step(q, 0.01)]

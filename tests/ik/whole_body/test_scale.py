@@ -25,7 +25,7 @@ def test_a_factor_on_all_weights_of_one_priority_does_not_matter(body: Any, fact
 
 
 @pytest.mark.parametrize("far", [100.0, 1e4, 1e6, 1e9])
-def test_a_hand_goes_as_far_as_it_can_however_far_the_target_is(person: Any, far: float) -> None:
+def test_a_hand_stretches_to_its_maximum_reach_for_any_distant_target(person: Any, far: float) -> None:
     reach = []
     for distance in (3.0, far):
         hand = kd.tasks.FrameTask("left_palm", person.pose("left_palm", (distance, 0.0, 0.0))[:3, 3])

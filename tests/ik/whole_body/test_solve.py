@@ -69,7 +69,7 @@ def gaze_angle(T: Array, target: Array) -> Array:
     return np.asarray(np.arctan2(np.linalg.norm(np.cross(T[..., :3, 0], way), axis=-1), (T[..., :3, 0] * way).sum(-1)))
 
 
-def test_random_reachable_postures_are_reached_as_pinocchio_sees_them(body: Any, peer: PinocchioModel) -> None:
+def test_random_reachable_postures_are_reached_by_pinocchios_kinematics(body: Any, peer: PinocchioModel) -> None:
     robot = body.robot
     goal = reachable(body, GOALS, 0)
     hands = {hand: kd.kinematics.pose(robot, goal, hand) for hand in body.hands}
@@ -122,7 +122,7 @@ def test_both_hands_reach_forward_while_the_feet_stay_and_the_head_looks_at_a_ha
 
 
 @pytest.mark.parametrize("far", [3.0, 10.0])
-def test_what_is_out_of_reach_is_never_a_success(body: Any, far: float) -> None:
+def test_unreachable_targets_are_never_a_success(body: Any, far: float) -> None:
     robot = body.robot
     rng = np.random.default_rng(3)
     way = rng.normal(size=(30, 3)) * [1, 1, 0.3]
@@ -148,7 +148,7 @@ def test_a_start_outside_limits_ends_inside(body: Any) -> None:
     assert_within(robot, result.q)
 
 
-def test_a_task_that_is_not_required_does_not_count(person: Any) -> None:
+def test_a_task_that_is_not_required_does_not_affect_success(person: Any) -> None:
     far = person.pose("left_palm", (3.0, 0.0, 0.0))
     for required, expected in ((True, False), (False, True)):
         hand = kd.tasks.FrameTask("left_palm", far, required=required)
