@@ -61,9 +61,9 @@ def closed_form(row: dict[str, Any]) -> Iterator[Goal]:
 
 def protocol(row: dict[str, Any]) -> Iterator[Goal]:
     """Check the batch; single calls also have a time limit."""
-    share, false = row["batch"]["success %"], row["batch"]["false claims"]
-    said = f"{share:.2f} %, {false} false"
-    yield Goal(f"{row['chain']}, batch", f"{SUCCESS} %, 0 false", said, share >= SUCCESS and false == 0)
+    fraction, false = row["batch"]["success %"], row["batch"]["false claims"]
+    said = f"{fraction:.2f} %, {false} false"
+    yield Goal(f"{row['chain']}, batch", f"{SUCCESS} %, 0 false", said, fraction >= SUCCESS and false == 0)
     capped = row["single calls solved within 5 ms %"]
     yield Goal(f"{row['chain']}, single calls within 5 ms", f"{SUCCESS} %", f"{capped:.2f} %", capped >= SUCCESS)
 

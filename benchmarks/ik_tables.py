@@ -73,8 +73,8 @@ def closed_form(row: dict[str, Any]) -> Rows:
     for name, value in row["us"].items():
         found = row["answers"][name.split()[0]]
         said = (f"{found['solutions a pose']:.3f}", str(found["wrong ones"]), f"{found['worst error']:.1e}")
-        share = f"{found['true joints among them %']:.2f}"
-        rows.append((name, number(value), *said, share, times(row["faster"].get(name))))
+        fraction = f"{found['true joints among them %']:.2f}"
+        rows.append((name, number(value), *said, fraction, times(row["faster"].get(name))))
     if row["without EAIK"]:
         rows.append(("EAIK", row["without EAIK"], "", "", "", "", ""))
     return rows

@@ -48,9 +48,9 @@ def summarise(scenario: Scenario, runs: Sequence[dict[str, Any]]) -> dict[str, A
         "scenario": scenario.name,
         "runs": len(runs),
         "walked": len(walked),
-        "needed": scenario.share,
+        "needed": scenario.fraction,
     }
-    met = len(walked) >= scenario.share * len(runs)
+    met = len(walked) >= scenario.fraction * len(runs)
     for name, reduce in (("speed", np.mean), ("slip", max), ("torque", max), ("least_margin", min)):
         values = [entry[name] for entry in walked if entry[name] is not None]
         figures[name] = float(reduce(values)) if values else None

@@ -26,8 +26,8 @@ def nothing(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
 class Scenario:
     """One scenario, run with many seeds.
 
-    A fraction `share` of the runs must stay upright. `steady` scenarios must also keep their speed within 10 %, their
-    heading within 5 degrees, and slip below 1 cm.
+    `fraction` of the runs must stay upright. `steady` scenarios must also keep their speed within 10 %, their heading
+    within 5 degrees, and slip below 1 cm.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Scenario:
     robot: str = "humanoid"
     options: dict[str, Any] = field(default_factory=lambda: {"duration": WALKING_TIME + 2.5})
     extra: Extra = nothing
-    share: float = 1.0
+    fraction: float = 1.0
     steady: bool = False
     height: float | None = None
     mass: float | None = None
@@ -78,7 +78,7 @@ SCENARIOS = (
     Scenario("talos 0.2 m/s", (0.2, 0.0, 0.0), "talos"),
     Scenario("g1 0.2 m/s", (0.2, 0.0, 0.0), "g1"),
     Scenario("estimated state", options={"duration": WALKING_TIME + 2.5, "estimate": True}),
-    Scenario("pushes of 0.1 m/s", extra=pushes, share=0.95),
-    Scenario("slope of 5 degrees", extra=slope, share=0.9),
-    Scenario("steps of 1.5 cm", extra=unexpected_steps, share=0.9),
+    Scenario("pushes of 0.1 m/s", extra=pushes, fraction=0.95),
+    Scenario("slope of 5 degrees", extra=slope, fraction=0.9),
+    Scenario("steps of 1.5 cm", extra=unexpected_steps, fraction=0.9),
 )

@@ -107,8 +107,8 @@ def main() -> None:
     print(f"{'':18}solved   within {LIMIT:g} s   " + "".join(f"{f'{p} %':>9}" for p in PERCENTILES) + "  [ms]")
     for row in rows:
         times = "".join(f"{row[f'p{p}_ms']:9.1f}" for p in PERCENTILES)
-        share = f"{100 * row['within_limit']:.0f} %"
-        print(f"{row['robot']:10}{row['scene']:8}{row['solved']:3} of {row['problems']:<4}{share:>10}   {times}")
+        fraction = f"{100 * row['within_limit']:.0f} %"
+        print(f"{row['robot']:10}{row['scene']:8}{row['solved']:3} of {row['problems']:<4}{fraction:>10}   {times}")
         if args.verify:
             print(
                 f"{'':18}feet move {row['foot_moves_mm']:.2g} mm, CoM margin {row['com_margin_mm']:.3g} mm, "

@@ -14,7 +14,7 @@ parser.add_argument("--plot", metavar="FILE", help="write a figure to this file"
 options = parser.parse_args()
 np.set_printoptions(precision=2, suppress=True)
 
-# Torques that compensate gravity, and their share of the limits.
+# Torques that compensate gravity, and their fraction of the limits.
 arm = kd.load("ur5")
 q = np.deg2rad([0.0, -30.0, 30.0, 0.0, 0.0, 0.0])
 tau_gravity = kd.dynamics.gravity(arm, q)

@@ -93,7 +93,7 @@ for method in METHODS:
     off = np.abs(gap).max(axis=-1).min(axis=-1).max()
     print(f"  {method:10} {result.success.sum():4}/{len(T)} {result.iterations.astype(int)!s:>16} {off:12.1e} rad")
 
-# All solutions are known, so the nearest to the present configuration can be selected.
+# All solutions are known, so the nearest to the current configuration can be selected.
 print("\nnearest solution to q0:", np.rad2deg(found.nearest(q0)[0]).round(2), "deg")
 
 # Out of reach: the analytic solver reports it; the numeric one also returns the nearest pose. By default a radian

@@ -15,7 +15,7 @@ parser.add_argument("--plot", metavar="FILE", help="write a figure to this file"
 options = parser.parse_args()
 np.set_printoptions(precision=3, suppress=True)
 
-# A circle in front of the robot with constant orientation: 1,000 samples from the present configuration.
+# A circle in front of the robot with constant orientation: 1,000 samples from the current configuration.
 robot, hand = kd.load("panda"), "panda_link8"
 q0 = np.array([0.0, -0.4, 0.0, -2.0, 0.0, 1.8, 0.5])
 T_world_hand = kd.kinematics.pose(robot, q0, hand)

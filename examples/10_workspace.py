@@ -29,8 +29,8 @@ print(f"  volume {space.volume:.2f} m^3, {space.boundary.sum()} voxels at the bo
 best = np.unravel_index(np.argmax(space.dexterity), space.dexterity.shape)
 place = space.origin + space.resolution * np.array(best)
 print(f"  most dexterous at {place.round(2)} m: {space.dexterity.max():.0%} of the directions")
-for share in (0.25, 0.5, 0.75):
-    print(f"  {(space.dexterity > share).sum() / space.reachable.sum():5.1%} of the voxels: more than {share:.0%}")
+for fraction in (0.25, 0.5, 0.75):
+    print(f"  {(space.dexterity > fraction).sum() / space.reachable.sum():5.1%} of voxels: more than {fraction:.0%}")
 
 # A lookup in the map replaces a search by inverse kinematics. A voxel counts if any point of it is reached, so at the
 # boundary the map may include points that are just out of reach.

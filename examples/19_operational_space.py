@@ -85,9 +85,9 @@ swinging = run(SwingingElbow(robot, hand, circle, gains, posture=home, posture_g
 print("\n                  hand error, largest   third joint moves by   torque over limit")
 for name, recording in {"elbow at rest": still, "elbow swinging": swinging}.items():
     error = np.abs(recording.signals["error"])
-    share = np.abs(recording.tau / robot.limits.effort).max()
+    fraction = np.abs(recording.tau / robot.limits.effort).max()
     print(f"  {name:15} {1e3 * error[:, :3].max():8.3f} mm", end="")
-    print(f" {np.rad2deg(np.ptp(recording.q[:, 2])):20.1f} deg {share:18.0%}")
+    print(f" {np.rad2deg(np.ptp(recording.q[:, 2])):20.1f} deg {fraction:18.0%}")
 
 if options.plot:
     plot(options.plot, still, swinging)

@@ -61,7 +61,7 @@ for direction, bound in zip(directions, bounds, strict=True):
     beyond = com[:2] + 1.05 * bound * direction / (robot.mass * omega)
     hip = balance.hip_reach(60.0, 4.0, 0.8, robot.mass, omega)
     advice = balance.strategy(balance.margin(polygon, beyond), hip=hip, step=0.3)
-    below, above = (survives(share * bound * direction) for share in (0.95, 1.05))
+    below, above = (survives(fraction * bound * direction) for fraction in (0.95, 1.05))
     print(f"  {direction.round(2)} {bound:6.1f} {below!s:>6} {above!s:>6} {advice}")
 
 

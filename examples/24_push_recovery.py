@@ -95,16 +95,16 @@ def touchdowns(recording: kd.Recording) -> int:
 # The whole robot in MuJoCo, pushed below and beyond the bound. The controller already reacts during the push.
 print("\npush     of the bound  capture point: expected, measured   no stepping    stepping")
 shown: dict[bool, kd.Recording] = {}
-for name, share in (("forward", 0.7), ("forward", 1.5), ("left", 1.5)):
-    direction, impulse, ends = directions[name], share * bounds[name], []
+for name, fraction in (("forward", 0.7), ("forward", 1.5), ("left", 1.5)):
+    direction, impulse, ends = directions[name], fraction * bounds[name], []
     for stepping in (False, True):
         recording, fell = run(direction, impulse, stepping=stepping)
         ends.append("falls" if fell else f"stands, {touchdowns(recording)} steps")
-        if (name, share) == ("forward", 1.5):
+        if (name, fraction) == ("forward", 1.5):
             shown[stepping] = recording
     after = recording.signals["dcm"][np.searchsorted(recording.time, START + DURATION)]
     expected = impulse / (robot.mass * body.omega)
-    print(f"{name:8} {share:9.0%} {1e3 * expected:18.0f} mm {1e3 * (after - com) @ direction:8.0f} mm", end="")
+    print(f"{name:8} {fraction:9.0%} {1e3 * expected:18.0f} mm {1e3 * (after - com) @ direction:8.0f} mm", end="")
     print(f"    {ends[0]:16} {ends[1]}")
 
 if options.plot:

@@ -35,7 +35,7 @@ def planned(start: Array, goal: object, group: list[str]) -> kd.planning.Plan:
 
 
 def sampled(plan: kd.planning.Plan) -> Array:
-    """Return configurations at equal shares of the duration."""
+    """Return configurations at equal fractions of the duration."""
     motion = plan.trajectory()
     return np.asarray(motion(np.linspace(0.0, motion.duration, SAMPLES)))
 
@@ -75,7 +75,7 @@ def plot(file: str, ends: list[Array], curves: dict[str, Array]) -> None:
     for name, distance in curves.items():
         axes.plot(np.linspace(0.0, 1.0, SAMPLES), 1e3 * distance, label=name)
     axes.axhline(0.0, color="tab:red", lw=1)
-    axes.set(title="smallest distance", xlabel="share of the duration", ylabel="[mm]")
+    axes.set(title="smallest distance", xlabel="fraction of the duration", ylabel="[mm]")
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.savefig(file, dpi=80)

@@ -47,7 +47,7 @@ void refuse_unknown_settings() {
     const char* count = std::getenv("KINODYN_THREADS");
     if (count && std::to_string(threads()) != count)
         throw nb::import_error(
-            ("KINODYN_THREADS is '" + std::string(count) + "'; a whole number from 1 on is needed").c_str());
+            ("KINODYN_THREADS is '" + std::string(count) + "'; a whole number of at least 1 is needed").c_str());
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 constexpr double half_diagonal = 0.8660254037844386;  // of a cube of side 1
 constexpr double wall_offset = 0.02;                  // of the size of patches, in front of a surface
 constexpr double concave_share = 0.1;                 // mean margin above which a surface counts as concave
-constexpr double interior_share = 0.3;                // radius of an interior cell, as a share of its depth
+constexpr double interior_fraction = 0.3;             // radius of an interior cell, as a fraction of its depth
 
 void split(const Triangle& t, double size, std::vector<Triangle>& pieces) {
     const double ab = squared(t.b - t.a), bc = squared(t.c - t.b), ca = squared(t.a - t.c);
@@ -32,11 +32,11 @@ Vec3 unit_normal(const Triangle& t) {
 }
 
 // A piece of a face. The points of the layer that are nearest to it are beside the prism below it by no more than a
-// share of its thickness, or, with normal 0, beside the piece itself.
+// fraction of its thickness, or, with normal 0, beside the piece itself.
 struct Piece {
     Triangle triangle;
     Vec3 normal;
-    double margin_share;
+    double margin_fraction;
     std::uint64_t key;  // of the cube of a grid that its centroid is in
 };
 
@@ -72,7 +72,7 @@ std::vector<Piece> pieces_of(const TriangleBvh& surface, const std::vector<Face>
         }
     }
     std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& p, const Piece& q) {
-        return std::pair(p.key, p.margin_share) < std::pair(q.key, q.margin_share);
+        return std::pair(p.key, p.margin_fraction) < std::pair(q.key, q.margin_fraction);
     });
     return pieces;
 }
@@ -92,7 +92,7 @@ void finish(CoverElements& cover, int first, double margin) {
 
 bool is_concave(const std::vector<Piece>& pieces) {
     double sum = 0;
-    for (const Piece& piece : pieces) sum += piece.margin_share;
+    for (const Piece& piece : pieces) sum += piece.margin_fraction;
     return sum > concave_share * static_cast<double>(pieces.size());
 }
 
@@ -121,7 +121,7 @@ class Octree {
         }
         // all of the cell is in the layer below the surface
         if (near.distance + radius <= layer_) return;
-        if (sign > 0 && radius <= std::max(size_, interior_share * near.distance)) {
+        if (sign > 0 && radius <= std::max(size_, interior_fraction * near.distance)) {
             if (radius > candidate_radius_) candidates.push_back({centre, radius, near.distance, near.point});
             cover_.points.push_back(centre);
             finish(cover_, static_cast<int>(cover_.points.size()) - 1, radius);
@@ -162,10 +162,10 @@ double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, d
         const int first = static_cast<int>(cover.points.size());
         const std::uint64_t key = pieces[k].key;
         // the largest margin counts for all pieces of a patch, so those of very different margins are not put together
-        const double largest = pieces[k].margin_share + 0.1;
+        const double largest = pieces[k].margin_fraction + 0.1;
         double share = 0;
-        for (; k < pieces.size() && pieces[k].key == key && pieces[k].margin_share <= largest; ++k) {
-            share = pieces[k].margin_share;  // they are in rising order
+        for (; k < pieces.size() && pieces[k].key == key && pieces[k].margin_fraction <= largest; ++k) {
+            share = pieces[k].margin_fraction;  // they are in rising order
             add_points(pieces[k], layer, cover);
         }
         finish(cover, first, share * layer);

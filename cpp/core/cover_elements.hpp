@@ -30,7 +30,7 @@ struct Cell {
 
 struct Face {
     Triangle triangle;
-    // How far, as a share of its distance, a point inside that is nearest to this face may be beside the prism below
+    // How far, as a fraction of its distance, a point inside that is nearest to this face may be beside the prism below
     // the face: above 0 at concave edges.
     double bend;
 };

@@ -18,7 +18,7 @@ DistanceQuery::DistanceQuery(const Model& robot, const SphereModel& spheres, con
     : pairs(pairs_of_groups), robot_(robot), spheres_(spheres), obstacles_(obstacles) {
     gather_children();
     const int n_groups = static_cast<int>(spheres.groups.size());
-    constexpr double rounding = 1e-6;  // of float32, as a share of the radius
+    constexpr double rounding = 1e-6;  // of float32, as a fraction of the radius
     const auto add = [&](ObstaclePair::Kind kind, const auto& table, auto radius) {
         for (int i = 0; i < static_cast<int>(table.size()); ++i)
             for (int g = 0; g < n_groups; ++g) {

@@ -10,9 +10,9 @@ namespace kinodyn {
 
 namespace {
 
-constexpr double negative_curvature = 1e-9;  // below minus this share of the diagonal it is not rounding
+constexpr double negative_curvature = 1e-9;  // below minus this fraction of the diagonal it is not rounding
 // Residuals of sums in which large numbers cancel, or whose terms are all rounding, are measured relative to these
-// shares of the largest number of their kind and of the unit of the program.
+// fractions of the largest number of their kind and of the unit of the program.
 constexpr double share_of_largest = 1e-4, share_of_unit = 1e-6;
 constexpr double least = 1e-300;  // 0 / least = 0
 

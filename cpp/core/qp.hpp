@@ -39,7 +39,7 @@ void scale(const QpView& qp, ScaledQp& scaled);
 bool is_convex(const QpView& scaled, double* scratch);
 
 // Measures a scaled program at y (n) with multipliers (n + m), above 0 at upper sides. With the floor, 1e-6 is added to
-// the numbers that a residual is a share of: what is rounding in the unit of the program is then no residual, even
+// the numbers that a residual is a fraction of: what is rounding in the unit of the program is then no residual, even
 // where all numbers of a condition are rounding. `scratch` holds 2 n numbers.
 QpResiduals residuals(const QpView& scaled, const double* y, const double* multipliers, bool with_floor,
                       double* scratch);

@@ -16,7 +16,7 @@ constexpr double thin_share = 0.2;       // layer below a concave one
 constexpr double cell_share = 0.5;       // radius of the cells of the interior
 constexpr double candidate_share = 0.7;  // radius of the cells that candidates are in
 
-constexpr double finest = 0.02;    // smallest resolution, as a share of the square root of the area: bounds the work
+constexpr double finest = 0.02;    // smallest resolution, as a fraction of the square root of the area: bounds the work
 constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
 constexpr int max_candidates = 8000;
 constexpr int word_size = 64;

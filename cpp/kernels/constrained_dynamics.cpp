@@ -40,7 +40,7 @@ inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& mot
 // Inputs: 0 q, 1 v, then 2 tau and 3 stiffness, damping [1/s^2, 1/s], or of an impact 2 restitution; then the poses of
 // each constraint; then wrenches.
 // Outputs: 0 acceleration, or velocity after the impact; 1 forces or impulses, row by row; 2 rank; 3 the largest
-// residual as a share of what the row could come to; 4 the residual of each row.
+// residual as a fraction of what the row could come to; 4 the residual of each row.
 template <bool impact>
 struct Constrained {
     static constexpr bool sparse = false;
@@ -146,8 +146,8 @@ struct Constrained {
         return Lanes<T>::larger(power, -power);
     }
 
-    // Writes the residuals, desired - J a, and returns their largest share of what each row could come to: |J a| is at
-    // most sqrt(J M^-1 J^T) sqrt(a M a).
+    // Writes the residuals, desired - J a, and returns their largest fraction of what each row could come to: |J a| is
+    // at most sqrt(J M^-1 J^T) sqrt(a M a).
     template <class T>
     static T residuals(const Reduction<T>& reduction, const T* desired, const T* a, const T* size, long m,
                        T* residual) {

@@ -134,7 +134,7 @@ struct Project {
         return largest;
     }
 
-    // Moves q against x by the largest share of it that lowers the error; false if none does.
+    // Moves q against x by the largest fraction of it that lowers the error; false if none does.
     static bool line_search(Work<double>& w, World<double>& world, const double* x, double* trial, double* e, double* q,
                             double* error) {
         for (double share = 1; share > 1e-4; share /= 2) {

@@ -120,14 +120,14 @@ struct FrameControl {
             const double pivot = M[p * nv + p];
             w.check_pivot(pivot, static_cast<int>(p));
             for (long r = 0; r < k; ++r) {
-                const double share = J[r * nv + p] / pivot;
-                for (long j = p + 1; j < nv; ++j) J[r * nv + j] -= share * M[j * nv + p];
-                drift[r] -= share * h[p];
+                const double fraction = J[r * nv + p] / pivot;
+                for (long j = p + 1; j < nv; ++j) J[r * nv + j] -= fraction * M[j * nv + p];
+                drift[r] -= fraction * h[p];
             }
             for (long i = p + 1; i < nv; ++i) {
-                const double share = M[i * nv + p] / pivot;
-                for (long j = p + 1; j <= i; ++j) M[i * nv + j] -= share * M[j * nv + p];
-                h[i] -= share * h[p];
+                const double fraction = M[i * nv + p] / pivot;
+                for (long j = p + 1; j <= i; ++j) M[i * nv + j] -= fraction * M[j * nv + p];
+                h[i] -= fraction * h[p];
             }
         }
 

@@ -14,7 +14,7 @@ struct IkSettings {
     double position_tolerance;     // [m]
     double orientation_tolerance;  // [rad]
     double damping;       // of Levenberg-Marquardt, in proportion to the cost; 0: adapted, each step must improve
-    double min_progress;  // share of the cost that a step must take away to count as progress
+    double min_progress;  // fraction of the cost that a step must take away to count as progress
     IkMethod method;
     std::int32_t max_iterations;
     std::int32_t first_leads;  // 1: the states are several starts for one target, and the first is preferred

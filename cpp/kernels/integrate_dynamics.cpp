@@ -20,7 +20,7 @@ class JointForces {
           stops_(reinterpret_cast<const JointStop<T>*>(w.in[integration_input::stops])),
           time_step_(*reinterpret_cast<const TimeStep<T>*>(w.in[integration_input::time_step])) {}
 
-    // Forces at the present state.
+    // Forces at the current state.
     void explicit_forces(const T* q, const T* v, const T* tau, T* force) const {
         for (int k = 0; k < model_.nv; ++k) force[k] = tau[k] - model_.damping[k] * v[k];
         for (int i = 0; i < settings_.n_friction; ++i) {

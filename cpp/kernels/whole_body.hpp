@@ -54,7 +54,7 @@ struct SolveState {
     double steps, iterations, at_rest, done;  // as in WholeBodyInfo
     double moved;                             // whether q is a step away from the last configuration that was accepted
     double largest;                           // motion of that step
-    double trust;                             // share of the longest step that may be trusted
+    double trust;                             // fraction of the longest step that may be trusted
     double level_share;                       // what a level counts beside the one above
     double judging;                           // level, counted from 1, of which rest is to be judged next; 0: none
     double probing;                           // whether q is a trial step away from `judged`

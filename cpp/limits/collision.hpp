@@ -14,7 +14,7 @@ namespace KINODYN_TARGET {
 
 struct CollisionParameters {
     double margin, slow_down;  // [m] slow_down: beyond the margin
-    double gain;               // [1/s] velocity level: distances shrink by this share of e at most
+    double gain;               // [1/s] velocity level: distances shrink by this fraction of e at most
     double query;              // address of the DistanceQuery
 };
 struct CollisionLimitFields : TaskFields {
@@ -75,10 +75,10 @@ class CollisionLimit {
 
     // How far the margins e may shrink in a step; what is within the margin leaves it.
     void slow_down(double* e, double dt) const {
-        const double share = parameters_.gain * dt < 1 ? parameters_.gain * dt : 1;
+        const double fraction = parameters_.gain * dt < 1 ? parameters_.gain * dt : 1;
         for (int k = 0; k < used_; ++k) {
             const double room = e[k] - reserve;
-            e[k] = (room > 0 ? share * room : room) - tightening_[k] - expected_curvature(k, dt);
+            e[k] = (room > 0 ? fraction * room : room) - tightening_[k] - expected_curvature(k, dt);
         }
     }
 

@@ -7,8 +7,8 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Rows: accelerations (nv), torques (nv) in shares of their limits, limits with rows J a <= h, then of each contact its
-// cone and its normal force.
+// Rows: accelerations (nv), torques (nv) as fractions of their limits, limits with rows J a <= h, then of each contact
+// its cone and its normal force.
 class ControlLimits {
   public:
     long count = 0;

@@ -33,10 +33,10 @@ inline double viable(double room, double speed, const Braking& braking, double d
         const double desired = speed > 0 && stop < back ? stop : back;
         return desired > -braking.most ? desired : -braking.most;
     }
-    // with q' = q + dt v + share dt^2 a: share 1/2 while braking, 1 while gaining speed gives the longer distance of
-    // both
-    const auto root = [&](double share) {
-        const double b = speed * dt + share * braking.planned * dt * dt;
+    // with q' = q + dt v + fraction dt^2 a: fraction 1/2 while braking, 1 while gaining speed gives the longer distance
+    // of both
+    const auto root = [&](double fraction) {
+        const double b = speed * dt + fraction * braking.planned * dt * dt;
         const double c = speed * speed - 2 * braking.planned * (room - speed * dt);
         const double square = b * b - dt * dt * c;
         return square > 0 ? (__builtin_sqrt(square) - b) / (dt * dt) : -HUGE_VAL;

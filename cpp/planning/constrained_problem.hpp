@@ -63,7 +63,7 @@ struct ConstrainedSettings {
     double step;        // longest motion between neighbouring vertices: L2 norm over the degrees of freedom
     double range;       // longest extension of a tree
     double resolution;  // a motion is divided for continuous checks until spheres move less than this [m]
-    double spread;      // standard deviation of samples near the ends, as a share of the range of each joint
+    double spread;      // standard deviation of samples near the ends, as a fraction of the range of each joint
     std::int32_t shortcut_failures;  // attempts in a row without success that end the search for shortcuts
     std::int32_t max_iterations;     // of the projection of a step
 };

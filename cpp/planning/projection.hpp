@@ -10,7 +10,7 @@ namespace kinodyn::KINODYN_TARGET {
 
 class Projection {
   public:
-    static constexpr double converged = 0.1;  // share of the tolerances that vertices may have
+    static constexpr double converged = 0.1;  // fraction of the tolerances that vertices may have
 
     static long words(const ConstraintTable& t) {
         const long n = padded(t.model.nv), rows = t.max_rows;

@@ -204,8 +204,8 @@ class ActiveSet {
         for (long k = m_; k < padded(m_); ++k) d_[k] = 0;
     }
 
-    // Whether the normal behind d depends linearly on those of the active constraints: at most the share `tolerance` of
-    // the square of d lies in the directions that they leave, or no more than the rounding of d.
+    // Whether the normal behind d depends linearly on those of the active constraints: at most the fraction `tolerance`
+    // of the square of d lies in the directions that they leave, or no more than the rounding of d.
     bool is_dependent(double tolerance) {
         constexpr double rounding_of_d = 1e-28;  // square of a hundred units in the last place
         const long split = padded(active_) < m_ ? padded(active_) : m_, end = padded(m_);

@@ -50,7 +50,7 @@ struct TaskSizes {
 
 struct TaskSwitches {
     double enabled;  // 0: the task has no rows
-    double gain;     // velocity level: share of the error that one step removes
+    double gain;     // velocity level: fraction of the error that one step removes
     double braking;  // acceleration level, limits: deceleration of the margin that is always available
 };
 

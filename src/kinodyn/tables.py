@@ -140,7 +140,7 @@ def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def check_writable(path: Path | None, suffixes: Sequence[str]) -> None:
-    """Raise if a file cannot be written, before the computation whose result it is for; None is no file."""
+    """Raise if a file cannot be written, before the computation whose result it will hold; None is ignored."""
     if path is None:
         return
     if path.suffix.lower() not in suffixes:

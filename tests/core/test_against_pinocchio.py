@@ -48,9 +48,9 @@ REFERENCES = {"local_world_aligned": pin.LOCAL_WORLD_ALIGNED, "local": pin.LOCAL
 VALUES, DERIVATIVES = 1e-10, 1e-8
 DIFFERENTIATED = ("d(inverse)/dq", "d(inverse)/dv", "d(forward)/dq", "d(forward)/dv")
 
-# The tolerance of an element is relative to its largest value over all states, or to this share of the largest value of
-# the whole quantity if that is more: an element that is zero up to rounding has no scale of its own.
-SHARE = 1e-4
+# The tolerance of an element is relative to its largest value over all states, or to this fraction of the largest value
+# of the whole quantity if that is more: an element that is zero up to rounding has no scale of its own.
+MIN_RELATIVE_SCALE = 1e-4
 
 Answers = dict[str, Array]
 
@@ -294,7 +294,7 @@ def disagreements(found: Answers, expected: Answers) -> dict[str, float]:
     for key, theirs in expected.items():
         assert found[key].shape == theirs.shape, key
         own_scale = np.abs(theirs).max(axis=0)
-        scale = np.maximum(own_scale, SHARE * own_scale.max(initial=1e-300))
+        scale = np.maximum(own_scale, MIN_RELATIVE_SCALE * own_scale.max(initial=1e-300))
         error = float((np.abs(found[key] - theirs) / scale).max())
         if not error <= (DERIVATIVES if key in DIFFERENTIATED else VALUES):
             wrong[key] = error

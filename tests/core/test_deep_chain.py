@@ -30,7 +30,7 @@ def test_the_tip_of_a_straight_chain_is_at_the_sum_of_the_lengths(chain: Robot) 
 
 
 def test_a_curled_chain_closes_on_itself(chain: Robot) -> None:
-    """Only every second joint turns about x; equal angles that add up to whole turns make a closed polygon."""
+    """Only every second joint turns about x; equal angles that add up to full turns make a closed polygon."""
     q = np.zeros(N)
     q[::2] = 2 * np.pi / 100
     T = K.pose(chain, q, f"l{N - 1}")

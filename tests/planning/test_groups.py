@@ -61,7 +61,7 @@ def test_the_joints_of_a_group_move_and_others_stay(robot: Robot, group: Group, 
     assert found.success, found
     np.testing.assert_array_equal(found.path[0], start)
     assert moved_joints(robot, found.path) == set(names)
-    np.testing.assert_allclose(np.sin(found.path[-1]), np.sin(goal), atol=1e-9)  # whole turns do not matter
+    np.testing.assert_allclose(np.sin(found.path[-1]), np.sin(goal), atol=1e-9)  # full turns do not matter
     assert kd.collision.motion_free(robot, found.path[:-1], found.path[1:], world).all()
 
 

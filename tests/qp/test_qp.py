@@ -199,7 +199,7 @@ def test_zero_rows_are_satisfied_or_infeasible() -> None:
 def test_infeasible_problems_report_the_least_violation() -> None:
     answer = qp.solve(np.eye(2), [0.0, 0.0], [[1.0, 0.0], [1.0, 0.0]], lower=[2.0, -np.inf], upper=[np.inf, 1.0])
     assert answer.status == "infeasible" and "no x" in answer.reason
-    np.testing.assert_allclose(answer.x[0], 1.5, atol=1e-9)  # half way between x >= 2 and x <= 1
+    np.testing.assert_allclose(answer.x[0], 1.5, atol=1e-9)  # halfway between x >= 2 and x <= 1
     np.testing.assert_allclose(answer.outside, [-0.5, 0.5], atol=1e-9)
     # Farkas: the multipliers push against each other, and no x can satisfy what they add up to
     np.testing.assert_allclose(np.array([[1.0, 0.0], [1.0, 0.0]]).T @ answer.multipliers, 0.0, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Online trajectories: continuity, limits, budgets, refused targets."""
+"""Online trajectories: continuity, limits, budgets, rejected targets."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def test_targets_beyond_limits_are_rejected_with_a_reason_and_the_motion_continu
     far, fast = panda.random(seed=2), np.zeros(7)
     far[3], fast[2] = 2.0, 3.0
     near = np.array(panda.limits.upper) - 1e-3
-    for refused, word in (
+    for rejected, word in (
         (online.retarget(far), "panda_joint4"),
         (online.retarget(panda.random(seed=2), fast), "panda_joint3"),
         (online.retarget(panda.random(seed=2), None, 20.0 * np.ones(7)), "acceleration"),
         (online.retarget(near, 0.5 * panda.limits.velocity), "violate its position limit"),
     ):
-        assert refused.status == "refused" and word in refused.reason
+        assert rejected.status == "rejected" and word in rejected.reason
     for wrong in ([np.nan] * 7, [0.0] * 6):
         with pytest.raises(InputError):
             online.retarget(wrong)

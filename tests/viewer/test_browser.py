@@ -217,7 +217,7 @@ def drag_along(
     pause: float,
     share: float = 1.0,
 ) -> None:
-    """Grab the head of a gizmo's arrow with the mouse and pull it by a share of the arrow's length."""
+    """Grab the head of a gizmo's arrow with the mouse and pull it by a fraction of the arrow's length."""
     start, end = (on_screen(viewer, origin + along * arrow) for along in (0.93, 0.93 + share))
     mouse = tab.page.mouse
     mouse.move(*(start + 2.0))

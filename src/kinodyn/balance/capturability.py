@@ -30,7 +30,7 @@ def capture_distance(
     step_time
         Shortest time T until the next touchdown [s].
     step_length
-        Largest distance L between consecutive ankles [m].
+        Maximum distance L between consecutive ankles [m].
     foot_radius
         Distance r of the edge of the foot from the ankle [m]; 0 is a point foot.
 
@@ -73,7 +73,7 @@ def steps_to_capture(
     step_time
         Shortest time until the next touchdown [s].
     step_length
-        Largest distance between consecutive ankles [m].
+        Maximum distance between consecutive ankles [m].
     foot_radius
         Distance of the edge of the foot from the ankle [m].
 
@@ -124,7 +124,7 @@ def walking_bounds(
     forward, backward
         Longest steps [m].
     narrowest, widest
-        Least and largest lateral distance of the feet [m].
+        Minimum and maximum lateral distance of the feet [m].
 
     Returns
     -------

@@ -176,7 +176,8 @@ def move_dcm(dcm: ArrayLike, zmp: ArrayLike, omega: float, time: ArrayLike, *, z
 def orbital_energy(com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
     """Compute v^2 / 2 - omega^2 (c - p)^2 / 2, which is constant while the ZMP is.
 
-    Positive: the CoM passes over the ZMP; negative: it turns back; zero: it comes to rest above it, or left it so.
+    Positive: the CoM passes over the ZMP; negative: it turns back; zero: it comes to rest above it, or started from
+    rest there.
 
     Parameters
     ----------

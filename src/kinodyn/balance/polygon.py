@@ -104,7 +104,7 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
     """
     corners, p = numbers("polygon", polygon, 2), numbers("point", point, 2)
     if corners.ndim < 2 or corners.shape[-2] == 0:
-        raise InputError(f"polygon must have shape (..., n, 2) with n from 1 on, got {corners.shape}")
+        raise InputError(f"polygon must have shape (..., n, 2) with n >= 1, got {corners.shape}")
     try:
         batch = np.broadcast_shapes(corners.shape[:-2], p.shape[:-1])
     except ValueError as cause:
@@ -190,7 +190,7 @@ def shrink(polygon: ArrayLike, distance: float) -> Array:
         Corners.
     """
     if not isinstance(distance, int | float | np.number) or not 0 <= distance < np.inf:
-        raise InputError(f"distance must be a number of metres from 0 on, got {distance!r}")
+        raise InputError(f"distance must be a number of metres of at least 0, got {distance!r}")
     corners = _polygon(polygon)
     A, b = half_planes(corners)
     for normal, offset in zip(A, b - distance, strict=True):
@@ -221,5 +221,5 @@ def _polygon(corners: ArrayLike) -> Array:
         area += a * d - b * c
         a, b = c, d
     if area <= 0:
-        raise InputError("the corners of polygon must go round counter-clockwise and hold an area; hull() orders them")
+        raise InputError("the corners of polygon must be counter-clockwise and enclose an area; hull() orders them")
     return p

@@ -20,7 +20,7 @@ GaitOption: TypeAlias = Annotated[
 
 
 def gait_settings(robot: Robot, texts: list[str]) -> GaitSettings | None:
-    """Read `FIELD=VALUE` texts as changes of the default settings of a robot; None if there are none."""
+    """Parse `FIELD=VALUE` strings as changes of the default settings of a robot; None if there are none."""
     if not texts:
         return None
     from kinodyn.walking import GaitSettings

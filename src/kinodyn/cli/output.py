@@ -1,4 +1,4 @@
-"""Print a command's result and write the files that were asked for."""
+"""Print a command's result and write the requested files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Destinations:
 
 
 def check_files(to: Destinations, written: Sequence[str] = files.WRITTEN) -> None:
-    """Refuse files that cannot be written, before the computation starts."""
+    """Raise an error for files that cannot be written, before the computation starts."""
     for file, suffixes in ((to.out, written), (to.plot, FIGURE_SUFFIXES), (to.report, (".html", ".htm"))):
         tables.check_writable(file, suffixes)
 

@@ -52,19 +52,19 @@ def zmp_margins(result: WalkResult) -> tuple[Array, Array]:
 
 
 def torques(result: WalkResult) -> Any:
-    """Plot each joint's torque as a share of its limit over time, as a heat map."""
+    """Plot each joint's torque as a fraction of its limit over time, as a heat map."""
     from matplotlib.figure import Figure
 
     recording, robot = result.recording, result.body.robot
     limited = np.flatnonzero(np.isfinite(robot.limits.effort))
-    shares = np.abs(recording.tau[:, limited]) / robot.limits.effort[limited]
+    fractions = np.abs(recording.tau[:, limited]) / robot.limits.effort[limited]
     names = [recording.v_names[k] for k in limited]
     figure = Figure(figsize=(9.0, 1.5 + 0.2 * len(names)), layout="constrained")
     axes = figure.add_subplot()
     span = (recording.time[0], recording.time[-1], len(names) - 0.5, -0.5)
-    image = axes.imshow(100.0 * shares.T, aspect="auto", extent=span, vmin=0.0, vmax=100.0, cmap="magma_r")
+    image = axes.imshow(100.0 * fractions.T, aspect="auto", extent=span, vmin=0.0, vmax=100.0, cmap="magma_r")
     axes.set_yticks(range(len(names)), names, fontsize="x-small")
-    axes.set(xlabel="time [s]", title="Torque as a share of its limit")
+    axes.set(xlabel="time [s]", title="Torque as a fraction of its limit")
     figure.colorbar(image, ax=axes, label="% of limit")
     return figure
 

@@ -21,7 +21,7 @@ LABELS: dict[str, tuple[str, str, float]] = {
     "com_error": ("tracking error, CoM", "mm", 1e3),
     "foot_error": ("tracking error, swing foot", "mm", 1e3),
     "trunk_error": ("tracking error, trunk", "deg", 57.29577951308232),
-    "torque": ("largest torque, share of limit", "%", 100.0),
+    "torque": ("largest torque, fraction of limit", "%", 100.0),
     "slip": ("largest foot slip", "mm", 1e3),
     "cost_of_transport": ("cost of transport", "", 1.0),
     "real_time": ("real-time factor", "", 1.0),
@@ -40,7 +40,7 @@ MAX_JOINTS = 10  # joints in the table of torques
 
 
 def walk_tables(summary: Mapping[str, Any]) -> list[Table]:
-    """Lay out the metrics of a walk: one row each, then the joints with the largest share of their torque limit."""
+    """Lay out the metrics of a walk: one row each, then the joints with the largest fraction of their torque limit."""
     rows: list[tuple[Any, ...]] = []
     tables = []
     for name, value in summary.items():
@@ -50,7 +50,7 @@ def walk_tables(summary: Mapping[str, Any]) -> list[Table]:
             rows.append(("falls", 0, "") if value is None else _row(name, value))
             continue
         if name == "torques":
-            tables.append(_shares(value))
+            tables.append(_fractions(value))
             continue
         rows.append(_row(name, value))
     return [Table("", ("metric", "value", "unit"), rows, max_rows=len(rows)), *tables]
@@ -64,10 +64,10 @@ def _row(name: str, value: Any) -> tuple[Any, Any, str]:
     return label, value * factor if number and factor != 1.0 else value, unit
 
 
-def _shares(torque: Mapping[str, float | None]) -> Table:
+def _fractions(torque: Mapping[str, float | None]) -> Table:
     known = sorted(((share, name) for name, share in torque.items() if share is not None), reverse=True)
     rows = [(name, 100.0 * share) for share, name in known[:MAX_JOINTS]]
-    title = "largest torque, share of limit" + (
+    title = "largest torque, fraction of limit" + (
         f", {MAX_JOINTS} joints of {len(known)}" if len(known) > MAX_JOINTS else ""
     )
     return Table(title, ("joint", "% of limit"), rows)

@@ -1,6 +1,6 @@
 """Tables of numbers on disk, found by the content that they were computed from.
 
-A file that is damaged, too large or foreign is ignored and replaced; a folder that cannot be written is no error.
+A file that is damaged, too large or foreign is ignored and replaced; a folder that cannot be written is not an error.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Contact(NamedTuple):
 
 
 def is_available() -> bool:
-    """Tell whether coal is installed."""
+    """Return whether coal is installed."""
     try:
         _coal()
     except KinodynError:
@@ -98,7 +98,7 @@ def placed_links(robot: Robot, q: Array) -> dict[str, tuple[Placed, ...]]:
 
 
 def collide(first: Sequence[Placed], second: Sequence[Placed]) -> bool:
-    """Tell whether any shape of one list collides with any of the other."""
+    """Return whether any shape of one list collides with any of the other."""
     return any(_near(a, b, 0.0) and _collide(a, b) for a, b in product(first, second))
 
 
@@ -202,7 +202,7 @@ def _coal_geometry(shape: Shape, mesh: TriangleMesh) -> Any:
 
 
 def _near(a: Placed, b: Placed, bound: float) -> bool:
-    """Tell whether the distance can be below a bound, by spheres around the shapes."""
+    """Return whether the distance can be below a bound, by spheres around the shapes."""
     first, second = _geometry(a.shape), _geometry(b.shape)
     centres = _moved(a.pose, first.centre) - _moved(b.pose, second.centre)
     return float(np.linalg.norm(centres)) <= first.radius + second.radius + max(bound, 0.0)
@@ -261,7 +261,7 @@ def _surface_normal(shape: Shape, point: Array) -> Array:
 
 
 def _contains(outer: Placed, inner: Placed) -> bool:
-    """Tell whether a point of one shape is inside a closed mesh; their surfaces do not touch."""
+    """Return whether a point of one shape is inside a closed mesh; their surfaces do not touch."""
     geometry = _geometry(outer.shape)
     if not geometry.hides_its_inside:
         return False

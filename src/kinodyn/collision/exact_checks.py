@@ -57,7 +57,7 @@ class ExactChecks:
         return {pair: -distance for pair, distance in distances.items() if distance <= 0.0}
 
     def motion_free(self, q0: Array, q1: Array, resolution: float, depth: int = MAX_DIVISIONS) -> bool:
-        """Tell whether a straight motion (nq,) is free throughout.
+        """Return whether a straight motion (nq,) is free throughout.
 
         Pairs whose spheres touch at an end or in the middle are followed by conservative advancement on the original
         shapes: while they move less than their distance, they cannot collide. All others are checked on spheres; where

@@ -18,7 +18,7 @@ from kinodyn.description.meshes import Faces, TriangleMesh
 from kinodyn.errors import InputError
 
 VERSION = "3"  # of the fit; part of the key of cached spheres
-TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a share of the resolution
+TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
 LEAK = 1.05  # an overshoot of so many resolutions: spheres come out of a hole of the mesh
 
@@ -143,6 +143,6 @@ def _from_table(table: Array) -> LinkSpheres | None:
 
 
 def _contains(outer: Array, inner: Array) -> bool:
-    """Tell whether spheres (n, 4) or one (4,) contain spheres (n, 4) of positive radius."""
+    """Return whether spheres (n, 4) or one (4,) contain spheres (n, 4) of positive radius."""
     reach = np.linalg.norm(outer[..., :3] - inner[:, :3], axis=-1) + inner[:, 3]
     return bool((inner[:, 3] > 0.0).all() and (reach <= outer[..., 3] + 1e-9).all())

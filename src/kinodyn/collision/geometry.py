@@ -125,7 +125,7 @@ def _repaired(link: str, what: str, given: TriangleMesh) -> Mesh | None:
 
 
 def is_convex(mesh: TriangleMesh) -> bool:
-    """Tell whether the triangles are the whole surface of a convex solid."""
+    """Return whether the triangles are the whole surface of a convex solid."""
     vertices, faces = mesh.vertices, mesh.faces
     if not 4 <= len(faces) <= MAX_CONVEX_FACES or len(open_edges(faces)):
         return False

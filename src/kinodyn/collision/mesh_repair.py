@@ -41,7 +41,7 @@ def bends(mesh: TriangleMesh) -> Array:
     A point inside is nearest to a point within a triangle, straight below which it is, or to one on a concave edge or
     corner. Then its direction is between the normals of the triangles there, which differ by no more than the angles of
     the concave edges together: 2 sin(angle / 2), at most 1. It is 0 where the surface is convex, and for a mesh that is
-    not closed, which has no interior that could be told for certain.
+    not closed, and has no well-defined interior.
     """
     if len(open_edges(mesh.faces)):
         return np.zeros(len(mesh.faces))

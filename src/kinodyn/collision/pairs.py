@@ -31,9 +31,9 @@ MOVEIT_REASONS = {"srdf": "User", "fixed": "Adjacent", "adjacent": "Adjacent", "
 
 VERSION = "1"
 SAMPLES = 100_000
-ALWAYS = 0.95  # share of the samples in which a pair collides that counts as always
+ALWAYS = 0.95  # fraction of the samples in which a pair collides that counts as always
 EXACT_SAMPLES = 200  # of each pair whose spheres overlap, the deepest first
-EXACT_ALWAYS = 40  # random samples for the share of exact collisions
+EXACT_ALWAYS = 40  # random samples for the fraction of exact collisions
 
 _FOUND: WeakKeyDictionary[Description, AllowedPairs] = WeakKeyDictionary()
 

@@ -203,11 +203,11 @@ class Query:
         )
 
     def free(self, q: Array) -> NDArray[np.bool_]:
-        """Tell which configurations (..., nq) are free of collision."""
+        """Return which configurations (..., nq) are free of collision."""
         return np.asarray(_core.collision_free(self.robot, self.core, q) != 0)
 
     def motion_free(self, q0: Array, q1: Array, resolution: float) -> NDArray[np.bool_]:
-        """Tell which straight motions from q0 to q1 (..., nq) are free throughout."""
+        """Return which straight motions from q0 to q1 (..., nq) are free throughout."""
         return np.asarray(_core.motion_free(self.robot, self.core, q0, q1, resolution) != 0)
 
     def touching(self, q: Array) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ class SphereSet:
     fine_start : (n_coarse + 1,) array of int
         See `fine`.
     resolution : float
-        Largest overshoot that was asked for [m].
+        Requested maximum overshoot [m].
     overshoot : tuple of Overshoot
         Measured distances from the boundary of the spheres of each link to its shapes.
     """

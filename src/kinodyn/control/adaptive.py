@@ -37,7 +37,7 @@ class AdaptiveControl(SlidingController):
         [N m/rad, N/m] and [N m s/rad, N s/m]; those made from a frequency are multiplied by the inertia of each joint
         with the others locked (`joint_inertia`), at the start of the reference.
     payload : Payload
-        Its link, largest mass and radius.
+        Its link, maximum mass and radius.
     rate : float
         Adaptation rate [1/(J s)]: G is `rate` times the squared widths of the parameter bounds.
     leak : float

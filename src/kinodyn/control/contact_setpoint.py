@@ -33,16 +33,16 @@ class ContactSetpoint:
     minimum, maximum : float
         Bounds [N] of the normal force; `maximum` is ramped down before lift-off and up after touchdown.
     force : (6,) or (3,)
-        Desired force on the robot in world axes, of a surface with the moment about the contact's point. It counts with
-        `weight`, times the controller's `force_weight`. None: zero.
+        Desired force on the robot in world axes, for a surface followed by the moment about the contact's point. Its
+        weight is `weight` times the controller's `force_weight`. None: zero.
     weight : float
         Weight of the difference to the desired force.
     friction : float
         Coefficient of friction.
     normal : (3,)
-        Of the ground, in the world: of a slope as soon as it is known.
+        Normal of the ground in the world; update it when a slope becomes known.
     target : (4, 4) or None
-        Where the frame is to stay, for `stabilise`; None: wherever it is.
+        Pose of the frame that `stabilise` maintains; None: its current pose.
     stabilise : float or (stiffness, damping)
         Rate [1/s] of the feedback that stops a moving contact, and returns it to its target if it has one.
     """
@@ -104,9 +104,9 @@ class ContactSetpoint:
         Parameters
         ----------
         minimum
-            Least normal force [N].
+            Minimum normal force [N].
         maximum
-            Largest normal force [N].
+            Maximum normal force [N].
         """
         if not 0 <= minimum <= maximum:
             raise InputError(

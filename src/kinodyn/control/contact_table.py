@@ -1,4 +1,4 @@
-"""Contacts in the layout of the core, kept from one solve to the next: only what has changed is written again."""
+"""Contacts in the layout of the core, kept from one solve to the next: only changes are written."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class ContactTable:
         self.numbers: Array = np.zeros(max(size, 1))
 
     def outdated(self) -> bool:
-        """Tell whether a contact has another patch than when the table was made."""
+        """Return whether the patch of a contact has changed since the table was made."""
         return any(block.patch is not block.setpoint.patch for block in self.blocks)
 
     def update(self) -> None:

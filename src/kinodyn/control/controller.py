@@ -1,4 +1,4 @@
-"""The protocol of controllers, and the base class of ours: torque limits, signals, input checks."""
+"""The protocol of controllers, and the base class of those in this package: torque limits, signals, input checks."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def solve_mass(M: Array, B: Array) -> Array:
             return np.asarray(np.linalg.solve(M, B))
         except np.linalg.LinAlgError:
             pass
-    raise SingularError("the mass matrix is not positive definite: some joint moves nothing that has inertia")
+    raise SingularError("the mass matrix is not positive definite: a joint moves no inertia")
 
 
 def damped_inertia(M: Array, J: Array, min_mobility: float, weights: Array) -> DampedInertia:

@@ -1,4 +1,4 @@
-"""What all controllers of a frame share: the frame, the posture of the null space, and the damping at singularities."""
+"""Common parts of the controllers of a frame: frame, posture of the null space, damping at singularities."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class FrameController(TorqueController):
     def accelerate(self, state: State, y: Array, wrench: Array) -> tuple[Array, Flags]:
         """Compute the torques (..., n) that accelerate the frame by y (..., k) and add a wrench (..., k).
 
-        They are J^T (Lambda y + mu + p + wrench) + N^T (M a0 + h), where a0 pulls to the posture. The second result
-        tells whether Lambda was damped. `self.torques` must have no gains of its own.
+        They are J^T (Lambda y + mu + p + wrench) + N^T (M a0 + h), where a0 pulls to the posture. The second result is
+        whether Lambda was damped. `self.torques` must have no gains of its own.
         """
         setpoint = Setpoint(_ORIGIN, NO_WRENCH, self.frame.expand(y))
         found = self.torques(state, setpoint, self.frame.expand(wrench))

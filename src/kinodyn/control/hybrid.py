@@ -58,7 +58,7 @@ class HybridForceMotion(FrameController):
     force_integral : float
         Integral gain of the force error [1/s].
     force_limit : float
-        Largest output of the integral [N, N m].
+        Maximum output of the integral [N, N m].
     force_damping : float
         d, damping of motion along the force-controlled directions [1/s].
     posture, posture_gains, max_mass, torque_limits

@@ -47,7 +47,7 @@ class JointImpedance(TorqueController):
     integral : () or (n,)
         Integral gain [N m/(rad s), N/(m s)]; 0 for none.
     integral_limit : () or (n,), optional
-        Largest output of the integral [N m, N]; by default half of the torque limits.
+        Maximum output of the integral [N m, N]; by default half of the torque limits.
     anti_windup : bool
         Whether integration pauses while a torque is saturated.
     inertia : (n, n) or (n,), optional

@@ -18,7 +18,7 @@ class Integral:
     Attributes
     ----------
     value : (..., n)
-        Present output [N m, N].
+        Current output [N m, N].
     """
 
     def __init__(self, n: int, gain: ArrayLike, limit: ArrayLike, anti_windup: bool) -> None:

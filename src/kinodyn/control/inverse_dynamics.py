@@ -1,6 +1,5 @@
-"""Inverse dynamics as a quadratic program (QP): the controller of robots that stand on their contacts.
-
-The core does the work (`cpp/kernels/id_qp.cpp`); this file puts tasks, contacts and limits in order for it.
+"""Inverse dynamics as a quadratic program (QP): the controller of robots in contact. The core solves it
+(`cpp/kernels/id_qp.cpp`); this file prepares tasks, contacts and limits.
 """
 
 from __future__ import annotations
@@ -31,15 +30,14 @@ BRAKING = 50.0  # rad/s^2 or m/s^2
 
 
 class InverseDynamicsQP:
-    """Find the torques that serve tasks best, within what contacts, motors and joints can do.
+    """Compute the torques that minimise task errors within the limits of contacts, motors and joints.
 
-    Tasks are those of inverse kinematics, followed in time (`task.track(target, velocity, acceleration)`,
-    `task.frequency`, `task.damping_ratio`). Each asks for accelerations a with
-    J a = -(dJ/dt) v + damping de/dt + stiffness e, so that its error e decays like an oscillator.
+    Tasks are those of inverse kinematics, tracked in time (`task.track(target, velocity, acceleration)`,
+    `task.frequency`, `task.damping_ratio`). The desired accelerations a of each satisfy J a = -(dJ/dt) v + damping
+    de/dt + stiffness e, so that its error e decays like an oscillator.
 
-    There is always an answer. Where limits contradict each other, torques and contact forces stay within theirs,
-    joints exceed the bounds of their accelerations as little as can be, then contacts move as little as can be; the
-    result names them.
+    There is always a solution. Where limits conflict, torques and contact forces stay within theirs, joints violate
+    their acceleration bounds as little as possible, then contacts move as little as possible; the result names them.
 
     Parameters
     ----------
@@ -48,26 +46,26 @@ class InverseDynamicsQP:
     tasks
         `FrameTask`, `ComTask`, `PostureTask`, `MomentumTask`, `GazeTask`, `CustomTask`; more can be added later.
     contacts
-        `contact.Contact` and `contact.Loop` objects: all that may hold the robot. `controller.contacts[name]`, a
+        All `contact.Contact` and `contact.Loop` objects that may become active. `controller.contacts[name]`, a
         `ContactSetpoint`, switches each on and off, bounds its normal force and sets a desired force.
     mode
-        "weighted": all tasks are weighed against each other; "strict": a task of larger priority number never disturbs
-        one of a smaller.
+        "weighted": a weighted sum of all tasks; "strict": a task with a larger priority number never disturbs one with
+        a smaller number.
     dt
-        Time [s] between ticks, for which limits look ahead.
+        Control period [s], over which limits look ahead.
     limits
         `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `TorqueLimit`, `ComLimit`, `CustomLimit`; by default the
         robot's position, velocity and torque limits. An empty list is none.
     braking
-        Deceleration [rad/s^2, m/s^2] that joints are trusted to have before their position limits: one number, (nv,)
-        or a dict; an `AccelerationLimit` overrules it. Where half of a joint's torque limit gives the inertia that it
-        moves less than that, it begins to brake accordingly earlier.
+        Deceleration [rad/s^2, m/s^2] that is assumed to be available before position limits: one number, (nv,) or a
+        dict; an `AccelerationLimit` overrides it. A joint that half of its torque limit cannot decelerate that fast
+        begins to brake correspondingly earlier.
     acceleration_weight, force_weight
-        What accelerations, and forces in units of the robot's weight, cost beside tasks of weight 1. In strict mode
-        the first damps every level; where limits hold a level back, motion that might help around them costs ten times
-        as much, so that other joints are not flung about for little.
+        Weights of accelerations, and of forces in units of the robot's weight, relative to tasks of weight 1. In strict
+        mode the first damps every level; where limits are active, motion that only helps to work around them is
+        weighted ten times as much, so that other joints do not move excessively for a small gain.
     stabilise
-        Rate [1/s] at which contacts that move are stopped; see `ContactSetpoint`.
+        Rate [1/s] at which moving contacts are stopped; see `ContactSetpoint`.
 
     Examples
     --------
@@ -100,7 +98,7 @@ class InverseDynamicsQP:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
         if not robot.mass > 0:
-            raise InputError(f"{robot.name!r} has no mass that moves: it needs no torques")
+            raise InputError(f"{robot.name!r} has no moving mass and needs no torques")
         if mode not in MODES:
             raise InputError(f'mode must be "weighted" or "strict", got {mode!r}')
         self.robot, self.mode = robot, mode
@@ -124,12 +122,12 @@ class InverseDynamicsQP:
 
     @property
     def tasks(self) -> Mapping[str, Task]:
-        """Give the tasks by name."""
+        """The tasks by name."""
         return MappingProxyType(self._tasks)
 
     @property
     def contacts(self) -> Mapping[str, ContactSetpoint]:
-        """Give the setpoints of the contacts by name."""
+        """The setpoints of the contacts by name."""
         return MappingProxyType(self._setpoints)
 
     def add(self, *entries: Task | Constraint) -> None:
@@ -169,10 +167,10 @@ class InverseDynamicsQP:
         self._plan = None
 
     def solve(self, state: State) -> ControlResult:
-        """Find accelerations, forces and torques at a state.
+        """Compute accelerations, forces and torques at a state.
 
-        The controller computes with its own robot. That of the state may differ in masses, as the true robot does from
-        its model, but not in joints.
+        The controller uses its own robot model. The robot of the state may have other masses, like a true robot and its
+        model, but must have the same joints.
 
         Parameters
         ----------
@@ -182,10 +180,10 @@ class InverseDynamicsQP:
         Returns
         -------
         ControlResult
-            Accelerations, forces, torques, status, and what was violated.
+            Accelerations, forces, torques, status and violations.
         """
         if state.robot is not self.robot and state.robot.joint_names != self.robot.joint_names:
-            raise InputError(f"the state is of another robot, {state.robot!r}, than the controller, {self.robot!r}")
+            raise InputError(f"the state belongs to {state.robot!r}, the controller to {self.robot!r}")
         plan = self._plan
         if plan is None:
             plan = self._plan = self._make_plan()
@@ -216,7 +214,7 @@ class InverseDynamicsQP:
         return self.solve(state).tau
 
     def reset(self) -> None:
-        """Forget the tick before, and the targets that tasks have taken from it."""
+        """Clear the active set, and targets that tasks have taken from a state."""
         for task in self._tasks.values():
             task.forget()
         if self._plan is not None:

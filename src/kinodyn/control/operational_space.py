@@ -37,8 +37,7 @@ class OperationalSpace(NamedTuple):
     J : (..., k, n) array
         Jacobian in world axes.
     damped : (...) bool array
-        Whether the frame is near a singularity, so that Lambda is bounded, Jbar not an exact inverse and N no exact
-        projector.
+        Whether the frame is near a singularity, so that Lambda is bounded, and Jbar and N are not exact.
     """
 
     Lambda: Array

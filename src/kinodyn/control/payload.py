@@ -29,7 +29,7 @@ class Payload:
     link : str
         The link that carries it.
     mass : float
-        Largest mass [kg].
+        Maximum mass [kg].
     radius : float
         All of it lies within this distance of the link's origin [m].
     """

@@ -56,7 +56,7 @@ class ControlPlan:
 
     @property
     def hard_constraints(self) -> np.ndarray:
-        """Give the indices of torques and contact forces, which are never relaxed."""
+        """Return the indices of torques and contact forces, which are never relaxed."""
         nv, limit_rows = self.robot.nv, sum(limit.row_count(self.robot) for limit in self._limits)
         indices: np.ndarray = np.r_[nv : 2 * nv, 2 * nv + limit_rows : self._constraints]
         return indices

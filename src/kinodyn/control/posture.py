@@ -1,4 +1,4 @@
-"""A posture for the joints: what they do with the freedom that a frame leaves them."""
+"""The posture of the joints in the null space of a frame."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class ControlResult:
     tau : (..., nv)
         Torques; zero where there is no motor.
     active : (..., constraints)
-        1 where the answer lies on a lower bound, -1 where on an upper one.
+        1 where the solution is at a lower bound, -1 where it is at an upper one.
     iterations : (...) int
         Constraints that were activated or dropped.
     """
@@ -77,7 +77,7 @@ class ControlResult:
 
     @cached_property
     def forces(self) -> dict[str, Array]:
-        """Give the forces on the robot by the name of the contact, in world axes; zero where it is not active.
+        """Return the forces on the robot by the name of the contact, in world axes; zero where it is not active.
 
         Of a point (..., 3); of a surface or corners (..., 6), with the moment about the contact's point; of a loop one
         number for each kept direction.
@@ -86,19 +86,19 @@ class ControlResult:
 
     @cached_property
     def slips(self) -> dict[str, Array]:
-        """Give the acceleration of each contact beyond what it should have, row by row, in its own axes."""
+        """Return the deviation of each contact's acceleration from the desired one, row by row, in its own axes."""
         return self._plan.by_contact(self._slip)
 
     @cached_property
     def errors(self) -> dict[str, Array]:
-        """Give what each task misses of its desired acceleration (..., rows), without weights."""
+        """Return the residual of each task's desired acceleration (..., rows), unweighted."""
         return self._plan.by_task(self._outputs.task_residuals)
 
     @property
     def active(self) -> Array:
-        """Give the constraints on which the answer lies."""
+        """Return the active constraints."""
         active, count = self._outputs.active, self._excess.shape[-1]
-        last_level = active.shape[-1] - 3 * count  # two more follow, of what was relaxed
+        last_level = active.shape[-1] - 3 * count  # two more follow, of the relaxed constraints
         return active[..., last_level : last_level + count]
 
     @property
@@ -108,10 +108,11 @@ class ControlResult:
 
     @cached_property
     def status(self) -> NDArray[np.str_]:
-        """Give the status.
+        """Return the status.
 
-        "solved": all limits and contacts hold; "relaxed": bounds of accelerations, limits with rows or contacts were
-        violated, as little as possible; "failed": torques or forces beyond their limits, which only rounding can cause.
+        "solved": all limits and contacts are satisfied; "relaxed": bounds of accelerations, limits with rows or
+        contacts were violated, as little as possible; "failed": torques or forces beyond their limits, which only
+        rounding can cause.
         """
         hard = self._excess[..., self._plan.hard_constraints].max(axis=-1, initial=0.0)
         beyond = np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > NOTABLE
@@ -119,7 +120,7 @@ class ControlResult:
 
     @property
     def success(self) -> NDArray[np.bool_]:
-        """Tell whether all limits and contacts hold."""
+        """Return whether all limits and contacts are satisfied."""
         if self.a.ndim == 1:  # as in a control loop
             worst = max(self._excess.max(initial=0.0), self._slip.max(initial=0.0), -self._slip.min(initial=0.0))
             return np.asarray(worst <= NOTABLE)
@@ -143,7 +144,7 @@ class ControlResult:
 
     @cached_property
     def at_limits(self) -> tuple[str, ...]:
-        """Name the limits on which the answer lies (one state)."""
+        """Name the active limits (one state)."""
         self._alone()
         names = self._constraint_names()
         return tuple(names[i][0] for i in np.flatnonzero(self.active))

@@ -38,7 +38,7 @@ class RobustControl(SlidingController):
         Width of the boundary layer, in s [rad/s, m/s]. Torques chatter where it is thinner than rho dt / inertia, dt
         the period of the controller.
     margin : float
-        Torque added to the bound for what else is not in the model [N m, N].
+        Torque added to the bound for other model errors [N m, N].
 
     Notes
     -----

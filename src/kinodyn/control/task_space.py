@@ -23,7 +23,7 @@ class OperationalSpaceControl(FrameController):
 
     y = a_ref + D e' + K e, tau = J^T (Lambda y + mu + p) + N^T tau0, where tau0 = M a0 + h pulls to the posture. Near
     singularities Lambda is damped: the force along a direction whose effective mass exceeds `max_mass` fades out, and
-    the posture acts there instead; the signal "damped" tells.
+    the posture acts there instead; the signal "damped" shows when.
 
     A floating base is taken to be in free flight. With feet on the ground use `InverseDynamicsQP`.
 

@@ -23,7 +23,7 @@ from kinodyn.model.robot import Robot, require_robot
 
 # loops and contacts, or a function (q, v) -> (J (..., k, nv), Jdot v (..., k)) of a constraint J v = 0
 Constraints = Sequence[contact.Constraint] | Callable[[Array, Array], tuple[Array, Array]]
-_RANK_TOLERANCE = 1e-9  # singular values below this share of the greatest count as zero
+_RANK_TOLERANCE = 1e-9  # singular values below this fraction of the greatest count as zero
 
 
 class VirtualWork(NamedTuple):

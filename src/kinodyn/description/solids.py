@@ -182,7 +182,7 @@ def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
 
 
 def is_physically_consistent(inertia: Inertia, tolerance: float = 1e-9) -> bool:
-    """Tell whether some distribution of positive mass has this inertia.
+    """Return whether some distribution of positive mass has this inertia.
 
     Parameters
     ----------

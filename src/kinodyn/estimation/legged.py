@@ -19,7 +19,7 @@ from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import quaternion
 from kinodyn.model.robot import Robot
 
-TOUCHDOWN_LOAD = 0.1  # fraction of the weight from which on a foot stands; below half of it, it has lifted off
+TOUCHDOWN_LOAD = 0.1  # fraction of the weight from which a foot stands; below half of it, it has lifted off
 SETTLING_TIME = 0.05  # [s] after touchdown in which a foot still moves
 SETTLING_FACTOR = 20.0  # on the random walk of a foot that settles or bears little load
 INITIAL_DEVIATION = (1e-3, 1e-2, 1e-3)  # of rotation [rad], velocity [m/s] and position [m] at the start

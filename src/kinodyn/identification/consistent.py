@@ -133,12 +133,12 @@ def fit_consistent(problem: Reduced, prior: Prior, spread: float) -> Optimum:
         step = -solve_triangular(triangle, solve_triangular(triangle, gradient, trans="T"))
         slope = float(gradient @ step)
         converged = -0.5 * slope < DECREMENT + 1e-15 * abs(value)
-        share = 1.0
-        while share > 1e-12 and not cost(u + share * step) <= value + ARMIJO * share * slope:
-            share *= 0.5
-        if share <= 1e-12:  # rounding exceeds the possible decrease
+        fraction = 1.0
+        while fraction > 1e-12 and not cost(u + fraction * step) <= value + ARMIJO * fraction * slope:
+            fraction *= 0.5
+        if fraction <= 1e-12:  # rounding exceeds the possible decrease
             break
-        u = u + share * step
+        u = u + fraction * step
         value, steps = cost(u), steps + 1
     x = prior.x + S @ u
     inverse = solve_triangular(_hessian_triangle(A, S, prior, x, weight), np.eye(len(x)))

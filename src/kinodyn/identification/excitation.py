@@ -55,7 +55,7 @@ def exciting_trajectory(
     harmonics : int
         Terms of the series, at least 3.
     margin : float
-        Share of each limit that is used, above 0 and up to 1.
+        Fraction of each limit that is used, above 0 and up to 1.
     criterion : "condition" or "determinant"
         "condition": the condition number of the base regressor, columns scaled to norm 1. "determinant": of its normal
         matrix (D-optimality), which also favours large motions.
@@ -182,7 +182,7 @@ class _Task:
         return centre, scale[..., None, :] * cosines, scale[..., None, :] * sines
 
     def normal_matrix(self, x: Array, slip: float) -> tuple[Array, Array]:
-        """Compute the mean of W^T W (..., rank, rank) over one period, and the largest share (...) of a torque limit.
+        """Compute the mean of W^T W (..., rank, rank) over one period, and the peak fraction (...) of a torque limit.
 
         `slip` smooths dry friction, as in `Model.columns`.
         """
@@ -191,8 +191,8 @@ class _Task:
         q, v, a = fourier(time, self.period, centre[..., None, :], cosines, sines)
         W = self.model.regressor(q, v, a, slip=slip)[..., list(self.base.independent)]
         W = W.reshape(*x.shape[:-1], -1, self.base.rank)
-        share = np.abs(torques(self.model.robot, q, v, a)) / self.model.robot.limits.effort
-        return np.swapaxes(W, -1, -2) @ W / self.samples, np.asarray(share.max(axis=(-1, -2)))
+        fraction = np.abs(torques(self.model.robot, q, v, a)) / self.model.robot.limits.effort
+        return np.swapaxes(W, -1, -2) @ W / self.samples, np.asarray(fraction.max(axis=(-1, -2)))
 
     def cost(self, x: Array) -> Array:
         """Compute the cost (...) of variables (..., size)."""
@@ -203,8 +203,8 @@ class _Task:
         return np.asarray(excess - np.linalg.slogdet(N)[1] / self.base.rank)
 
     def trajectory(self, x: Array) -> ExcitingTrajectory:
-        N, share = self.normal_matrix(x, 0.0)
-        robot, effort = self.model.robot, float(share)
+        N, fraction = self.normal_matrix(x, 0.0)
+        robot, effort = self.model.robot, float(fraction)
         status = "within limits"
         if effort > 1.0:
             status = f"a torque is {effort:.3g} times its limit; take a longer period or a smaller margin"
@@ -248,7 +248,7 @@ def _check(
             f"joints {', '.join(several)} have several coordinates; fix them with kd.identification.sub_robot"
         )
     if not (np.isfinite(period) and period > 0.0 and 0.0 < margin <= 1.0):
-        raise InputError(f"period is {period!r} and margin {margin!r}; give a time above 0 s and a share up to 1")
+        raise InputError(f"period is {period!r} and margin {margin!r}; give a time above 0 s and a fraction up to 1")
     if criterion not in ("condition", "determinant"):
         raise InputError(f'criterion is {criterion!r}; give "condition" or "determinant"')
     counts = {

@@ -18,10 +18,10 @@ from kinodyn.identification.report import Identification
 from kinodyn.model.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
-PRIOR_FRICTION = 0.1  # scale of friction without a prior value, as a share of the torque
+PRIOR_FRICTION = 0.1  # scale of friction without a prior value, as a fraction of the torque
 LEAST_FRICTION = 1e-4  # of this scale: friction where neither prior nor data determine it
-MAX_UNSEEN = 1e-4  # share of an identified combination that lies in the null space of the data
-MAX_SPREAD = 0.5  # of an identified combination: largest posterior standard deviation as a share of that of the prior
+MAX_UNSEEN = 1e-4  # fraction of an identified combination that lies in the null space of the data
+MAX_SPREAD = 0.5  # of an identified combination: maximum posterior over prior standard deviation
 
 
 def fit(
@@ -50,7 +50,7 @@ def fit(
         armature that are not fitted keep the values of the robot; dry friction that is not fitted is zero, as in
         `kd.dynamics`.
     held_out : float or Measurements
-        Share of the samples, at the end, that is held out; or another recording.
+        Fraction of the samples, at the end, that is held out; or another recording.
     prior_spread : float
         Relative standard deviation of the prior.
 
@@ -109,7 +109,7 @@ def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None
     if method not in ("consistent", "weighted", "ordinary"):
         raise InputError(f'method is {method!r}; give "consistent", "weighted" or "ordinary"')
     if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0.0 < spread < np.inf:
-        raise InputError(f"prior_spread is {spread!r}; give a share above 0")
+        raise InputError(f"prior_spread is {spread!r}; give a fraction above 0")
     data.rates()
 
 
@@ -124,7 +124,7 @@ def _require_samples(model: Model, train: Measurements, rank: int, unknowns: int
 
 
 def _prior(model: Model, train: Measurements, size: Array) -> Prior:
-    """Return the prior: parameters of the robot, and for friction that it does not have a share of the torque."""
+    """Return the prior: parameters of the robot, and for friction that it does not have a fraction of the torque."""
     v, a = train.rates()
     own, scale, x = model.prior(), np.ones(len(model.names)), model.prior()
     first = [joint.v.start for joint in model.joints]

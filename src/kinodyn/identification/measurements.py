@@ -70,23 +70,23 @@ class Measurements:
             raise InputError(f"the measurements have no {missing}; kd.identification.prepare computes it from q")
         return self.v, self.a
 
-    def split(self, share: float = 0.25) -> tuple[Measurements, Measurements]:
+    def split(self, fraction: float = 0.25) -> tuple[Measurements, Measurements]:
         """Split into samples to fit and held-out samples.
 
         Parameters
         ----------
-        share : float
-            Share of the samples, at the end, that is held out.
+        fraction : float
+            Fraction of the samples, at the end, that is held out.
 
         Returns
         -------
         train, test : Measurements
         """
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 < share < 1.0:
-            raise InputError(f"share is {share!r}; give a number between 0 and 1")
-        cut = len(self) - round(share * len(self))
+        if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0.0 < fraction < 1.0:
+            raise InputError(f"fraction is {fraction!r}; give a number between 0 and 1")
+        cut = len(self) - round(fraction * len(self))
         if not 0 < cut < len(self):
-            raise InputError(f"{len(self)} samples cannot be cut at a share of {share}; record more")
+            raise InputError(f"{len(self)} samples cannot be cut at a fraction of {fraction}; record more")
         return self[:cut], self[cut:]
 
     def save(self, path: str | os.PathLike[str]) -> None:

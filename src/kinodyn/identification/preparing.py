@@ -18,7 +18,7 @@ from kinodyn.identification.measurements import Measurements
 from kinodyn.model.robot import Robot
 
 EVEN = 1e-3  # relative difference up to which time steps are even
-GAP = 50.0  # multiple of the median time step from which on there is a gap
+GAP = 50.0  # multiple of the median time step from which there is a gap
 DEGREE = 5  # of the fitted splines
 ORDER = 4  # of the Butterworth filter; applied in both directions it has twice the order
 # Central differences of sixth order: f'(t) = sum of weight * f(t + offset * step) / step.
@@ -86,7 +86,7 @@ def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:
 
 
 def _continuous(robot: Robot, q: Array) -> Array:
-    """Remove jumps of angles by whole turns and sign changes of quaternions."""
+    """Remove jumps of angles by full turns and sign changes of quaternions."""
     q = q.copy()
     for joint in robot.joints:
         if joint.mimic is not None:

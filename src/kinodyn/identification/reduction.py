@@ -11,10 +11,10 @@ from kinodyn.arrays import Array
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, chunks
 
-MIN_NOISE = 1e-6  # as a share of the torque: a simulation may have none
-MIN_RELATIVE_SCALE = 1e-3  # of a row, as a share of the largest
+MIN_NOISE = 1e-6  # as a fraction of the torque: a simulation may have none
+MIN_RELATIVE_SCALE = 1e-3  # of a row, as a fraction of the largest
 MIN_SCALE = 1e-3  # of a row [N m or N]
-NULL = 1e-10  # singular values below this share of the largest are rounding
+NULL = 1e-10  # singular values below this fraction of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,5 +56,5 @@ def scales(model: Model, data: Measurements) -> Array:
 def noise(model: Model, data: Measurements, x: Array, size: Array, free: int) -> Array:
     """Estimate the standard deviation (nv,) of the noise of each torque from the residuals of parameters x."""
     left = model.predict(data, x) - data.tau
-    share = max(1.0 - free / (len(data) * model.robot.nv), 0.1)  # parameters fit some of the noise
-    return np.asarray(np.maximum(np.sqrt(np.mean(left**2, axis=0) / share), MIN_NOISE * size))
+    fraction = max(1.0 - free / (len(data) * model.robot.nv), 0.1)  # parameters fit some of the noise
+    return np.asarray(np.maximum(np.sqrt(np.mean(left**2, axis=0) / fraction), MIN_NOISE * size))

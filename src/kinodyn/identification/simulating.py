@@ -59,7 +59,7 @@ def simulate(
     wrenches : mapping of frame -> (n, 6), optional
         External wrenches [N, N m]; they must balance a floating base.
     noise : float
-        Standard deviation of the noise of each torque, as a share of its root mean square.
+        Standard deviation of the noise of each torque, as a fraction of its root mean square.
     seed : int or numpy.random.Generator
         Of the noise.
 
@@ -68,7 +68,7 @@ def simulate(
     Measurements
     """
     if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0.0 <= noise < np.inf:
-        raise InputError(f"noise is {noise!r}; give a share of the torque, 0 or more")
+        raise InputError(f"noise is {noise!r}; give a fraction of the torque, 0 or more")
     tau = np.atleast_2d(torques(robot, q, v, a, wrenches))
     base = base_rows(robot)
     loose = np.abs(tau[:, :base]).max(initial=0.0)

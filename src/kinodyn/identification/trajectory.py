@@ -36,7 +36,7 @@ class ExcitingTrajectory:
     condition : float
         Condition number of the base regressor along one period, columns scaled to norm 1.
     effort : float
-        The largest torque of the prior robot as a share of its limit; 0 where there are no limits.
+        The largest torque of the prior robot as a fraction of its limit; 0 where there are no limits.
     status : str
         "within limits", or what is exceeded.
     """

@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
 from kinodyn.tasks.rows import Rows
 
-NOTABLE = 0.02  # share of a task's pull that something must oppose to be named
+NOTABLE = 0.02  # fraction of a task's pull that something must oppose to be named
 MET = 1e-6  # m or rad, weighted, below which nothing is missing
 
 Rank = tuple[int, bool]
@@ -44,7 +44,7 @@ class Conflict:
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What rows still ask for: J (k, nv), weighted, and what they miss (k,), with names (k) if they have their own.
+    """Weighted rows J (k, nv) that are not satisfied, their residuals (k,), and names (k) if they have their own.
 
     `rank` orders them by priority.
     """
@@ -117,7 +117,7 @@ def _damping(x: Array) -> list[Reaction]:
 
 
 def _shares(pull: Array, reactions: list[Reaction]) -> tuple[str, ...]:
-    """Name those that balance a notable share of the pull, the strongest first."""
+    """Name those that balance a notable fraction of the pull, the strongest first."""
     reactions = [reaction for reaction in reactions if reaction.force.any()]
     if not reactions:
         return ()

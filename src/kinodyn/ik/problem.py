@@ -110,7 +110,7 @@ class Problem:
         return result
 
     def out_of_time(self) -> bool:
-        """Tell whether the time limit has passed."""
+        """Return whether the time limit has passed."""
         return self.deadline < np.inf and perf_counter() > self.deadline
 
     def attempt(self, method: Method, start: Array, limits: bool) -> Attempt:

@@ -70,7 +70,7 @@ def improve(
         found = problem.part(rows).attempt(
             METHODS["auto"], _starts(problem, points, start, rows, some, cost, limits), limits
         )
-        # the present solutions remain candidates: solving again might lose them
+        # the current solutions remain candidates: solving again might lose them
         rows, kept = np.concatenate([some, rows]), np.concatenate([np.ones(len(some), dtype=bool), found.success])
         found = joined([best.pick(some), found]).pick(kept.nonzero()[0])
         rows = rows[kept]
@@ -151,7 +151,7 @@ def _project_to_null_space(problem: Problem, q: Array, gradient: Array, limits: 
 
 
 def _blocked(problem: Problem, q: Array, gradient: Array) -> NDArray[np.bool_]:
-    """Tell which chosen joints (n, chosen) are at a limit that a step against the gradient would violate."""
+    """Return which chosen joints (n, chosen) are at a limit that a step against the gradient would violate."""
     space, at = problem.space, np.zeros((2, len(q), problem.robot.nv), dtype=bool)
     for joint in problem.robot.joints:
         if joint.kind not in ("floating", "ball"):

@@ -27,7 +27,7 @@ class IKResult:
         solution found collides, q with the pair in `colliding`; "budget": iterations, restarts or time ran out, and a
         solution may exist.
     residual : (..., 2) array
-        Largest distance [m] and angle [rad] from a target, over the frames, in directions of positive weight.
+        Maximum distance [m] and angle [rad] from a target, over the frames, in directions of positive weight.
     active_limits : (..., nq) bool array
         Coordinates at a limit.
     iterations : (...) array
@@ -65,7 +65,7 @@ class Attempt:
     poses: Array  # (n, frames, 4, 4)
 
     def all_solved(self) -> bool:
-        """Tell whether every row is solved."""
+        """Return whether every row is solved."""
         return int(np.count_nonzero(self.success)) == len(self.success)
 
     def failures(self) -> NDArray[np.intp]:

@@ -31,7 +31,7 @@ def search(
 
     `failed` are attempts for a single target that were made already.
 
-    After a first round each start first solves without limits and then wraps angles by whole turns: solutions in a
+    After a first round each start first solves without limits and then wraps angles by full turns: solutions in a
     corner of the limits have a small basin of attraction within them, and a large one beyond.
     """
     if failed is None:
@@ -92,7 +92,7 @@ def keep_better(robot: Robot, best: Attempt, found: Attempt, targets: NDArray[np
 
 
 def decide_collisions(problem: Problem, best: Attempt, start: Array, limits: bool) -> dict[int, Collision]:
-    """Take solutions that exact shapes call free though spheres touch; return what collides at the other targets."""
+    """Take solutions that are free on exact shapes although spheres touch; return the other collisions."""
     found: dict[int, Collision] = {}
     if problem.free is None:
         return found

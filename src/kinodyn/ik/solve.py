@@ -73,7 +73,7 @@ def solve(
     restarts : int
         Number of further starts, a quasi-random sequence within the limits, for targets that are not solved.
     iterations : int, optional
-        Largest number of iterations of each start; the default depends on the method.
+        Maximum number of iterations of each start; the default depends on the method.
     time_limit : float, optional
         For the whole call [s], checked between attempts; targets not solved by then have the status "budget".
     tolerance : float

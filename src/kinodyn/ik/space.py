@@ -38,15 +38,15 @@ class SearchSpace:
     chosen: NDArray[np.int32]  # v indices of all chosen joints: what a preference may move
     held: NDArray[np.intp]  # coordinates of the other joints, which keep the position of q0
     drawn: NDArray[np.bool_]  # coordinates that starts change: those of `dofs`, but not of floating and ball joints
-    periodic: NDArray[np.bool_]  # coordinates with the same pose after a whole turn
+    periodic: NDArray[np.bool_]  # coordinates with the same pose after a full turn
 
     def active(self, q: Array) -> NDArray[np.bool_]:
-        """Tell which coordinates are at a limit."""
+        """Return which coordinates are at a limit."""
         at: NDArray[np.bool_] = (q <= self.near_lower) | (q >= self.near_upper)
         return at
 
     def wrapped(self, q: Array) -> Array:
-        """Add whole turns that bring angles within their limits, where possible."""
+        """Add full turns that bring angles within their limits, where possible."""
         turns = np.ceil((self.lower - LIMIT_TOLERANCE - q) / (2 * np.pi)) * self.periodic
         inside = q + 2 * np.pi * turns
         moved = self.periodic & ((q < self.lower) | (q > self.upper)) & (inside <= self.upper + LIMIT_TOLERANCE)
@@ -135,7 +135,7 @@ def _carrying(robot: Robot, frames: tuple[str, ...]) -> set[str]:
 
 
 def _periodic(robot: Robot, joints: list[JointInfo]) -> list[JointInfo]:
-    """List the joints that turn and that none follows: a whole turn of a leader need not be one of its mimic joint."""
+    """List the joints that turn and that none follows: a full turn of a leader need not be one of its mimic joint."""
     followed = {leader.joint.name for name, leader in leaders(robot).items() if leader.joint.name != name}
     return [joint for joint in joints if joint.kind in ("revolute", "continuous") and joint.name not in followed]
 

@@ -49,7 +49,7 @@ def track(
         Poses T_world_frame; leading axes are a batch of paths.
     frame : str or int
     q0 : (..., nq), optional
-        Present configuration. If it is not at the first pose, the joint path starts with the nearest configuration that
+        Current configuration. If it is not at the first pose, the joint path starts with the nearest configuration that
         is. Without q0 several starts are tried, all closed-form solutions where there are any; of the joint paths that
         get farthest the one with least motion is returned.
     position_only : bool
@@ -57,7 +57,7 @@ def track(
     weights : (6,), optional
         Linear first, in world axes: directions of weight 0 are free, all others are tracked exactly.
     max_step : () or (nv,)
-        Largest joint motion from one sample to the next [rad or m]; may be infinite.
+        Maximum joint motion from one sample to the next [rad or m]; may be infinite.
     null_gain : float
         How fast a redundant arm moves away from limits, relative to the motion along the path; 0 gives the motion of
         least norm.

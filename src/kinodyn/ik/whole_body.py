@@ -31,8 +31,8 @@ class WholeBody:
     """Move a whole robot by tasks.
 
     Tasks of smaller priority number come first, strictly: a later one cannot disturb them. Tasks of equal priority are
-    weighed against each other. Joint limits come before all tasks. There is always an answer: what cannot be met is
-    approached as far as it goes, and the result can tell what stood in the way.
+    weighted against each other. Joint limits have priority over all tasks. There is always a solution: targets that
+    cannot be reached are approached as far as possible, and the result names the conflicts.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class WholeBody:
         if not isinstance(robot, Robot):
             raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
         if not isinstance(damping, int | float | np.number) or not 0 <= damping < np.inf:
-            raise InputError(f"damping must be a number from 0 on, got {damping!r}")
+            raise InputError(f"damping must be a number of at least 0, got {damping!r}")
         self.robot = robot
         self.damping = float(damping)
         self.tasks = _checked(tasks)
@@ -127,7 +127,7 @@ class WholeBody:
         q0
             Start (..., nq). From beyond position limits it begins at the nearest configuration within.
         iterations
-            Largest number of steps.
+            Maximum number of steps.
         tolerance
             Error [m, rad] up to which a task is met.
 
@@ -223,6 +223,6 @@ def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 
 def _in_order(tasks: Sequence[Task], limits: Sequence[Limit]) -> list[tuple[tuple[int, bool], Rows]]:
-    """Sort by priority what has rows; within one, limits come before tasks."""
+    """Sort tasks and limits with rows by priority; within one priority, limits precede tasks."""
     rows: list[Rows] = [*(limit for limit in limits if isinstance(limit, Rows)), *tasks]
     return sorted((((entry.priority, not entry.inequality), entry) for entry in rows), key=lambda entry: entry[0])

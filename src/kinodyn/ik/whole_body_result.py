@@ -25,7 +25,7 @@ class Step:
     Parameters
     ----------
     solver, q0, dt, found
-        The solver, where the step began, its duration [s], and what the core found.
+        The solver, the initial configuration of the step, its duration [s], and the outputs of the core.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Step:
     at_bound : (..., nv)
         1 where a joint goes as low as it may in this step, -1 where as high as it may, 0 in between.
     iterations : (...) int
-        Constraints that were activated or dropped on the way to the answer.
+        Constraints that the active-set solver activated or dropped.
     """
 
     __slots__ = ("_active", "_dt", "_errors", "_info", "_q0", "_solver", "q", "v")
@@ -64,7 +64,7 @@ class Step:
 
     @property
     def iterations(self) -> NDArray[np.int_]:
-        """Count the constraints that were activated or dropped on the way to the answer."""
+        """Count the constraints that the active-set solver activated or dropped."""
         return np.asarray(named_view(self._info, layout("whole_body_info"))["iterations"].astype(int))
 
     @property

@@ -148,7 +148,7 @@ def is_singular(
     characteristic_length: float = 1.0,
     joints: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Tell whether the smallest singular value of the Jacobian is below a threshold.
+    """Return whether the smallest singular value of the Jacobian is below a threshold.
 
     Parameters
     ----------

@@ -247,7 +247,7 @@ def reaches(
         Target poses `(..., 4, 4)` in the world.
     frame : str or int
     tolerance, angle_tolerance
-        Largest distance [m] and angle [rad] from the target; an infinite one ignores that part.
+        Maximum distance [m] and angle [rad] from the target; an infinite one ignores that part.
 
     Returns
     -------

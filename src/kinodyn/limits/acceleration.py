@@ -1,4 +1,4 @@
-"""Joint accelerations."""
+"""Limits on joint accelerations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AccelerationLimit(Limit):
     Parameters
     ----------
     values
-        Largest accelerations [rad/s^2 or m/s^2]: one number for all joints, one for each velocity (nv,), or a dict of
+        Maximum accelerations [rad/s^2 or m/s^2]: one number for all joints, one for each velocity (nv,), or a dict of
         joint -> limit. A floating base has no limit unless (nv,) or the dict gives it one.
     """
 
@@ -32,7 +32,7 @@ class AccelerationLimit(Limit):
         self.values = values
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the largest acceleration (nv,); 1e30 where there is no limit.
+        """Return the maximum acceleration (nv,); 1e30 where there is no limit.
 
         Parameters
         ----------

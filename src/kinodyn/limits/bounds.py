@@ -1,4 +1,4 @@
-"""What the joints of a robot may do, as the core takes it: one row of numbers with named fields."""
+"""Bounds of joints in the layout of the core: one row of numbers with named fields."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ UNLIMITED = 1e30  # stands for no limit in the core, which takes finite numbers
 
 
 class JointBounds:
-    """Bounds of joints, which single limits narrow.
+    """Bounds of joints, narrowed by individual limits.
 
     Attributes
     ----------
     lower, upper : (nq,)
         Positions.
     velocity, acceleration, effort : (nv,)
-        Largest magnitudes.
+        Maximum magnitudes.
     braking : (nv,)
         Deceleration that is available at all times, to stop before the position limits.
     numbers : (size,)

@@ -24,46 +24,46 @@ RESERVE = 2e-5  # [m] beyond the margin at which the core stops motion
 
 
 class _Address(float):
-    """Where the core finds a query, which lives as long as this number."""
+    """Address of a query in the core; it keeps the query alive."""
 
     query: DistanceQuery
 
 
 class CollisionLimit(RowLimit):
-    """Keep the links of a robot, and what it has grasped, at a distance from each other and from obstacles.
+    """Keep the links of a robot, and grasped objects, at a distance from each other and from obstacles.
 
-    Distances are those of `collision.distance` between spheres: the original shapes are not nearer. The nearest pairs
-    have a row each.
+    Distances are those of `collision.distance` between spheres, lower bounds of those between the original shapes. Each
+    of the nearest pairs has a row.
 
     Parameters
     ----------
     world
         Obstacles and attached objects; None for the robot alone. A `World` may change at any time: each step and each
-        tick of a controller sees it as it is then. Obstacles count as at rest.
+        tick of a controller sees it as it is then. Obstacles are assumed to be at rest.
     margin
-        Distance [m] that is kept. Spheres reach beyond the shapes by up to 15 mm, so that parts which are meant to come
-        near to each other may need a negative margin, or to be among `allowed`.
+        Distance [m] that is kept. Spheres reach beyond the shapes by up to 15 mm, so parts that are meant to come close
+        to each other may need a negative margin, or must be `allowed`.
     slow_down
-        Motion towards an obstacle is slowed down from this distance [m] beyond the margin on.
+        Distance [m] beyond the margin at which motion towards an obstacle begins to slow down.
     gain
-        In inverse kinematics distances shrink by at most gain * (distance - margin) [1/s]. What is nearer than the
-        margin leaves it as fast as the other limits allow.
+        In inverse kinematics distances shrink by at most gain * (distance - margin) [1/s]. Parts within the margin
+        leave it as fast as the other limits allow.
     pairs, allowed
-        Links or objects whose distances count, and that may touch; see `collision.distance`.
+        Pairs of links or objects that are measured, and pairs that may touch; see `collision.distance`.
     rows
-        Largest number of pairs that are considered at once, the nearest ones; 64 at most.
+        Maximum number of pairs that are considered at once, nearest first; at most 64.
     priority
-        In inverse kinematics it counts before the tasks of its own priority, and after those with a smaller number.
+        In inverse kinematics it precedes the tasks of the same priority, and follows those with a smaller number.
     braking
-        At the acceleration level: deceleration [m/s^2] that all parts are trusted to have before obstacles.
+        At the acceleration level: deceleration [m/s^2] that is assumed to be available before obstacles.
     name
-        How results and messages call it. Pairs are called "hand near torso".
+        Name in results and messages. Pairs are called "hand near torso".
 
     Notes
     -----
-    Starting nearer than the margin is no error: parts leave it. In `ik.WholeBody.step` a step that would lead into
-    the margin all the same, around a corner or by its curvature, is solved again with what it met. If that does not
-    help, it is shortened.
+    Starting within the margin is not an error: parts leave it. In `ik.WholeBody.step` a step that would still violate
+    the margin, around a corner or because of curvature, is solved again with additional rows. If that does not help, it
+    is shortened.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class CollisionLimit(RowLimit):
 
     @property
     def version(self) -> int:  # type: ignore[override]
-        """Grows with every change of the limit, and when it finds its world changed."""
+        """Incremented by every change of the limit or its world."""
         snapshot = snapshot_of(self.world)
         if snapshot is not self.__dict__["_snapshot"]:
             self.__dict__["_snapshot"] = snapshot
@@ -140,7 +140,7 @@ class CollisionLimit(RowLimit):
         return distance_query(robot, self.__dict__["_snapshot"], self.allowed, self.pairs)
 
     def distance(self, robot: Robot, q: ArrayLike) -> Distance:
-        """Measure the smallest distance that the limit sees.
+        """Measure the smallest distance between the pairs of the limit.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class CollisionLimit(RowLimit):
         return [name for name, is_reached in zip(self.row_names(robot, q), reached, strict=True) if is_reached]
 
     def _after(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return the rows, and what is left of what a step may use of the margins."""
+        """Return the rows, and the part of the margins that the step leaves."""
         J = self.jacobian(robot, q)
         margins = self.margins(robot, q) - RESERVE
         return J, np.where(margins > 0.0, min(self.gain * dt, 1.0), 1.0) * margins - J @ x

@@ -25,12 +25,12 @@ class ComLimit(RowLimit):
     margin
         Distance [m] that the CoM keeps from its edges.
     priority
-        In inverse kinematics it counts before the tasks of its own priority, and after those with a smaller number:
-        feet first, then balance, then the rest.
+        In inverse kinematics it precedes the tasks of the same priority, and follows those with a smaller number: feet
+        first, then balance, then the rest.
     braking
-        At the acceleration level: deceleration [m/s^2] that the CoM is trusted to have before the edges.
+        At the acceleration level: deceleration [m/s^2] of the CoM that is assumed to be available before the edges.
     name
-        How results and messages call it.
+        Name in results and messages.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class ComLimit(RowLimit):
         try:
             hull = ConvexHull(points)
         except (QhullError, ValueError) as cause:
-            raise InputError("polygon must have three corners at least that are not in one line") from cause
+            raise InputError("polygon must have at least three corners that are not collinear") from cause
         self.margin = nonnegative("margin", margin)
         self.corners: Array = points[hull.vertices]
         # normal . com <= offset for each edge; the hull may list an edge twice
@@ -97,7 +97,7 @@ class ComLimit(RowLimit):
 
 
 def _smallest_excess(normals: Array, offsets: Array) -> float:
-    """Return the least that one must be beyond the worst edge: a linear program in x, y and that excess."""
+    """Return the smallest possible excess beyond the worst edge, by a linear program in x, y and the excess."""
     from scipy.optimize import linprog
 
     rows = np.column_stack([normals[:, :2], -np.ones(len(normals))])

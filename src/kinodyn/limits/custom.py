@@ -1,4 +1,4 @@
-"""Limits that users write themselves."""
+"""User-defined limits."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from kinodyn.tasks.evaluated import EvaluatedRows, Function
 
 
 class CustomLimit(EvaluatedRows, RowLimit):
-    """Keep margins of your own from becoming negative.
+    """Keep user-defined margins from becoming negative.
 
     Parameters
     ----------
     name
-        How results and messages call it.
+        Name in results and messages.
     function
         `function(robot, q)` returns the margins (..., rows), negative beyond the limit, and their gradients
-        (..., rows, nv): the rate of the margins is `gradient @ v`. Solvers call it once a step, with batch axes if they
-        have some.
+        (..., rows, nv): the rate of the margins is `gradient @ v`. Solvers call it once per step, with their batch
+        axes.
     rows
-        How many margins there are.
+        Number of margins.
     priority, braking
         See `RowLimit`.
 

@@ -1,4 +1,4 @@
-"""What all limits have in common."""
+"""The base classes of limits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
 
-AT_LIMIT = 1e-6  # rad or m from a limit that count as being there
+AT_LIMIT = 1e-6  # [rad, m] within which a joint is at its limit
 
 
 @dataclass(frozen=True, eq=False)
 class Reaction:
-    """A generalised force (nv,) with which something opposes motion: times a factor from 0 on, or of either sign."""
+    """A generalised force (nv,) with which something opposes motion, up to a factor, nonnegative or of either sign."""
 
     name: str
     force: Array
@@ -30,10 +30,10 @@ class Reaction:
 
 @dataclass
 class LimitedMotion:
-    """A motion x (nv,) from q (nq,) within limits, for those limits to say where they stop it.
+    """A motion x (nv,) from q (nq,) within limits, from which limits determine where they stop it.
 
-    `dt` [s] is that of a step; None: the robot is at rest. `at_bound` (nv,) is 1 where a step goes as low as it may,
-    -1 where as high. `explained` collects the v indices that a limit has named.
+    `dt` [s] is that of a step; None: the robot is at rest. `at_bound` (nv,) is 1 where a step reaches a lower bound, -1
+    where an upper one. `explained` collects the v indices that a limit has named.
     """
 
     robot: Robot
@@ -44,7 +44,7 @@ class LimitedMotion:
     explained: set[int] = field(default_factory=set)
 
     def columns(self) -> Iterator[tuple[str, int, int | None]]:
-        """Yield joint, v index and, for joints of one degree of freedom, q index of what no limit has named yet."""
+        """Yield joint, v index and, for joints of one degree of freedom, q index of coordinates not yet named."""
         for joint in self.robot.joints:
             if joint.mimic is None:
                 indices = range(*joint.v.indices(self.robot.nv))
@@ -61,20 +61,20 @@ class LimitedMotion:
 
 
 class Limit:
-    """Something that motion must keep, before it serves any task.
+    """Base class of limits, which have priority over tasks.
 
-    A limit narrows the bounds of joints (`narrow`), or has rows J x <= margin of its own (`RowLimit`). Solvers ask it
-    whether a configuration satisfies it and what it opposes to a motion, under its own name.
+    A limit narrows the bounds of joints (`narrow`), or has rows J x <= margin of its own (`RowLimit`). It tells solvers
+    whether a configuration satisfies it, and with which named reactions it opposes a motion.
     """
 
     name: str
-    order: ClassVar[int] = 0  # limits of lower order explain first why a joint stops
+    order: ClassVar[int] = 0  # order in which limits explain why a joint stops
 
     def check_velocity_level(self) -> None:
-        """Raise if the limit says nothing about velocities, so that inverse kinematics cannot keep it."""
+        """Raise if the limit is not defined at the velocity level of inverse kinematics."""
 
     def check_acceleration_level(self) -> None:
-        """Raise if the limit says nothing about accelerations and torques."""
+        """Raise if the limit is not defined for accelerations and torques."""
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
         """Narrow the bounds of joints.
@@ -88,7 +88,7 @@ class Limit:
         """
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Tell whether configurations (..., nq) satisfy the limit within a tolerance [m, rad].
+        """Return whether configurations (..., nq) satisfy the limit within a tolerance [m, rad].
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Limit:
         q
             Configurations (..., nq).
         tolerance
-            Largest violation [m, rad] that is accepted.
+            Accepted violation [m, rad].
 
         Returns
         -------
@@ -107,7 +107,7 @@ class Limit:
         return np.ones(q.shape[:-1], dtype=bool)
 
     def reactions(self, motion: LimitedMotion) -> list[Reaction]:
-        """Return what the limit opposes to a motion that reaches it.
+        """Return the reactions of the limit to a motion that reaches it.
 
         Parameters
         ----------
@@ -128,12 +128,12 @@ class RowLimit(Limit, Rows):
     Attributes
     ----------
     priority : int
-        In inverse kinematics it counts before the tasks of its own priority, and after those with a smaller number. In
-        `InverseDynamicsQP` all limits come before all tasks.
+        In inverse kinematics it precedes the tasks of the same priority, and follows those with a smaller number. In
+        `InverseDynamicsQP` all limits precede all tasks.
     braking : float
-        At the acceleration level: how fast the rate of the margin can be changed at all times [unit/s^2].
+        At the acceleration level: available deceleration of the margin [unit/s^2].
     enabled : bool
-        Whether it counts; can be switched at any time.
+        Whether it is active; can be switched at any time.
     """
 
     inequality = True
@@ -146,7 +146,7 @@ class RowLimit(Limit, Rows):
         self.braking = positive(f"braking of {name!r}", braking)
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return whether it counts, its braking, and what is particular to the limit.
+        """Return whether it is active, its braking, and the fields of this kind of limit.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class RowLimit(Limit, Rows):
         return self.error(robot, q)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Tell whether no margin is below -tolerance.
+        """Return whether no margin is below -tolerance.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class RowLimit(Limit, Rows):
         q
             Configurations (..., nq).
         tolerance
-            Largest violation [m, rad] that is accepted.
+            Accepted violation [m, rad].
 
         Returns
         -------
@@ -201,7 +201,7 @@ class RowLimit(Limit, Rows):
         return np.asarray(not self.enabled or (self.margins(robot, q) >= -tolerance).all(axis=-1))
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return the rows that the motion reaches, and how far each must come back.
+        """Return the rows that the motion reaches, and their residuals.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class RowLimit(Limit, Rows):
         Returns
         -------
         tuple[Array, Array]
-            Rows J (k, nv) and what they miss (k,).
+            Rows J (k, nv) and residuals (k,).
         """
         J = self.jacobian(robot, q)
         after = self.margins(robot, q) - J @ x
@@ -245,7 +245,7 @@ class RowLimit(Limit, Rows):
 def checked_limits(limits: Sequence[Limit]) -> tuple[Limit, ...]:
     """Return limits as a tuple, or raise InputError if they are something else."""
     if isinstance(limits, Limit):
-        raise InputError(f"limits must be a list of limits, got one alone: {type(limits).__name__}")
+        raise InputError(f"limits must be a list of limits, got a single one: {type(limits).__name__}")
     result = tuple(limits)
     for limit in result:
         if not isinstance(limit, Limit):

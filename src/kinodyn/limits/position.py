@@ -1,4 +1,4 @@
-"""Joint positions."""
+"""Limits on joint positions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kinodyn.model.robot import Robot
 class PositionLimit(Limit):
     """Keep joints within the robot's position limits.
 
-    A joint that starts outside comes back as fast as the other limits allow.
+    A joint that starts outside returns as fast as the other limits allow.
 
     Parameters
     ----------
     margin
-        How far inside of the robot's limits joints stay [rad or m].
+        Distance that joints keep from the robot's limits [rad or m].
     """
 
     name = "position"

@@ -1,4 +1,4 @@
-"""Joint torques."""
+"""Limits on joint torques."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kinodyn.model.robot import Robot
 
 
 class TorqueLimit(Limit):
-    """Keep joint torques within limits, in `InverseDynamicsQP`; inverse kinematics knows no torques.
+    """Keep joint torques within limits, in `InverseDynamicsQP`; inverse kinematics has no torques.
 
     Parameters
     ----------
     values
-        Largest torques [N m or N]: one number, one for each velocity (nv,), or a dict of joint -> limit in place of the
+        Maximum torques [N m or N]: one number, one for each velocity (nv,), or a dict of joint -> limit in place of the
         robot's. None: those of the robot.
     """
 
@@ -33,7 +33,7 @@ class TorqueLimit(Limit):
         raise InputError("a TorqueLimit has no meaning in inverse kinematics; give it to control.InverseDynamicsQP")
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the largest torque (nv,); 1e30 where there is no limit.
+        """Return the maximum torque (nv,); 1e30 where there is no limit.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Joint velocities."""
+"""Limits on joint velocities."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class VelocityLimit(Limit):
     Parameters
     ----------
     values
-        Largest velocities [rad/s or m/s]: one number, one for each velocity (nv,), or a dict of joint -> limit in place
+        Maximum velocities [rad/s or m/s]: one number, one for each velocity (nv,), or a dict of joint -> limit in place
         of the robot's. None: those of the robot.
     scale
-        Factor of all of them.
+        Factor on all of them.
     """
 
     name = "velocity"
@@ -34,7 +34,7 @@ class VelocityLimit(Limit):
         self.scale = positive("scale", scale)
 
     def bounds(self, robot: Robot) -> Array:
-        """Return the largest velocity (nv,); 1e30 where there is no limit.
+        """Return the maximum velocity (nv,); 1e30 where there is no limit.
 
         Parameters
         ----------

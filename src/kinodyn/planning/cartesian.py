@@ -73,7 +73,7 @@ def plan_cartesian(
     world, group, allowed
         See `plan`.
     step, angle_step
-        Largest distance [m] and angle [rad] between configurations of the path.
+        Maximum distance [m] and angle [rad] between configurations of the path.
 
     Returns
     -------

@@ -21,7 +21,7 @@ from kinodyn.planning.settings import PlannerSettings
 SLICE = 0.05  # [s] after which Ctrl-C is heard
 STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where the constraints need it
 RANGE = 3.0  # [rad or m] longest extension of a tree
-SPREAD = 0.1  # of samples between start and goal, as a share of the range of a joint
+SPREAD = 0.1  # of samples between start and goal, as a fraction of the range of a joint
 STEP_ITERATIONS = 8  # of the projection of a step
 GOAL_SHARE = 0.5  # of the time budget, for goals that are poses
 SHARE_ON_SPHERES = 0.5  # of the rest, before exact shapes decide

@@ -23,8 +23,8 @@ ITERATIONS = 60  # of a projection
 BATCH = 32  # projections at once
 ENOUGH = 2  # configurations, or
 LATE = 3  # batches after which one is enough
-SPREAD = 0.4  # of starts, the widest, as a share of the range of each joint
-PATIENCE = 0.5  # share of the time without one whose spheres are free, after which the exact shapes decide
+SPREAD = 0.4  # of starts, the widest, as a fraction of the range of each joint
+PATIENCE = 0.5  # fraction of the time without one whose spheres are free, after which the exact shapes decide
 TRIED_EXACTLY = 4  # configurations of a batch
 TOLERANCES = (1e-4, 1e-4)  # [m], [rad]
 

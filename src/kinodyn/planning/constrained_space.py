@@ -84,7 +84,7 @@ class ConstrainedSpace:
         return "; ".join(f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in list(depths.items())[:3])
 
     def exactly_free(self, path: Array, end: float) -> bool:
-        """Tell whether a path (n, nq) is free on the original shapes, False where there is no time to tell."""
+        """Return whether a path (n, nq) is free on the original shapes, False where there is no time to tell."""
         checks = self.exact
         assert checks is not None
         checks.end = end

@@ -105,11 +105,11 @@ class ConstraintSet:
         return result
 
     def keeps(self, q: Array) -> NDArray[np.bool_]:
-        """Tell which configurations (..., nq) keep the constraints."""
+        """Return which configurations (..., nq) keep the constraints."""
         return np.asarray(self.excess(q) <= 1.0)
 
     def kept(self, path: Array) -> bool:
-        """Tell whether a path (n, nq) keeps the constraints, between its vertices too."""
+        """Return whether a path (n, nq) keeps the constraints, between its vertices too."""
         return bool(self.keeps(self.samples(path)).all())
 
     def samples(self, path: Array) -> Array:

@@ -88,7 +88,7 @@ def pose_record(
     bounds
         Lower and upper bounds (3,) of the frame's origin along the axes of the region [m].
     angle
-        Largest rotation from the region [rad].
+        Maximum rotation from the region [rad].
     axis : (3,), optional
         Of the frame: the angle is then that between it and z of the region.
     tolerances
@@ -133,7 +133,7 @@ class Upright(Constraint):
     axis : (3,), optional
         Axis of the frame that points up, by default the one that does at the start.
     tolerance
-        Largest tilt [rad].
+        Maximum tilt [rad].
 
     Examples
     --------
@@ -169,7 +169,7 @@ class FixedOrientation(Constraint):
     orientation : (3, 3) or Rotation, optional
         In the world, by default that at the start.
     tolerance
-        Largest rotation from there [rad].
+        Maximum rotation from there [rad].
     """
 
     def __init__(self, frame: str, *, orientation: MatrixLike | None = None, tolerance: float = 0.1) -> None:
@@ -200,7 +200,7 @@ class OnPlane(Constraint):
     point : (3,), optional
         Of the plane [m], by default where the frame is at the start.
     tolerance
-        Largest distance from the plane [m].
+        Maximum distance from the plane [m].
     """
 
     kept = (False, False, True)  # which axes of the region, whose z is the direction
@@ -240,7 +240,7 @@ class OnLine(OnPlane):
     point : (3,), optional
         Of the line [m], by default where the frame is at the start.
     tolerance
-        Largest distance from the line [m].
+        Maximum distance from the line [m].
     """
 
     kept = (True, True, False)
@@ -289,9 +289,9 @@ class FixedRelativePose(Constraint):
     pose : (4, 4), optional
         Of the frame in the other one, by default that at the start.
     tolerance
-        Largest deviation [m].
+        Maximum deviation [m].
     angle
-        Largest deviation [rad].
+        Maximum deviation [rad].
     """
 
     def __init__(

@@ -27,7 +27,7 @@ def pieces_free(
     spheres: np.ndarray = NO_SPHERES,
     start: float = 0.0,
 ) -> NDArray[np.bool_]:
-    """Tell which pieces of a trajectory are free of collision throughout.
+    """Return which pieces of a trajectory are free of collision throughout.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where to evade moving obstacles: targets next to the present position, first those away from the nearest one."""
+"""Where to evade moving obstacles: targets next to the current position, first those away from the nearest one."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ class Execution:
     replans : int
         How often it stopped and continued on another path.
     tracking_error : float
-        Largest distance of a joint from its reference [rad or m].
+        Maximum distance of a joint from its reference [rad or m].
     goal_error : float
-        Largest distance of a joint from the goal at the end [rad or m].
+        Maximum distance of a joint from the goal at the end [rad or m].
     unsafe_stops : int
         Stops whose braking motion was not free of collision: the obstacle appeared too near.
     planning_times : tuple of float
@@ -75,7 +75,7 @@ class Execution:
 
 
 class Reference:
-    """What the controller follows: a motion from its start time on, replaced by others during a run."""
+    """The reference of the controller: a motion that can be replaced during a run."""
 
     def __init__(self, motion: PiecewisePolynomial) -> None:
         self.motion, self.start = motion, 0.0

@@ -130,7 +130,7 @@ def _within_limits(robot: Robot, goals: Array, joints: Sequence[JointInfo]) -> G
 
 
 def _nearest_turns(robot: Robot, goals: Array, start: Array, joints: Sequence[JointInfo]) -> Array:
-    """Return the goals with joints that turn without limits moved by whole turns next to the start."""
+    """Return the goals with joints that turn without limits moved by full turns next to the start."""
     turning = [joint.q.stop - 1 for joint in joints if joint.kind in ("continuous", "planar")]
     turning = [i for i in turning if not np.isfinite(robot.limits.upper[i])]
     goals[:, turning] -= 2 * np.pi * np.rint((goals[:, turning] - start[turning]) / (2 * np.pi))

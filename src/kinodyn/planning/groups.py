@@ -69,5 +69,5 @@ def group_query(robot: Robot, path: Array, names: Iterable[str], snapshot: World
 
 
 def _is_vector(joint: JointInfo) -> bool:
-    """Tell whether the coordinates of a joint are those of a vector space; quaternions are not."""
+    """Return whether the coordinates of a joint are those of a vector space; quaternions are not."""
     return joint.kind not in ("floating", "ball")

@@ -42,7 +42,7 @@ class MotionPlanner:
     frame
         Frame that pose goals are for; by default the end effector of the group, or the link of its last joint.
     q : (nq,), optional
-        Present configuration, by default neutral within limits.
+        Current configuration, by default neutral within limits.
     time_budget, seed, allowed, settings
         Of each plan, see `plan`.
     velocity, acceleration, jerk, torque
@@ -56,7 +56,7 @@ class MotionPlanner:
     world : World
     frame : str
     q : (nq,) array
-        Present configuration, from which plans start; `execute` updates it.
+        Current configuration, from which plans start; `execute` updates it.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class MotionPlanner:
         frame
             By default that of the planner.
         start : (nq,), optional
-            By default the present configuration.
+            By default the current configuration.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class MotionPlanner:
         values : (nq,), one for each joint of the group, or dict of joint -> position
             [rad, m]; joints that a dict does not mention stay.
         start : (nq,), optional
-            By default the present configuration.
+            By default the current configuration.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class MotionPlanner:
         name
             Of a configuration, such as a group state of the SRDF.
         start : (nq,), optional
-            By default the present configuration.
+            By default the current configuration.
 
         Returns
         -------
@@ -185,9 +185,9 @@ class MotionPlanner:
         frame
             By default that of the planner.
         start : (nq,), optional
-            By default the present configuration.
+            By default the current configuration.
         step, angle_step
-            Largest distance [m] and angle [rad] between configurations of the path.
+            Maximum distance [m] and angle [rad] between configurations of the path.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class MotionPlanner:
         Parameters
         ----------
         motion
-            A plan or a trajectory from the present configuration.
+            A plan or a trajectory from the current configuration.
         simulator
             Simulator or driver of the robot; by default the native simulation.
         options

@@ -137,7 +137,7 @@ class _Problem:
         self._space = self._make_space(lower[self._bounded], upper[self._bounded])
 
     def solve_any(self, groups: list[Array], is_free: IsFree, motion_free: MotionFree, ends: float) -> Array | None:
-        """Try groups of goals one after the other, each for an equal share of the time that is left."""
+        """Try groups of goals one after the other, each for an equal fraction of the time that is left."""
         for k, goals in enumerate(groups):
             now = time.perf_counter()
             path = self._solve(goals, is_free, motion_free, now + max(ends - now, 0.0) / (len(groups) - k))
@@ -236,11 +236,11 @@ class _Callbacks:
         self.condition: Any = None
 
     def is_valid(self, state: Any) -> bool:
-        """Tell whether a state is free."""
+        """Return whether a state is free."""
         return self._call(lambda: self._is_free(self._problem.positions(state)))
 
     def is_motion_valid(self, first: Any, second: Any) -> bool:
-        """Tell whether the shortest motion between two states is free."""
+        """Return whether the shortest motion between two states is free."""
         q0 = self._problem.positions(first)
         q1 = self._problem.after(q0, self._problem.positions(second))
         return self._call(lambda: self._motion_free(q0, q1))

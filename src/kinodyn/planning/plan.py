@@ -90,7 +90,7 @@ def plan(
     Returns
     -------
     plan : Plan
-        With a status: that there is no path is a result, not an error.
+        With a status: the absence of a path is a result, not an error.
 
     Notes
     -----
@@ -265,7 +265,7 @@ class _Problem:
     def search(
         self, start: End, goals: list[End], settings: PlannerSettings, share: float, end: float, seed: int
     ) -> Found:
-        """Search for a path for a share of the time that is left; if it is to be improved, use all of it."""
+        """Search for a path for a fraction of the time that is left; if it is to be improved, use all of it."""
         inner = start.free[self.columns], np.array([goal.free[self.columns] for goal in goals])
         bounds, left = self.sampling_bounds(inner), max(end - time.perf_counter(), 0.0)
         found = self.run(self.query, settings, inner, bounds, share * left, seed)

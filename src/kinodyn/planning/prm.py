@@ -72,12 +72,12 @@ def search_graph(
 
 
 def _whole_turns(query: Query, start: Array) -> Array:
-    """Return the whole turns (dofs,) of joints without limits, by which the start is beyond the roadmap."""
+    """Return the full turns (dofs,) of joints without limits, by which the start is beyond the roadmap."""
     return np.where(_turning(query), TURN * np.rint(start / TURN), 0.0)
 
 
 def _turning(query: Query) -> NDArray[np.bool_]:
-    """Tell which of the coordinates that move (dofs,) turn without limits."""
+    """Return which of the coordinates that move (dofs,) turn without limits."""
     turning = np.zeros(query.robot.nq, dtype=bool)
     for joint in query.robot.joints:
         if joint.kind in ("continuous", "planar") and joint.mimic is None:

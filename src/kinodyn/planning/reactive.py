@@ -85,12 +85,12 @@ class _Choice(NamedTuple):
 
 
 class ReactiveMotion:
-    """Motion to a goal among moving obstacles, decided anew in every period.
+    """Motion to a goal among moving obstacles, replanned in every period.
 
     In each period it is decided what follows. The robot follows its path for the next three periods only if it could
     come to rest afterwards before anything touches it, by the predicted motion of robot and obstacles, checked
     continuously. Otherwise it continues the motion to rest that was found safe before. Where it would be hit at rest,
-    or sees an obstacle too late to stop, it looks for a motion aside that is free. Once at rest it plans again.
+    or sees an obstacle too late to stop, it searches for an evasive motion that is free. Once at rest it replans.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class ReactiveMotion:
     horizon
         How far ahead obstacles count [s].
     budget
-        Largest time of a decision [s], by default the period. One that takes longer is dropped and counted.
+        Maximum time of a decision [s], by default the period. One that takes longer is dropped and counted.
     margin
         By which obstacles are enlarged [m], for errors of prediction and tracking.
     allowed
@@ -187,7 +187,7 @@ class ReactiveMotion:
         self._query, self._version = self._make_query(), self._world_version()
 
     def go_to(self, goal: Goal, *, time_budget: float = 1.0) -> Plan:
-        """Plan to a goal from where the present motion comes to rest.
+        """Plan to a goal from the end of the current motion.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class ReactiveMotion:
         Returns
         -------
         Plan
-            If it has a path, the robot follows it from the next period on; otherwise the present motion continues.
+            If it has a path, the robot follows it from the next period on; otherwise the current motion continues.
         """
         found = self._plan(goal, time_budget)
         if found.success:
@@ -285,7 +285,7 @@ class ReactiveMotion:
         return _Choice(motion, level, "following")
 
     def _continued(self, spheres: np.ndarray, t1: float) -> _Choice:
-        """Continue the present motion to rest."""
+        """Continue the current motion to rest."""
         motion = remaining(self._motion, t1 - self._start)
         status: Status = "standing" if motion.duration <= REST else self._status
         if status == "following" and t1 >= self._leaves - REST:
@@ -295,7 +295,7 @@ class ReactiveMotion:
     def _evading(
         self, obstacles: Sequence[MovingObstacle], spheres: np.ndarray, t1: float, end: float, present: _Choice
     ) -> _Choice | None:
-        """Find a motion aside that is free until the horizon; else the first that is free until it is at rest."""
+        """Find an evasive motion that is free until the horizon, or else the first that is free until it is at rest."""
         state = self._joints.state(self._motion, t1 - self._start)
         threats = [obstacles[i] for i in self._threats(present.motion, spheres)]
         times = (self.time, self.time + self.horizon)
@@ -314,7 +314,7 @@ class ReactiveMotion:
         return best
 
     def _level(self, motion: PiecewisePolynomial, spheres: np.ndarray) -> int:
-        """Tell how safe a motion from the end of the period on is."""
+        """Return how safe a motion from the end of the period on is."""
         left = self.horizon - motion.duration
         rest = standing(self._space, motion(motion.duration), max(left, self.period))
         free = pieces_free(

@@ -91,7 +91,7 @@ class PoseRegion:
         return draw(self, np.arange(n), np.random.default_rng(seed))
 
     def contains(self, T_world_frame: MatrixLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
-        """Tell which poses are in the region.
+        """Return which poses are in the region.
 
         Parameters
         ----------

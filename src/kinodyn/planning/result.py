@@ -161,7 +161,7 @@ class Plan:
         Parameters
         ----------
         reach : float
-            Largest distance of the points beside a vertex from it, L2 norm over the joints [rad or m].
+            Maximum distance of the points beside a vertex from it, L2 norm over the joints [rad or m].
 
         Returns
         -------

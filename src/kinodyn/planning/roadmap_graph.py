@@ -75,7 +75,7 @@ class Graph:
             self.check(query, unknown[some : some + 4096], resolution)
 
     def usable(self) -> NDArray[np.bool_]:
-        """Tell which motions are not known to be blocked."""
+        """Return which motions are not known to be blocked."""
         return np.asarray((self.states != BLOCKED) & self.is_free[self.edges].all(axis=1))
 
     def neighbours(self) -> int:

@@ -90,7 +90,7 @@ def full(query: Query, q: Array, columns: NDArray[np.intp] | None = None) -> Arr
 
 
 def motions_free(query: Query, path: Array, settings: PlannerSettings) -> bool:
-    """Tell whether every motion of a path (n, dofs) is free throughout."""
+    """Return whether every motion of a path (n, dofs) is free throughout."""
     q = full(query, path)
     return bool(query.motion_free(q[:-1], q[1:], settings.resolution).all())
 
@@ -123,7 +123,7 @@ def _advance(problem: _core.PlanningProblem, end: float) -> bool:
 
 
 def _is_free(problem: _core.PlanningProblem, found: Found, simplify: bool, end: float) -> bool:
-    """Tell whether the path is free between checks too, after it has been made shorter."""
+    """Return whether the path is free between checks too, after it has been made shorter."""
     if not simplify:
         return _core.path_blocked(problem) < 0
     begin = time.perf_counter()

@@ -49,7 +49,7 @@ def smoothed(robot: Robot, path: Array, query: Query, reach: float = np.inf) -> 
     query
         Of the joints that move.
     reach
-        Largest distance of the control points beside a vertex [rad or m].
+        Maximum distance of the control points beside a vertex [rad or m].
 
     Returns
     -------

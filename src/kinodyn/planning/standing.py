@@ -32,9 +32,9 @@ class Standing(Constraint):
     margin
         Distance [m] that the CoM keeps from the edges of the support polygon.
     tolerance
-        Largest motion of a foot [m].
+        Maximum motion of a foot [m].
     angle
-        Largest rotation of a foot [rad].
+        Maximum rotation of a foot [rad].
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _com_records(normals: Array, offsets: Array, tolerance: float) -> Records:
 
 
 def _is_flat(foot: Foot) -> bool:
-    """Tell whether a foot has a sole. Others, such as those of dogs, have no ankle and turn about their end."""
+    """Return whether a foot has a sole. Others, such as those of dogs, have no ankle and turn about their end."""
     return len(foot.corners) >= 3 and bool(np.ptp(foot.corners, axis=0).max() > foot.ankle)
 
 

@@ -78,7 +78,7 @@ def timed(
         World and moving joints.
     limits
     blend
-        Largest reach of the blends [rad or m].
+        Maximum reach of the blends [rad or m].
     allowed
         Pairs that may touch, as the query has them.
     keeps

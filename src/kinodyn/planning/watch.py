@@ -45,13 +45,13 @@ class Watch:
         self._version: int | None = None
 
     def changed(self) -> bool:
-        """Tell whether the world has changed since the last call; True at the first."""
+        """Return whether the world has changed since the last call; True at the first."""
         version = self.world.version if isinstance(self.world, World) else 0
         changed, self._version = version != self._version, version
         return changed
 
     def blocking(self, motion: PiecewisePolynomial) -> str:
-        """Return what a motion would collide with, empty if it is free."""
+        """Return the names of colliding parts of a motion, empty if it is free."""
         snapshot, bounds = snapshot_of(self.world), range_of(self.robot, motion.base)
         query = Query(self.robot, snapshot, self.allowed, self._q, self._moves, bounds=bounds)
         blocked = np.flatnonzero(~pieces_free(query, motion, resolution=RESOLUTION))
@@ -67,7 +67,7 @@ class Watch:
 
 
 def _straight(motion: PiecewisePolynomial) -> Array:
-    """Tell which pieces (n,) are straight in joint space: all coefficients but the first are parallel."""
+    """Return which pieces (n,) are straight in joint space: all coefficients but the first are parallel."""
     x = motion.coefficients[1:]
     largest = x[np.abs(x).sum(axis=2).argmax(axis=0), np.arange(x.shape[1])]
     unit = largest / np.maximum(np.linalg.norm(largest, axis=-1, keepdims=True), 1e-300)
@@ -76,7 +76,7 @@ def _straight(motion: PiecewisePolynomial) -> Array:
 
 
 def _touching(query: Query, motion: PiecewisePolynomial, piece: int) -> str:
-    """Name what touches on a piece."""
+    """Name the parts that touch on a piece."""
     t = np.linspace(motion.knots[piece], motion.knots[piece + 1], SAMPLES)
     q = motion(t)
     hit = np.flatnonzero(~query.free(q))

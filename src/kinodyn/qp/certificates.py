@@ -9,7 +9,7 @@ from kinodyn.arrays import Array
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
 
 FARTHEST = 1e6  # a certificate must exclude all points up to this distance, in the units of a scaled program
-STEEPEST = 1e-6  # least share of the gradient along a direction that counts as one of descent
+STEEPEST = 1e-6  # least fraction of the gradient along a direction that counts as one of descent
 
 
 def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, float], ...] = ATTEMPTS) -> Point:

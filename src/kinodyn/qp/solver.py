@@ -43,7 +43,7 @@ class QP:
     soft : (m,) or float, optional
         Weight of each row of A: a violation s costs 1/2 weight s^2. inf, the default, is a hard row.
     tolerance : float
-        Largest residual of the KKT conditions of an answer that is called solved, relative to the magnitude of the
+        Maximum residual of the KKT conditions of an answer that is called solved, relative to the magnitude of the
         terms of each condition.
 
     Raises

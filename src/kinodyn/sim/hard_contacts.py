@@ -61,7 +61,7 @@ class HardContacts:
     restitution
         From 0 to 1, one for all contacts.
     max_iterations, tolerance
-        Largest number of Gauss-Seidel sweeps in one step, and the change of velocity [m/s] below which they end.
+        Maximum number of Gauss-Seidel sweeps in one step, and the change of velocity [m/s] below which they end.
     """
 
     def __init__(

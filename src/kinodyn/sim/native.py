@@ -205,7 +205,7 @@ class NativeSimulator:
             wrenches,
         )
         fewest = int(done.min(initial=steps)) if done.ndim else int(done)
-        if 0 < fewest < steps:  # the whole batch stops where its first member diverges
+        if 0 < fewest < steps:  # the whole batch stops when its first member diverges
             self._advance(tau, wrenches, fewest)
         elif fewest == steps:
             self._q, self._v = q, v

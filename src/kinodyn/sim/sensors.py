@@ -29,7 +29,7 @@ class Sensors:
         self.exact = not given and ticks == 0
 
     def read(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Store the state of this tick and return what the controller sees; until the delay is over, the start."""
+        """Store the state of this tick, and return the delayed one; at first that is the initial state."""
         if "q" in self._deviation:
             q = self._robot.integrate(q, self._random.normal(size=v.shape) * self._deviation["q"])
         if "v" in self._deviation:

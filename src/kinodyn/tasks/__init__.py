@@ -1,4 +1,4 @@
-"""Tasks: what a robot is asked to do. Each has an error, its Jacobian and drift, and a priority."""
+"""Tasks of inverse kinematics and control. Each has an error, its Jacobian and drift, and a priority."""
 
 from kinodyn.tasks.com import ComTask
 from kinodyn.tasks.custom import CustomTask

@@ -1,4 +1,4 @@
-"""Tasks that users write themselves."""
+"""User-defined tasks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from kinodyn.tasks.task import Task, weights_of
 
 
 class CustomTask(EvaluatedRows, Task):
-    """Bring an error of your own to zero.
+    """Bring a user-defined error to zero.
 
     Parameters
     ----------
     name
-        How results and messages call it.
+        Name in results and messages.
     function
-        `function(robot, q)` returns the error (..., rows), the motion that is missing, and the Jacobian (..., rows, nv)
-        of what moves, such that `J v` is minus the rate of the error. Solvers call it once a step, with batch axes if
-        they have some.
+        `function(robot, q)` returns the error (..., rows), target minus actual, and the Jacobian (..., rows, nv) of the
+        actual value, such that `J v` is minus the rate of the error. Solvers call it once per step, with their batch
+        axes.
     rows
-        How many numbers the error has.
+        Number of rows of the error.
     weights
         One number, or one for each row.
     priority, gain, required

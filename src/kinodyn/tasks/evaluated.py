@@ -1,4 +1,4 @@
-"""Rows that a function of the user computes, in place of the core."""
+"""Rows that a user's function computes instead of the core."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EvaluatedRows(Rows):
     function : callable
         Of (robot, q): returns numbers (..., rows) and their Jacobian (..., rows, nv).
     rows : int
-        How many numbers there are.
+        Number of rows.
     """
 
     kind = "rows"

@@ -1,4 +1,4 @@
-"""Frames that are to reach a pose or a position, and feet that are to stay."""
+"""Tasks of frames: a pose or a position to reach, a contact to keep."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ class FrameTask(Task):
     frame
         Name of the frame.
     target
-        Pose (..., 4, 4) or position (..., 3), in the world or in `relative_to`. None: the pose it has when first seen.
+        Pose (..., 4, 4) or position (..., 3), in the world or in `relative_to`. None: its pose at the first
+        configuration.
     relative_to
-        Another frame of the robot, in which the target is meant: a hand seen from the other hand.
+        Another frame of the robot, in which the target is given: a hand relative to the other hand.
     point
-        Point (3,) of the frame that is meant, in the frame.
+        Controlled point (3,), in the frame.
     weights
         One number or one for each row of the error.
     priority, gain, required, name
@@ -113,7 +114,7 @@ class ContactTask(FrameTask):
     frame
         Name of the frame.
     target
-        Pose (..., 4, 4) in the world. None: the pose it has when first asked.
+        Pose (..., 4, 4) in the world. None: its pose at the first configuration.
     weights, priority, name
         See `FrameTask`.
     """

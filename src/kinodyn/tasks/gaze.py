@@ -1,4 +1,4 @@
-"""Looking at something."""
+"""The gaze task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GazeTask(Task):
     Parameters
     ----------
     frame
-        The camera or the head.
+        Frame of the camera or the head.
     target
         The point (..., 3) to look at, in the world [m].
     axis

@@ -13,8 +13,8 @@ from kinodyn.tasks.vector import VectorTask
 class MomentumTask(VectorTask):
     """Move with a given momentum about the CoM.
 
-    It asks for a motion, not for a place: `error` is the momentum that is missing at rest, the target itself, and a
-    step of duration dt is to have `jacobian @ x = target dt`. Controllers bring the momentum to the target with
+    It prescribes a velocity, not a position: `error` is the momentum error at rest, that is, the target itself, and a
+    step of duration dt satisfies `jacobian @ x = target dt`. Controllers bring the momentum to the target with
     `damping` alone; `velocity` is the rate of the target.
 
     Parameters
@@ -23,7 +23,7 @@ class MomentumTask(VectorTask):
         Momentum (..., 6), linear [kg m/s] first, then angular [kg m^2/s]. By default it is zero: arms then compensate
         the swing of legs.
     weights
-        One number or six; `(0, 0, 0, 1, 1, 1)` asks for the angular part alone. They are divided by the robot's mass,
+        One number or six; `(0, 0, 0, 1, 1, 1)` selects the angular part alone. They are divided by the robot's mass,
         so that the rows compare with those of positions.
     priority, required, name
         See `Task`.
@@ -57,4 +57,4 @@ class MomentumTask(VectorTask):
         return dt
 
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
-        return np.zeros((*np.shape(q)[:-1], 2))  # it asks for a motion, not for a place
+        return np.zeros((*np.shape(q)[:-1], 2))  # it prescribes a velocity, not a position

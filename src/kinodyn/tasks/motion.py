@@ -1,4 +1,4 @@
-"""How a task is followed in time: motion of its target, and how fast errors decay."""
+"""Tracking of a task in time: motion of its target, and decay of its error."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FREQUENCY = 10.0  # rad/s
 
 
 class Motion:
-    """How controllers follow a task.
+    """How controllers track a task.
 
-    They ask for accelerations a with J a = -(dJ/dt) v + damping de/dt + stiffness e and what the motion of the target
-    adds: the error e of the task then decays like an oscillator with this stiffness and damping.
+    The desired accelerations a satisfy J a = -(dJ/dt) v + damping de/dt + stiffness e, plus the motion of the target:
+    the error e of the task then decays like an oscillator with this stiffness and damping.
 
     Attributes
     ----------
@@ -25,10 +25,10 @@ class Motion:
         the world or of `relative_to`, as `kinematics.velocity` and `acceleration` give them; of a position (..., 3) in
         the same axes; of a configuration (..., nv); of a momentum (..., 6) its rate, as `velocity`.
     frequency, damping_ratio
-        How errors decay where nothing stands against it: as those of an oscillator of this natural frequency [rad/s]
-        and damping ratio. One number, or one for each row of the task.
+        Natural frequency [rad/s] and damping ratio with which errors decay if nothing opposes it. One number, or one
+        for each row of the task.
     gains
-        Stiffness [1/s^2] and damping [1/s] themselves, from the two above unless assigned.
+        Stiffness [1/s^2] and damping [1/s]; by default derived from the two above.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Motion:
 
     @property
     def velocity(self) -> Array | None:
-        """Give the velocity of the target."""
+        """Velocity of the target."""
         return self._velocity
 
     @velocity.setter
@@ -59,7 +59,7 @@ class Motion:
 
     @property
     def acceleration(self) -> Array | None:
-        """Give the acceleration of the target."""
+        """Acceleration of the target."""
         return self._acceleration
 
     @acceleration.setter
@@ -68,7 +68,7 @@ class Motion:
 
     @property
     def frequency(self) -> Array:
-        """Give the natural frequency [rad/s]."""
+        """Natural frequency [rad/s]."""
         return self._frequency
 
     @frequency.setter
@@ -78,7 +78,7 @@ class Motion:
 
     @property
     def damping_ratio(self) -> Array:
-        """Give the damping ratio."""
+        """Damping ratio."""
         return self._ratio
 
     @damping_ratio.setter
@@ -88,7 +88,7 @@ class Motion:
 
     @property
     def gains(self) -> tuple[Array, Array]:
-        """Give stiffness [1/s^2] and damping [1/s]."""
+        """Stiffness [1/s^2] and damping [1/s]."""
         return self._gains
 
     @gains.setter
@@ -113,5 +113,5 @@ def vector(what: str, value: ArrayLike) -> Array:
 def _not_negative(what: str, value: ArrayLike) -> Array:
     result = numbers(what, value) if np.ndim(value) == 0 else numbers(what, value, *np.shape(value))
     if (result < 0).any() or result.ndim > 1:
-        raise InputError(f"{what} must be one number from 0 on, or one for each row, got {value!r}")
+        raise InputError(f"{what} must be one number of at least 0, or one for each row, got {value!r}")
     return np.array(result)

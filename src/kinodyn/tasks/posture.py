@@ -1,4 +1,4 @@
-"""The posture: where the joints go as far as nothing else asks for them."""
+"""The posture task."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PostureTask(Task):
     Parameters
     ----------
     target
-        Configuration (..., nq). None: the one that the robot has when first asked.
+        Configuration (..., nq). None: the first configuration.
     weights
         One number for all joints, one for each velocity (nv,), or a dict of joint -> weight for some of them. A
         floating base has no weight unless (nv,) or the dict gives it one.

@@ -1,8 +1,8 @@
-"""Rows that motion is to follow: what tasks and limits have in common.
+"""Rows: the common base of tasks and limits.
 
-Rows have an error e(q) and a Jacobian J such that J v = -de/dt while the target rests. A task asks for J x = e, a limit
-for J x <= e, where e is the margin that is left. The core computes both, and the drift (dJ/dt) v, by one formula for
-all solvers (`cpp/tasks`, `cpp/limits`).
+Rows have an error e(q) and a Jacobian J such that J v = -de/dt while the target rests. A task requires J x = e, a limit
+J x <= e, where e is its margin. The core computes both, and the drift (dJ/dt) v, by one formula for all solvers
+(`cpp/tasks`, `cpp/limits`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Rows(ABC):
     Attributes
     ----------
     name : str
-        How results and messages call it.
+        Name in results and messages.
     priority : int
-        0 comes first.
+        0 is the highest.
     enabled : bool
-        Whether it counts; can be switched at any time.
+        Whether it is active; can be switched at any time.
     version : int
-        Grows with every change, so that solvers see what is new. `settings_version` grows with changes other than
+        Incremented by every change, so that solvers can update. `settings_version` grows with changes other than
         those of the target and its motion.
     """
 
@@ -53,7 +53,7 @@ class Rows(ABC):
 
     def _begin(self, name: str, priority: int) -> None:
         if not isinstance(priority, int | np.integer) or isinstance(priority, bool) or priority < 0:
-            raise InputError(f"priority of {name!r} must be an integer from 0 on, got {priority!r}")
+            raise InputError(f"priority of {name!r} must be an integer of at least 0, got {priority!r}")
         self.__dict__.update(version=0, settings_version=0)
         self.name = name
         self.priority = int(priority)
@@ -93,7 +93,7 @@ class Rows(ABC):
         """
 
     def frames(self, robot: Robot) -> tuple[int, int]:
-        """Return the indices of the frame and of the frame that it is seen from; -1 is the world.
+        """Return the indices of the frame and of its reference frame; -1 is the world.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Rows(ABC):
         Returns
         -------
         tuple[int, int]
-            Index of the frame, and of the frame that it is seen from; -1 is the world.
+            Index of the frame, and of its reference frame; -1 is the world.
         """
         return -1, -1
 
@@ -135,7 +135,7 @@ class Rows(ABC):
         """
 
     def references(self) -> dict[str, Array | None]:
-        """Return the fields of the core's block that say where the target is and how it moves."""
+        """Return the fields of the core's block that define the target and its motion."""
         return {}
 
     def batch(self) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ class Rows(ABC):
         return ()
 
     def prepare(self, robot: Robot, q: Array) -> None:  # noqa: B027 (few rows take something from q)
-        """Take from q what was not given, such as a target.
+        """Take values that were not given, such as a target, from q.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Rows(ABC):
         return self.error(robot, q), self.jacobian(robot, q)
 
     def error(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute the error (..., rows): the motion that is missing, without weights.
+        """Compute the unweighted error (..., rows).
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Rows(ABC):
         return _compute(self, robot, q, np.zeros(robot.nv), ERROR)
 
     def jacobian(self, robot: Robot, q: ArrayLike) -> Array:
-        """Compute how joint velocities reduce the error (..., rows, nv), without weights.
+        """Compute the unweighted Jacobian (..., rows, nv): J v is the rate at which v reduces the error.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Rows(ABC):
         return _compute(self, robot, q, v, DRIFT)
 
     def labels(self, robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> Array:
-        """Return numbers (..., rows) that say what the rows are about, -1 for those not in use; else their indices.
+        """Return labels (..., rows) of the rows, by default their indices; -1 for unused rows.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class Rows(ABC):
 
     @abstractmethod
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt.
+        """Return weighted rows J (k, nv) and their residuals (k,) after the motion x (nv,) of duration dt.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class Rows(ABC):
         Returns
         -------
         tuple[Array, Array]
-            Rows J (k, nv) and what they miss (k,).
+            Rows J (k, nv) and residuals (k,).
         """
 
 
@@ -303,16 +303,16 @@ class Block:
         entry["inequality"], entry["required"] = source.inequality, source.required
 
     def attach(self, numbers: Array) -> None:
-        """Take its part of numbers (..., size of all) that hold nothing yet."""
+        """Use its part of a new array (..., size of all blocks)."""
         self.version = self._settings_version = -1
         view = named_view(numbers[..., self.offset : self.offset + self.size], self._dtype)
         self._fields = {name: view[name] for name in self._dtype.names or ()}
 
     def write(self) -> None:
-        """Write what is new."""
+        """Write changes."""
         source = self.source
         if self._settings_version != source.settings_version:
-            self._settings = source.settings(self.robot)  # kept: a value may own what the core reads
+            self._settings = source.settings(self.robot)  # kept alive: the core may refer to it
             for name, value in self._settings.items():
                 self.put(name, value)
             self._settings_version = source.settings_version
@@ -328,12 +328,12 @@ class Block:
         to[...] = 0.0 if value is None else value
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a field of this name."""
+        """Return whether there is a field of this name."""
         return name in self._fields
 
 
 def _sizes(kind: str, rows: int, robot: Robot) -> dict[str, int]:
-    """Return those sizes that the layout of a kind asks for."""
+    """Return the sizes that the layout of a kind needs."""
     known = {"rows": rows, "nq": robot.nq, "nv": robot.nv}
     fields = _core.layouts()[kind]
     assert isinstance(fields, list)  # a block, not a record

@@ -1,4 +1,4 @@
-"""Tasks and limits laid out for the core, kept from call to call: only what has changed is written anew."""
+"""Tasks and limits laid out for the core, kept from call to call: only changes are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all tasks have in common."""
+"""The base class of tasks."""
 
 from __future__ import annotations
 
@@ -19,30 +19,29 @@ FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # s
 
 
 class Task(Motion, Rows):
-    """Something to be achieved, in competition with other tasks.
+    """Base class of tasks.
 
     Attributes
     ----------
     name : str
-        How results and messages call it.
+        Name in results and messages.
     priority : int
-        0 comes first. A task never disturbs one with a smaller number; tasks of the same number are weighed against
-        each other.
+        0 is the highest. A task never disturbs one with a smaller number; tasks with the same number are weighted
+        against each other.
     weights : array
-        Factors of the rows of the error, in competition with tasks of the same priority; 0 leaves a row free. They may
-        be changed at any time, all of them to zero too.
+        Weights of the rows of the error relative to other tasks of the same priority; 0 leaves a row free. They may be
+        changed at any time, even all to zero.
     enabled : bool
-        Whether the task counts. Switching it off and on costs nothing and needs no new solver.
+        Whether the task is active. Switching it takes no time and needs no new solver.
     gain : float
-        The share of the error that one step removes where nothing stands against it, from 0 to 1.
+        Fraction of the error that one step removes if nothing opposes it, above 0 and at most 1.
     required : bool
-        Whether `WholeBody.solve` must meet the task to call its answer a success.
+        Whether `WholeBody.solve` succeeds only if this task is satisfied.
     target : array or None
-        What is to be reached; None stands for where the robot is when it is first asked. Arrays are kept read-only:
-        assign a new one to change it. Leading axes are batch axes.
+        Target value; None: the value at the first configuration that a solver sees. Arrays are read-only: assign a new
+        one to change it. Leading axes are batch axes.
     velocity, acceleration, frequency, damping_ratio, gains
-        For controllers, which follow a task in time; see `tasks.motion.Motion`. Inverse kinematics asks where, not
-        when, and does not need them.
+        For controllers, which track a task in time; see `tasks.motion.Motion`. Inverse kinematics does not use them.
     """
 
     moving: ClassVar[frozenset[str]] = frozenset(
@@ -57,7 +56,7 @@ class Task(Motion, Rows):
         self.gain = gain
         self._rest()
         self._target: Array | None = None
-        self.follows = True  # the target was not given: it is where the robot was first seen
+        self.follows = True  # the target was not given: it is taken from the first configuration
 
     def __setattr__(self, name: str, value: object) -> None:
         if name == "gain":
@@ -70,7 +69,7 @@ class Task(Motion, Rows):
 
     @property
     def target(self) -> Array | None:
-        """Give the target, read-only."""
+        """The target, read-only."""
         return self._target
 
     @target.setter
@@ -94,7 +93,7 @@ class Task(Motion, Rows):
         self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
     def prepare(self, robot: Robot, q: Array) -> None:
-        """Take where the robot is for the target, if none was given.
+        """Take the target from q, if none was given.
 
         Parameters
         ----------
@@ -107,7 +106,7 @@ class Task(Motion, Rows):
             self._target = frozen(self.measure(robot, q))
 
     def forget(self) -> None:
-        """Drop a target that was taken from where the robot was."""
+        """Clear a target that was taken from a configuration."""
         if self.follows:
             self.target = None
 
@@ -118,7 +117,7 @@ class Task(Motion, Rows):
         Parameters
         ----------
         value
-            What was assigned.
+            The assigned value.
 
         Returns
         -------
@@ -128,22 +127,22 @@ class Task(Motion, Rows):
 
     @abstractmethod
     def check_weights(self, value: Any) -> Any:
-        """Return the weights as they are kept, or raise an error that explains what is wrong.
+        """Return the checked weights, or raise an error that explains what is wrong.
 
         Parameters
         ----------
         value
-            What was assigned.
+            The assigned value.
 
         Returns
         -------
         Any
-            The weights as they are kept.
+            The checked weights.
         """
 
     @abstractmethod
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure what the target is compared with.
+        """Compute the value that is compared with the target.
 
         Parameters
         ----------
@@ -155,7 +154,7 @@ class Task(Motion, Rows):
         Returns
         -------
         Array
-            What is measured, with the batch axes of q.
+            The value, with the batch axes of q.
         """
 
     def row_weights(self, robot: Robot) -> Array:
@@ -175,7 +174,7 @@ class Task(Motion, Rows):
         return weights
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return weights, gains and what is particular to the task.
+        """Return weights, gains and the fields of this kind of task.
 
         Parameters
         ----------
@@ -233,7 +232,7 @@ class Task(Motion, Rows):
         return self.gain
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return weighted rows J (k, nv) and what they still miss (k,) after the motion x (nv,) of duration dt.
+        """Return weighted rows J (k, nv) and their residuals (k,) after the motion x (nv,) of duration dt.
 
         Parameters
         ----------
@@ -249,14 +248,14 @@ class Task(Motion, Rows):
         Returns
         -------
         tuple[Array, Array]
-            Rows J (k, nv) and what they miss (k,).
+            Rows J (k, nv) and residuals (k,).
         """
         weights = self.row_weights(robot)
         J = weights[:, None] * self.jacobian(robot, q)
         return J, weights * self.error(robot, q) * self.step_gain(dt) - J @ x
 
     def missing(self, robot: Robot, q: ArrayLike) -> Array:
-        """Measure the distance [m] and the angle [rad] (..., 2) that are missing, in the rows with weight.
+        """Measure the remaining distance [m] and angle [rad] (..., 2) in the rows with nonzero weight.
 
         Parameters
         ----------

@@ -30,8 +30,8 @@ class RetargetResult:
 
     Attributes
     ----------
-    status : "accepted", "refused" or "late"
-        "refused": the target cannot be reached within the limits; "late": planning took longer than the budget. In
+    status : "accepted", "rejected" or "late"
+        "rejected": the target cannot be reached within the limits; "late": planning took longer than the budget. In
         both cases the previous motion continues.
     reason : str
         Empty if accepted.
@@ -41,7 +41,7 @@ class RetargetResult:
         Time at which the target is, or would have been, reached [s]; infinite if there is no plan.
     """
 
-    status: Literal["accepted", "refused", "late"]
+    status: Literal["accepted", "rejected", "late"]
     reason: str
     calculation: float
     arrival: float
@@ -69,7 +69,7 @@ class OnlineTrajectory:
     v0, a0 : (nv,), optional
         Initial velocity and acceleration; zero by default.
     budget : float
-        Largest planning time [s]. A plan that takes longer is dropped, since the robot has moved on.
+        Maximum planning time [s]. A plan that takes longer is dropped, since the robot has moved on.
     robot : Robot, optional
     clock : function
         Measures the planning time; replaced in tests.
@@ -141,12 +141,12 @@ class OnlineTrajectory:
 
     @property
     def duration(self) -> float:
-        """Time at which the present plan comes to rest [s]."""
+        """Time at which the current plan comes to rest [s]."""
         return float(self._starts[-1] + self._plans[-1].duration)
 
     @property
     def start(self) -> float:
-        """Start time of the present plan, the earliest that can be evaluated [s]."""
+        """Start time of the current plan, the earliest that can be evaluated [s]."""
         return float(self._starts[0])
 
     def retarget(
@@ -154,7 +154,7 @@ class OnlineTrajectory:
     ) -> RetargetResult:
         """Set a new target state.
 
-        A target outside the limits is refused with a reason, and the previous motion continues.
+        A target outside the limits is rejected with a reason, and the previous motion continues.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class OnlineTrajectory:
             why = f"planning took {took:.2e} s, the budget is {self._budget:.2e} s; the previous motion continues"
             return RetargetResult("late", why, took, arrival)
         if reason:
-            return RetargetResult("refused", reason, took, arrival)
+            return RetargetResult("rejected", reason, took, arrival)
         self._set(now, plans)
         return RetargetResult("accepted", "", took, arrival)
 
@@ -210,18 +210,18 @@ class OnlineTrajectory:
         return self._full(self._state(self.time))
 
     def state(self) -> State:
-        """Return q (nq,), v and a (nv,) at the present time."""
+        """Return q (nq,), v and a (nv,) at the current time."""
         return self._full(self._state(self.time))
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
-        """Evaluate q, v or a of the present plan at times t (...) [s]; `time` does not change."""
+        """Evaluate q, v or a of the current plan at times t (...) [s]; `time` does not change."""
         times = numbers("t", t)
         if (times < self.start - 1e-12).any():
-            raise InputError(f"t goes back to {times.min():.6g} s; the present plan started at {self.start:.6g} s")
+            raise InputError(f"t goes back to {times.min():.6g} s; the current plan started at {self.start:.6g} s")
         return self.plan()(times - self.start, order)
 
     def sample(self, dt: float) -> Samples:
-        """Sample the rest of the present plan, from `time` to its end.
+        """Sample the rest of the current plan, from `time` to its end.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class OnlineTrajectory:
         return Samples(times, self(times), self(times, 1), self(times, 2))
 
     def plan(self) -> PiecewisePolynomial:
-        """Return the present plan as a trajectory that starts at time 0."""
+        """Return the current plan as a trajectory that starts at time 0."""
         motions = []
         for found in self._plans:
             knots, axes = pieces(found)

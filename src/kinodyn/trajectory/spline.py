@@ -241,7 +241,7 @@ def _interpolate(space: Space, shape: _Shape, q: Array, times: Array) -> Piecewi
 
 def _check_closed(space: Space, q: Array) -> None:
     gap = space.difference(q[0], q[-1])
-    if space.robot is not None:  # continuous joints may differ by whole turns
+    if space.robot is not None:  # continuous joints may differ by full turns
         for joint in space.robot.joints:
             if joint.kind == "continuous" and joint.mimic is None:
                 gap[joint.v] -= 2 * np.pi * np.round(gap[joint.v] / (2 * np.pi))

@@ -40,7 +40,7 @@ class TimeOptimalResult:
     check : LimitCheck or None
         Of the trajectory over its whole duration, not only at the grid points.
     deviation : float
-        Largest distance of the path from the given trajectory [rad or m]; 0 for waypoints.
+        Maximum distance of the path from the given trajectory [rad or m]; 0 for waypoints.
     grid : int
         Number of grid intervals.
     """

@@ -191,7 +191,7 @@ class _Axis:
         return (self.v0 + c) / 2 * first + c * (time - first - last) + (c + self.v1) / 2 * last
 
     def can_take(self, time: float) -> bool:
-        """Tell whether the motion of this axis can take exactly this time."""
+        """Return whether the motion of this axis can take exactly this time."""
         if abs(self.v1 - self.v0) > self.a * time * (1.0 + RELATIVE_TOLERANCE) + RELATIVE_TOLERANCE:
             return False
         low, high = self.cruising(time)

@@ -80,7 +80,7 @@ def jerk_limited_waypoints(
         [rad/s, m/s]; by default the robot's.
     v0, v1 : (nv,), zero by default
     sweeps : int
-        Largest number of sweeps of the search over all waypoints; 0 stops at each.
+        Maximum number of sweeps of the search over all waypoints; 0 stops at each.
     robot : Robot, optional
 
     Returns
@@ -164,7 +164,7 @@ class _Search:
                     return
 
     def _try_splines(self) -> None:
-        """Accept the states of the quintic spline over the present times, as long as that shortens the whole.
+        """Accept the states of the quintic spline over the current times, as long as that shortens the whole.
 
         The spline itself may violate limits: each segment is planned again between the states.
         """

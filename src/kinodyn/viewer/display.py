@@ -79,7 +79,7 @@ class Display(ABC):
 
     @abstractmethod
     def _tick(self, dt: float) -> None:
-        """Do what is due after `dt` seconds, under the lock."""
+        """Advance by `dt` seconds, under the lock."""
 
     @abstractmethod
     def _fail(self) -> None:
@@ -97,7 +97,7 @@ class Display(ABC):
         name : str
             "frames", "com", "projection" (of the CoM on the ground), "support" (support polygon), "zmp", "forces"
             (contact forces), "ellipsoid" (velocity manipulability), "workspace", "spheres" (that cover the collision
-            shapes), "shapes" (collision shapes, in place of the visual ones) or "distances" (to what is near).
+            shapes), "shapes" (collision shapes, in place of the visual ones) or "distances" (to nearby parts).
         shown : bool
         """
         if name in ("spheres", "distances") and shown:
@@ -139,7 +139,7 @@ class Display(ABC):
         Parameters
         ----------
         timeout : float, optional
-            Largest time to wait [s].
+            Maximum time to wait [s].
         """
         self._loop.ended.wait(timeout)
 

@@ -47,7 +47,7 @@ class Dragging:
     ----------
     limbs : dict of frame -> Limb
     targets : dict of name -> (4, 4) pose or (3,) position
-        The present targets; "com" is the centre of mass.
+        The current targets; "com" is the centre of mass.
     """
 
     def __init__(self, robot: Robot, frames: Sequence[str] | None = None, feet: Sequence[Foot] = ()) -> None:
@@ -63,7 +63,7 @@ class Dragging:
         return (*self.limbs, COM) if self.robot.mass > 0 else tuple(self.limbs)
 
     def measure(self, name: str, q: Array) -> Array:
-        """Return the present value of a target.
+        """Return the current value of a target.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Dragging:
             A frame, or "com".
         target : (4, 4) pose or (3,) position [m]
         q : (nq,) array
-            Present configuration, whose orientation is kept if only a position is given.
+            Current configuration, whose orientation is kept if only a position is given.
         """
         if name not in self.names:
             raise unknown_name("target", name, self.names)
@@ -167,7 +167,7 @@ class Dragging:
         return goal
 
     def _build_solver(self, q: Array) -> WholeBody:
-        """Make the tasks and limits for the present targets."""
+        """Make the tasks and limits for the current targets."""
         robot, self._tasks = self.robot, {}
         for limb in self.limbs.values():
             if limb.frame in self.targets:

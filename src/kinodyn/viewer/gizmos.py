@@ -21,7 +21,7 @@ class Gizmo:
     ----------
     handle : viser.TransformControlsHandle
     grabbed : bool
-        Whether a mouse has it at present.
+        Whether a mouse has it currently.
     """
 
     def __init__(self, scene: viser.SceneApi, node: str, size: float, *, rotates: bool = True) -> None:
@@ -94,13 +94,13 @@ class Gizmos:
         self.allow(self._allowed)
 
     def allow(self, allowed: bool) -> None:
-        """Allow or forbid showing them in the present mode."""
+        """Allow or forbid showing them in the current mode."""
         self._allowed = allowed
         for handle in self.handles.values():
             handle.visible = self._visible and allowed
 
     def show(self, q: Array) -> None:
-        """Move each gizmo to its target, or to the present pose of its frame if it has none."""
+        """Move each gizmo to its target, or to the current pose of its frame if it has none."""
         for name, gizmo in self._gizmos.items():
             if gizmo.grabbed:
                 continue

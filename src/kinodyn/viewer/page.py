@@ -118,7 +118,7 @@ class Page:
                 self.gizmos.show(snapshots[0].q)
 
     def refresh_panels(self) -> None:
-        """Update the panels to the present state."""
+        """Update the panels to the current state."""
         self._pose_panel.sliders.show(self.robots.snapshots[0].q)
         for panel in self._panels.values():
             panel.refresh()

@@ -30,7 +30,7 @@ class PlanPanel:
         self._timeline = Timeline(viewer, gui, planning.player, "plan", play=viewer.play_plan, seek=viewer.seek_plan)
 
     def refresh(self) -> None:
-        """Show the present state."""
+        """Show the current state."""
         planning = self._viewer.planning
         if self._status.content != planning.summary():
             self._status.content = planning.summary()

@@ -119,7 +119,7 @@ class Planning:
         self._accept(Outcome(self.problem, plan, recorded(plan) if plan.success else None, "", _time(plan)))
 
     def replan(self, *, start: Array | None = None, goal: Any = None) -> None:
-        """Plan again in the present world, from another start (nq,) or to another goal if they are given."""
+        """Plan again in the current world, from another start (nq,) or to another goal if they are given."""
         if self.problem is None:
             raise InputError("there is no goal yet; call plan(goal)")
         if goal is not None:
@@ -139,7 +139,7 @@ class Planning:
 
     @property
     def allowed(self) -> Any:
-        """Pairs that may touch, as of `planning.plan`."""
+        """Pairs that may touch, as in `planning.plan`."""
         return None if self.problem is None else self.problem.settings.get("allowed")
 
     @property
@@ -287,7 +287,7 @@ class Planning:
         )
 
     def _goal_configuration(self, goal: Any) -> Array:
-        """Return the first configuration (nq,) of a goal that gives configurations, as of `planning.plan`."""
+        """Return the first configuration (nq,) of a goal that gives configurations, as in `planning.plan`."""
         several = isinstance(goal, Sequence) and not isinstance(goal, str) and isinstance(goal[0], str)
         first = goal[0] if several else goal
         if isinstance(first, str):

@@ -53,7 +53,7 @@ class PlanningViewer(Display):
         Parameters
         ----------
         goal
-            As of `planning.plan`. It can be dragged in the page; by default it is where the robot is.
+            As in `planning.plan`. It can be dragged in the page; by default it is where the robot is.
         **settings
             Keyword arguments of `planning.plan`, such as `group` and `time_budget`.
         """
@@ -82,7 +82,7 @@ class PlanningViewer(Display):
         start : (nq,) array, optional
             By default as before.
         goal
-            As of `planning.plan`; by default as before.
+            As in `planning.plan`; by default as before.
         """
         begin = None if start is None else check_configuration(self.robot, start)
         with self._lock:

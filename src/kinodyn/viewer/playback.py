@@ -135,7 +135,7 @@ class Player:
         return max((track.recording.duration for track in self.tracks), default=0.0)
 
     def replace(self, tracks: Sequence[Track]) -> None:
-        """Play other tracks from the same share of the duration on.
+        """Play other tracks, starting at the same fraction of the duration.
 
         Parameters
         ----------
@@ -187,5 +187,5 @@ class Player:
         self.playing = False
 
     def snapshots(self) -> list[Snapshot]:
-        """Return the present state of each robot."""
+        """Return the current state of each robot."""
         return [track.at(self.time) for track in self.tracks]

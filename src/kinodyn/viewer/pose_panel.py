@@ -43,7 +43,7 @@ class PosePanel:
 
 
 class DragPanel:
-    """Visibility of the gizmos, and the present targets."""
+    """Visibility of the gizmos, and the current targets."""
 
     def __init__(self, viewer: ViewerControls, gui: viser.GuiApi) -> None:
         names = ", ".join(viewer.dragging.names)
@@ -57,7 +57,7 @@ class DragPanel:
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the present targets and whether they are reached."""
+        """Show the current targets and whether they are reached."""
         viewer = self._viewer
         targets = list(viewer.dragging.targets)
         if not targets:

@@ -22,7 +22,7 @@ class PageServer(viser.ViserServer):
     """A viser server that never opens a tunnel to the internet."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: a page can send this request, which would make the viewer public."""
+        """Reject the request: a page can send it, and it would make the viewer public."""
         return None
 
 

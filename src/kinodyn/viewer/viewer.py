@@ -58,7 +58,7 @@ class Viewer(PlanningViewer):
     url : str
         Address of the page.
     mode : "pose", "drag", "play", "walk" or "plan"
-        What moves the robot at present.
+        What moves the robot currently.
     problem : str
         The last error in the viewer's own thread; empty if there was none.
 

@@ -40,9 +40,9 @@ class WalkPanel:
         ]
         stop = gui.add_button("Stop")
         self._force = gui.add_slider("Push [N]", 0, 400, 5, 80)
-        self._from = gui.add_dropdown("comes", tuple(DIRECTIONS), initial_value="from behind")
+        self._from = gui.add_dropdown("Push direction", tuple(DIRECTIONS), initial_value="from behind")
         push = gui.add_button("Push for 0.1 s", color="orange")
-        reset = gui.add_button("Stand up again", color="gray")
+        reset = gui.add_button("Reset", color="gray")
         follow = gui.add_checkbox("Camera follows", viewer.follow)
         self._go.on_click(lambda _: viewer.attempt(self._toggle))
         stop.on_click(lambda _: self._steer(np.zeros(3)))
@@ -64,7 +64,7 @@ class WalkPanel:
         if walker is None:
             return
         if walker.problem:
-            text = f"**{walker.problem[0].upper()}{walker.problem[1:]}.** Press *Stand up again*."
+            text = f"**{walker.problem[0].upper()}{walker.problem[1:]}.** Press *Reset*."
         elif self._viewer.mode == "walk":
             text = f"Walking for {walker.time:.1f} s, at {walker.pace:.2f} times real time. {HELP}"
         else:

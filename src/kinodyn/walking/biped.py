@@ -153,7 +153,7 @@ class Biped:
         q0
             Initial guess (..., nq); by default the stance.
         iterations
-            Largest number of steps of the solver.
+            Maximum number of steps of the solver.
 
         Returns
         -------

@@ -25,7 +25,7 @@ from kinodyn.walking.upper_body import UpperBody
 
 
 class WalkingController:
-    """Walks by torques: a planner provides references, inverse dynamics the torques that track them.
+    """Walking controller: a planner provides references, and inverse dynamics the torques that track them.
 
     Every `settings.plan_interval` the planner replans from the measured CoM. At every tick, feedback of the divergent
     component of motion (DCM) moves the zero moment point (ZMP) within the feet (`balance.dcm_feedback`), which gives
@@ -182,7 +182,7 @@ class WalkingController:
         return replace(observation, state=self._own_state)
 
     def _sense_ground(self, t: float, state: State) -> None:
-        """Estimate the ground; a foot that stands alone and has settled measures its slope."""
+        """Estimate the ground; a settled foot in single support measures its slope."""
         standing = [side for side, on in self._stands.items() if on]
         alone = len(standing) == 1 and t > self._touchdowns[standing[0]] + self.settings.slope_delay
         rolling = [side for side, edge in self._edges.items() if edge != "sole"]
@@ -195,7 +195,7 @@ class WalkingController:
         return float(state.q[2]) - min(float(state.pose(foot.frame)[2, 3]) for foot in self.body.feet.values())
 
     def _plan(self, t: float, state: State) -> Reference:
-        """Replan when it is time, or as soon as the robot has left the last plan."""
+        """Replan periodically, or as soon as the robot has left the last plan."""
         if t >= self._next_plan - 1e-9:
             self._update(t, state)
         reference = self.planner.reference(t)
@@ -217,11 +217,11 @@ class WalkingController:
 
     @property
     def _urgent(self) -> bool:
-        """Whether the steps have to change."""
+        """Return whether the steps have to change."""
         return self.planner.dcm_margin < self.settings.adaptation_margin
 
     def _detect_touchdown(self, observation: Observation, reference: Reference) -> Reference:
-        """Let a foot that bears load early stand at once, and one that finds no ground in time descend further."""
+        """Start the stance of a foot that bears load early; lower one that finds no ground in time."""
         t, swing, planner, settings = observation.time, reference.phase.swing, self.planner, self.settings
         early = reference.remaining > settings.early_touchdown_fraction * reference.phase.length
         if observation.forces is None or swing is None or early:

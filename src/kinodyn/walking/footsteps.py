@@ -16,7 +16,7 @@ from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.step_limits import StepLimits, unicycle_step
 
 Side = Literal["left", "right"]
-FACING_DISTANCE = 4.0  # steps: goals farther than this are walked to facing them
+FACING_DISTANCE = 4.0  # steps: for goals farther than this, the robot turns towards the goal first
 MAX_STEPS = 2000  # of one plan
 
 
@@ -263,7 +263,7 @@ def walk_to(
     fraction: float = 0.9,
     tolerance: float = 1e-9,
 ) -> list[Footstep]:
-    """Plan footsteps to a goal. Far goals are walked to facing them; near ones in any direction.
+    """Plan footsteps to a goal. The robot faces distant goals while walking, and steps to near ones in any direction.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class MPC:
     limits
         Limits within which coming footsteps may move; None keeps them as planned.
     movable
-        Largest number of footsteps that may move.
+        Maximum number of footsteps that may move.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class MPC:
         adapt
             Whether footsteps may move; by default if there are step limits.
         travel
-            Largest shift of the next touchdown along each axis of the stance foot [m].
+            Maximum shift of the next touchdown along each axis of the stance foot [m].
         """
         c, v = pair("com", com), pair("velocity", velocity)
         omega = schedule.body.omega

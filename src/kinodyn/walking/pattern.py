@@ -41,9 +41,9 @@ class Feasibility:
     q : (n, nq)
         The configurations found.
     speed : float
-        Largest joint velocity as a fraction of its limit.
+        Maximum joint velocity as a fraction of its limit.
     error : float
-        Largest position error of feet and CoM [m].
+        Maximum position error of feet and CoM [m].
     """
 
     success: bool
@@ -115,7 +115,7 @@ class Pattern:
         every
             Time between the configurations that are solved for [s], each from the one before.
         tolerance
-            Largest position error of feet and CoM [m].
+            Maximum position error of feet and CoM [m].
 
         Returns
         -------

@@ -22,7 +22,7 @@ class Phase:
     ----------
     kind : str
         "single"; "double" between two steps; "start" and "stop" on both feet before the first and after the last;
-        "stand" without end.
+        "stand" without an end.
     start, end : float
         [s]
     feet : dict of side -> Footstep

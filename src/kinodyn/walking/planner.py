@@ -173,7 +173,7 @@ class Planner:
         return body_beside(last, self.limits.width)
 
     def standing(self, t: float) -> bool:
-        """Tell whether both feet stand and no step is planned.
+        """Return whether both feet stand and no step is planned.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class PushMap:
     directions : (n,)
         [rad], 0 forward, pi/2 to the left.
     survived : (n,)
-        Impulse [N s]; the search stops at the first push that is not survived, so that stronger ones may be.
+        Impulse [N s]; the search stops at the first push that is not survived, although stronger ones may be.
     bound : (n,)
         What a linear inverted pendulum on these feet could survive without a step [N s].
     stepping : bool
@@ -302,7 +302,7 @@ def survives_push(
     engine: Engine = "mujoco",
     **options: Any,
 ) -> bool:
-    """Push a robot once, and tell whether it stays upright.
+    """Push a robot once, and return whether it stays upright.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ class Replanner:
 
     @property
     def urgent_double_support(self) -> float:
-        """Duration of a double support in which nothing can be gained [s]."""
+        """Duration of a double support that only delays the next step [s]."""
         return self.settings.urgent_double_fraction * self.settings.double_support
 
     def _from_double_support(self, schedule: ContactSchedule, t: float, phase: Phase) -> list[Phase]:

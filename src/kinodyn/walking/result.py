@@ -45,9 +45,9 @@ class WalkResult:
     com_error, foot_error, trunk_error : float
         RMS tracking error of the CoM [m] and the swing foot [m], RMS tilt of the trunk [rad].
     slip : float
-        Largest displacement of a foot during its stance [m], from 40 ms after touchdown on.
+        Maximum displacement of a foot during its stance [m], from 40 ms after touchdown on.
     torques : dict
-        Largest torque of each joint as a fraction of its limit.
+        Maximum torque of each joint as a fraction of its limit.
     cost_of_transport : float
         Absolute mechanical work over weight times distance; NaN below 0.1 m.
     real_time : float
@@ -82,7 +82,7 @@ class WalkResult:
 
     @property
     def torque(self) -> float:
-        """Largest torque as a fraction of its joint's limit."""
+        """Maximum torque as a fraction of its joint's limit."""
         return max(self.torques.values(), default=0.0)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:

@@ -38,13 +38,13 @@ class GaitSettings:
         Longest leg in a step, and lowest hips over the ankles, as fractions of the straight leg: the longer the steps,
         the lower the hips.
     max_turn : float
-        Largest turn of a foot in one step [rad].
+        Maximum turn of a foot in one step [rad].
     steps_ahead : int
-        Footsteps that are planned beyond the one in the air.
+        Number of footsteps planned beyond the current one.
     max_velocity_change : float
-        Largest change of velocity from step to step, as a fraction of the largest velocity.
+        Maximum change of velocity from step to step, as a fraction of the largest velocity.
     velocity_snap : float
-        Remaining change of velocity that is taken at once, as a fraction of the largest change: no tiny steps.
+        Remaining change of velocity that is applied at once, as a fraction of the maximum change; avoids tiny steps.
     goal_tolerance, closing_tolerance : float
         Distance within which the feet are at a goal, and beside each other [m, rad].
     zmp_margin : float
@@ -58,9 +58,9 @@ class GaitSettings:
     min_swing_fraction, max_swing_fraction : float
         Shortest and longest swing of an adapted step.
     locked_swing_fraction : float
-        Part before touchdown in which a step is no longer changed.
+        Part before touchdown in which a step is not changed any more.
     urgent_double_fraction : float
-        Length of a double support in which nothing can be gained, as a fraction of `double_support`.
+        Length of a double support that only delays the next step, as a fraction of `double_support`.
     hip_offset : float
         Distance beyond the feet up to which the ZMP is demanded when no step captures the robot: the trunk swings [m].
     dcm_gain : float
@@ -68,21 +68,22 @@ class GaitSettings:
     velocity_filter : float
         Weight of the measured CoM velocity beside the one predicted from the forces of the last tick; 1 is unfiltered.
     touchdown_load : float
-        Measured load from which on a foot has landed, as a fraction of the weight.
+        Measured load above which a foot counts as landed, as a fraction of the weight.
     early_touchdown_fraction : float
         Part at the end of a swing in which a load counts as touchdown.
     late_touchdown_fraction : float
-        How long a foot that finds no ground keeps descending.
+        Time during which a foot that finds no ground keeps descending.
     descent_interval, descent_speed : float
         Delay of the touchdown each time that no ground was found [s], and the largest speed of descent then [m/s].
     loading_time, urgent_loading_time : float
         Time in which a foot takes its load after touchdown, and the same while the steps have to change [s].
     max_load : float
-        Largest normal force on one foot, as a multiple of the weight.
+        Maximum normal force on one foot, as a multiple of the weight.
     slope_delay, slope_time_constant : float
-        Time after touchdown from which on a foot measures the slope of the ground, and its averaging time [s].
+        Time after touchdown at which a foot starts to measure the slope of the ground, and the time constant of the
+        average [s].
     max_slope : float
-        Largest rise over run that is believed.
+        Maximum plausible slope, rise over run.
     friction : float
         Friction coefficient that the controller relies on.
     fall_height : float

@@ -1,4 +1,4 @@
-"""Walking by estimated state: noisy simulated sensors, and a controller that sees only the estimate."""
+"""Walking with an estimated state: noisy simulated sensors, and a controller that sees only the estimate."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class EstimatingController:
         joints_v = v[6:] + self._noise("v", len(v) - 6)
         if imu is None or observation.forces is None:
             raise InputError("an observation without IMU or foot forces is not enough to estimate the state")
-        if observation.time > 0.0:  # at time 0 no time has passed that the readings could cover
+        if observation.time > 0.0:  # at time 0 the readings do not cover any time yet
             reading = Imu(
                 imu.acceleration + self._bias["accelerometer"] + self._noise("accelerometer", 3),
                 imu.angular_velocity + self._bias["gyro"] + self._noise("gyro", 3),

@@ -85,7 +85,7 @@ def adapt_step(
     foot
         Distance of the edges of the foot from its centre, along and across (2,) [m].
     travel
-        Largest shift of the touchdown along each axis of the stance foot [m].
+        Maximum shift of the touchdown along each axis of the stance foot [m].
     weights
         Weights of the objective.
 

@@ -32,9 +32,9 @@ class StepLimits:
     narrowest, width, widest : float
         Least, nominal and largest lateral distance from the stance foot [m].
     oblique : float
-        Largest sum of the distances along the foot and to the side [m].
+        Maximum sum of the distances along the foot and to the side [m].
     outward, inward : float
-        Largest turn of the foot with its toes away from the other foot, and towards it [rad].
+        Maximum turn of the foot with its toes away from the other foot, and towards it [rad].
     toe, heel : float
         Length of the sole before and behind the ankle: turned feet need that much more room [m].
     """
@@ -70,7 +70,7 @@ class StepLimits:
         min_leg_extension
             Lowest hips above the ankles in a step, as a fraction of the straight leg.
         max_turn
-            Largest turn of a foot in one step [rad].
+            Maximum turn of a foot in one step [rad].
         check
             Whether the corners of the region are verified by inverse kinematics; all limits are reduced until the robot
             reaches them.
@@ -139,7 +139,7 @@ class StepLimits:
         Returns
         -------
         (...)
-            Largest violation [m or rad]; at most 0 within the limits.
+            Maximum violation [m or rad]; at most 0 within the limits.
         """
         x, y, turn = np.moveaxis(numbers("step", step, 3), -1, 0)
         sign = 1.0 if side == "left" else -1.0
@@ -242,7 +242,7 @@ class StepLimits:
         ]
 
     def fits(self, move: ArrayLike) -> bool:
-        """Tell whether the body can move by a given amount in each step, left and right.
+        """Return whether the body can move by a given amount in each step, left and right.
 
         Parameters
         ----------

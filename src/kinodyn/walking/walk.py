@@ -180,7 +180,7 @@ def measure(schedule: WalkSchedule, recording: Recording, elapsed: float) -> Wal
 
 
 def _failure(schedule: WalkSchedule, recording: Recording, metrics: WalkMetrics) -> str:
-    """Say why the robot did not walk as commanded; empty if it did."""
+    """Explain why the robot did not walk as commanded; empty if it did."""
     fallen, duration = schedule.controller.fallen, recording.duration
     if fallen is not None:
         return f"fell after {fallen:.2f} s"

@@ -104,7 +104,7 @@ class WalkSchedule:
         return tau
 
     def _steer(self, t: float) -> None:
-        """Stop when the time is over or the distance walked."""
+        """Stop when the time is over or the distance has been covered."""
         planner = self.controller.planner
         if self.stopped == np.inf:
             if self.goal is not None:
@@ -133,7 +133,7 @@ class WalkSchedule:
         self._last_position = position
 
     def over(self, t: float, state: State) -> bool:
-        """Tell whether the walk is over before its duration."""
+        """Return whether the walk is over before its duration."""
         fallen = self.controller.fallen
         if fallen is not None and t > fallen + RESTING_TIME:
             return True

@@ -93,7 +93,7 @@ class TrackingGains:
     Attributes
     ----------
     com_weight, com_frequency : float
-        Height of the CoM; along the ground it is only accelerated, by what the ZMP demands.
+        Height of the CoM; horizontally only the acceleration that follows from the ZMP is tracked.
     trunk_weight, trunk_frequency : float
         Orientation of the base.
     swing_weight, swing_rotation_weight, swing_frequency : float
@@ -101,7 +101,7 @@ class TrackingGains:
     posture_weight, posture_frequency : float
         Joint positions of the walking stance.
     momentum_weight, momentum_frequency : float
-        Little angular momentum: the arms compensate the legs.
+        Angular momentum, kept small: the arms compensate for the legs.
     height_frequency : float
         Low-pass filter of the reference height of the CoM.
     """

@@ -164,7 +164,7 @@ def test_no_other_split_of_the_load_costs_less(humanoid: Stance) -> None:
 
 
 def sideways(stance: Stance, size: float) -> dict[str, Array]:
-    """Push with a share of friction times weight, at the height of the ground under the centre of mass."""
+    """Push with a fraction of friction times weight, at the height of the ground under the centre of mass."""
     robot, frame = stance.robot, stance.robot.joints[0].child
     ground = np.mean([kd.kinematics.pose(robot, stance.q, c.frame)[2, 3] for c in stance.contacts])
     place = kd.kinematics.com(robot, stance.q) * [1, 1, 0] + [0, 0, ground]

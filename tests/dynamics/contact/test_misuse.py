@@ -80,7 +80,7 @@ def test_contradictory_targets_are_reported_with_their_residual(standing: tuple[
     up, down = (Contact("left_sole", target=shifted(T, z), name=f"at {z}") for z in (0.01, -0.03))
     a, forces = kd.contact.dynamics(robot, q, still, still, [up, down], stabilise=10.0)
     assert not forces.consistent and forces.rank == 6
-    # each wants its own: 1 m/s^2 and -3 m/s^2; half way misses both by 2
+    # each wants its own: 1 m/s^2 and -3 m/s^2; halfway misses both by 2
     np.testing.assert_allclose(kd.kinematics.jacobian(robot, q, "left_sole")[2] @ a, -1.0, atol=1e-9)
     np.testing.assert_allclose(forces.residual[[2, 8]], [2.0, -2.0], atol=1e-9)
     np.testing.assert_allclose(np.delete(forces.residual, [2, 8]), 0.0, atol=1e-9)

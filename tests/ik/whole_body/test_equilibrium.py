@@ -15,7 +15,7 @@ SMALL = 1e-2  # rad or m, how far each joint may move
 
 
 def gains(body: Any, q: Array, levels: list[list[Task]]) -> list[float]:
-    """Return for each level the largest share of its error that a small motion takes away, to first order.
+    """Return for each level the largest fraction of its error that a small motion takes away, to first order.
 
     A linear program: joints stay within their limits, and levels above keep what they have.
     """

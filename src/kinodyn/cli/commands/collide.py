@@ -46,7 +46,7 @@ def collide(
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
-    """Tell which links touch each other or the objects of a scene and how deep, and the smallest distance.
+    """Report which links touch each other or the objects of a scene and how deep, and the smallest distance.
 
     For many configurations, such as a recording, it counts those that are free and lists the pairs that touch. Pairs
     that may touch are left out: those of the SRDF file and the scene, neighbours, and pairs that always or never touch.

@@ -72,7 +72,7 @@ def workspace(
         [Table("", ("quantity", "value", "unit"), rows)],
         samples={
             "point": points,
-            "share": space.probability[space.reachable],
+            "probability": space.probability[space.reachable],
             "dexterity": space.dexterity[space.reachable],
         },
         columns={"point": ("x", "y", "z")},

@@ -63,8 +63,8 @@ _CONFIGURATIONS = {"ready": (0.0, -0.25 * math.pi, 0.0, -0.75 * math.pi, 0.0, _H
 def panda() -> Description:
     """Describe the Panda arm: seven revolute joints, without the hand.
 
-    Links and joints have the names of the maker's ROS package; `panda_link8` is the flange, `panda_hand_tcp` the
-    point between the fingertips of a mounted hand. "ready" is the configuration in which the maker's examples start.
+    Links and joints have the names of the manufacturer's ROS package; `panda_link8` is the flange, `panda_hand_tcp` the
+    point between the fingertips of a mounted hand. "ready" is the start of the manufacturer's examples.
     """
     arm = dh_arm(
         [_row(index) for index in range(7)],

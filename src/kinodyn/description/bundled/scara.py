@@ -18,8 +18,8 @@ def scara() -> Description:
     """Describe a SCARA of four joints: two that turn about the vertical, a quill that slides, a flange that turns.
 
     Lengths and stroke are the Adept Cobra 600's, as in P. Corke's Robotics Toolbox (mdl_cobra600: d1 0.387 m, a1
-    0.325 m, a2 0.275 m, stroke 0.210 m); ranges and speeds those of the maker's data sheet for the Cobra s600. Its
-    masses and torques are not published: the arms here are uniform boxes and cylinders, sized like the machine, and
+    0.325 m, a2 0.275 m, stroke 0.210 m); ranges and speeds those of the manufacturer's data sheet for the Cobra s600.
+    Its masses and torques are not published: the arms here are uniform boxes and cylinders, sized like the machine, and
     the efforts let it carry the 5.5 kg of its rated load. The quill and the flange point down: positive is down.
     """
     turn = [math.radians(limit) for limit in _TURNS]

@@ -43,7 +43,7 @@ _RADII = (0.06, 0.054, 0.04, 0.04, 0.04, 0.035)
 
 _LINKS = ("shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link")
 
-# Stretched straight up, and bent as the maker's pendant calls home.
+# Stretched straight up, and bent as the manufacturer's pendant calls home.
 _CONFIGURATIONS = {
     "up": (0.0, -_HALF, 0.0, -_HALF, 0.0, 0.0),
     "bent": (0.0, -_HALF, _HALF, -_HALF, -_HALF, 0.0),
@@ -53,8 +53,8 @@ _CONFIGURATIONS = {
 def ur5() -> Description:
     """Describe the UR5: six revolute joints, three of them parallel.
 
-    The frames are those of the maker's DH table: `base` is the robot's own base frame (turned by half a turn about
-    z from `base_link` of the ROS package) and `wrist_3_link` is the flange that ROS calls `tool0`.
+    The frames are those of the manufacturer's DH table: `base` is the robot's own base frame (rotated by 180 degrees
+    about z from `base_link` of the ROS package) and `wrist_3_link` is the flange that ROS calls `tool0`.
     """
     rows = [_row(index) for index in range(6)]
     arm = dh_arm(rows, _BODIES, _RADII, name="ur5", configurations=_CONFIGURATIONS)

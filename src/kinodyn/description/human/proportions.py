@@ -66,7 +66,7 @@ class Proportions:
         """Return the inertia of a foot in a frame at the ankle, x towards the toes.
 
         The table's foot points down like the leg, so that its longitudinal axis is x here and its sagittal axis z.
-        The table does not say how high the centre of mass is: half way between ankle and ground.
+        The table does not say how high the centre of mass is: halfway between ankle and ground.
         """
         up, across, along = self._moments("foot")
         forward = self.com["foot"] * self.foot_length - self.heel_to_ankle

@@ -68,7 +68,7 @@ def _gear(model: mujoco.MjModel, actuator: int) -> float:
 
 
 def _is_motor(model: mujoco.MjModel, actuator: int) -> bool:
-    """Tell whether the actuator's force is its control times a constant, so that the control's range limits it."""
+    """Return whether the actuator's force is its control times a constant, so that the control's range limits it."""
     return bool(
         model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
         and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE

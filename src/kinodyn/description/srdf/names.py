@@ -37,7 +37,7 @@ class Names:
         return joint
 
     def has_link(self, name: str) -> bool:
-        """Tell whether there is a link of this name; note the name if not."""
+        """Return whether there is a link of this name; note the name if not."""
         if name not in self._links:
             self.skip("link", name)
         return name in self._links

@@ -39,7 +39,7 @@ class Positions(NamedTuple):
         "solved"; "unreachable": no motor position gives these joint angles; "other assembly": the legs close, but
         beyond a singularity, so that the mechanism cannot get there from its zero position; "not converged".
     residual : (...) array
-        Largest error of a leg's length [m].
+        Maximum error of a leg's length [m].
     """
 
     values: Array
@@ -116,7 +116,7 @@ class _ParallelAnkle(Coupling):
         start
             Joint angles `(..., 2)` to start from [rad].
         iterations
-            Largest number of iterations.
+            Maximum number of iterations.
 
         Returns
         -------
@@ -254,7 +254,7 @@ class _ParallelAnkle(Coupling):
         return alpha, beta
 
     def _assembly_status(self, q: Array, motors: Array) -> NDArray[np.str_]:
-        """Tell whether the mechanism can get here from zero without passing a singularity of either kind."""
+        """Return whether the mechanism can get here from zero without passing a singularity of either kind."""
         alpha, beta = self._terms(q, motors)
         signs = np.sign(np.concatenate([alpha, np.linalg.det(beta)[..., None]], axis=-1))
         return np.where((signs == self._assembly).all(axis=-1), SOLVED, OTHER_ASSEMBLY)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.dynamics.contact.constraints import Constraint
 
-_CONSISTENT = 1e-8  # largest share of the accelerations that rounding can leave
+_CONSISTENT = 1e-8  # largest fraction of the accelerations that rounding can leave
 
 
 class Forces(Mapping[str, Array]):
@@ -30,7 +30,7 @@ class Forces(Mapping[str, Array]):
         Errors of the constrained accelerations [m/s^2, rad/s^2], after an impact of velocities: rounding, unless
         constraints contradict each other.
     missed : (...), optional
-        The largest of them as a share of the accelerations.
+        The largest of them as a fraction of the accelerations.
     """
 
     __slots__ = ("_contacts", "_missed", "_rank", "residual", "vector")

@@ -377,7 +377,7 @@ def _corners(corners: ArrayLike) -> Array:
 
 def _sides(sides: int) -> int:
     if not isinstance(sides, int) or sides < 3:
-        raise InputError(f"sides of a pyramid must be a whole number from 3 on, got {sides!r}")
+        raise InputError(f"sides of a pyramid must be a whole number of at least 3, got {sides!r}")
     return sides
 
 

@@ -23,7 +23,7 @@ from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 
-BALANCED = 1e-8  # largest residual of a balanced row, as a share of the forces in it
+BALANCED = 1e-8  # largest residual of a balanced row, as a fraction of the forces in it
 PRIORITY = 1e6  # weight of a residual compared to that of forces, where the motion is infeasible
 
 

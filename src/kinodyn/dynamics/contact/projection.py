@@ -33,7 +33,7 @@ class Projection(NamedTuple):
     success : (...) bool
         Whether the error is within the tolerance.
     error : (...)
-        Largest remaining entry of `constraint_error` [m or rad].
+        Maximum remaining entry of `constraint_error` [m or rad].
     iterations : (...) int
         Newton steps.
     """
@@ -87,9 +87,9 @@ def project(
     fixed : sequence of int
         Indices in v of the coordinates that stay as they are, such as the crank of a linkage.
     tolerance : float
-        Largest error [m or rad] of a success.
+        Maximum error [m or rad] of a success.
     iterations : int
-        Largest number of Newton steps.
+        Maximum number of Newton steps.
 
     Returns
     -------

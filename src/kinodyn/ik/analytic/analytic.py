@@ -55,10 +55,10 @@ def analytic(
     joints : sequence of str, optional
         Joints to solve for; by default all revolute joints between base and frame. Others stay as in q0.
     q0 : (..., nq), optional
-        Present configuration: each angle gets the whole turns that bring it nearest. By default neutral, with angles
+        Current configuration: each angle gets the full turns that bring it nearest. By default neutral, with angles
         nearest to 0.
     limits : bool
-        Whether `valid` requires joint limits; whole turns are added to stay within them in any case.
+        Whether `valid` requires joint limits; full turns are added to stay within them in any case.
     clamp : bool
         Whether a planar 2R arm goes to the nearest reachable point where the target is out of reach.
     redundancy : () or (..., k), optional

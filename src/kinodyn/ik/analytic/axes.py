@@ -42,7 +42,7 @@ def combine(factors: Sequence[Real], parts: Sequence[Real]) -> Real:
 
 
 def some(mask: Mask) -> bool:
-    """Tell whether any is true; counting is faster than `any` for a single target."""
+    """Return whether any is true; counting is faster than `any` for a single target."""
     return bool(np.count_nonzero(mask))
 
 

@@ -23,7 +23,7 @@ def angle_between(a: Axis, b: Axis) -> float:
 
 
 def parallel(*axes: Axis) -> bool:
-    """Tell whether all the lines are parallel."""
+    """Return whether all the lines are parallel."""
     return all(angle_between(axes[0], other) < ANGLE_TOLERANCE for other in axes[1:])
 
 
@@ -39,7 +39,7 @@ def nearest_point(*axes: Axis) -> tuple[Array, float]:
 
 
 def intersect(a: Axis, b: Axis) -> bool:
-    """Tell whether two lines intersect in one point."""
+    """Return whether two lines intersect in one point."""
     return angle_between(a, b) >= ANGLE_TOLERANCE and nearest_point(a, b)[1] < LENGTH_TOLERANCE
 
 
@@ -54,5 +54,5 @@ def aligned(axis: Axis, model: Axis) -> tuple[Axis, float]:
 
 
 def lies_on(point: Array, axis: Axis) -> bool:
-    """Tell whether a point (3,) lies on the line."""
+    """Return whether a point (3,) lies on the line."""
     return float(np.linalg.norm(foot(axis, point) - point)) < LENGTH_TOLERANCE

@@ -37,7 +37,7 @@ class Problem:
     swept: Array
 
     def solve(self, start: Array, *, given: bool, limits: bool, clamp: bool) -> AnalyticSolutions:
-        """Solve with the present configurations (n or 1, nq), to which angles are wrapped where `given`."""
+        """Solve with the current configurations (n or 1, nq), to which angles are wrapped where `given`."""
         T, clamped = self._clamped() if clamp else (self.T, np.zeros(len(self.T), dtype=bool))
         k = self.swept.shape[-1]
         rest = np.repeat(start, k, axis=0) if len(start) > 1 else start
@@ -47,7 +47,7 @@ class Problem:
         targets = self._targets(np.repeat(T, k, axis=0) if k > 1 else T)
         angles = self._angles(self._bounded(targets.T) @ self.chain.T_zero_inverse, record)
         q = assemble(self.chain, angles, rest, near, self.solver.depth)
-        if isinstance(self.solver, SevenJoints):  # exactly as given, whole turns included
+        if isinstance(self.solver, SevenJoints):  # exactly as given, full turns included
             q[..., self.chain.q_index[self.solver.given]] = self.swept.reshape(-1, 1)
         residual = refine(targets, q, near)
         return self._result(q, residual, record, limits, clamped)

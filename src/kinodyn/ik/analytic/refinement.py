@@ -42,7 +42,7 @@ class Targets:
 
 
 def wrap(angle: Array, lower: float, upper: float, near: Array | None) -> Array:
-    """Add whole turns: nearest to `near`, or to 0, among those within the limits; if none is, nearest regardless."""
+    """Add full turns: nearest to `near`, or to 0, among those within the limits; if none is, nearest regardless."""
     if near is not None:
         angle = angle + TWO_PI * np.rint((near - angle) / TWO_PI)
     elif lower <= -np.pi and upper >= np.pi:
@@ -77,7 +77,7 @@ def assemble(chain: Chain, angles: list[CosSin], rest: Array, near: Array | None
 
 
 def outside(chain: Chain, q: Array) -> Mask:
-    """Tell which joints (..., joints) are outside their limits."""
+    """Return which joints (..., joints) are outside their limits."""
     alone = chain.q_index == tuple(range(q.shape[-1]))
     solved = q if alone else q[..., list(chain.q_index)]
     return (solved < chain.lower) | (solved > chain.upper)
@@ -86,7 +86,7 @@ def outside(chain: Chain, q: Array) -> Mask:
 def refine(targets: Targets, q: Array, near: Array | None) -> Array:
     """Compute the residual (n, branches) of every branch and refine, in place, those with small rounding errors.
 
-    A Newton step dq = J^+ e with the twist e from the present pose to the target squares the error.
+    A Newton step dq = J^+ e with the twist e from the current pose to the target squares the error.
     """
     n, branches, nq = q.shape
     flat, of = q.reshape(-1, nq), np.repeat(np.arange(n), branches)
@@ -123,7 +123,7 @@ def _newton(targets: Targets, q: Array, T: Array, near: Array | None) -> Array:
 
 
 def duplicates(q: Array, solved: Mask, double: Mask) -> Mask:
-    """Tell which branches (n, branches) duplicate an earlier solution, at the targets where `double` (n,)."""
+    """Return which branches (n, branches) duplicate an earlier solution, at the targets where `double` (n,)."""
     again = np.zeros(solved.shape, dtype=bool)
     at = np.nonzero(double)[0]
     if len(at):

@@ -229,7 +229,7 @@ class Follower:
         self.active[ended], self.status[ended] = False, "solved"
 
     def _record(self, candidate: Candidate) -> Mask:
-        """Record samples, up to where a joint moves too far between two; tell which (n,) are not recorded."""
+        """Record samples until a joint moves too far between two of them; return which (n,) are not recorded."""
         rows, sample = candidate.rows, self.k[candidate.rows] - 1 + candidate.s.astype(int)
         first = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
         before = np.concatenate([candidate.q[:1], candidate.q[:-1]])

@@ -115,7 +115,7 @@ class SolutionGraph:
         return _distinct(layer, edges.pick(exact), residual[exact])
 
     def _unwrapped(self, q: Array, nodes: Array) -> Array:
-        """Add the whole turns to nodes (p, nq) that bring them nearest to q (p, nq)."""
+        """Add the full turns to nodes (p, nq) that bring them nearest to q (p, nq)."""
         gap = q[:, self.periodic] - nodes[:, self.periodic]
         nodes[:, self.periodic] += 2 * np.pi * np.round(gap / (2 * np.pi))
         return nodes
@@ -153,7 +153,7 @@ class SolutionGraph:
         return edges
 
     def _known(self, k: int, of: Rows, q: Array) -> Mask:
-        """Tell which configurations (m, nq) are on the known path at sample k."""
+        """Return which configurations (m, nq) are on the known path at sample k."""
         return np.asarray((np.abs(q - self.known[of, k]) <= NODE_TOLERANCE).all(axis=1))
 
     def _trace(self, layers: list[Layer]) -> tuple[Array, Mask]:
@@ -192,7 +192,7 @@ def _distinct(layer: Layer, edges: Layer, residual: Array) -> Layer:
 
 
 def _smooth(edges: Layer, before: Layer) -> Mask:
-    """Tell which edges continue those before, per sample or per length of path; first edges do."""
+    """Return which edges continue those before, per sample or per length of path; first edges do."""
     most = MAX_STEP_DEVIATION * np.linalg.norm(edges.step, axis=1)
     scaled = before.step * (edges.length / before.length)[:, None]
     gaps = [np.linalg.norm(edges.step - step, axis=1) for step in (before.step, scaled)]

@@ -15,7 +15,7 @@ from kinodyn.ik.tracking.tracked_frame import LIMIT_TOLERANCE, Mask, TrackedFram
 
 RANDOM_STARTS = 24  # numeric starts for each pose
 MAX_SOLUTIONS = 8  # distinct numeric solutions that are followed
-MAX_TURNED = 24  # the same with whole turns added
+MAX_TURNED = 24  # the same with full turns added
 MIN_SEPARATION = 0.01  # between distinct solutions [rad or m]
 
 
@@ -73,7 +73,7 @@ class Search:
         return exact[0], self._polished(T[exact[0]], exact[1])
 
     def with_whole_turns(self, of: Rows, q: Array) -> tuple[Rows, Array]:
-        """Add to configurations (m, nq) of paths `of` (m,) those whole turns away, far from limits first."""
+        """Add to configurations (m, nq) of paths `of` (m,) those full turns away, far from limits first."""
         added = np.zeros(len(of), dtype=bool)
         for index in self.tracked.q_index[self.tracked.periodic & self.tracked.bounded]:
             shift = np.zeros(self.tracked.robot.nq)

@@ -72,7 +72,7 @@ class TrackedFrame:
         moving = [robot.joint(name).q for name in dict.fromkeys(self.names)]
         self.idle = np.setdiff1d(np.arange(robot.nq), np.concatenate([np.arange(robot.nq)[part] for part in moving]))
         kinds = [robot.joint(name).kind for name in self.names]
-        self.periodic = np.isin(kinds, ("revolute", "continuous")) & (self.q_index >= 0)  # by whole turns
+        self.periodic = np.isin(kinds, ("revolute", "continuous")) & (self.q_index >= 0)  # by full turns
         limited = (self.q_index >= 0) & limits
         self.lower = np.where(limited, robot.limits.lower[self.q_index], -np.inf)
         self.upper = np.where(limited, robot.limits.upper[self.q_index], np.inf)
@@ -154,7 +154,7 @@ class TrackedFrame:
         return q, residual
 
     def outside_limits(self, q: Array, tolerance: float = 0.0) -> Mask:
-        """Tell which columns (n, c) are outside their limits."""
+        """Return which columns (n, c) are outside their limits."""
         values = self.values(q)
         return np.asarray((values > self.upper + tolerance) | (values < self.lower - tolerance))
 

@@ -89,7 +89,7 @@ class OrientationConstraint:
     R_world_target : (3, 3)
         The orientation.
     tolerance : (3,)
-        Largest absolute error about x, y and z of the target [rad].
+        Maximum absolute error about x, y and z of the target [rad].
     parameterisation
         Of the error: "xyz", intrinsic Euler angles, or "rotation_vector".
     weight

@@ -26,7 +26,7 @@ class Message:
         self.fields = Fields(data if data is not None else {}, "", self)
 
     def warn(self, stacklevel: int) -> None:
-        """Warn, once for the whole message, of what was dropped."""
+        """Warn once per message about ignored fields."""
         unread = dict.fromkeys(re.sub(r"\[\d+\]", "[]", name) for fields in self.read for name in fields.unread())
         notes = [*self.notes, *([f"fields that have no effect here: {listed(unread, 12)}"] if unread else [])]
         if notes:
@@ -132,7 +132,7 @@ class Fields:
         return InputError(f"{self.message.source}: {self._path(name)}: {text}")
 
     def unread(self) -> Iterator[str]:
-        """Yield the paths of the fields that were not asked for and are not empty."""
+        """Yield the paths of the fields that were not read and are not empty."""
         for name, value in self._data.items():
             if name not in self._asked and not _is_empty(value):
                 yield self._path(str(name))
@@ -159,7 +159,7 @@ class Fields:
 
 
 def _is_empty(value: Any) -> bool:
-    """Tell whether a value is the default of its type, so that ignoring it loses nothing."""
+    """Return whether a value is the default of its type, so that ignoring it loses nothing."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

@@ -1,4 +1,4 @@
-"""Read scenes and requests from files, texts or dictionaries."""
+"""Read scenes and requests from files, strings or dictionaries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageD
     Notes
     -----
     Vectors are lists or have fields x, y, z, w; types of shapes and operations are names or the constants of the
-    message. Python objects and other tags of YAML are refused.
+    message. Python objects and other YAML tags are rejected.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Request: what a moveit_msgs/MotionPlanRequest says."""
+"""Request: the content of a moveit_msgs/MotionPlanRequest."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Request:
     goal_constraints : tuple of Constraints
         The goals as they were given, with tolerances.
     path_constraints : Constraints or None
-        What must hold all along.
+        Path constraints.
     workspace : Workspace or None
     planner : str
         Name of the planner, empty for the default.

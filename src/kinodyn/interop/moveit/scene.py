@@ -1,4 +1,4 @@
-"""Scene: what a moveit_msgs/PlanningScene says."""
+"""Scene: the content of a moveit_msgs/PlanningScene."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from kinodyn.errors import InputError
 from kinodyn.kinematics.workspaces import files, plots
 from kinodyn.kinematics.workspaces.plots import Axes
 
-_LABELS = {"probability": "share of samples [per voxel]", "dexterity": "share of directions"}
+_LABELS = {"probability": "fraction of samples [per voxel]", "dexterity": "fraction of directions"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Workspace:
     centre : (3,) array
         Point from which reach is measured [m]: the first joint that moves the frame.
     max_reach : float
-        Largest distance from it [m], found by optimisation from the farthest samples, within the joint limits.
+        Maximum distance from it [m], found by optimisation from the farthest samples, within the joint limits.
     q_max_reach : (nq,) array
         A configuration with that reach.
     """
@@ -131,7 +131,7 @@ class Workspace:
         return self.origin + self.resolution * np.argwhere(chosen)
 
     def contains(self, points: ArrayLike) -> Mask:
-        """Tell whether points lie in a reachable voxel.
+        """Return whether points lie in a reachable voxel.
 
         Parameters
         ----------

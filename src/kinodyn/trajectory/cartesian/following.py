@@ -48,7 +48,7 @@ class FollowResult:
     broke_at : float or None
         Time at which tracking fails [s].
     error : (2,) array
-        Largest distance [m] and angle [rad] from the trajectory of the frame, at samples and halfway between; NaN if
+        Maximum distance [m] and angle [rad] from the trajectory of the frame, at samples and halfway between; NaN if
         tracking fails.
     track : TrackResult
         Joint path, sample by sample.

@@ -124,10 +124,10 @@ class PoseTrajectory(ABC):
         robot : Robot
         frame : str
         q0 : (nq,), optional
-            Present configuration; if it is not at the first pose, the nearest one that is. Without it several are
+            Current configuration; if it is not at the first pose, the nearest one that is. Without it several are
             tried.
         tolerance : float
-            Largest distance [m] and angle [rad] from this trajectory.
+            Maximum distance [m] and angle [rad] from this trajectory.
         samples : int, optional
             Initial number of samples; by default one every 20 ms, at least 30.
         options
