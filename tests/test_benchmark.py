@@ -22,31 +22,27 @@ runpy.run_path(sys.path[0] + "/ik.py", run_name="__main__")
 """
 
 
-def test_every_row_is_measured_for_engines_that_agree() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "engine.py"), "--quick", "--json", "--robots", "panda"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def run(*command: str) -> str:
+    """Run Python with these arguments and return what it prints."""
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    times = json.loads(done.stdout)["robots"][0]["us"]
+    return done.stdout
+
+
+def run_benchmark(script: str, *options: str) -> str:
+    """Run a script of the benchmarks and return what it prints."""
+    return run(str(BENCHMARKS / script), *options)
+
+
+def test_every_row_is_measured_for_engines_that_agree() -> None:
+    times = json.loads(run_benchmark("engine.py", "--quick", "--json", "--robots", "panda"))["robots"][0]["us"]
     assert len(times) == 9
     for us in times.values():
         assert us["kinodyn"] > 0 and us["kinodyn batch 1"] > 0 and us["kinodyn batch 2"] > 0 and us["Pinocchio"] > 0
 
 
 def run_ik_alone(*options: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", ALONE, str(BENCHMARKS), "--quick", *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run("-c", ALONE, str(BENCHMARKS), "--quick", *options)
 
 
 def test_inverse_kinematics_is_measured_and_verified_without_peers() -> None:
@@ -81,30 +77,15 @@ def test_the_tables_name_the_peers_that_are_missing() -> None:
 
 
 def test_every_method_of_solve_has_a_row() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "ik_methods.py"), "ur5", "--poses", "20"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:]]
+    printed = run_benchmark("ik_methods.py", "ur5", "--poses", "20")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines()[2:]]
     methods = ("auto", "lm", "dls", "pinv", "newton", "transpose", "optimise")
     assert [row[0] for row in rows] == [f'`"{method}"`' for method in methods]
     assert rows[0][2] == rows[1][2] == "100.0%"  # with restarts
 
 
 def test_contacts_are_measured_for_engines_that_agree() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "contacts.py"), "--quick", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    report = json.loads(run_benchmark("contacts.py", "--quick", "--json"))
     assert (report["robot"], report["constraints"]) == ("talos", 12)
     assert len(report["us"]) == 2 and len(report["goals"]) == 4
     for us in report["us"].values():
@@ -112,15 +93,7 @@ def test_contacts_are_measured_for_engines_that_agree() -> None:
 
 
 def test_motion_planning_is_measured_verified_and_compared() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "motion_planning.py"), "--quick", "--json", "--verify", "--peer", "2"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    report = json.loads(run_benchmark("motion_planning.py", "--quick", "--json", "--verify", "--peer", "2"))
     assert report["families"].keys() == report["check us"].keys() == {"boxes", "wall", "all"}
     assert report["families"]["all"]["status"] == {"solved": 4}
     for row in report["problems"]:
@@ -133,15 +106,7 @@ def test_motion_planning_is_measured_verified_and_compared() -> None:
 
 
 def test_whole_body_planning_is_measured_and_verified() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "whole_body_planning.py"), "--quick", "--json", "--verify"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["results"]
+    rows = json.loads(run_benchmark("whole_body_planning.py", "--quick", "--json", "--verify"))["results"]
     assert [(row["robot"], row["scene"], row["solved"]) for row in rows] == [
         ("humanoid", "table", 3),
         ("humanoid", "shelf", 3),
@@ -163,15 +128,7 @@ def test_archives_of_problems_are_read_without_writing_files(tmp_path: Path) -> 
             member = tarfile.TarInfo(f"../../outside/{name}0001.yaml")
             member.size = len(text)
             tar.addfile(member, io.BytesIO(text.encode()))
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "motion_planning.py"), "--quick", "--json", "--problems", str(archive)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    report = json.loads(run_benchmark("motion_planning.py", "--quick", "--json", "--problems", str(archive)))
     assert [(row["family"], row["name"], row["status"]) for row in report["problems"]] == [
         ("outside", "0001", "solved")
     ]

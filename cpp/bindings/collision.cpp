@@ -11,6 +11,7 @@
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
+#include "bindings/planning.hpp"
 #include "planning/problem.hpp"
 
 namespace nb = nanobind;
@@ -47,17 +48,6 @@ struct Layout<RoundRecord> {
     }
 };
 namespace {
-
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using IndexRows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using FlagRows = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool right, const char* message) {
-    if (!right) raise_input_error(message);
-}
 
 using Cells = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -242,19 +232,6 @@ void make_query(CollisionQuery* self, nb::handle robot, const SphereModel& spher
     self->n_owners = static_cast<long>(allowed.shape(0));
 }
 
-// Runs a kernel of planning, which takes the problem alone.
-void run_planning(const KernelHandle& kernel, PlanningProblem& problem, double seconds) {
-    nb::gil_scoped_release released;
-    Call call;
-    PlanningProblem* pointer = &problem;
-    call.model = &problem.query.robot();
-    call.settings = &pointer;
-    call.count = 1;
-    problem.seconds = seconds;
-    Fault fault;
-    kernel.get()(call, 0, 1, fault);
-}
-
 void make_problem(PlanningProblem* self, const CollisionQuery& query, nb::handle settings, std::uint64_t seed,
                   const Numbers& lower, const Numbers& upper, const Numbers& start, const Rows& goals) {
     const std::size_t n = query.moving_dofs.size();
@@ -267,29 +244,20 @@ void make_problem(PlanningProblem* self, const CollisionQuery& query, nb::handle
     self->set_ends(start.data(), goals.data(), static_cast<int>(goals.shape(0)));
 }
 
-// Takes ownership of the numbers.
-nb::object as_matrix(double* data, std::size_t rows, std::size_t columns) {
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    const std::size_t shape[2] = {rows, columns};
-    return nb::cast(nb::ndarray<nb::numpy, double>(data, 2, shape, owner));
-}
-
 template <class Row>
 nb::object sweeps_of(const CollisionQuery& query, std::size_t rows, Row&& row) {
     const auto nv = static_cast<std::size_t>(query.robot().nv);
-    auto* data = new double[rows * nv + 1];
+    std::vector<double> numbers;
     for (std::size_t i = 0; i < rows; ++i) {
         const float* values = row(static_cast<int>(i));
-        std::copy(values, values + nv, data + i * nv);
+        numbers.insert(numbers.end(), values, values + nv);
     }
-    return as_matrix(data, rows, nv);
+    return as_array(numbers, {rows, nv});
 }
 
 nb::object path_of(const PlanningProblem& problem) {
-    const std::size_t n = problem.path.size();
-    auto* data = new double[std::max<std::size_t>(n, 1)];
-    std::copy(problem.path.begin(), problem.path.end(), data);
-    return as_matrix(data, n / static_cast<std::size_t>(problem.dim), static_cast<std::size_t>(problem.dim));
+    const auto columns = static_cast<std::size_t>(problem.dim);
+    return as_array(problem.path, {problem.path.size() / columns, columns});
 }
 
 void set_path(PlanningProblem& problem, const Rows& path) {
@@ -341,15 +309,15 @@ void bind_collision(nb::module_& m) {
         .def_ro("edge_checks", &PlanningProblem::edge_checks)
         .def_ro("checked_packs", &PlanningProblem::checked_packs);
     m.def("rrt_connect", [kernel = KernelHandle("rrt_connect")](PlanningProblem& p, double seconds) {
-        run_planning(kernel, p, seconds);
+        run_search(kernel, p, seconds);
         return p.solved;
     });
     m.def("shorten_path", [kernel = KernelHandle("shorten_path")](PlanningProblem& p, double seconds) {
-        run_planning(kernel, p, seconds);
+        run_search(kernel, p, seconds);
         return p.blocked_edge;
     });
     m.def("path_blocked", [kernel = KernelHandle("path_blocked")](PlanningProblem& p) {
-        run_planning(kernel, p, 0);
+        run_search(kernel, p, 0);
         return p.blocked_edge;
     });
     define(m, "collision_free", [](Args& args, Any query, Any q) {

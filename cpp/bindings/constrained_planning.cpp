@@ -3,6 +3,7 @@
 
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
+#include "bindings/planning.hpp"
 #include "planning/constrained_problem.hpp"
 
 namespace nb = nanobind;
@@ -10,14 +11,6 @@ namespace nb = nanobind;
 namespace kinodyn {
 
 namespace {
-
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-void require(bool right, const char* message) {
-    if (!right) raise_input_error(message);
-}
 
 std::vector<double> values(const Numbers& a) { return {a.data(), a.data() + a.shape(0)}; }
 
@@ -55,25 +48,9 @@ void make_problem(ConstrainedProblem* self, const CollisionQuery& query, const C
     self->set_ends(start.data(), goals.data(), static_cast<int>(goals.shape(0)));
 }
 
-void run(const KernelHandle& kernel, ConstrainedProblem& problem, double seconds) {
-    nb::gil_scoped_release released;
-    Call call;
-    ConstrainedProblem* pointer = &problem;
-    call.model = &problem.query.robot();
-    call.settings = &pointer;
-    call.count = 1;
-    problem.seconds = seconds;
-    Fault fault;
-    kernel.get()(call, 0, 1, fault);
-}
-
 nb::object path_of(const ConstrainedProblem& problem) {
-    const std::size_t n = problem.path.size(), nq = static_cast<std::size_t>(problem.nq);
-    auto* data = new double[n + 1];
-    std::copy(problem.path.begin(), problem.path.end(), data);
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    const std::size_t shape[2] = {n / nq, nq};
-    return nb::cast(nb::ndarray<nb::numpy, double>(data, 2, shape, owner));
+    const auto nq = static_cast<std::size_t>(problem.nq);
+    return as_array(problem.path, {problem.path.size() / nq, nq});
 }
 
 }  // namespace
@@ -87,11 +64,11 @@ void bind_constrained_planning(nb::module_& m) {
         .def_ro("iterations", &ConstrainedProblem::iterations)
         .def_ro("steps", &ConstrainedProblem::steps);
     m.def("constrained_rrt", [kernel = KernelHandle("constrained_rrt")](ConstrainedProblem& p, double seconds) {
-        run(kernel, p, seconds);
+        run_search(kernel, p, seconds);
         return p.solved;
     });
     m.def("shorten_constrained", [kernel = KernelHandle("shorten_constrained")](ConstrainedProblem& p, double seconds) {
-        run(kernel, p, seconds);
+        run_search(kernel, p, seconds);
     });
     define(m, "project_onto_path_constraints", [](Args& args, Any table, Any q, Any iterations) {
         args.settings(nb::cast<const ConstraintTable*>(table));

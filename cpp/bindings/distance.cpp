@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/arrays.hpp"
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
 
@@ -13,13 +14,6 @@ namespace nb = nanobind;
 namespace kinodyn {
 
 namespace {
-
-using IndexRows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using FlagRows = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-void require(bool right, const char* message) {
-    if (!right) raise_input_error(message);
-}
 
 // pairs: of groups, (n, 2); checked: (owners of obstacles, groups)
 void make_query(DistanceQuery* self, nb::handle robot, const SphereModel& spheres, const Obstacles& obstacles,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "bindings/arrays.hpp"
 #include "bindings/layouts.hpp"
 
 namespace nb = nanobind;
@@ -14,8 +15,6 @@ namespace nb = nanobind;
 namespace kinodyn {
 
 namespace {
-
-using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 bool is_identity(const double* R) {
     const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};

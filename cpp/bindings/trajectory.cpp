@@ -1,9 +1,8 @@
 // Timing laws of trajectories.
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 
-#include "bindings/args.hpp"
+#include "bindings/arrays.hpp"
 #include "bindings/functions.hpp"
 #include "core/segment_timing.hpp"
 
@@ -13,15 +12,7 @@ namespace kinodyn {
 
 namespace {
 
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-nb::object as_vector(const std::vector<double>& values) {
-    auto* data = new double[std::max<std::size_t>(values.size(), 1)];
-    std::copy(values.begin(), values.end(), data);
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    const std::size_t shape[1] = {values.size()};
-    return nb::cast(nb::ndarray<nb::numpy, double>(data, 1, shape, owner));
-}
+nb::object as_vector(const std::vector<double>& values) { return as_array(values, {values.size()}); }
 
 // Rows of `segments`: length, largest speed, quotients of the direction with acceleration and jerk limits. Rows of
 // `corners`: quotients of the change of direction, reach. Returns the speeds at the corners and on the segments.

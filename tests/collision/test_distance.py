@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from itertools import combinations, product
 
@@ -26,6 +25,8 @@ from kinodyn.collision import (
 from kinodyn.description.types import Description, Joint, Link, Mimic, Shape
 from kinodyn.spatial import from_euler, pose
 
+from .installed_robots import load
+
 FAST = ("humanoid", "panda", "scara", "ur5")
 ROBOTS = (*FAST, "puma560", "ur5_robot", "kinova", "panda_description", "xarm7", "talos_left_arm", "z1")
 TURNED = from_euler([0.4, -0.7, 1.1])
@@ -38,16 +39,6 @@ KINDS = {
     "ellipsoid": (Ellipsoid((0.1, 0.2, 0.05)), TURNED),
     "point cloud": (PointCloud(np.random.default_rng(3).uniform(-0.2, 0.2, (40, 3)), 0.01), TURNED),
 }
-
-
-def load(name: str) -> kd.Robot:
-    if name not in kd.robots():
-        pytest.skip(f"{name} is not installed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kd.DescriptionWarning)
-        robot = kd.load(name)
-        kd.collision.robot_geometry(robot)
-    return robot
 
 
 def scene(robot: kd.Robot) -> World:

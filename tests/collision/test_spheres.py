@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +14,11 @@ from kinodyn.collision import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, r
 from kinodyn.collision.cache import cache_folder
 from kinodyn.description.types import Description, Joint, Link, Shape
 
+from .installed_robots import load
+
 BUNDLED = ("humanoid", "panda", "planar2r", "puma560", "scara", "ur5")
 INSTALLED = ("talos_left_arm", "ur5_robot", "kinova", "panda_description", "solo12", "xarm7", "z1", "romeo")
 RESOLUTION = 0.03
-
-
-def load(name: str) -> kd.Robot:
-    if name not in kd.robots():
-        pytest.skip(f"{name} is not installed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kd.DescriptionWarning)
-        robot = kd.load(name)
-        robot_geometry(robot)  # warns of broken meshes only once
-    return robot
 
 
 def surface_points(part: kd.collision.LinkGeometry, count: int, seed: int) -> np.ndarray:

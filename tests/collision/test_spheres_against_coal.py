@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
 import kinodyn as kd
@@ -11,6 +9,8 @@ from kinodyn import _core
 from kinodyn.collision import exact
 from kinodyn.collision.query import EMPTY, Query
 from kinodyn.description.example_robot_data import data_folder
+
+from .installed_robots import load
 
 pytest.importorskip("coal")
 
@@ -45,14 +45,6 @@ def contacts(robot: kd.Robot, count: int) -> tuple[int, list[tuple[int, str, str
                 found += 1
                 missed += [] if touching[k, i] else [(k, a, b)]
     return found, missed
-
-
-def load(name: str) -> kd.Robot:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kd.DescriptionWarning)
-        robot = kd.load(name)
-        kd.collision.robot_geometry(robot)  # warns of broken meshes
-    return robot
 
 
 @pytest.mark.parametrize(("name", "count"), [("humanoid", 40), ("panda", 200)])

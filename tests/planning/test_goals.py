@@ -11,16 +11,10 @@ from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.kinematics import pose
 from kinodyn.planning import PoseRegion, grasp_poses, plan
 
-PANDA, HUMANOID = kd.load("panda"), kd.load("humanoid")
-HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
-LEFT, RIGHT = HOME + [0.9, 0.6, 0, 0.3, 0, 0, 0], HOME + [-0.9, 0.6, 0, 0.3, 0, 0, 0]
+from .panda_scene import HOME, LEFT, PANDA, RIGHT, wall
+
+HUMANOID = kd.load("humanoid")
 DOWN = kd.spatial.pose([0.45, -0.3, 0.4], kd.spatial.rot_x(np.pi))
-
-
-def wall() -> World:
-    world = World()
-    world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
-    return world
 
 
 def test_samples_of_a_region_are_inside_and_others_are_not() -> None:

@@ -14,17 +14,9 @@ from kinodyn.errors import InputError, UnknownNameError
 from kinodyn.model.robot import Robot
 from kinodyn.planning import Plan, PlannerSettings, plan
 
-PANDA = kd.load("panda")
+from .panda_scene import HOME, LEFT, PANDA, RIGHT, wall
+
 UR5 = kd.load("ur5")
-HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
-LEFT, RIGHT = HOME + [0.9, 0.6, 0, 0.3, 0, 0, 0], HOME + [-0.9, 0.6, 0, 0.3, 0, 0, 0]
-
-
-def wall() -> World:
-    """Return a wall in front of the Panda."""
-    world = World()
-    world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
-    return world
 
 
 def sampled(path: Array, step: float = 0.01) -> Array:

@@ -18,16 +18,7 @@ from kinodyn.planning import Plan, Roadmap, plan
 from kinodyn.planning.roadmap_graph import Graph
 
 from .machines import machine, outside, room_without_doors
-
-PANDA = kd.load("panda")
-HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
-LEFT, RIGHT = HOME + [0.9, 0.6, 0, 0.3, 0, 0, 0], HOME + [-0.9, 0.6, 0, 0.3, 0, 0, 0]
-
-
-def wall() -> World:
-    world = World()
-    world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
-    return world
+from .panda_scene import HOME, LEFT, PANDA, RIGHT, wall
 
 
 def free_configurations(world: World, n: int) -> Array:

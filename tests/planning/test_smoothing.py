@@ -14,16 +14,9 @@ from kinodyn.planning import Plan, plan
 from kinodyn.trajectory import PiecewisePolynomial
 
 from .machines import machine
+from .panda_scene import HOME, LEFT, PANDA, RIGHT, wall
 
-PANDA, UR5 = kd.load("panda"), kd.load("ur5")
-HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
-LEFT, RIGHT = HOME + [0.9, 0.6, 0, 0.3, 0, 0, 0], HOME + [-0.9, 0.6, 0, 0.3, 0, 0, 0]
-
-
-def wall() -> World:
-    world = World()
-    world.add_box("wall", (0.4, 0.04, 0.6), ((0.6, 0.0, 0.3), None))
-    return world
+UR5 = kd.load("ur5")
 
 
 def assert_smooth(found: Plan, curve: PiecewisePolynomial, world: World) -> None:

@@ -11,6 +11,8 @@ import kinodyn as kd
 from kinodyn.dynamics.contact import Contact
 from kinodyn.sim import HardContacts, simulate
 
+from .posture_control import keep_posture
+
 G = 9.81
 HALF = np.array([0.2, 0.15, 0.1])  # of the block
 BOTTOM = HALF * [(x, y, -1) for x in (-1, 1) for y in (-1, 1)]
@@ -156,13 +158,7 @@ def test_a_humanoid_stands_on_its_corners_and_the_ground_carries_its_weight() ->
     feet = [Contact("left_sole", corners=soles), Contact("right_sole", corners=soles)]
     start = robot.configuration("standing")
     start[2] -= kd.kinematics.pose(robot, start, "left_sole")[2, 3]
-    inertia = np.diag(kd.dynamics.mass_matrix(robot, start))
-
-    def hold(t: float, state: kd.State) -> np.ndarray:
-        tau = kd.dynamics.gravity(robot, state.q) + inertia * (900 * robot.difference(state.q, start) - 60 * state.v)
-        tau[:6] = 0.0
-        return tau
-
+    hold = keep_posture(robot, start)
     recording = simulate(robot, hold, 0.3, q0=start, contacts=feet)
     total = recording.forces["left_sole"] + recording.forces["right_sole"]
     assert recording.status == "complete" and recording.signals["contact_error"].max() < 1e-4

@@ -15,6 +15,8 @@ import kinodyn as kd
 from kinodyn.description.types import Description, Inertia, Joint, Link, Mimic, Shape
 from kinodyn.sim import MujocoSimulator, simulate, to_mjcf, to_mujoco
 
+from .posture_control import keep_posture
+
 SMOOTH: dict[str, Any] = {"engine": "mujoco", "contacts": False, "limits": False, "joint_friction": False}
 
 
@@ -90,13 +92,7 @@ def standing() -> tuple[kd.Robot, np.ndarray, MujocoSimulator, kd.Recording]:
     robot = kd.load("humanoid")
     q0 = robot.configuration("standing")
     q0[2] -= kd.kinematics.pose(robot, q0, "left_sole")[2, 3]
-    inertia = np.diag(kd.dynamics.mass_matrix(robot, q0))
-
-    def hold(t: float, state: kd.State) -> np.ndarray:
-        tau = kd.dynamics.gravity(robot, state.q) + inertia * (900 * robot.difference(state.q, q0) - 60 * state.v)
-        tau[:6] = 0.0
-        return tau
-
+    hold = keep_posture(robot, q0)
     soles = ["left_sole", "right_sole"]
     simulator = MujocoSimulator(robot, frames=soles, sensors=soles)
     return robot, q0, simulator, simulate(robot, hold, 0.4, q0=q0, engine=simulator)

@@ -13,6 +13,8 @@ from kinodyn.description.types import Description, Inertia, Joint, Link, Shape
 from kinodyn.dynamics.contact import HeightField, Plane
 from kinodyn.sim import Block, MujocoSimulator, simulate, to_mjcf, to_mujoco
 
+from .posture_control import keep_posture
+
 SLOPE = np.radians(5.0)
 RADIUS = 0.1
 
@@ -102,13 +104,7 @@ def test_the_humanoid_stands_on_a_step_of_15_mm() -> None:
     robot = kd.load("humanoid")
     q0 = robot.configuration("standing")
     q0[2] += 0.015 - kd.kinematics.pose(robot, q0, "left_sole")[2, 3]
-    inertia = np.diag(kd.dynamics.mass_matrix(robot, q0))
-
-    def hold(t: float, state: kd.State) -> np.ndarray:
-        tau = kd.dynamics.gravity(robot, state.q) + inertia * (900 * robot.difference(state.q, q0) - 60 * state.v)
-        tau[:6] = 0.0
-        return tau
-
+    hold = keep_posture(robot, q0)
     soles = ["left_sole", "right_sole"]
     simulator = MujocoSimulator(robot, frames=soles, blocks=[(0.0, 0.0, 0.6, 0.8, 0.015)])
     run = simulate(robot, hold, 0.3, q0=q0, engine=simulator)

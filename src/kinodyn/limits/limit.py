@@ -146,18 +146,6 @@ class RowLimit(Limit, Rows):
         self.braking = positive(f"braking of {name!r}", braking)
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return whether it is active, its braking, and the fields of this kind of limit.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        dict[str, Any]
-            Values by the names of the core's fields.
-        """
         return {"enabled": float(self.enabled), "braking": self.braking, **self.own_settings()}
 
     def own_settings(self) -> dict[str, Any]:
@@ -182,43 +170,9 @@ class RowLimit(Limit, Rows):
         return self.error(robot, q)
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
-        """Return whether no margin is below -tolerance.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-        tolerance
-            Accepted violation [m, rad].
-
-        Returns
-        -------
-        NDArray[np.bool_]
-            Whether each configuration (...) satisfies the limit.
-        """
         return np.asarray(not self.enabled or (self.margins(robot, q) >= -tolerance).all(axis=-1))
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return the rows that the motion reaches, and their residuals.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-        x
-            Motion (nv,) of the step.
-        dt
-            Duration of the step [s].
-
-        Returns
-        -------
-        tuple[Array, Array]
-            Rows J (k, nv) and residuals (k,).
-        """
         J = self.jacobian(robot, q)
         after = self.margins(robot, q) - J @ x
         reached = after < AT_LIMIT

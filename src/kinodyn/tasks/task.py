@@ -93,15 +93,6 @@ class Task(Motion, Rows):
         self.__dict__.update(_target=checked, follows=False, _velocity=v, _acceleration=a, version=self.version + 1)
 
     def prepare(self, robot: Robot, q: Array) -> None:
-        """Take the target from q, if none was given.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-        """
         if self._target is None:
             self._target = frozen(self.measure(robot, q))
 
@@ -174,18 +165,6 @@ class Task(Motion, Rows):
         return weights
 
     def settings(self, robot: Robot) -> dict[str, Any]:
-        """Return weights, gains and the fields of this kind of task.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-
-        Returns
-        -------
-        dict[str, Any]
-            Values by the names of the core's fields.
-        """
         stiffness, damping = self.gains
         return {
             "enabled": float(self.enabled),
@@ -201,13 +180,11 @@ class Task(Motion, Rows):
         return {}
 
     def references(self) -> dict[str, Array | None]:
-        """Return the target and its motion."""
         if self._target is None:
             raise InputError(f"{self.name!r} has no target; assign one, or let a solver take it from a configuration")
         return {"target": self._target, "velocity": self._velocity, "acceleration": self._acceleration}
 
     def batch(self) -> tuple[int, ...]:
-        """Return the batch shape of the target and its motion."""
         arrays = ((self._target, self.target_axes()), (self._velocity, 1), (self._acceleration, 1))
         shapes = [array.shape[: array.ndim - axes] for array, axes in arrays if array is not None and array.ndim > axes]
         return np.broadcast_shapes(*shapes) if shapes else ()
@@ -232,24 +209,6 @@ class Task(Motion, Rows):
         return self.gain
 
     def remaining(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return weighted rows J (k, nv) and their residuals (k,) after the motion x (nv,) of duration dt.
-
-        Parameters
-        ----------
-        robot
-            The robot.
-        q
-            Configurations (..., nq).
-        x
-            Motion (nv,) of the step.
-        dt
-            Duration of the step [s].
-
-        Returns
-        -------
-        tuple[Array, Array]
-            Rows J (k, nv) and residuals (k,).
-        """
         weights = self.row_weights(robot)
         J = weights[:, None] * self.jacobian(robot, q)
         return J, weights * self.error(robot, q) * self.step_gain(dt) - J @ x

@@ -167,7 +167,7 @@ def trunk_load(robot: Robot, mass: float) -> Load:
 
 def _turn(turn: float | None, turn_deg: float | None) -> float:
     if turn is not None and turn_deg is not None:
-        raise InputError("--turn and --turn-deg are alternatives; give only one of them")
+        raise InputError("--turn and --turn-deg are alternatives; give one of them")
     return math.radians(turn_deg) if turn_deg is not None else turn or 0.0
 
 

@@ -45,7 +45,7 @@ def links_and_joints(
 
 
 def base_kind(joints: Iterable[Joint]) -> Literal["fixed", "floating"]:
-    """Return the kind of base: floating if all joints to the world float, as those of an arm beside an object do not."""
+    """Return the kind of base: floating if all moving joints to the world float."""
     kinds = {joint.kind for joint in joints if joint.parent == "world"} - {"fixed"}
     return "floating" if kinds == {"floating"} else "fixed"
 
