@@ -1,4 +1,4 @@
-"""Tables in files: every format returns what was written, columns follow one naming rule, broken files are refused."""
+"""Tables in files: every format returns what was written, columns follow one naming rule, broken files are rejected."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def test_an_unsuitable_out_array_is_rejected(ask_with_out: Ask) -> None:
     good = ask_with_out.arguments(3)
     expected = ask_with_out(*good)
 
-    def refused(make: Callable[[Array], Any], message: str) -> None:
+    def rejected(make: Callable[[Array], Any], message: str) -> None:
         room = tuple(make(x) for x in expected) if isinstance(expected, tuple) else make(expected)
         with pytest.raises(InputError, match=message):
             ask_with_out(*good, out=room)
@@ -148,14 +148,14 @@ def test_an_unsuitable_out_array_is_rejected(ask_with_out: Ask) -> None:
         x.flags.writeable = False
         return x
 
-    refused(lambda x: x[0].copy(), r"out must have shape \(3, .*\), got")
-    refused(lambda x: np.concatenate([x, x]), r"out must have shape \(3, .*\), got \(6")
-    refused(lambda x: x.astype(np.float32), "out must be a writeable, C-contiguous float64 array")
-    refused(lambda x: x.astype(">f8"), "out must be a writeable, C-contiguous float64 array")
-    refused(lambda x: np.repeat(x, 2, axis=0)[::2], "out must be a writeable, C-contiguous float64 array")
-    refused(lambda x: np.asfortranarray(np.stack([x, x]))[0], "out must be a writeable, C-contiguous float64 array")
-    refused(read_only, "out must be a writeable, C-contiguous float64 array")
-    refused(lambda x: x.tolist(), "out must be a NumPy array, got list")
+    rejected(lambda x: x[0].copy(), r"out must have shape \(3, .*\), got")
+    rejected(lambda x: np.concatenate([x, x]), r"out must have shape \(3, .*\), got \(6")
+    rejected(lambda x: x.astype(np.float32), "out must be a writeable, C-contiguous float64 array")
+    rejected(lambda x: x.astype(">f8"), "out must be a writeable, C-contiguous float64 array")
+    rejected(lambda x: np.repeat(x, 2, axis=0)[::2], "out must be a writeable, C-contiguous float64 array")
+    rejected(lambda x: np.asfortranarray(np.stack([x, x]))[0], "out must be a writeable, C-contiguous float64 array")
+    rejected(read_only, "out must be a writeable, C-contiguous float64 array")
+    rejected(lambda x: x.tolist(), "out must be a NumPy array, got list")
 
 
 @pytest.mark.parametrize("function", [D.inverse_derivatives, D.forward_derivatives])

@@ -1,4 +1,4 @@
-"""xacro: expanded when asked, refused with the way to ask otherwise."""
+"""xacro: expanded when asked, rejected with the way to ask otherwise."""
 
 from __future__ import annotations
 

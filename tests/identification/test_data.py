@@ -1,4 +1,4 @@
-"""Recordings: files there and back, uneven and noisy samples, and what is refused."""
+"""Recordings: files there and back, uneven and noisy samples, and what is rejected."""
 
 from __future__ import annotations
 

@@ -68,5 +68,5 @@ def test_a_task_or_a_limit_must_be_in_a_list() -> None:
     task = kd.tasks.ContactTask("left_sole")
     with pytest.raises(kd.InputError, match="list of tasks"):
         kd.ik.WholeBody(ROBOT, task)  # type: ignore[arg-type]
-    with pytest.raises(kd.InputError, match="list of limits, got one alone: PositionLimit"):
+    with pytest.raises(kd.InputError, match="list of limits, got a single one: PositionLimit"):
         kd.ik.WholeBody(ROBOT, [task], kd.limits.PositionLimit())  # type: ignore[arg-type]

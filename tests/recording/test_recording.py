@@ -152,15 +152,15 @@ def test_broken_files_are_rejected_with_their_name(tmp_path: Path, suffix: str) 
         for place in rng.integers(0, len(data), 20):
             scratched[place] = rng.integers(0, 256)
         cases.append(bytes(scratched))
-    refused = 0
+    rejected = 0
     for case in cases:
         broken.write_bytes(case)
         try:
             kd.Recording.load(broken)
         except kd.InputError as error:
-            refused += 1
+            rejected += 1
             assert broken.name in str(error)
-    assert refused >= 4  # a scratch may miss all that counts; anything but InputError fails the test
+    assert rejected >= 4  # a scratch may miss all that counts; anything but InputError fails the test
 
 
 def test_an_archive_with_pickles_is_not_unpickled(tmp_path: Path) -> None:

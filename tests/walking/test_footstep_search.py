@@ -1,4 +1,4 @@
-"""Footstep plans over terrain: optimal by an exhaustive search, within all limits, and refused with a reason."""
+"""Footstep plans over terrain: optimal by an exhaustive search, within all limits, and rejected with a reason."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def _settings(**values: float) -> Array:
 
 def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
     if isinstance(tasks, Task):
-        raise InputError(f"tasks must be a list of tasks, got one alone: {tasks!r}")
+        raise InputError(f"tasks must be a list of tasks, got a single one: {tasks!r}")
     result = tuple(tasks)
     if not result:
         raise InputError("tasks is empty; give one at least")

@@ -214,7 +214,7 @@ def test_errors_explain_misuse(scene: Callable[..., Any]) -> None:
         use.force = [1.0, 2.0]
     with pytest.raises(InputError, match="limits must be kinodyn limits"):
         make(robot, [task], limits=["position"])
-    with pytest.raises(InputError, match="of another robot"):
+    with pytest.raises(InputError, match="the state belongs to"):
         controller.solve(kd.State(kd.load("panda"), np.zeros(7)))
     with pytest.raises(InputError, match="velocity of 'com'"):
         controller.tasks["com"].velocity = [0.0, np.nan, 0.0]

@@ -1,4 +1,4 @@
-"""What makes no sense is refused with an error that says why, before anything moves."""
+"""What makes no sense is rejected with an error that says why, before anything moves."""
 
 from __future__ import annotations
 
