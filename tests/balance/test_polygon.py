@@ -93,5 +93,5 @@ def test_invalid_arguments_are_rejected() -> None:
         margin(square, [np.nan, 0.0])
     with pytest.raises(kd.InputError, match="do not fit"):
         margin(np.zeros((3, 4, 2)), np.zeros((2, 2)))
-    with pytest.raises(kd.InputError, match="metres from 0"):
+    with pytest.raises(kd.InputError, match="metres of at least 0"):
         shrink(square, -0.1)
