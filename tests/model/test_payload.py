@@ -48,6 +48,6 @@ def test_constants_that_were_replaced_are_kept():
         (("panda_link8", 1.0, (0.0, 0.0, 0.0), np.ones((2, 2))), "inertia of the payload"),
     ],
 )
-def test_bad_input_is_refused(arguments, message):
+def test_invalid_input_is_rejected(arguments, message):
     with pytest.raises(kd.KinodynError, match=message):
         kd.load("panda").with_payload(*arguments)

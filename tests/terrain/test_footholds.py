@@ -67,7 +67,7 @@ def test_holes_below_a_part_of_the_sole_are_not_support() -> None:
     assert footholds(ground, SOLE, (0.3, 0.0, 0.0)).code == 1
 
 
-def test_wrong_arguments_are_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(InputError):
         SoleOutline([(0, 0), (1, 0)])
     with pytest.raises(InputError):

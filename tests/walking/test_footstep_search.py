@@ -174,7 +174,7 @@ def test_goals_that_cannot_be_reached_are_refused_with_the_reason(
         assert plan.status == "unreachable" and words in plan.reason and plan.steps == ()
 
 
-def test_wrong_arguments_are_refused(body: Biped) -> None:
+def test_invalid_arguments_are_rejected(body: Biped) -> None:
     ground = kd.terrain.flat().map()
     for goal in ((0.0, 0.0), (np.nan, 0.0, 0.0), "there"):
         with pytest.raises(InputError):

@@ -158,7 +158,7 @@ def test_a_robot_without_arms_is_told_so(humanoid):
         kd.walking.hands(without_arms(humanoid))
 
 
-def test_bad_input_is_refused(humanoid, body):
+def test_invalid_input_is_rejected(humanoid, body):
     with pytest.raises(kd.InputError, match="heading_tasks take FrameTask and GazeTask"):
         kd.walking.UpperBody(heading_tasks=[kd.tasks.ComTask((0.0, 0.0, 1.0))])
     with pytest.raises(kd.InputError, match="needs a target"):
