@@ -158,7 +158,7 @@ def test_a_task_that_is_not_required_does_not_affect_success(person: Any) -> Non
 
 
 @pytest.mark.parametrize("offset", [(0.1, 0.05, 0.15), (0.35, 0.1, 0.3)])
-def test_own_tasks_take_the_same_steps_as_those_of_the_core(person: Any, offset: tuple[float, float, float]) -> None:
+def test_custom_tasks_take_the_same_steps_as_native_ones(person: Any, offset: tuple[float, float, float]) -> None:
     robot = person.robot
     native = kd.tasks.FrameTask("left_palm", person.pose("left_palm", offset)[:3, 3])
     own = kd.tasks.CustomTask("own", lambda r, q: (native.error(r, q), native.jacobian(r, q)), rows=3)
