@@ -272,7 +272,10 @@ class WalkingController:
         """Demand a ZMP beyond the feet while no planned step captures the robot: the trunk has to swing."""
         if self.planner.dcm_margin >= 0:
             return zmp
-        missing = dcm - nearest(reference.phase.polygon, dcm)
+        if reference.phase.swing is None:
+            missing = dcm - nearest(reference.phase.polygon, dcm)
+        else:  # what the foot cannot reach is far ahead of it in every step; only the rest is the hips' part
+            missing = self.planner.dcm_deficit
         distance = float(np.hypot(*missing))
         return zmp + missing * min(1.0, self.settings.hip_offset / max(distance, 1e-9))
 

@@ -14,7 +14,7 @@ from kinodyn.walking.footstep_generator import FootstepGenerator
 from kinodyn.walking.footsteps import Footstep, body_beside, standing_feet, wrap
 from kinodyn.walking.ground_estimate import GroundEstimate
 from kinodyn.walking.mpc import MPC, MPCPlan, pair
-from kinodyn.walking.phases import Phase
+from kinodyn.walking.phases import DIRECTIONS, Phase
 from kinodyn.walking.reference import FootReference, Reference
 from kinodyn.walking.replanning import Replanner
 from kinodyn.walking.schedule import ContactSchedule
@@ -59,6 +59,8 @@ class Planner:
         The step adaptation of the last update.
     dcm_margin : float
         Margin of the measured DCM in the region that the planned steps capture [m]; negative: they cannot.
+    dcm_deficit : (2,)
+        By how much and in which direction the DCM was outside of that region at the last update [m].
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class Planner:
         self.schedule = ContactSchedule(body, dict(start or standing_feet(body)), (), own, time=time)
         self.plan: MPCPlan | None = None
         self.adapted: AdaptedStep | None = None
-        self.dcm_margin = np.inf
+        self.dcm_margin, self.dcm_deficit = np.inf, np.zeros(2)
         self._generator = FootstepGenerator(body, self.limits, own)
         self._replanner = Replanner(body, self.limits, own, self._generator)
         self._trajectory = self.schedule.nominal
@@ -211,7 +213,10 @@ class Planner:
         if self._new_command or (self.walking and missing):
             self._rebuild(t)
         dcm = c + v / self.body.omega
-        self.dcm_margin = self.schedule.capture_margin(t, dcm)
+        room = self.schedule.capture_region(t) - DIRECTIONS @ dcm
+        worst = int(room.argmin())
+        self.dcm_margin = float(room[worst])
+        self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
         if self.adapt:
             self._adapt(t, dcm)
         self.plan = self.mpc(self.schedule, t, c, v, zmp=zmp)
@@ -340,7 +345,8 @@ class Planner:
         self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm)
         if adapted is not None:
             end = t + adapted.remaining
-            self._swing(phase).retarget(t, self._sole_target(adapted.step, phase), end)
+            target = self._sole_target(adapted.step, phase)
+            self._swing(phase).retarget(t, target, end, descent_speed=self.settings.touchdown_speed)
             self._planned_touchdown = end
             self._rebuild(t, landing=adapted.step, end=end)
 
@@ -363,6 +369,7 @@ class Planner:
                 phase.end,
                 height=self.settings.swing_height,
                 vertical_fraction=self.settings.vertical_fraction,
+                descent_speed=self.settings.touchdown_speed,
                 velocity=None if self._ground is None else self._ground.velocities.get(phase.swing.side),
             )
             self._swings, self._planned_touchdown = {phase.step: swing}, phase.end

@@ -18,6 +18,7 @@ from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits
 
+QUINTIC_PEAK = 5.77  # largest acceleration of a quintic from rest to rest, in distances per squared duration
 MIN_DOUBLE_SUPPORT = 1e-3  # [s] that is left of a double support in progress
 LONGEST_DOUBLE_SUPPORT = 3.0  # of one that waits for a robot behind its plan, as a multiple of the nominal one
 
@@ -116,12 +117,17 @@ class Replanner:
             swing,
             offset=arrival - swing.position,
             remaining=remaining,
-            shortest=max(settings.locked_swing_fraction * single, settings.min_swing_fraction * single - elapsed),
+            shortest=max(
+                settings.locked_swing_fraction * single,
+                settings.min_swing_fraction * single - elapsed,
+                remaining * (1.0 - self.body.omega * remaining),  # a foot about to land is hardly hurried
+            ),
             longest=max(remaining, settings.max_swing_fraction * single - elapsed),
             next_shortest=settings.min_swing_fraction * single + settings.double_support,
             omega=self.body.omega,
             limits=self.limits,
             foot=0.5 * self.body.feet[swing.side].size - settings.zmp_margin,
+            travel=settings.max_swing_acceleration * remaining**2 / QUINTIC_PEAK,
             weights=settings.adaptation,
         )
         return None if adapted.status == "failed" else adapted

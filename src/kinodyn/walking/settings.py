@@ -26,12 +26,14 @@ class GaitSettings:
         Durations of the phases of a step [s].
     fast_single_support, fast_double_support : float
         The same at the largest velocity: steps become quicker when they would be long otherwise [s].
-    comfortable_fraction : float
-        Part of the step limits that steps use before they become quicker.
+    comfortable_step : float
+        Length of steps up to which they keep their durations; beyond it they become quicker [m].
     first_double_support, last_double_support : float
         Double support before the first step and after the last one [s].
     swing_height : float
         Height of the swing foot's apex above the higher end of the step [m].
+    touchdown_speed : float
+        Downward speed of a swing foot at its planned touchdown [m/s]: it meets the ground in time.
     vertical_fraction : float
         Part at either end of a swing in which the foot moves only vertically, so that it does not stub its toe.
     max_leg_extension, min_leg_extension : float
@@ -57,6 +59,8 @@ class GaitSettings:
         Margin of the DCM inside the region that the planned steps capture, below which the steps are changed [m].
     min_swing_fraction, max_swing_fraction : float
         Shortest and longest swing of an adapted step.
+    max_swing_acceleration : float
+        Largest acceleration of a swing foot for a change of its step [m/s^2]: the later, the smaller the change.
     locked_swing_fraction : float
         Part before touchdown in which a step is not changed any more.
     urgent_double_fraction : float
@@ -113,6 +117,9 @@ class GaitSettings:
     adaptation_margin: float = setting(0.0, 1.0)
     hip_offset: float = setting(0.0, 5.0)
     descent_speed: float = setting(0.0, 10.0)
+    touchdown_speed: float = setting(0.0, 10.0)
+    comfortable_step: float = setting(1e-3, 10.0)
+    max_swing_acceleration: float = setting(0.1, 1e4)
     plan_interval: float = setting(1e-4, 1.0)
     urgent_plan_interval: float = setting(1e-4, 1.0)
     descent_interval: float = setting(1e-4, 0.5)
@@ -123,7 +130,6 @@ class GaitSettings:
     tracking: TrackingGains
     mpc: MPCWeights = MPCWeights()
     adaptation: AdaptationWeights = AdaptationWeights()
-    comfortable_fraction: float = setting(0.1, 1.0, 0.75)
     vertical_fraction: float = setting(0.0, 0.4, 0.02)
     max_leg_extension: float = setting(0.5, 1.0, 0.985)
     min_leg_extension: float = setting(0.5, 1.0, 0.86)
@@ -194,6 +200,9 @@ class GaitSettings:
             adaptation_margin=float(min(body.left.size)) / 16.0,
             hip_offset=0.2 * leg,
             descent_speed=0.6 * leg,
+            touchdown_speed=0.05 * leg,
+            comfortable_step=0.65 * leg,
+            max_swing_acceleration=60.0 * leg,
             tracking=TrackingGains.from_frequency(body.omega),
         )
         return derived.replace(**changes) if changes else derived

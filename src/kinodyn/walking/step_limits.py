@@ -363,9 +363,9 @@ class StepLimits:
         )
 
     def _reachable(self, body: Biped, max_leg_extension: float) -> StepLimits:
-        fraction = 1.0
+        fraction, narrower = 1.0, self._within_ankles(body, max_leg_extension)
         while fraction >= MIN_FRACTION:
-            limits = self.scaled(fraction)
+            limits = narrower.scaled(fraction)
             if limits._reaches(body, max_leg_extension):
                 return limits
             fraction *= SHRINK_FACTOR
@@ -373,6 +373,17 @@ class StepLimits:
             f"{body.robot.name!r} cannot step even {MIN_FRACTION * self.forward:.3g} m: its legs do not reach the "
             "corners of the step region; try another leg_extension in Biped.from_robot"
         )
+
+    def _within_ankles(self, body: Biped, max_leg_extension: float) -> StepLimits:
+        """Reduce the width until wide steps straight to the side are reached, so that they do not shorten long ones."""
+        fraction = 1.0
+        while fraction >= MIN_FRACTION:
+            widest = self.width + fraction * (self.widest - self.width)
+            aside = replace(self, forward=0.1 * self.forward, backward=0.1 * self.backward, widest=widest)
+            if aside._reaches(body, max_leg_extension):
+                return replace(self, widest=widest, oblique=min(self.oblique, self.forward + widest))
+            fraction *= SHRINK_FACTOR
+        return self
 
     def _reaches(self, body: Biped, max_leg_extension: float) -> bool:
         """Solve inverse kinematics for all corners of the region, with each foot, in one batch; hips are lowered."""

@@ -16,9 +16,9 @@ from kinodyn.walking.step_limits import StepLimits
 class GaitTiming:
     """Chooses the durations of steps.
 
-    At low velocities steps have the durations of the settings and grow with the velocity. From
-    `settings.comfortable_fraction` of the step limits on they become quicker instead, and when they are as quick as the
-    settings allow they grow again, up to the limits.
+    At low velocities steps have the durations of the settings and grow with the velocity. When they have the length
+    `settings.comfortable_step` they become quicker instead, and when they are as quick as the settings allow they grow
+    again, up to the limits.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class GaitTiming:
             min(settings.fast_single_support, settings.single_support),
         )
         self._limits = limits
-        self._comfortable = limits.scaled(settings.comfortable_fraction)
+        self._comfortable = limits.scaled(min(1.0, settings.comfortable_step / limits.forward))
         self.max_velocity: Array = limits.max_velocity(self.fast.step_time)
         self._of = lru_cache(maxsize=256)(self._choose)
 

@@ -14,7 +14,7 @@ from kinodyn.spatial import as_euler
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
 
 PLANAR, TILT = [0, 1, 5], [3, 4]  # x, y, yaw; roll, pitch
-BLEND = 0.45  # part of the planar motion in which it speeds up, and in which it slows down
+BLEND = 0.35  # part of the planar motion in which it speeds up, and in which it slows down
 TILTED = 0.8  # part of a swing after which the foot has the tilt of its target
 HALVINGS = 16  # of the time at which a descending foot turns, in the search for a trajectory above the ground
 TOLERANCE = 1e-9  # [s, m]
@@ -42,6 +42,8 @@ class SwingTrajectory:
     velocity
         Of the sole at lift-off (6,), linear first, in world axes [m/s, rad/s]: of a foot that rolls over its toes. By
         default it rests.
+    descent_speed
+        Downward speed at touchdown [m/s]: a foot that still descends meets the ground when it should.
 
     Examples
     --------
@@ -62,11 +64,14 @@ class SwingTrajectory:
         height: float = 0.05,
         vertical_fraction: float = 0.1,
         velocity: ArrayLike | None = None,
+        descent_speed: float = 0.0,
     ) -> None:
         if not (np.isfinite(start) and np.isfinite(end) and start < end):
             raise InputError(f"a swing must end after it starts, got start={start!r} s and end={end!r} s")
         if not 0 <= height < np.inf:
             raise InputError(f"height must be 0 m or more, got {height!r}")
+        if not 0 <= descent_speed < np.inf:
+            raise InputError(f"descent_speed must be 0 m/s or more, got {descent_speed!r}")
         if not 0 <= vertical_fraction < 0.5:
             raise InputError(f"vertical_fraction must be at least 0 and below 0.5, got {vertical_fraction!r}")
         self.start, self.end, self.height = float(start), float(end), float(height)
@@ -78,10 +83,8 @@ class SwingTrajectory:
         self._ground = min(origin[2], self._goal[2])
         self._apex = max(origin[2], self._goal[2]) + self.height
         middle, steep = 0.5 * (self.start + self.end), vertical_fraction * (self.end - self.start)
-        first = np.array([origin, rates, np.zeros(6)])
-        self._height = PiecewiseQuintic(
-            [self.start, middle, self.end], [first[:, 2:3], at_rest(self._apex), at_rest(self._goal[2])]
-        )
+        first, last = np.array([origin, rates, np.zeros(6)]), np.array([[self._goal[2]], [-descent_speed], [0.0]])
+        self._height = PiecewiseQuintic([self.start, middle, self.end], [first[:, 2:3], at_rest(self._apex), last])
         level = self.start + TILTED * (self.end - self.start)
         self._tilt = PiecewiseQuintic([self.start, level, self.end], [first[:, TILT], *2 * [_still(self._goal[TILT])]])
         self._planar = PiecewiseQuintic(*self._cruise(first[:, PLANAR], steep if velocity is None else 0.0, steep))

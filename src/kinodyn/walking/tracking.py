@@ -18,6 +18,7 @@ from kinodyn.walking.reference import FootReference
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.upper_body import UpperBody
 
+SOLE_FRACTION = 0.96  # of the outline, which the centre of pressure does not leave: at its edges a light foot tips
 EDGES = ("sole", "toe", "heel")  # of a foot, on which it may stand
 
 
@@ -92,7 +93,9 @@ def _contact(foot: Foot, edge: str, friction: float) -> Contact:
     The ends of the line are where the outline is 5 % of its length behind the tip, so that round toes have a width.
     """
     if edge == "sole":
-        return foot.contact(friction)
+        middle = foot.points.mean(axis=0)
+        inner = middle + SOLE_FRACTION * (foot.points - middle)
+        return Contact(foot.frame, corners=inner, friction=friction, name=foot.side)
     x = foot.corners[:, 0]
     tip, other = (x.max(), x.min()) if edge == "toe" else (x.min(), x.max())
     chord = _width_at(foot.corners, tip + 0.05 * (other - tip))
