@@ -342,7 +342,8 @@ class Planner:
             self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
         if margin >= self.settings.adaptation_margin or phase.swing is None:
             return
-        self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm)
+        foot = self._swing(phase).at(t)[0][:2, 3]
+        self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm, foot)
         if adapted is not None:
             end = t + adapted.remaining
             target = self._sole_target(adapted.step, phase)

@@ -19,6 +19,7 @@ from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits
 
 QUINTIC_PEAK = 5.77  # largest acceleration of a quintic from rest to rest, in distances per squared duration
+CRUISE_PEAK = 1.3  # peak over mean speed of a foot that is already in motion
 MIN_DOUBLE_SUPPORT = 1e-3  # [s] that is left of a double support in progress
 LONGEST_DOUBLE_SUPPORT = 3.0  # of one that waits for a robot behind its plan, as a multiple of the nominal one
 
@@ -102,8 +103,11 @@ class Replanner:
                 best, margin = candidate, found
         return best
 
-    def adapt(self, schedule: ContactSchedule, t: float, dcm: Array) -> AdaptedStep | None:
-        """Adapt position and time of the step in the air; None if it is too late or the QP has no solution."""
+    def adapt(self, schedule: ContactSchedule, t: float, dcm: Array, foot: Array) -> AdaptedStep | None:
+        """Adapt position and time of the step in the air; None if it is too late or the QP has no solution.
+
+        `foot` (2,) is where the swing foot is now [m].
+        """
         phase, settings = schedule.at(t), self.settings
         assert phase.swing is not None
         single, remaining, elapsed = settings.single_support, phase.end - t, t - phase.start
@@ -121,6 +125,7 @@ class Replanner:
                 settings.locked_swing_fraction * single,
                 settings.min_swing_fraction * single - elapsed,
                 remaining * (1.0 - self.body.omega * remaining),  # a foot about to land is hardly hurried
+                min(remaining, CRUISE_PEAK * float(np.hypot(*(swing.position - foot))) / settings.max_swing_speed),
             ),
             longest=max(remaining, settings.max_swing_fraction * single - elapsed),
             next_shortest=settings.min_swing_fraction * single + settings.double_support,

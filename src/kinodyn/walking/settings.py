@@ -59,8 +59,9 @@ class GaitSettings:
         Margin of the DCM inside the region that the planned steps capture, below which the steps are changed [m].
     min_swing_fraction, max_swing_fraction : float
         Shortest and longest swing of an adapted step.
-    max_swing_acceleration : float
-        Largest acceleration of a swing foot for a change of its step [m/s^2]: the later, the smaller the change.
+    max_swing_acceleration, max_swing_speed : float
+        Largest acceleration of a swing foot for a change of its step [m/s^2]: the later, the smaller the change; and
+        largest speed of a foot that is hurried [m/s].
     locked_swing_fraction : float
         Part before touchdown in which a step is not changed any more.
     urgent_double_fraction : float
@@ -120,6 +121,7 @@ class GaitSettings:
     touchdown_speed: float = setting(0.0, 10.0)
     comfortable_step: float = setting(1e-3, 10.0)
     max_swing_acceleration: float = setting(0.1, 1e4)
+    max_swing_speed: float = setting(0.01, 100.0)
     plan_interval: float = setting(1e-4, 1.0)
     urgent_plan_interval: float = setting(1e-4, 1.0)
     descent_interval: float = setting(1e-4, 0.5)
@@ -203,6 +205,7 @@ class GaitSettings:
             touchdown_speed=0.05 * leg,
             comfortable_step=0.65 * leg,
             max_swing_acceleration=60.0 * leg,
+            max_swing_speed=6.0 * leg,
             tracking=TrackingGains.from_frequency(body.omega),
         )
         return derived.replace(**changes) if changes else derived
