@@ -41,6 +41,22 @@ def test_a_swing_starts_and_ends_vertically() -> None:
         assert swing(t)[2, 3] > 0.005
 
 
+def test_a_foot_in_motion_swings_on_from_its_velocity_and_lands_with_its_descent_speed() -> None:
+    for _ in range(20):
+        velocity = np.array([*RNG.uniform(-0.5, 0.5, 2), RNG.uniform(0.0, 0.4), *RNG.uniform(-1.0, 1.0, 3)])
+        swing = SwingTrajectory(place(), place(), 0.0, 0.4, height=0.05, velocity=velocity, descent_speed=0.05)
+        np.testing.assert_allclose(swing(0.0, 1), velocity, atol=1e-9)
+        np.testing.assert_allclose(swing(0.4, 1), [0.0, 0.0, -0.05, 0.0, 0.0, 0.0], atol=1e-9)
+        np.testing.assert_allclose(swing(0.4), swing.target, atol=1e-9)
+
+
+def test_the_peak_velocity_along_the_ground_is_below_that_of_one_quintic() -> None:
+    end = np.eye(4)
+    end[0, 3] = 1.0
+    swing = SwingTrajectory(np.eye(4), end, 0.0, 1.0, vertical_fraction=0.0)
+    assert swing(np.linspace(0, 1, 200), 1)[:, 0].max() < 1.6 < 15.0 / 8.0
+
+
 def test_a_late_foot_descends_without_a_stop() -> None:
     swing = SwingTrajectory(np.eye(4), place(), 0.0, 0.5)
     lower = swing.target.copy()
@@ -123,5 +139,7 @@ def test_invalid_arguments_are_rejected() -> None:
         swing.retarget(0.3, end=0.3)
     with pytest.raises(kd.InputError, match="order must be"):
         swing(0.1, 3)
+    with pytest.raises(kd.InputError, match="descent_speed"):
+        SwingTrajectory(np.eye(4), np.eye(4), 0.0, 0.5, descent_speed=-1.0)
     with pytest.raises(kd.InputError, match="height"):
         SwingTrajectory(np.eye(4), np.eye(4), 0.0, 0.5, height=-1.0)

@@ -118,6 +118,15 @@ def test_errors_are_raised_before_the_simulation_starts() -> None:
         kd.walking.walk(kd.load("humanoid"), duration=1.0)
 
 
+def test_a_fast_walk_keeps_its_speed_within_the_limits_of_its_joints() -> None:
+    robot = kd.load("humanoid")
+    result = kd.walking.walk(robot, (1.1, 0.0, 0.0), duration=6.0, noise={"q": 1e-4, "v": 1e-2}, friction=0.6)
+    assert result.walked, result.reason
+    assert result.speed == pytest.approx(1.1, rel=0.1)
+    assert (np.abs(result.recording.v[:, 6:]) <= robot.limits.velocity[6:]).all()
+    assert max(result.torques.values()) <= 1.0 + 1e-9
+
+
 def test_a_walking_robot_survives_a_push() -> None:
     robot = kd.load("humanoid")
     impulse = 0.2 * robot.mass  # 0.2 m/s
