@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,16 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.cli import rendering, walk_plots
+from kinodyn.cli import walk_plots
 from kinodyn.cli.commands.walk import pushes
 from kinodyn.cli.plotting import link_segments, plot_stick_figures
 from kinodyn.cli.walk_tables import walk_tables
 
 Run = Callable[[str], Any]  # the fixture of conftest.py
+
+
+def _no_screen(*_: Any, **__: Any) -> None:
+    raise kd.InputError("no screen")
 
 
 def test_pushes_are_parsed_as_the_help_says() -> None:
@@ -30,7 +33,7 @@ def test_pushes_are_parsed_as_the_help_says() -> None:
 
 
 def test_a_fall_is_exit_code_1_and_all_files_are_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk_plots, "render", lambda robot, q: (None, "no screen"))
+    monkeypatch.setattr(walk_plots, "render_images", _no_screen)
     done = run("kinodyn walk --duration 2.6 --push 0,3000@0.6 --save fall.npz --report fall.html --json")
     assert done.code == 1 and done.result["walked"] is False and done.result["fallen"] > 0.6
     assert kd.Recording.load("fall.npz").status == "complete"
@@ -61,12 +64,27 @@ def test_stick_figures_need_no_renderer(tmp_path: Path) -> None:
     assert len(figure.axes) == 3 and (tmp_path / "strip.png").stat().st_size > 3_000
 
 
-def test_a_failing_renderer_reports_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failed(command: list[str], **settings: Any) -> subprocess.CompletedProcess[bytes]:
-        assert command[-1] == "kinodyn.cli.rendering" and settings["timeout"] > 0
-        return subprocess.CompletedProcess(command, 1, b"", b"Traceback ...\nno OpenGL here\n")
+def test_the_video_is_refused_before_the_walk_if_nothing_renders(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def walked(*_: Any, **__: Any) -> None:
+        raise AssertionError("the walk started")
 
-    monkeypatch.setattr(subprocess, "run", failed)
-    robot = kd.load("planar2r")
-    pictures, reason = rendering.render(robot, robot.random(1, seed=0))
-    assert pictures is None and reason == "no OpenGL here"
+    monkeypatch.setattr(kd.walking, "walk", walked)
+    monkeypatch.setattr("kinodyn.sim.video.backend", _no_screen)
+    for line, said in (
+        ("kinodyn walk --video walk.gif", "no screen"),
+        ("kinodyn walk --video walk.avi", "allowed are .mp4, .gif, .webp"),
+        ("kinodyn walk --video walk.gif --size 100", "such as 640x480"),
+        ("kinodyn walk --video walk.gif --size 101x100", "even numbers"),
+        ("kinodyn walk --video walk.gif --fps 0", "fps"),
+    ):
+        done = run(line)
+        assert done.code == 2 and said in " ".join(done.err.split())
+
+
+def test_a_walk_is_written_as_a_video(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: dict[str, Any] = {}
+    monkeypatch.setattr("kinodyn.sim.require_video", lambda path, **settings: None)
+    monkeypatch.setattr("kinodyn.sim.render_video", lambda *given, **settings: written.update(given=given, **settings))
+    done = run("kinodyn walk --duration 2.6 --video walk.gif --fps 12 --size 320x240")
+    assert done.code == 0 and written["given"][2] == Path("walk.gif")
+    assert (written["fps"], written["size"]) == (12.0, (320, 240))

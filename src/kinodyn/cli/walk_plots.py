@@ -8,7 +8,8 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.cli.plotting import plot_stick_figures
-from kinodyn.cli.rendering import render
+from kinodyn.errors import InputError
+from kinodyn.sim.rendering import render_images
 
 if TYPE_CHECKING:
     from kinodyn.walking import WalkResult
@@ -74,12 +75,12 @@ def strip(result: WalkResult) -> Any:
     recording, robot = result.recording, result.body.robot
     rows = np.linspace(0, len(recording) - 1, min(IMAGES, len(recording))).round().astype(int)
     q, times = recording.q[rows], recording.time[rows].tolist()
-    images, reason = render(robot, q)
-    if images is None:
+    try:
+        return _image_strip(render_images(robot, q, size=(240, 360)), times)
+    except InputError as cause:
         figure = plot_stick_figures(robot, q, times)
-        figure.suptitle(f"stick figures, because MuJoCo cannot render here: {reason}"[:110], fontsize="x-small")
+        figure.suptitle(f"stick figures: {cause}"[:110], fontsize="x-small")
         return figure
-    return _image_strip(images, times)
 
 
 def _image_strip(images: Any, times: list[float]) -> Any:

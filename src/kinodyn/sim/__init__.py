@@ -10,8 +10,10 @@ from kinodyn.sim.native import NativeSimulator
 from kinodyn.sim.observation import Observation, ObservationController, observe
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.pushes import Push
+from kinodyn.sim.rendering import render_images
 from kinodyn.sim.simulate import simulate
 from kinodyn.sim.terrain import Block
+from kinodyn.sim.video import render_video, require_video
 
 __all__ = [
     "Block",
@@ -28,6 +30,9 @@ __all__ = [
     "Push",
     "Simulator",
     "observe",
+    "render_images",
+    "render_video",
+    "require_video",
     "simulate",
     "to_mjcf",
     "to_mujoco",

@@ -73,6 +73,9 @@ def walk(
     mass: Annotated[float | None, option("of the bundled humanoid [kg]")] = None,
     base: Base = None,
     save: Annotated[Path | None, option("write the recording to a file: .npz, .parquet or .csv")] = None,
+    video: Annotated[Path | None, option("write a video, rendered by MuJoCo: .mp4, .gif or .webp")] = None,
+    fps: Annotated[float, option("images per second of the video")] = 30.0,
+    size: Annotated[str, option("width and height of the video [pixels]", metavar="WxH")] = "640x480",
     view: Annotated[bool, option("show the walk in the viewer afterwards", "--view")] = False,
 ) -> CommandResult:
     """Simulate a walk of a humanoid, actuated by joint torques alone, and report its metrics.
@@ -84,6 +87,9 @@ def walk(
     import kinodyn as kd
 
     check_writable(save, (".npz", ".parquet", ".csv"))
+    pixels = _size(size)
+    if video is not None:
+        kd.sim.require_video(video, fps=fps, size=pixels)
     loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
     velocity = (speed, sideways, _turn(turn, turn_deg))
     options: dict[str, Any] = {
@@ -112,6 +118,10 @@ def walk(
     if save is not None:
         result.recording.save(save)
         terminal.say(f"written: {save}", "dim")
+    if video is not None:
+        terminal.say(f"{loaded.name}: rendering", "dim")
+        kd.sim.render_video(result.body.robot, result.recording, video, fps=fps, size=pixels, progress=True)
+        terminal.say(f"written: {video}", "dim")
     summary = result.summary()
     inputs = {"robot": robot, "velocity": velocity, "engine": engine, "seed": seed, "push": push or []}
     given.pop("loads", None)
@@ -163,6 +173,13 @@ def trunk_load(robot: Robot, mass: float) -> Load:
     from kinodyn.sim import Load
 
     return Load(mass, (0.2, 0.2, 0.2), {robot.joints[0].child: np.eye(4)})
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)x(\d+)", text.strip())
+    if match is None:
+        raise InputError(f"--size {text!r} must be width and height in pixels, such as 640x480")
+    return int(match[1]), int(match[2])
 
 
 def _turn(turn: float | None, turn_deg: float | None) -> float:
