@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import kinodyn as kd
-from kinodyn.cli.rendering import build_model
+from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
 
 HERE = Path(__file__).parent
 COLOURS = ("#d62728", "#2ca02c", "#1f4ed8")  # x, y, z
@@ -39,6 +39,24 @@ class View:
         right = np.cross(self.forward, self.up)
         scale = 0.5 * height / (self.tangent * (ray @ self.forward))
         return np.array([0.5 * width + scale * (ray @ right), 0.5 * height - scale * (ray @ self.up)])
+
+
+def build_model(robot: kd.Robot) -> Any:
+    """Build the model with a bright floor and a sky, which simulations do not need."""
+    spec = spec_of(robot, MujocoSettings())
+    spec.add_texture(
+        name="kinodyn sky",
+        type=mj.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mj.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[1.0, 1.0, 1.0],
+        rgb2=[0.75, 0.85, 0.95],
+        width=128,
+        height=128,
+    )
+    model = compiled(robot, spec)
+    plain = (model.geom_type != mj.mjtGeom.mjGEOM_PLANE) & (np.ptp(model.geom_rgba[:, :3], axis=1) < 1e-6)
+    model.geom_rgba[plain, :3] = [0.35, 0.55, 0.8]  # shapes without a colour of their own
+    return model
 
 
 def take(

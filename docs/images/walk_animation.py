@@ -1,6 +1,6 @@
 """Render the walking humanoid as an animation: python docs/images/walk_animation.py.
 
-Two strides of a simulated walk, from one lift-off of the left foot to the same one two strides later, so that it repeats.
+Two strides of a simulated walk, from one lift-off of the left foot to another one, so that it repeats.
 """
 
 from pathlib import Path

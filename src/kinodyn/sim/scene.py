@@ -170,6 +170,6 @@ def _add_surroundings(spec: mj.MjSpec, terrain: dict[str, Array]) -> None:
 def _set_lights(model: mj.MjModel) -> None:
     model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.45, 0.45
     model.vis.headlight.specular[:] = 0.1
-    model.vis.quality.shadowsize = 4096
+    model.vis.quality.shadowsize = 2048
     model.vis.map.znear, model.vis.map.zfar = 0.02, 50.0
     model.stat.extent, model.stat.center[:] = 1.0, 0.0  # lengths of the settings above are in metres
