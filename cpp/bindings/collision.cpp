@@ -316,8 +316,8 @@ void bind_collision(nb::module_& m) {
         run_search(kernel, p, seconds);
         return p.blocked_edge;
     });
-    m.def("path_blocked", [kernel = KernelHandle("path_blocked")](PlanningProblem& p) {
-        run_search(kernel, p, 0);
+    m.def("path_blocked", [kernel = KernelHandle("path_blocked")](PlanningProblem& p, double seconds) {
+        run_search(kernel, p, seconds);
         return p.blocked_edge;
     });
     define(m, "collision_free", [](Args& args, Any query, Any q) {

@@ -35,14 +35,16 @@ void make_table(ConstraintTable* self, nb::handle robot, nb::handle constraints,
 
 void make_problem(ConstrainedProblem* self, const CollisionQuery& query, const ConstraintTable& table,
                   nb::handle settings, std::uint64_t seed, const Numbers& lower, const Numbers& upper,
-                  const Numbers& start, const Rows& goals) {
+                  const Numbers& start, const Rows& goals, bool samples_manifold) {
     const std::size_t n = table.dofs.size(), nq = static_cast<std::size_t>(table.model.nq);
     require(&query.robot() == &table.model, "query and constraints are of different robots");
-    require(n > 0 && n <= max_planned_dofs, "from 1 to 128 moving joints with one coordinate are needed");
+    const int dim = ConstrainedProblem::dimension(table, samples_manifold);
+    require(dim > 0 && dim <= max_planned_dofs, "from 1 to 128 coordinates that move are needed");
     require(query.moving_dofs.size() == n, "query and constraints have different joints that move");
     require(lower.shape(0) == n && upper.shape(0) == n, "bounds need a number for each moving joint");
     require(start.shape(0) == nq && goals.shape(1) == nq, "start and goals need nq numbers");
-    new (self) ConstrainedProblem(query, table, record_from<ConstrainedSettings>("settings", settings), seed);
+    new (self) ConstrainedProblem(query, table, record_from<ConstrainedSettings>("settings", settings), seed,
+                                  samples_manifold);
     self->lower = values(lower);
     self->upper = values(upper);
     self->set_ends(start.data(), goals.data(), static_cast<int>(goals.shape(0)));

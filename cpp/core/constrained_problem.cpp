@@ -1,6 +1,7 @@
 #include "planning/constrained_problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace kinodyn {
@@ -34,20 +35,45 @@ int ConfigurationTree::add(const double* q, const float* joints, int parent) {
 }
 
 ConstrainedProblem::ConstrainedProblem(const CollisionQuery& q, const ConstraintTable& constraints,
-                                       const ConstrainedSettings& s, std::uint64_t seed)
+                                       const ConstrainedSettings& s, std::uint64_t seed, bool samples)
     : query(q),
       table(constraints),
       settings(s),
+      samples_manifold(samples),
       nq(q.robot().nq),
-      dim(static_cast<int>(constraints.dofs.size())),
+      dim(dimension(constraints, samples)),
       start_tree(nq, dim),
       goal_tree(nq, dim),
       random_state(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {}
 
+int ConstrainedProblem::dimension(const ConstraintTable& table, bool samples_manifold) {
+    int n = static_cast<int>(table.dofs.size());
+    if (!samples_manifold) return n;
+    for (int i : table.manifold_bodies) n += table.model.bodies[i].kind == Kind::Free ? 12 : 9;
+    return n;
+}
+
+void ConstrainedProblem::coordinates(const double* q, float* out) const {
+    for (const ConstraintTable::Dof& dof : table.dofs) *out++ = static_cast<float>(q[dof.iq]);
+    if (!samples_manifold) return;
+    for (int i : table.manifold_bodies) {
+        const Body& body = table.model.bodies[i];
+        const double* x = q + body.iq;
+        if (body.kind == Kind::Free)
+            for (int k = 0; k < 3; ++k) *out++ = static_cast<float>(*x++);
+        // |R - R'| is sqrt(8) sin(angle / 2)
+        const double a = x[0], b = x[1], c = x[2], w = x[3], scale = std::sqrt(0.5);
+        const double R[9] = {1 - 2 * (b * b + c * c), 2 * (a * b - c * w),     2 * (a * c + b * w),
+                             2 * (a * b + c * w),     1 - 2 * (a * a + c * c), 2 * (b * c - a * w),
+                             2 * (a * c - b * w),     2 * (b * c + a * w),     1 - 2 * (a * a + b * b)};
+        for (double r : R) *out++ = static_cast<float>(scale * r);
+    }
+}
+
 void ConstrainedProblem::add_root(ConfigurationTree& tree, const double* q) {
-    std::vector<float> joints;
-    for (const ConstraintTable::Dof& dof : table.dofs) joints.push_back(static_cast<float>(q[dof.iq]));
-    tree.add(q, joints.data(), -1);
+    std::vector<float> x(static_cast<std::size_t>(dim));
+    coordinates(q, x.data());
+    tree.add(q, x.data(), -1);
 }
 
 void ConstrainedProblem::set_ends(const double* start, const double* goals, int n_goals) {

@@ -31,19 +31,21 @@ void with_path(const Call& call, F&& f) {
 
 void shorten_path(const Call& call, long, long, Fault&) {
     with_path(call, [](PlanningProblem& problem, PathShortener& path) {
-        const double end = steady_time() + problem.seconds;
+        // the rest of the time is for the motions that are left
+        const double begin = steady_time(), end = begin + 0.8 * problem.seconds;
         path.remove_vertices(end);
         int failures = 0;
         while (path.size() > 2 && failures < problem.settings.shortcut_failures && steady_time() < end)
             failures = path.shortcut() > 0 ? 0 : failures + 1;
         for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2; ++round) path.cut_corners(end);
-        problem.blocked_edge = path.first_blocked_edge();
+        problem.blocked_edge = path.first_blocked_edge(begin + problem.seconds);
     });
 }
 
 void path_blocked(const Call& call, long, long, Fault&) {
-    with_path(call,
-              [](PlanningProblem& problem, PathShortener& path) { problem.blocked_edge = path.first_blocked_edge(); });
+    with_path(call, [](PlanningProblem& problem, PathShortener& path) {
+        problem.blocked_edge = path.first_blocked_edge(steady_time() + problem.seconds);
+    });
 }
 
 }  // namespace

@@ -26,16 +26,17 @@ class ConstrainedMotion {
 
     // Goes from `from` towards `target` as far as it can, at most `range`. Calls reached(q) for each vertex, which is a
     // short motion from the one before. A target on the constraints is reached exactly; of another one, a sample, the
-    // joints with one coordinate count alone. Tells whether the target has been reached.
+    // joints with one coordinate count alone, unless others are sampled too. Tells whether the target has been reached.
     template <class Reached>
     bool extend(const double* from, const double* target, bool on_constraints, double range, double* q,
                 Reached&& reached) {
         double step = p_.settings.step, covered = 0;
         copy(from, q);
-        double left = difference(q, target, on_constraints, v_);
-        while (covered < range) {
+        const bool whole = on_constraints || p_.samples_manifold;
+        double left = difference(q, target, whole, v_);
+        while (covered < range && steady_time() < p_.deadline) {
             if (left < 1e-9) return on_constraints;
-            const Step s = take_step(q, target, on_constraints, left, step, covered);
+            const Step s = take_step(q, target, on_constraints, whole, left, step, covered);
             if (s == Step::TooLong) {
                 step *= 0.5;
                 if (step < p_.settings.step / max_refinement) return false;
@@ -45,7 +46,7 @@ class ConstrainedMotion {
             copy(next_, q);
             reached(q);
             step = step * 1.5 < p_.settings.step ? step * 1.5 : p_.settings.step;
-            left = difference(q, target, on_constraints, v_);
+            left = difference(q, target, whole, v_);
         }
         return left < 1e-9 && on_constraints;
     }
@@ -89,7 +90,7 @@ class ConstrainedMotion {
     }
 
     // One step from q along v_, whose length is `left`, to next_.
-    Step take_step(const double* q, const double* target, bool on_constraints, double left, double step,
+    Step take_step(const double* q, const double* target, bool on_constraints, bool whole, double left, double step,
                    double& covered) {
         ++p_.steps;
         if (on_constraints && left <= step) {
@@ -97,7 +98,7 @@ class ConstrainedMotion {
         } else {
             integrate(q, v_, left > step ? step / left : 1, next_);
             if (!projection_.project(next_, p_.settings.max_iterations)) return Step::TooLong;
-            const double rest = difference(next_, target, on_constraints, w_);
+            const double rest = difference(next_, target, whole, w_);
             if (rest > left - min_progress * (left < step ? left : step)) return Step::Blocked;
         }
         const double length = difference(q, next_, true, w_);

@@ -78,7 +78,7 @@ struct Layout<ConstrainedSettings> {
     }
 };
 
-// A tree of configurations; the distance of nodes is that of their joints with one coordinate.
+// A tree of configurations; the distance of nodes is that of `ConstrainedProblem::coordinates`.
 class ConfigurationTree {
   public:
     ConfigurationTree(int nq, int dim) : table(dim), nq_(nq) {}
@@ -93,7 +93,8 @@ class ConfigurationTree {
 
 struct ConstrainedProblem {
     ConstrainedProblem(const CollisionQuery& query, const ConstraintTable& constraints,
-                       const ConstrainedSettings& settings, std::uint64_t seed);
+                       const ConstrainedSettings& settings, std::uint64_t seed, bool samples_manifold);
+    static int dimension(const ConstraintTable& table, bool samples_manifold);
     void set_ends(const double* start, const double* goals, int n_goals);
     // Makes the path through two nodes where the trees meet.
     void join(int start_node, int goal_node);
@@ -103,14 +104,21 @@ struct ConstrainedProblem {
     const CollisionQuery& query;
     const ConstraintTable& table;
     ConstrainedSettings settings;
+    // Ball and free joints are drawn at random too; without, they follow from the constraints.
+    bool samples_manifold;
     int nq, dim;
     std::vector<double> lower, upper;  // bounds of the samples, by joint with one coordinate
     ConfigurationTree start_tree, goal_tree;
     std::uint64_t random_state;
     long iterations = 0, steps = 0;
-    double seconds = 0;  // limit of the next call
+    double seconds = 0;   // limit of the next call
+    double deadline = 0;  // its end, by steady_time
     bool solved = false;
     std::vector<double> path;  // (n, nq)
+
+    // Coordinates (dim,) of a configuration by whose L2 norm nodes are compared: joints with one coordinate, and where
+    // others are sampled too, positions, and rotation matrices so scaled that small angles count as such.
+    void coordinates(const double* q, float* out) const;
 
     int path_size() const { return static_cast<int>(path.size()) / nq; }
     const double* vertex(int i) const {

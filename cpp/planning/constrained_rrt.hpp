@@ -11,8 +11,10 @@ namespace kinodyn::KINODYN_TARGET {
 class ConstrainedRrt {
   public:
     static constexpr int max_shortcut = 512;  // vertices
-    // Memory besides that of the motion: a vertex, the next one, a sample, and the vertices of a shortcut.
-    static long words(const ConstrainedProblem& p) { return padded(p.nq) * (max_shortcut + 4); }
+    // Memory besides that of the motion: a vertex, the next one, a sample, the vertices of a shortcut, a tangent vector.
+    static long words(const ConstrainedProblem& p) {
+        return padded(p.nq) * (max_shortcut + 4) + padded(p.query.robot().nv);
+    }
 
     ConstrainedRrt(ConstrainedProblem& problem, ConstrainedMotion& motion, double* memory)
         : p_(problem), motion_(motion), dim_(problem.dim) {
@@ -20,24 +22,22 @@ class ConstrainedRrt {
         vertex_ = m.take(p_.nq), sample_ = m.take(p_.nq);
         motion_.set_next(m.take(p_.nq));
         shortcut_ = m.take(static_cast<long>(p_.nq) * max_shortcut);
+        tangent_ = m.take(p_.query.robot().nv);
     }
 
     // Searches until a path is found or the time is over.
     void run() {
-        const double end = steady_time() + p_.seconds;
-        if (p_.iterations == 0 && connect_roots(end)) return;
-        while (!p_.solved) {
-            iterate();
-            if (steady_time() > end) return;
-        }
+        p_.deadline = steady_time() + p_.seconds;
+        if (p_.iterations == 0 && connect_roots()) return;
+        while (!p_.solved && steady_time() < p_.deadline) iterate();
     }
 
     // Replaces parts of the path by shorter ones.
     void shorten() {
-        const double end = steady_time() + p_.seconds;
+        p_.deadline = steady_time() + p_.seconds;
         if (p_.path_size() > 2) shortcut(0, p_.path_size() - 1);
         int failures = 0;
-        while (p_.path_size() > 2 && failures < p_.settings.shortcut_failures && steady_time() < end) {
+        while (p_.path_size() > 2 && failures < p_.settings.shortcut_failures && steady_time() < p_.deadline) {
             const int n = p_.path_size();
             int a = static_cast<int>(random() * n), b = static_cast<int>(random() * n);
             if (a > b) a ^= b, b ^= a, a ^= b;
@@ -46,12 +46,11 @@ class ConstrainedRrt {
     }
 
   private:
-    bool connect_roots(double end) {
+    bool connect_roots() {
         const int goals = p_.goal_tree.table.size();
-        for (int i = 0; i < goals; ++i) {
+        for (int i = 0; i < goals && steady_time() < p_.deadline; ++i) {
             const int reached = extend(p_.start_tree, 0, p_.goal_tree.q(i), true, __builtin_inf());
             if (met_) return p_.join(reached, i), true;
-            if (steady_time() > end) return false;
         }
         return false;
     }
@@ -76,7 +75,7 @@ class ConstrainedRrt {
         int last = node;
         for (int k = 0; k < p_.nq; ++k) sample_[k] = target[k];  // trees move in memory as they grow
         met_ = motion_.extend(tree.q(node), sample_, on_constraints, range, vertex_,
-                              [&](const double* q) { last = tree.add(q, joints(q), last); });
+                              [&](const double* q) { last = tree.add(q, coordinates(q), last); });
         return last;
     }
 
@@ -87,13 +86,44 @@ class ConstrainedRrt {
         const int goal = pick(p_.goal_tree.table.size());
         const double *a = p_.start_tree.q(pick(p_.start_tree.table.size())), *b = p_.goal_tree.q(goal);
         for (int k = 0; k < p_.nq; ++k) sample_[k] = a[k];
-        for (int k = 0; k < dim_; ++k) {
+        for (std::size_t k = 0; k < p_.table.dofs.size(); ++k) {
             const int iq = p_.table.dofs[k].iq;
             const double low = p_.lower[k], high = p_.upper[k];
             double x = low + (high - low) * random();
             if (!anywhere) x = a[iq] + s * (b[iq] - a[iq]) + p_.settings.spread * (high - low) * normal();
-            sample_[iq] = x < low ? low : x > high ? high : x;
+            sample_[iq] = clipped(x, low, high);
         }
+        if (!p_.samples_manifold) return;
+        for (int i : p_.table.manifold_bodies) {
+            const Body& body = p_.table.model.bodies[i];
+            anywhere ? draw_pose(body) : draw_pose_near(body, a, b, s);
+        }
+    }
+
+    static double clipped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
+    // A uniform position within the bounds, and a uniform rotation (K. Shoemake, Graphics Gems III, 1992).
+    void draw_pose(const Body& body) {
+        double* x = sample_ + body.iq;
+        if (body.kind == Kind::Free)
+            for (int k = body.iq; k < body.iq + 3; ++k) {
+                const double low = p_.table.lower[k], high = p_.table.upper[k];
+                *x++ = low + (high - low) * random();
+            }
+        const double turn = 6.283185307179586, u = random(), a = turn * random(), b = turn * random();
+        const double r = __builtin_sqrt(1 - u), w = __builtin_sqrt(u);
+        x[0] = r * sin(a), x[1] = r * cos(a), x[2] = w * sin(b), x[3] = w * cos(b);
+    }
+
+    // A pose next to the geodesic between those at a and b.
+    void draw_pose_near(const Body& body, const double* a, const double* b, double s) {
+        joint_difference(body, a, b, tangent_);
+        for (int k = body.iv; k < body.iv + dofs(body.kind); ++k)
+            tangent_[k] = s * tangent_[k] + p_.settings.spread * 3.141592653589793 * normal();
+        integrate_joint(body, a, tangent_, 1, sample_);
+        if (body.kind == Kind::Free)
+            for (int k = body.iq; k < body.iq + 3; ++k)
+                sample_[k] = clipped(sample_[k], p_.table.lower[k], p_.table.upper[k]);
     }
 
     bool shortcut(int first, int last) {
@@ -114,12 +144,12 @@ class ConstrainedRrt {
         return true;
     }
 
-    const float* joints(const double* q) {
-        for (int k = 0; k < dim_; ++k) joints_[k] = static_cast<float>(q[p_.table.dofs[k].iq]);
-        return joints_;
+    const float* coordinates(const double* q) {
+        p_.coordinates(q, coordinates_);
+        return coordinates_;
     }
     int nearest(const ConfigurationTree& tree, const double* q) {
-        return nearest_node(tree.table, dim_, joints(q)).node;
+        return nearest_node(tree.table, dim_, coordinates(q)).node;
     }
 
     // Uniform in [0, 1), by xorshift64* (S. Vigna, ACM TOMS 42, 2016).
@@ -139,8 +169,8 @@ class ConstrainedRrt {
     ConstrainedProblem& p_;
     ConstrainedMotion& motion_;
     int dim_;
-    double *vertex_, *sample_, *shortcut_;
-    float joints_[max_planned_dofs];
+    double *vertex_, *sample_, *shortcut_, *tangent_;
+    float coordinates_[max_planned_dofs];
     bool met_ = false;
 };
 

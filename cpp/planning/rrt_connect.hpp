@@ -43,19 +43,16 @@ class RrtConnect {
     // Searches until a path is found or `seconds` have passed.
     void run() {
         const double end = steady_time() + p_.seconds;
-        if (connect_roots()) return;
-        while (!p_.solved && p_.iterations < p_.max_iterations) {
-            iterate();
-            if (p_.iterations % 16 == 0 && steady_time() > end) return;
-        }
+        if (connect_roots(end)) return;
+        while (!p_.solved && p_.iterations < p_.max_iterations && steady_time() < end) iterate();
     }
 
   private:
     // Most problems in open space need no search.
-    bool connect_roots() {
+    bool connect_roots(double end) {
         if (p_.iterations > 0) return false;
         float q[max_planned_dofs];
-        for (int i = 0; i < p_.goal_tree.size(); ++i) {
+        for (int i = 0; i < p_.goal_tree.size() && (i == 0 || steady_time() < end); ++i) {
             load(p_.goal_tree, i, q);
             if (!edge_free(p_.start_tree, 0, q)) continue;
             finish(0, i);

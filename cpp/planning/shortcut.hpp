@@ -34,17 +34,17 @@ class PathShortener {
     float* vertex(int i) { return path_ + static_cast<long>(i) * dim_; }
     int size() const { return size_; }
 
-    // Is every edge free throughout? -1, or the index of the first that is not.
-    int first_blocked_edge() {
+    // Is every edge free throughout? -1, or the index of the first that is not, or that there was no time to check.
+    int first_blocked_edge(double end) {
         for (int i = 0; i + 1 < size_; ++i)
-            if (!known_free_[i] && !edge_free(vertex(i), vertex(i + 1))) return i;
+            if (!known_free_[i] && (steady_time() > end || !edge_free(vertex(i), vertex(i + 1)))) return i;
         return -1;
     }
 
     // Connects vertices that are not neighbours, while there is time.
     void remove_vertices(double end) {
         for (int i = 0; i + 2 < size_ && steady_time() < end; ++i)
-            for (int j = size_ - 1; j > i + 1; --j)
+            for (int j = size_ - 1; j > i + 1 && steady_time() < end; --j)
                 if (edge_free(vertex(i), vertex(j))) {
                     remove(i + 1, j);
                     break;

@@ -5,7 +5,8 @@ A closed mesh is a solid here: what is inside it collides, although it touches n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from kinodyn.description.meshes import TriangleMesh, open_edges
 from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 
+TIME_PER_TRIANGLE, TIME_PER_POINT = 2e-5, 2e-6  # [s] to prepare a mesh or a cloud, upper estimates
 CLOUD_TOLERANCE = 1e-4  # [m] of the triangles of round shapes, where a point cloud is compared with them
 
 _GEOMETRIES: WeakKeyDictionary[Shape, _Geometry] = WeakKeyDictionary()
@@ -86,6 +88,33 @@ def is_available() -> bool:
     return True
 
 
+def prepared(shapes: Iterable[Shape], end: float) -> bool:
+    """Prepare shapes for exact checks, which is done once for each; False if there is no time until `end` for it.
+
+    Parameters
+    ----------
+    shapes
+    end
+        By `time.perf_counter` [s]. The time that a mesh takes is estimated from the number of its triangles.
+    """
+    for shape in shapes:
+        if shape in _GEOMETRIES and _GEOMETRIES[shape].is_prepared:
+            continue
+        if time.perf_counter() + _preparation_time(shape) > end:
+            return False
+        _geometry(shape).prepare()
+    return True
+
+
+def _preparation_time(shape: Shape) -> float:
+    """Return an upper estimate of the time that the preparation of a shape takes [s]."""
+    if isinstance(shape, PointCloud):
+        return TIME_PER_POINT * len(shape.points)
+    if isinstance(shape, HeightField):
+        return TIME_PER_TRIANGLE * 4 * shape.heights.size
+    return TIME_PER_TRIANGLE * len(shape.faces) if isinstance(shape, Mesh) else 0.0
+
+
 def placed_links(robot: Robot, q: Array) -> dict[str, tuple[Placed, ...]]:
     """Return the collision shapes of each link at the configuration q (nq,), in the world."""
     geometry = robot_geometry(robot)
@@ -140,6 +169,22 @@ class _Geometry:
         # coal has only the surface of these solids
         self.hides_its_inside = is_surface and len(open_edges(self._mesh.faces)) == 0
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether nothing that takes long is left to be made."""
+        return all(name in vars(self) for name in self._parts)
+
+    def prepare(self) -> None:
+        """Make what takes long."""
+        for name in self._parts:
+            getattr(self, name)
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        if isinstance(self.shape, PointCloud):
+            return ("tree",)
+        return ("coal", "surface") if self.hides_its_inside else ("coal",)
+
     @cached_property
     def coal(self) -> Any:
         return _coal_geometry(self.shape, self._mesh)
@@ -189,14 +234,15 @@ def _coal_geometry(shape: Shape, mesh: TriangleMesh) -> Any:
         return coal.Capsule(shape.radius, shape.length)
     if isinstance(shape, Ellipsoid):
         return coal.Ellipsoid(*shape.radii)
-    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    vertices.extend(list(mesh.vertices))
-    triangles.extend([coal.Triangle(*map(int, face)) for face in mesh.faces])
     if isinstance(shape, Mesh) and shape.convex:
+        vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+        vertices.extend(list(mesh.vertices))
+        triangles.extend([coal.Triangle(*map(int, face)) for face in mesh.faces])
         return coal.Convex(vertices, triangles)
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(mesh.faces), len(mesh.vertices))
-    model.addSubModel(vertices, triangles)
+    model.addVertices(np.asarray(mesh.vertices, dtype=float))
+    model.addTriangles(np.asarray(mesh.faces, dtype=np.int64))
     model.endModel()
     return model
 

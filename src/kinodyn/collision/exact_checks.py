@@ -11,11 +11,13 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
 from kinodyn.collision.exact import Placed, placed_links
+from kinodyn.collision.geometry import robot_geometry
 from kinodyn.collision.query import Pairs, Query, range_of
 
 Pair = tuple[str, str]
 
 TOUCH = 1e-5  # [m] a motion that comes nearer than this counts as a collision
+NEAR = 1e-3  # [m] pairs of spheres that come as near are looked at, if spheres block a motion
 MAX_STEPS = 2000  # of a motion
 MAX_DIVISIONS = 6
 
@@ -29,11 +31,13 @@ class ExactChecks:
         Of all joints.
     allowed
         Pairs that may touch, beyond those of the robot.
+    end
+        When motions are no longer checked but called not free, by `time.perf_counter` [s].
     """
 
-    def __init__(self, query: Query, allowed: Pairs) -> None:
+    def __init__(self, query: Query, allowed: Pairs, end: float = np.inf) -> None:
         self.query, self.robot, self.snapshot, self.allowed = query, query.robot, query.snapshot, allowed
-        self.end = np.inf  # when motions are no longer checked but called not free, by `time.perf_counter` [s]
+        self.end = end
 
     def shapes(self, q: Array, names: Iterable[str]) -> dict[str, tuple[Placed, ...]]:
         """Return the shapes of links and objects at a configuration (nq,), in the world."""
@@ -51,6 +55,18 @@ class ExactChecks:
         shapes = self.shapes(q, {name for pair in pairs for name in pair})
         return {pair: exact.distance(shapes[pair[0]], shapes[pair[1]]).distance for pair in pairs}
 
+    def has_time(self, pairs: Iterable[Pair]) -> bool:
+        """Tell whether the shapes of pairs are prepared for exact checks, or can be until `end`."""
+        names = {name for pair in pairs for name in pair}
+        shapes = [part.shape for part in robot_geometry(self.robot) if part.link in names]
+        return exact.prepared(
+            shapes + [thing.shape for thing in self.snapshot.objects if thing.name in names], self.end
+        )
+
+    def can_decide(self, q: Array) -> bool:
+        """Tell whether there is time to check a configuration (nq,) on the original shapes."""
+        return time.perf_counter() < self.end and self.has_time(self.query.touching(q))
+
     def colliding(self, q: Array) -> dict[Pair, float]:
         """Return the pairs that collide at a configuration (nq,), with the depth of each [m]."""
         distances = self.distances(q, self.query.touching(q))
@@ -66,17 +82,32 @@ class ExactChecks:
         if time.perf_counter() > self.end:
             return False
         middle = self.robot.interpolate(q0, q1, 0.5)
-        near = list(dict.fromkeys(pair for q in (q0, middle, q1) for pair in self.query.touching(q)))
-        others = self.allowed | {frozenset(pair) for pair in near}
-        query = Query(self.robot, self.snapshot, others, bounds=range_of(self.robot, q0, q1))
-        if bool(query.motion_free(q0, q1, resolution)):
+        near = self._touching(self.query, q0, middle, q1)
+        if not self.has_time(near):
+            return False
+        if self._others_free(q0, q1, near, resolution):
             return self._advance(q0, q1, near)
+        # spheres that come nearer than the resolution block the motion without touching
+        bounds = range_of(self.robot, q0, q1)
+        nearby = Query(self.robot, self.snapshot, self.allowed, shrink=-NEAR, bounds=bounds)
+        further = self._touching(nearby, q0, middle, q1)
+        if len(further) > len(near) and self.has_time(further) and self._others_free(q0, q1, further, resolution):
+            return self._advance(q0, q1, further)
         if depth == 0 or min(self.distances(middle, near).values(), default=1.0) <= 0.0:
             return False
         return all(self.motion_free(a, b, resolution, depth - 1) for a, b in ((q0, middle), (middle, q1)))
 
+    def _touching(self, query: Query, *configurations: Array) -> list[Pair]:
+        return list(dict.fromkeys(pair for q in configurations for pair in query.touching(q)))
+
+    def _others_free(self, q0: Array, q1: Array, pairs: list[Pair], resolution: float) -> bool:
+        """Tell whether a motion is free on spheres but for some pairs."""
+        allowed = self.allowed | {frozenset(pair) for pair in pairs}
+        query = Query(self.robot, self.snapshot, allowed, bounds=range_of(self.robot, q0, q1))
+        return bool(query.motion_free(q0, q1, resolution))
+
     def _advance(self, q0: Array, q1: Array, pairs: list[Pair]) -> bool:
-        speeds = self._speeds(np.abs(self.robot.difference(q0, q1)), pairs)
+        speeds = self.speeds(np.abs(self.robot.difference(q0, q1)), pairs)
         s = 0.0
         for _ in range(MAX_STEPS):
             distances = self.distances(self.robot.interpolate(q0, q1, s), pairs)
@@ -87,7 +118,7 @@ class ExactChecks:
             s = min(1.0, s + min(distances[pair] / max(speeds[pair], 1e-12) for pair in pairs))
         return False
 
-    def _speeds(self, v: Array, pairs: list[Pair]) -> dict[Pair, float]:
+    def speeds(self, v: Array, pairs: list[Pair]) -> dict[Pair, float]:
         """Return bounds of how far the parts of each pair move towards each other over a motion (nv,) [m]."""
         moved = dict(zip(self.query.form.groups, self.query.core.sweeps @ v, strict=True))
         return {pair: sum(float(moved.get(name, 0.0)) for name in pair) for pair in pairs}

@@ -86,7 +86,7 @@ def sphere_form(robot: Robot, objects: Objects = (), allowed: Pairs = frozenset(
     allowed
         Further pairs that may touch.
     shrink
-        By how much the radii of the robot are reduced [m].
+        By how much the radii of the robot are reduced [m]; below 0 those of attached objects grow too.
     """
     forms = _FORMS.setdefault(robot.description, {})
     key = (tuple(map(id, objects)), allowed, shrink)
@@ -101,7 +101,7 @@ def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float) ->
     places = compile_tree(robot.description).places
     spheres = robot_spheres(robot)
     parts = [(link, places[link], spheres.of_link(link), shrink) for link in spheres.links]
-    parts += [(thing.name, _place(places, thing), object_spheres(thing.shape), 0.0) for thing in objects]
+    parts += [(thing.name, _place(places, thing), object_spheres(thing.shape), min(shrink, 0.0)) for thing in objects]
     names = tuple(name for name, *_ in parts)
     tables = [_in_body(place, rows, less) for _, place, rows, less in parts]
     core = _core.Spheres(

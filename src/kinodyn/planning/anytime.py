@@ -60,7 +60,7 @@ def improve(
                 continue
             best = min(best, problem.path, key=length)
             if k % 2 == 1:
-                best = crossed(query, best, problem.path, settings)
+                best = crossed(query, best, problem.path, settings, end)
     except KeyboardInterrupt:
         found.interrupted = True
     found.path = best
@@ -84,7 +84,7 @@ def length(path: Array) -> float:
     return float(np.sqrt(np.square(path[1:] - path[:-1]).sum(axis=1)).sum())
 
 
-def crossed(query: Query, best: Array, other: Array, settings: PlannerSettings) -> Array:
+def crossed(query: Query, best: Array, other: Array, settings: PlannerSettings, end: float) -> Array:
     """Return the shortest path that follows one of two paths (n, dofs) up to some point and then the other.
 
     Both lead from one start to goals. Crossings that would make the path shorter are tried, the best first.
@@ -102,6 +102,8 @@ def crossed(query: Query, best: Array, other: Array, settings: PlannerSettings) 
             candidates.append((total[i, k], first, s0[i], s1[k], a[i], b[k]))
     candidates.sort(key=lambda one: one[0])
     for some in range(0, len(candidates), CROSSINGS):
+        if time.perf_counter() > end:
+            break
         chosen = candidates[some : some + CROSSINGS]
         q0, q1 = (full(query, np.array([one[side] for one in chosen])) for side in (4, 5))
         free = query.motion_free(q0, q1, settings.resolution)

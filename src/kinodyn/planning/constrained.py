@@ -14,6 +14,7 @@ from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.layouts import layout
 from kinodyn.planning.constrained_goals import constrained_goals
 from kinodyn.planning.constrained_space import ConstrainedSpace
+from kinodyn.planning.exact_paths import without_vertices
 from kinodyn.planning.goals import Goal
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.settings import PlannerSettings
@@ -29,7 +30,7 @@ SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes
 
 
 def plan_constrained(
-    space: ConstrainedSpace, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int
+    space: ConstrainedSpace, goal: Goal, settings: PlannerSettings, begin: float, time_budget: float, seed: int
 ) -> Plan:
     """Plan a motion along constraints.
 
@@ -40,21 +41,22 @@ def plan_constrained(
         As `plan` takes it.
     settings
         Those of continuous checks and of shortcuts count.
-    time_budget
-        For all of it [s].
+    begin, time_budget
+        When it began, by `time.perf_counter`, and the time for all of it [s].
     seed
         Of the random numbers.
     """
-    return _Search(space, settings, time_budget, seed).plan(goal)
+    return _Search(space, settings, begin, time_budget, seed).plan(goal)
 
 
 class _Search:
     """One call of the planner."""
 
-    def __init__(self, space: ConstrainedSpace, settings: PlannerSettings, time_budget: float, seed: int) -> None:
+    def __init__(
+        self, space: ConstrainedSpace, settings: PlannerSettings, begin: float, time_budget: float, seed: int
+    ) -> None:
         self.space, self.settings, self.seed = space, settings, seed
-        self.begin = time.perf_counter()
-        self.end = self.begin + time_budget
+        self.begin, self.end = begin, begin + time_budget
         self.budget = time_budget
         self.iterations = 0
 
@@ -92,8 +94,10 @@ class _Search:
         query = self.space.query()
         first = self.space.escape(query, self.space.start, self.end)
         free = query.free(goals)
-        lasts = [self.space.escape(query, goal, self.end) for goal in (goals[free] if free.any() else goals)]
-        found = [last for last in lasts if last is not None]
+        found = []
+        for goal in goals[free] if free.any() else goals:
+            last = self.space.escape(query, goal, self.end) if time.perf_counter() < self.end else None
+            found += [] if last is None else [last]
         if first is None or not found:
             return None
         left = max(self.end - time.perf_counter(), 0.0)
@@ -105,6 +109,8 @@ class _Search:
                 return None
             planned = time.perf_counter()
             path, last = self.shortened(), found[int(np.argmin([np.abs(q[-1] - path[-1]).max() for q in found]))]
+            if not self.space.constraints.constraints:
+                path = self.straightened(query, path)
             if self.space.constraints.kept(path):
                 return self.result("solved", "", np.concatenate([first[:-1], path, last[-2::-1]]), planned)
         raise AssertionError("unreachable")
@@ -124,7 +130,8 @@ class _Search:
             if path is None:
                 return None
             if self.space.constraints.kept(path) and self.space.exactly_free(path, self.end):
-                return self.result("solved", "", path)
+                planned = time.perf_counter()
+                return self.result("solved", "", self.shortened_exactly(query, path), planned)
         raise AssertionError("unreachable")
 
     def search(self, query: Query, ends: tuple[Array, Array], end: float, attempt: int) -> Array | None:
@@ -143,16 +150,41 @@ class _Search:
         _core.shorten_constrained(self.problem, max(self.end - time.perf_counter(), 0.0))
         return self.problem.path
 
+    def straightened(self, query: Query, path: Array) -> Array:
+        """Remove vertices of a path (n, nq) that no constraint asks for."""
+
+        def connect(a: Array, b: Array) -> Array | None:
+            return np.array([a, b]) if query.motion_free(a, b, self.settings.resolution) else None
+
+        return without_vertices(self.space.robot.difference, path, connect, self.end)
+
+    def shortened_exactly(self, query: Query, path: Array) -> Array:
+        """Replace parts of a path (n, nq) by motions along the constraints that are free on the original shapes."""
+        failures, resolution = 0, self.settings.resolution
+
+        def connect(a: Array, b: Array) -> Array | None:
+            nonlocal failures
+            motion = self.space.motion(a, b) if failures < self.settings.shortcut_failures else None
+            if motion is None or not query.motion_free(motion[:-1], motion[1:], resolution).all():
+                return None
+            if self.space.exactly_free(motion, self.end):
+                return motion
+            failures += 1
+            return None
+
+        return without_vertices(self.space.robot.difference, path, connect, self.end)
+
     def problem_of(self, query: Query, ends: tuple[Array, Array], attempt: int) -> _core.ConstrainedProblem:
         """Return the problem for the core; steps are shorter with each attempt."""
         record = np.zeros(1, dtype=layout("constrained_planner"))
         record["step"], record["range"], record["spread"] = STEP / 2.0 ** min(attempt, 4), RANGE, SPREAD
         record["resolution"], record["max_iterations"] = self.settings.resolution, STEP_ITERATIONS
         record["shortcut_failures"] = self.settings.shortcut_failures
-        order = query.core.moving_q
+        order = np.array(query.core.moving_q, dtype=np.intp)
         joints = np.vstack(ends)[:, order]
         lower, upper = (bound[order] for bound in self.space.constraints.bounds)
         lower = np.where(np.isfinite(lower), lower, joints.min(axis=0) - np.pi)
         upper = np.where(np.isfinite(upper), upper, joints.max(axis=0) + np.pi)
         table = self.space.constraints.rows.core
-        return _core.ConstrainedProblem(query.core, table, record, self.seed + attempt, lower, upper, *ends)
+        samples = bool(self.space.constraints.sampled)
+        return _core.ConstrainedProblem(query.core, table, record, self.seed + attempt, lower, upper, *ends, samples)

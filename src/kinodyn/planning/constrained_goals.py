@@ -14,7 +14,8 @@ from kinodyn.arrays import Array
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraint_set import Rows
 from kinodyn.planning.constraints import pose_record
-from kinodyn.planning.goals import Goal, Goals, given_configurations, goal_configurations, goal_poses
+from kinodyn.planning.goals import Goal, Goals, goal_configurations, goal_poses
+from kinodyn.planning.groups import is_vector
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.regions import PoseRegion, draw
 from kinodyn.planning.result import Status
@@ -73,18 +74,7 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
 
 def _configurations(space: ConstrainedSpace, goal: Goal) -> Goals:
     """Return the goals within limits, nearest turns of joints without limits, with the base where they have it."""
-    robot, base = space.robot, space.constraints.base
-    joints = [joint for joint in space.constraints.joints if joint is not base]
-    given = goal_configurations(robot, goal, space.start, joints)
-    if base is None or given.reason:
-        return given
-    found = []
-    for row in given_configurations(robot, goal, space.start):
-        single = goal_configurations(robot, row, space.start, joints)
-        if not single.reason:
-            single.q[0, base.q] = row[base.q]
-            found.append(single.q[0])
-    return Goals(np.array(found))
+    return goal_configurations(space.robot, goal, space.start, space.constraints.joints)
 
 
 class _Targets(ABC):
@@ -103,15 +93,13 @@ class _Targets(ABC):
     def unreached(self) -> str:
         """Write why the target is out of reach."""
 
-    alternatives = 1
-
     def search(self, end: float) -> ConstrainedGoals:
         """Return configurations that are free of collision, or the reason why there are none."""
         found: list[Array] = []
         patience = time.perf_counter() + PATIENCE * (end - time.perf_counter())
         for attempt in count():
-            first, now = attempt < self.alternatives, time.perf_counter()
-            if len(found) >= ENOUGH or (found and attempt >= LATE) or (not first and now > end):
+            now = time.perf_counter()
+            if len(found) >= ENOUGH or (found and attempt >= LATE) or (attempt > 0 and now > end):
                 break
             found += self._free(self._projected(self._starts(attempt == 0), self.rows(attempt)), now > patience)
         if not found:
@@ -153,11 +141,18 @@ class _Targets(ABC):
         low, high = (limits[columns] for limits in self.space.robot.sampling_range())
         spread = np.linspace(0.0 if first else 0.02, SPREAD, BATCH)[:, None] * (high - low)
         q[:, columns] = np.clip(q[:, columns] + spread * rng.standard_normal(spread.shape), low, high)
+        for joint in self.constraints.sampled:
+            v = np.zeros((BATCH, self.space.robot.nv))
+            size = np.linspace(0.0 if first else 0.02, SPREAD, BATCH)[:, None] * np.pi
+            v[:, joint.v] = size * rng.standard_normal((BATCH, joint.v.stop - joint.v.start))
+            q = self.space.robot.integrate(q, v)
         return q
 
     def _nearest_first(self, q: Array) -> Array:
-        columns = self.constraints.columns
-        order = np.argsort(np.linalg.norm(q[:, columns] - self.space.start[columns], axis=1))
+        moves = self.constraints.moves.copy()
+        for joint in self.constraints.joints:  # what follows from the constraints does not count
+            moves[joint.v] &= is_vector(joint) or joint in self.constraints.sampled
+        order = np.argsort(np.linalg.norm(self.space.robot.difference(self.space.start, q)[:, moves], axis=1))
         return np.ascontiguousarray(q[order])
 
 
@@ -167,7 +162,6 @@ class _PoseTargets(_Targets):
     def __init__(self, space: ConstrainedSpace, regions: Mapping[str, PoseRegion], rng: np.random.Generator) -> None:
         super().__init__(space, rng)
         self.regions = regions
-        self.alternatives = max(region.pose.size // 16 for region in regions.values())
         self.last = self.rows(0)
 
     def rows(self, attempt: int) -> Rows:

@@ -38,12 +38,16 @@ class ConstrainedSpace:
     snapshot
         The world.
     joints
-        That move, without quaternions.
+        That move.
     constraints
     allowed
         Pairs that may touch.
     resolution
         Of the continuous checks [m].
+    end
+        When to stop, by `time.perf_counter` [s].
+    goals : (n, nq), optional
+        Configurations that the path may lead to; by default near the start.
     """
 
     def __init__(
@@ -55,31 +59,35 @@ class ConstrainedSpace:
         constraints: Sequence[Constraint],
         allowed: Pairs,
         resolution: float,
+        end: float = np.inf,
+        goals: Array | None = None,
     ) -> None:
-        self.robot, self.start, self.snapshot, self.resolution = robot, start, snapshot, resolution
-        self.constraints = ConstraintSet(robot, start, joints, constraints)
+        self.robot, self.start, self.snapshot, self.resolution, self.end = robot, start, snapshot, resolution, end
+        self.constraints = ConstraintSet(robot, start, joints, constraints, goals)
         fixed = {link for constraint in constraints for link in constraint.fixed_links(robot)}
         objects = [thing.name for thing in snapshot.objects if thing.attached_to is None]
         self.allowed: Pairs = allowed | {frozenset((link, name)) for link in fixed for name in objects}
         # parts that do not move are checked too
-        self.full_query = Query(robot, snapshot, self.allowed, bounds=self.constraints.bounds)
+        self.full_query = Query(robot, snapshot, self.allowed, bounds=self.constraints.query_bounds)
 
     def query(self, shrink: float = 0.0) -> Query:
         """Return a query of the parts that move, whose spheres are reduced [m]."""
         c = self.constraints
-        return Query(self.robot, self.snapshot, self.allowed, self.start, c.moves, shrink=shrink, bounds=c.bounds)
+        bounds = c.query_bounds
+        return Query(self.robot, self.snapshot, self.allowed, self.start, c.moves, shrink=shrink, bounds=bounds)
 
     @cached_property
     def exact(self) -> ExactChecks | None:
         """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
-        return ExactChecks(self.full_query, self.allowed) if exact.is_available() else None
+        return ExactChecks(self.full_query, self.allowed, self.end) if exact.is_available() else None
 
     def colliding(self, q: Array) -> str:
         """Write which parts collide at a configuration (nq,) and how deep; empty if none do."""
         if self.full_query.free(q):
             return ""
-        if self.exact is None:
-            return "; ".join(f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)[:3])
+        if self.exact is None or not self.exact.can_decide(q):
+            note = "" if self.exact is None else " (no time is left to check the original shapes)"
+            return "; ".join(f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)[:3]) + note
         depths = self.exact.colliding(q)
         return "; ".join(f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in list(depths.items())[:3])
 
@@ -116,7 +124,7 @@ class ConstrainedSpace:
             for candidate in free[np.argsort(np.abs(free - q).sum(axis=1))][:TRIES]:
                 if time.perf_counter() > end:
                     return None
-                path = self._motion(q, candidate)
+                path = self.motion(q, candidate)
                 if path is not None and self.exactly_free(path, end):
                     return path
         return None
@@ -131,7 +139,7 @@ class ConstrainedSpace:
         found = group_columns([joint for joint in self.constraints.joints if joint.name in names])
         return np.intersect1d(found, self.constraints.columns) if len(found) else self.constraints.columns
 
-    def _motion(self, q0: Array, q1: Array) -> Array | None:
+    def motion(self, q0: Array, q1: Array) -> Array | None:
         """Return a path (n, nq) along the constraints between configurations nearby; None if there is none."""
         n = 1 + int(np.linalg.norm(self.robot.difference(q0, q1)) / STRIDE)
         path = self.robot.interpolate(q0, q1, np.linspace(0.0, 1.0, n + 1))

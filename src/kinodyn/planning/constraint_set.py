@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
+from kinodyn.layouts import layout
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.constraints import Constraint, Records
-from kinodyn.planning.groups import group_columns, moving_dofs
+from kinodyn.planning.groups import group_columns, is_vector, moving_dofs
 
-BASE_RANGE = 3.0  # [m] that a base moves at most from where it starts
+BASE_RANGE = 3.0  # [m] that a floating joint moves at most beyond start and goals
+OVERRUN = 1.0  # [m] beyond that, between vertices: the geodesics of floating joints are screws
 SAMPLES = 8  # of each motion of a path, when its constraints are checked
 
 
@@ -50,35 +52,48 @@ class ConstraintSet:
     robot
     start : (nq,)
     joints
-        That move, without quaternions.
+        That move.
     constraints
         Those that move the base make it move too.
+    goals : (n, nq), optional
+        Configurations that the path may lead to; by default near the start.
     """
 
     def __init__(
-        self, robot: Robot, start: Array, joints: Sequence[JointInfo], constraints: Sequence[Constraint]
+        self,
+        robot: Robot,
+        start: Array,
+        joints: Sequence[JointInfo],
+        constraints: Sequence[Constraint],
+        goals: Array | None = None,
     ) -> None:
         for constraint in constraints:
             if not isinstance(constraint, Constraint):
                 raise InputError(f"constraints must contain kd.planning constraints, got {constraint!r}")
         self.robot, self.start, self.constraints = robot, start, tuple(constraints)
         moves_base = robot.base == "floating" and any(constraint.moves_base for constraint in constraints)
-        self.base = robot.joints[0] if moves_base else None
-        self.joints = tuple(joints) if self.base is None else (self.base, *joints)
-        self.columns = group_columns(joints)  # coordinates in vector spaces
+        follows = [robot.joints[0]] if moves_base else []
+        given = [joint for joint in joints if joint not in follows]
+        self.joints = (*follows, *given)
+        # ball and floating joints that are drawn at random; those that follow from the constraints are not
+        self.sampled = tuple(joint for joint in given if not is_vector(joint))
+        self.columns = group_columns([joint for joint in given if is_vector(joint)])  # coordinates in vector spaces
         self.moves = moving_dofs(robot, self.joints)
-        self.bounds = self._bounds()
+        self._around = start[None] if goals is None else np.vstack([start, goals])
+        self.bounds = self._bounds(BASE_RANGE)
+        self.query_bounds = self._bounds(BASE_RANGE + OVERRUN)
         self._parts = [constraint.records(robot, start) for constraint in constraints]
-        self.records = np.concatenate(self._parts)
+        self.records = np.concatenate([np.zeros(0, dtype=layout("path_constraint")), *self._parts])
         self.rows = self.rows_of(self.records)
 
-    def _bounds(self) -> tuple[Array, Array]:
-        """Return the limits of q; a base is bounded so that what it can touch is known."""
+    def _bounds(self, reach: float) -> tuple[Array, Array]:
+        """Return the limits of q; floating joints are bounded so that what they can touch is known."""
         lower, upper = self.robot.limits.lower.copy(), self.robot.limits.upper.copy()
-        if self.base is not None:
-            place = slice(self.base.q.start, self.base.q.start + 3)
-            lower[place] = np.maximum(lower[place], self.start[place] - BASE_RANGE)
-            upper[place] = np.minimum(upper[place], self.start[place] + BASE_RANGE)
+        for joint in self.joints:
+            if joint.kind == "floating":
+                place = slice(joint.q.start, joint.q.start + 3)
+                lower[place] = np.maximum(lower[place], self._around[:, place].min(axis=0) - reach)
+                upper[place] = np.minimum(upper[place], self._around[:, place].max(axis=0) + reach)
         return lower, upper
 
     def rows_of(self, records: Records, moves: NDArray[np.bool_] | None = None) -> Rows:
@@ -101,7 +116,7 @@ class ConstraintSet:
 
     def excess(self, q: Array, rows: Rows | None = None) -> Array:
         """Return the same in tolerances, the largest of all rows (...)."""
-        result: Array = (self.outside(q, rows) / (rows or self.rows).tolerances).max(axis=(-2, -1))
+        result: Array = (self.outside(q, rows) / (rows or self.rows).tolerances).max(axis=(-2, -1), initial=0.0)
         return result
 
     def keeps(self, q: Array) -> NDArray[np.bool_]:
@@ -121,6 +136,8 @@ class ConstraintSet:
 
     def violation(self, q: Array) -> str:
         """Write which constraint a configuration (nq,) violates most and by how much; empty if none."""
+        if not self.constraints:
+            return ""
         outside = self.outside(q)
         ratio = (outside / self.rows.tolerances).max(axis=-1)
         worst = int(np.argmax(ratio))
@@ -134,6 +151,8 @@ class ConstraintSet:
 
     def deviations(self, path: Array) -> tuple[Deviation, ...]:
         """Return the largest deviation from each constraint along a path."""
+        if not self.constraints:
+            return ()
         records = self.records.copy()
         records["angle"] = np.where(np.isfinite(records["angle"]), 0.0, records["angle"])  # of tilts: the tilt itself
         worst = self.outside(self.samples(path), self.rows_of(records)).max(axis=0)

@@ -18,7 +18,7 @@ from kinodyn.model.robot import Robot
 Group = str | Sequence[str] | None
 
 
-def group_joints(robot: Robot, group: Group) -> tuple[JointInfo, ...]:
+def group_joints(robot: Robot, group: Group, *, manifold: bool = False) -> tuple[JointInfo, ...]:
     """Return the joints of a group, in the order of the robot.
 
     Parameters
@@ -26,19 +26,21 @@ def group_joints(robot: Robot, group: Group) -> tuple[JointInfo, ...]:
     robot
     group
         Name of a chain of the robot (a group of its SRDF) or of a joint, several such names, or None for all joints
-        but floating and ball joints. Joints that follow another one move with it.
+        but floating ones, and ball joints unless `manifold`. Joints that follow another one move with it.
+    manifold
+        Whether ball and floating joints may move.
     """
     own = [joint for joint in robot.joints if joint.mimic is None]
     if group is None:
-        chosen = [joint for joint in own if _is_vector(joint)]
+        chosen = [joint for joint in own if is_vector(joint) or (manifold and joint.kind == "ball")]
     elif isinstance(group, (str, Sequence)):
         names = set(named_joints(robot, group if isinstance(group, str) else tuple(group)))
         chosen = [joint for joint in own if joint.name in names]
     else:
         raise InputError(f"group is {group!r}; give the name of a chain, names of joints, or None for all joints")
     for joint in chosen:
-        if not _is_vector(joint):
-            raise InputError(f"joint {joint.name} of the group is a {joint.kind} joint; plans do not move those")
+        if not manifold and not is_vector(joint):
+            raise InputError(f"joint {joint.name} of the group is a {joint.kind} joint; only `plan` moves those")
     if not chosen:
         raise InputError(f"group {group!r} of {robot.name} has no joints that move")
     return tuple(chosen)
@@ -68,6 +70,6 @@ def group_query(robot: Robot, path: Array, names: Iterable[str], snapshot: World
     return Query(robot, snapshot, allowed, path[0], moves, bounds=range_of(robot, path))
 
 
-def _is_vector(joint: JointInfo) -> bool:
+def is_vector(joint: JointInfo) -> bool:
     """Return whether the coordinates of a joint are those of a vector space; quaternions are not."""
     return joint.kind not in ("floating", "ball")

@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import cycle
-from typing import NamedTuple
+from itertools import count
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
 from kinodyn.collision import exact
@@ -24,21 +25,27 @@ from kinodyn.collision.world import World
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
-from kinodyn.planning.anytime import improve
+from kinodyn.planning.anytime import PERSISTENT, improve
 from kinodyn.planning.constrained import plan_constrained
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.escape import escape
-from kinodyn.planning.goals import Goal, goal_configurations
-from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, moving_dofs
+from kinodyn.planning.exact_paths import ExactEdges
+from kinodyn.planning.goals import Goal, given_configurations, goal_configurations, goal_poses
+from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, is_vector, moving_dofs
 from kinodyn.planning.planners import Search, search_named
+from kinodyn.planning.pose_goals import goal_regions
+from kinodyn.planning.preparation import prepare
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.search import Found
 from kinodyn.planning.settings import PlannerSettings
 
+MAX_MEASURED = 256  # goals, nearest first, of which those whose spheres overlap least are tried first
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
+GOAL_SHARE = 0.5  # of the time budget, for goals that are poses
 SHARE_ON_SPHERES = 0.3  # of the time budget, before exact shapes decide
-SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
+SHRINK = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
+SLICE = 0.02  # [s] of the first search with each of them; twice as long with each further round
 
 
 def plan(
@@ -72,11 +79,12 @@ def plan(
         Obstacles and attached objects.
     group
         Joints that move: the name of a chain of the robot (a group of its SRDF), names of chains or joints; by default
-        all but floating and ball joints. The others stay; joints that follow one that moves follow it.
+        all but floating ones, such as the base of a humanoid. The others stay; joints that follow one that moves
+        follow it. Floating joints move within 3 m of start and goal.
     constraints
         That the path keeps, such as `kd.planning.Upright`; with `kd.planning.Standing` the floating base moves too.
     time_budget
-        For all of it [s].
+        For all of it [s], but for what is made once for a robot and kept: its spheres and allowed pairs.
     seed
         Of the random numbers; the same seed gives the same path.
     planner
@@ -108,13 +116,17 @@ def plan(
     >>> kd.planning.plan(robot, left, right, world).success
     True
     """
-    problem = _Problem(robot, start, world, group, allowed, planner)
-    settings = settings or PlannerSettings()
-    time_budget = positive("time_budget", time_budget)
-    if constraints:
+    prepare(robot)
+    begin = time.perf_counter()
+    settings, time_budget = settings or PlannerSettings(), positive("time_budget", time_budget)
+    problem = _Problem(robot, start, world, group, allowed, planner, begin, begin + time_budget)
+    on_manifold = [joint for joint in problem.joints if not is_vector(joint)]
+    if constraints or on_manifold:
         if planner != "rrt_connect":
-            raise InputError(f"planner {planner!r} takes no constraints; leave it at 'rrt_connect'")
-        return plan_constrained(problem.constrained(constraints, settings), goal, settings, time_budget, seed)
+            what = "takes no constraints" if constraints else f"does not move the {on_manifold[0].kind} joints"
+            raise InputError(f"planner {planner!r} {what}; leave it at 'rrt_connect'")
+        space = problem.constrained(constraints, goal, settings)
+        return plan_constrained(space, goal, settings, begin, time_budget, seed)
     return problem.plan(goal, settings, time_budget, seed)
 
 
@@ -123,6 +135,13 @@ class End(NamedTuple):
 
     q: Array
     free: Array
+
+
+class Collision(NamedTuple):
+    """Parts that collide, and whether it is certain: not where spheres touch and there was no time for more."""
+
+    parts: str
+    is_certain: bool
 
 
 class _Problem:
@@ -138,21 +157,37 @@ class _Problem:
         group: Group,
         allowed: Iterable[Iterable[str]] | None,
         planner: str | Search,
+        begin: float,
+        end: float,
     ) -> None:
+        self.begin, self.end = begin, end  # by `time.perf_counter` [s]
         self.run, self.anytime = search_named(planner), planner == "anytime"
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
         self.start = numbers("start", start, robot.nq)
         if self.start.shape != (robot.nq,):
             raise InputError(f"start has shape {self.start.shape}; give one configuration ({robot.nq},)")
-        self.joints = group_joints(robot, group)
+        self.joints = group_joints(robot, group, manifold=True)
         _require_limits(robot, self.joints, "start", self.start)
         self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))
         self.columns = np.array(self.query.core.moving_q)
-        self.end = math.inf  # when to stop, by `time.perf_counter` [s]
 
-    def constrained(self, constraints: Sequence[Constraint], settings: PlannerSettings) -> ConstrainedSpace:
+    def constrained(self, constraints: Sequence[Constraint], goal: Goal, settings: PlannerSettings) -> ConstrainedSpace:
         world = self.snapshot, self.joints, constraints, self.allowed
-        return ConstrainedSpace(self.robot, self.start, *world, settings.resolution)
+        return ConstrainedSpace(self.robot, self.start, *world, settings.resolution, self.end, self.around(goal))
+
+    def around(self, goal: Goal) -> Array:
+        """Return configurations (n, nq) that tell where floating joints may have to go."""
+        poses = goal_poses(goal)
+        if poses is None:
+            return given_configurations(self.robot, goal, self.start)
+        found = [self.start]
+        for joint in (joint for joint in self.joints if joint.kind == "floating"):
+            for frame, region in goal_regions(poses).items():
+                shifts = region.pose.reshape(-1, 4, 4)[:, :3, 3] - kinematics.pose(self.robot, self.start, frame)[:3, 3]
+                for shift in shifts[[shifts.argmin(axis=0), shifts.argmax(axis=0)]].reshape(-1, 3):
+                    found.append(self.start.copy())
+                    found[-1][joint.q.start : joint.q.start + 3] += shift
+        return np.array(found)
 
     def result(self, status: Status, message: str, found: Found | None = None) -> Plan:
         path = np.empty((0, self.robot.nq))
@@ -160,18 +195,16 @@ class _Problem:
         if found is not None:
             times = (found.planning_time, found.simplification_time, found.iterations)
         if found is not None and found.path is not None:
-            path = np.tile(self.start, (len(found.path), 1))
-            path[:, self.columns] = found.path
+            path = self.full(found.path)
         names = tuple(joint.name for joint in self.joints)
         return Plan(self.robot, status, message, path, names, self.snapshot, *times, allowed=self.allowed)
 
     def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
-        end = time.perf_counter() + time_budget
-        self.end = end
-        colliding = self.colliding(self.start)
-        if colliding:
-            return self.result("start_in_collision", f"the start collides: {colliding}")
-        goals = goal_configurations(self.robot, goal, self.start, self.joints, self.query.free, end, seed)
+        end, colliding = self.end, self.colliding(self.start)
+        if colliding is not None:
+            return self.collision("start", colliding)
+        by = end - (1.0 - GOAL_SHARE) * time_budget
+        goals = goal_configurations(self.robot, goal, self.start, self.joints, self.query.free, by, seed)
         if goals.reason:
             return self.result("out_of_reach", goals.reason)
         goals = goals._replace(q=self.least_touching_first(goals.q))
@@ -180,7 +213,8 @@ class _Problem:
             earlier = found
             found = self.on_exact_shapes(goals.q, settings, end, seed) or found
             if found is not None:
-                found.planning_time = time.perf_counter() - (end - time_budget)
+                if found.path is None:
+                    found.planning_time = time.perf_counter() - self.begin
                 found.iterations += earlier.iterations if earlier is not None and earlier is not found else 0
         if found is None:
             return self.unreached_goal(goals.q)
@@ -194,6 +228,7 @@ class _Problem:
         """Return the goals (n, nq), where no spheres are free those first whose spheres overlap least."""
         if len(goals) < 2 or self.query.free(goals).any():
             return goals
+        goals = goals[:MAX_MEASURED]
         measured = distance(self.robot, goals, self.snapshot, allowed=self.allowed).distance
         return goals[np.argsort(-measured, kind="stable")]
 
@@ -211,35 +246,43 @@ class _Problem:
             return None
         free = []
         for goal in goals[: self.MAX_ESCAPES]:
-            if time.perf_counter() > end:
+            if not self.exact.can_decide(goal):
                 break
             free += [] if self.exact.colliding(goal) else [goal]
         if not free:
             return None
         ends = self.start[self.columns], np.array(free)[:, self.columns]
         moves = moving_dofs(self.robot, self.joints)
-        for attempt, shrink in enumerate(cycle(SHRINK)):
+        for attempt in count():
+            shrink, share = SHRINK[attempt % len(SHRINK)], SLICE * 2.0 ** (attempt // len(SHRINK))
             query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
-            left = max(end - time.perf_counter(), 0.0)
+            left = max(min(end - time.perf_counter(), share), 0.0)
             found = self.run(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
-            if found.path is None:
-                return found
-            found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
-            if self.verified(found.path, settings):
-                return found
-            if time.perf_counter() > end:
+            if found.path is not None:
+                found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
+                edges = ExactEdges(self.exact, query, settings.resolution)
+                if edges.path_free(self.full(found.path)):
+                    found.planning_time = time.perf_counter() - self.begin
+                    return self.shortened_exactly(edges, found, settings, seed)
                 found.path = None
+            if found.interrupted or time.perf_counter() > end:
                 return found
         raise AssertionError("unreachable")
 
-    def verified(self, path: Array, settings: PlannerSettings) -> bool:
-        assert self.exact is not None
+    def shortened_exactly(self, edges: ExactEdges, found: Found, settings: PlannerSettings, seed: int) -> Found:
+        """Make a path shorter that is free on the original shapes."""
+        assert found.path is not None
+        begin, failures = time.perf_counter(), settings.shortcut_failures
+        failures = max(PERSISTENT, failures) if self.anytime else failures
+        found.path = edges.shortened(self.full(found.path), failures, seed)[:, self.columns]
+        found.simplification_time += time.perf_counter() - begin
+        return found
+
+    def full(self, path: Array) -> Array:
+        """Return the configurations (n, nq) of a path (n, dofs)."""
         q = np.tile(self.start, (len(path), 1))
         q[:, self.columns] = path
-        # most paths that are not free are so at a vertex or in the middle of an edge, which takes less time to find
-        if any(self.exact.colliding(row) for row in (*q[1:-1], *0.5 * (q[1:] + q[:-1]))):
-            return False
-        return all(self.exact.motion_free(a, b, settings.resolution) for a, b in zip(q, q[1:], strict=False))
+        return q
 
     def ends(self, q: Array, settings: PlannerSettings, end: float) -> list[End]:
         """Return the configurations (n, nq) that are free, each with one nearby whose spheres are free."""
@@ -248,9 +291,9 @@ class _Problem:
             return [End(row, row) for row in q[free]]
         found = []
         for row in q[: self.MAX_ESCAPES]:
-            if time.perf_counter() > end:
+            if self.exact is None or not self.exact.can_decide(row):
                 break
-            if self.exact is not None and not self.exact.colliding(row):
+            if not self.exact.colliding(row):
                 bounds = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
                 near = escape(self.exact, self.query, row, self.columns, bounds, settings.resolution, end)
                 found += [] if near is None else [End(row, near)]
@@ -258,8 +301,8 @@ class _Problem:
 
     def unreached_goal(self, goals: Array) -> Plan:
         colliding = self.colliding(goals[0])
-        if colliding:
-            return self.result("goal_in_collision", f"the goal collides: {colliding}")
+        if colliding is not None:
+            return self.collision("goal", colliding)
         return self.result("no_path", "no motion leads to the goal from where the robot's spheres are free")
 
     def search(
@@ -294,23 +337,29 @@ class _Problem:
         """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
         if not exact.is_available():
             return None
-        checks = ExactChecks(self.full_query, self.allowed)
-        checks.end = self.end
-        return checks
+        return ExactChecks(self.full_query, self.allowed, self.end)
 
     @cached_property
     def full_query(self) -> Query:
         """Checks of parts that do not move too."""
         return self.query if self.query.core.complete else Query(self.robot, self.snapshot, self.allowed)
 
-    def colliding(self, q: Array) -> str:
-        """Write which parts collide at a configuration and how deep; empty if none do."""
+    def colliding(self, q: Array) -> Collision | None:
+        """Tell which parts collide at a configuration, None if none do."""
         if self.full_query.free(q):
-            return ""
-        if self.exact is None:
-            return _listed([f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)])
-        depths = self.exact.colliding(q)
-        return _listed([f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in depths.items()])
+            return None
+        if self.exact is None or not self.exact.can_decide(q):
+            spheres = [f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)]
+            return Collision(_listed(spheres), self.exact is None)
+        depths = self.exact.colliding(q).items()
+        parts = [f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in depths]
+        return Collision(_listed(parts), True) if parts else None
+
+    def collision(self, end: Literal["start", "goal"], found: Collision) -> Plan:
+        if found.is_certain:
+            status: Status = "start_in_collision" if end == "start" else "goal_in_collision"
+            return self.result(status, f"the {end} collides: {found.parts}")
+        return self.result("no_path", f"no time is left to check the original shapes at the {end}: {found.parts} touch")
 
 
 def _listed(parts: list[str]) -> str:

@@ -60,9 +60,12 @@ def pose_configurations(
     names = tuple(joint.name for joint in joints)
     rng, found, free, done = np.random.default_rng(seed), list[Attempt](), 0, 0
     alternatives = max(region.pose.size // 16 for region in regions.values())
-    count = min(max(FIRST_ROUND, alternatives), MAX_ROUND)
-    while free < ENOUGH and done < max(MIN_ATTEMPTS, ATTEMPTS_PER_POSE * alternatives):
-        if done and time.perf_counter() > end:
+    count, begin = FIRST_ROUND, time.perf_counter()
+    while free < ENOUGH or done < min(alternatives, MAX_ROUND):
+        now = time.perf_counter()
+        if done and np.isfinite(end):
+            count = min(count, int((end - now) / (now - begin) * done))  # as many as there is time for
+        if count < 1 or done >= max(MIN_ATTEMPTS, ATTEMPTS_PER_POSE * alternatives):
             break
         targets = {frame: draw(region, np.arange(done, done + count), rng) for frame, region in regions.items()}
         found.append(_attempt(robot, targets, start, names, rng, detour=len(found) % 2 == 1))

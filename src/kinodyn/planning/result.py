@@ -86,7 +86,9 @@ class Plan:
     @property
     def length(self) -> float:
         """Length of the path, L2 norm in joint space [rad or m]; 0 without one."""
-        return float(np.linalg.norm(np.diff(self.path, axis=0), axis=1).sum()) if len(self.path) else 0.0
+        if not len(self.path):
+            return 0.0
+        return float(np.linalg.norm(self.robot.difference(self.path[:-1], self.path[1:]), axis=1).sum())
 
     def trajectory(
         self,
@@ -148,8 +150,7 @@ class Plan:
         if not self.constraints:
             return None
         joints = [self.robot.joint(name) for name in self.group]
-        own = [joint for joint in joints if joint.kind != "floating"]
-        return ConstraintSet(self.robot, self.path[0], own, self.constraints).keeps
+        return ConstraintSet(self.robot, self.path[0], joints, self.constraints, self.path).keeps
 
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
         """Return a curve along the path with continuous first and second derivatives, free of collision.
@@ -188,7 +189,7 @@ class Plan:
         if not reach >= 0.0:
             raise InputError(f"reach is {reach!r}; give a length, 0 or larger")
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
-        return smoothed(self.robot, self.path, query, float(reach))
+        return smoothed(self.robot, self.path, query, self.allowed, float(reach))
 
     def __repr__(self) -> str:
         found = f", {len(self.path)} vertices, length {self.length:.3g}" if self.success else f": {self.message}"

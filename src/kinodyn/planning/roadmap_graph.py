@@ -24,6 +24,7 @@ from kinodyn.planning.search import full
 BLOCKED, FREE, UNKNOWN = 0, 1, 2
 FAR = 1e30  # length of a motion that is not free
 MAX_BATCHES = 16  # of samples, until enough are free
+BATCH = 256  # motions checked before the clock is looked at
 
 
 class Adjacency(NamedTuple):
@@ -57,7 +58,7 @@ class Graph:
 
     def grow(self, query: Query, count: int, resolution: float, end: float = math.inf) -> None:
         """Add free vertices and their motions, checked in batches, until the time `end`."""
-        new = self._samples(query, count)
+        new = self._samples(query, count, end)
         self.points = np.concatenate([self.points, new])
         self.is_free = np.concatenate([self.is_free, np.ones(len(new), dtype=bool)])
         if len(new) == 0 or len(self.points) < 2:
@@ -69,10 +70,10 @@ class Graph:
         self.edges = np.concatenate([self.edges, ends])
         self.states = np.concatenate([self.states, np.full(len(ends), UNKNOWN, dtype=np.int8)])
         unknown = np.arange(len(self.edges) - len(ends), len(self.edges))
-        for some in range(0, len(unknown), 4096):
+        for some in range(0, len(unknown), BATCH):
             if time.perf_counter() > end:
                 return  # the others are checked when a path would use them
-            self.check(query, unknown[some : some + 4096], resolution)
+            self.check(query, unknown[some : some + BATCH], resolution)
 
     def usable(self) -> NDArray[np.bool_]:
         """Return which motions are not known to be blocked."""
@@ -110,7 +111,11 @@ class Graph:
             return None
         tree = cKDTree(self.points[usable])
         from_start = self._connections(query, tree, usable, start, resolution)
-        to_goals = [self._connections(query, tree, usable, goal, resolution) for goal in goals]
+        to_goals = []
+        for goal in goals:
+            if time.perf_counter() > end:
+                return None
+            to_goals.append(self._connections(query, tree, usable, goal, resolution))
         while time.perf_counter() < end:
             found = self._shortest(from_start, to_goals)
             if found is None:
@@ -123,10 +128,10 @@ class Graph:
             self.check(query, unknown, resolution)
         return None
 
-    def _samples(self, query: Query, count: int) -> Array:
+    def _samples(self, query: Query, count: int, end: float) -> Array:
         found = [np.zeros((0, self.points.shape[1]))]
         for _ in range(MAX_BATCHES):
-            if sum(map(len, found)) >= count:
+            if sum(map(len, found)) >= count or time.perf_counter() > end:
                 break
             q = self.rng.uniform(*self.bounds, (2 * count, self.points.shape[1]))
             found.append(q[query.free(full(query, q))])

@@ -15,6 +15,7 @@ from kinodyn.collision.query import Query
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
 SLICE = 0.05  # [s]
+GRACE = 0.1  # of the time budget, beyond it, for the checks of a path that was found in time
 REFINEMENTS = 2  # of the step between checks, when a path turns out not to be free between them; then edges are
 # checked continuously
 
@@ -72,7 +73,7 @@ def search(
         found.planning_time = time.perf_counter() - begin - found.simplification_time
         if not solved:
             return found
-        if _is_free(problem, found, simplify, begin + time_budget):
+        if _is_free(problem, found, simplify, begin + (1.0 + GRACE) * time_budget):
             found.path = problem.path
             return found
         if time.perf_counter() > begin + time_budget:
@@ -124,9 +125,9 @@ def _advance(problem: _core.PlanningProblem, end: float) -> bool:
 
 def _is_free(problem: _core.PlanningProblem, found: Found, simplify: bool, end: float) -> bool:
     """Return whether the path is free between checks too, after it has been made shorter."""
-    if not simplify:
-        return _core.path_blocked(problem) < 0
     begin = time.perf_counter()
+    if not simplify:
+        return _core.path_blocked(problem, max(end - begin, 0.0)) < 0
     blocked = _core.shorten_path(problem, max(end - begin, 0.0))
     found.simplification_time += time.perf_counter() - begin
     return blocked < 0

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
 from kinodyn.arrays import Array
-from kinodyn.collision.query import Query
+from kinodyn.collision.query import Pairs, Query
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.planning.curves import pieces_free
+from kinodyn.planning.exact_curves import ExactCurves
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.space import Space
 
@@ -21,6 +21,8 @@ RESOLUTION = 2e-4  # [m] of continuous checks
 DEGREE = 3
 LARGEST = 0.45  # reach of a corner as a fraction of its edges: corners of one edge do not meet
 SMALLEST = 1e-3  # [rad or m] below, the corner stays
+# the same where the original shapes decide, whose checks take a thousand times as long
+LARGEST_EXACT, SMALLEST_EXACT = 0.1, 0.02  # [rad or m]
 MAX_ROUNDS = 64
 
 
@@ -32,13 +34,14 @@ class Polygon(NamedTuple):
     corners: NDArray[np.intp]  # vertex of the path that a point belongs to, 0 for the ends
 
 
-def smoothed(robot: Robot, path: Array, query: Query, reach: float = np.inf) -> PiecewisePolynomial:
+def smoothed(robot: Robot, path: Array, query: Query, allowed: Pairs, reach: float = np.inf) -> PiecewisePolynomial:
     """Return a curve along a path that is free of collision.
 
     A cubic B-spline has its control points on the path: each vertex, and a point before and one behind it. A piece is
     in the convex hull of four consecutive control points. If these are on one edge of the path, the piece is part of
     that edge and free, as the path is. All other pieces are polynomials that are checked continuously; where one is not
-    free, the points around its corners move nearer to them. In the limit they coincide, three at each corner, and the
+    free, the points around its corners move nearer to them. Around vertices whose spheres touch something, the original
+    shapes decide. In the limit they coincide, three at each corner, and the
     curve is the path itself.
 
     Parameters
@@ -48,6 +51,8 @@ def smoothed(robot: Robot, path: Array, query: Query, reach: float = np.inf) -> 
         Vertices of a path that is free.
     query
         Of the joints that move.
+    allowed
+        Pairs that may touch, as the query has them.
     reach
         Maximum distance of the control points beside a vertex [rad or m].
 
@@ -58,23 +63,29 @@ def smoothed(robot: Robot, path: Array, query: Query, reach: float = np.inf) -> 
     """
     # floating and ball joints do not move: the others have vector coordinates
     x = robot.difference(path[0], path)
-    x = x[np.concatenate([[True], (np.diff(x, axis=0) != 0.0).any(axis=1)])]
+    distinct = np.concatenate([[True], (np.diff(x, axis=0) != 0.0).any(axis=1)])
+    x = x[distinct]
     if len(x) < 2:
         raise InputError("the path has no length; there is no curve along it")
     lengths = np.linalg.norm(np.diff(x, axis=0), axis=1)
+    checks = ExactCurves(query, allowed, RESOLUTION)
+    touches = checks.touching(path[distinct])
     reaches = np.minimum(reach, LARGEST * np.minimum(lengths[:-1], lengths[1:]))
+    reaches = np.where(touches[1:-1], np.minimum(reaches, LARGEST_EXACT), reaches)
+    smallest = np.where(touches[1:-1], SMALLEST_EXACT, SMALLEST)
     for _ in range(MAX_ROUNDS):
         polygon = _polygon(x, lengths, reaches)
         curve = _curve(robot, path[0], polygon.points)
         curved = np.flatnonzero([not _on_one_edge(polygon.edges[k : k + 4]) for k in range(len(polygon.points) - 3)])
         if not len(curved):
             return curve
-        blocked = curved[~pieces_free(query, curve, curved, resolution=RESOLUTION)]
+        exactly = touches[polygon.corners[curved[:, None] + np.arange(4)]].any(axis=1)
+        blocked = curved[~checks.pieces_free(curve, curved, exactly)]
         if not len(blocked):
             return curve
         corners = np.unique(polygon.corners[blocked[:, None] + np.arange(4)])
         corners = corners[corners > 0] - 1
-        reaches[corners] = np.where(reaches[corners] > SMALLEST, 0.5 * reaches[corners], 0.0)
+        reaches[corners] = np.where(reaches[corners] > smallest[corners], 0.5 * reaches[corners], 0.0)
     raise AssertionError("the reach of a corner is halved until it is zero")
 
 

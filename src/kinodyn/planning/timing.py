@@ -16,7 +16,7 @@ from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Pairs, Query, range_of
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
-from kinodyn.planning.curves import pieces_free
+from kinodyn.planning.exact_curves import ExactCurves
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
 from kinodyn.trajectory.linear_segments import BlendedMotion, Segments
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
@@ -94,10 +94,12 @@ def timed(
     colliding = first_blocked(query, segments.q, allowed)  # the motion is straight but for its blends
     if colliding is not None:
         raise InputError(f"the path is not free of collision between its vertices {colliding} and {colliding + 1}")
+    checks = ExactCurves(query, allowed, RESOLUTION)
+    touches = checks.touching(segments.q)
     reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
     for _ in range(MAX_ROUNDS):
         motion = segments.timed(reach, pace)
-        blocked = _blocked_blends(query, motion, keeps)
+        blocked = _blocked_blends(checks, touches, motion, keeps)
         reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
         slower = _slower(robot, motion, limits) if limits.torque else None
         if slower is not None:
@@ -108,13 +110,19 @@ def timed(
 
 
 def _blocked_blends(
-    query: Query, motion: BlendedMotion, keeps: Callable[[Array], NDArray[np.bool_]] | None
+    checks: ExactCurves,
+    touches: NDArray[np.bool_],
+    motion: BlendedMotion,
+    keeps: Callable[[Array], NDArray[np.bool_]] | None,
 ) -> NDArray[np.intp]:
-    """Return the corners whose blends are not free, or do not keep constraints."""
+    """Return the corners whose blends are not free, or do not keep constraints.
+
+    Around vertices whose spheres touch something, `touches` (n,), the original shapes decide.
+    """
     pieces = np.flatnonzero(motion.part % 2)
     if not len(pieces):
         return pieces
-    free = pieces_free(query, motion.trajectory, pieces, resolution=RESOLUTION)
+    free = checks.pieces_free(motion.trajectory, pieces, touches[(motion.part[pieces] + 1) // 2])
     if keeps is not None:
         first, last = motion.trajectory.knots[pieces], motion.trajectory.knots[pieces + 1]
         t = first[:, None] + (last - first)[:, None] * np.linspace(0.0, 1.0, PIECE_SAMPLES)

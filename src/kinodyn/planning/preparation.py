@@ -1,0 +1,29 @@
+"""What plans need that is made once for a robot: spheres, allowed pairs, shapes for exact checks."""
+
+from __future__ import annotations
+
+import math
+from weakref import WeakSet
+
+from kinodyn.collision import exact
+from kinodyn.collision.geometry import robot_geometry
+from kinodyn.collision.query import sphere_form
+from kinodyn.collision.shapes import Mesh
+from kinodyn.description.types import Description
+from kinodyn.model.robot import Robot
+
+MAX_TRIANGLES = 20_000  # of all links, a fraction of a second; links of larger robots are prepared when they are needed
+
+_PREPARED: WeakSet[Description] = WeakSet()
+
+
+def prepare(robot: Robot) -> None:
+    """Make what does not depend on the problem, so that it does not count for the time budget of a plan."""
+    if robot.description in _PREPARED:
+        return
+    sphere_form(robot)
+    if exact.is_available():
+        shapes = [part.shape for part in robot_geometry(robot)]
+        if sum(len(shape.faces) for shape in shapes if isinstance(shape, Mesh)) <= MAX_TRIANGLES:
+            exact.prepared(shapes, math.inf)
+    _PREPARED.add(robot.description)

@@ -1,0 +1,98 @@
+"""Paths that only the original shapes allow: verified, shortened, smoothed and timed on them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.arrays import Array
+from kinodyn.collision import World, exact
+from kinodyn.collision.exact_checks import ExactChecks
+from kinodyn.collision.query import Query
+from kinodyn.planning import FixedOrientation, Plan, plan
+from kinodyn.planning.exact_paths import ExactEdges
+
+pytestmark = pytest.mark.skipif(not exact.is_available(), reason="needs coal")
+
+SIDE, SLACK = 0.2, 0.01  # [m] of the cart, and of the corridor on each side of it: spheres reach farther
+CART = f"""<robot name="cart"><link name="floor"/>
+  <link name="sledge"/>
+  <link name="cart"><collision><geometry><box size="{SIDE} {SIDE} 0.1"/></geometry></collision></link>
+  <joint name="x" type="prismatic"><parent link="floor"/><child link="sledge"/><axis xyz="1 0 0"/>
+    <limit lower="-1.2" upper="1.2" velocity="1" effort="100"/></joint>
+  <joint name="y" type="prismatic"><parent link="sledge"/><child link="cart"/><axis xyz="0 1 0"/>
+    <limit lower="-1.2" upper="1.2" velocity="1" effort="100"/></joint>
+</robot>"""
+
+
+@pytest.fixture(scope="module")
+def cart(tmp_path_factory: pytest.TempPathFactory) -> kd.Robot:
+    file = tmp_path_factory.mktemp("cart") / "cart.urdf"
+    file.write_text(CART)
+    return kd.load(file)
+
+
+def corridor() -> World:
+    """Return a corridor along x that turns to y at the origin."""
+    half, world = SIDE / 2 + SLACK, World()
+    world.add_box("south", (4.0, 1.0, 0.2), ((0.0, -half - 0.5, 0.0), None))
+    world.add_box("east", (1.0, 4.0, 0.2), ((half + 0.5, 0.0, 0.0), None))
+    world.add_box("inner", (2.0, 2.0, 0.2), ((-half - 1.0, half + 1.0, 0.0), None))
+    return world
+
+
+def dense(robot: kd.Robot, path: Array) -> Array:
+    """Return many configurations along a path."""
+    return np.concatenate(
+        [robot.interpolate(*ends, np.linspace(0, 1, 500)) for ends in zip(path, path[1:], strict=False)]
+    )
+
+
+def assert_exactly_free(q: Array) -> None:
+    """The cart is axis-aligned: it is free if its centre is within the slack of the centre line of the corridor."""
+    x, y = q.T
+    assert (((np.abs(y) < SLACK) & (x < SLACK)) | ((np.abs(x) < SLACK) & (y > -SLACK))).all()
+
+
+def test_there_and_back_in_a_corridor_is_cut_to_its_legs(cart: kd.Robot) -> None:
+    world, way = corridor(), np.array([-1.0, -0.2, -0.6, -0.1, -0.3, 0.0])
+    path = np.vstack([np.column_stack([way, np.zeros(6)]), np.column_stack([np.zeros(3), [0.5, 0.2, 1.0]])])
+    assert not kd.collision.free(cart, path, world).any()  # all of it touches by the spheres
+    checks = ExactChecks(Query(cart, world.snapshot()), frozenset())
+    small = Query(cart, world.snapshot(), q=path[0], moves=np.ones(2, dtype=bool), shrink=0.015)
+    edges = ExactEdges(checks, small, 2e-4)
+    assert edges.path_free(path)
+    shorter = edges.shortened(path, 10, 0)
+    np.testing.assert_array_equal(shorter[[0, -1]], path[[0, -1]])
+    assert 2.0 - 4 * SLACK < np.linalg.norm(np.diff(shorter, axis=0), axis=1).sum() < 2.0 + 1e-9
+    assert_exactly_free(dense(cart, shorter))
+    checks.end = time.perf_counter() - 1.0  # no time is left: the path stays
+    np.testing.assert_array_equal(edges.shortened(path, 10, 0), path)
+
+
+def test_a_plan_in_the_corridor_is_short_and_its_curves_are_free(cart: kd.Robot) -> None:
+    found = plan(cart, [-1.0, 0.0], [0.0, 1.0], corridor(), time_budget=20.0)
+    assert found.success and found.length < 2.0 + 4 * SLACK
+    motion = found.trajectory()
+    assert_exactly_free(motion(np.linspace(0.0, motion.duration, 5000)))
+    curve = found.smoothed()
+    assert_exactly_free(curve(np.linspace(0.0, curve.duration, 5000)))
+
+
+def test_a_corner_of_the_corridor_is_rounded(cart: kd.Robot) -> None:
+    world, path = corridor(), np.array([[-1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    assert not kd.collision.free(cart, path, world).any()
+    given = Plan(cart, "solved", "", path, ("x", "y"), world.snapshot())
+    for motion in (given.smoothed(), given.trajectory()):
+        q = motion(np.linspace(0.0, motion.duration, 5000))
+        assert_exactly_free(q)
+        assert np.linalg.norm(q - path[1], axis=1).min() > 1e-3
+
+
+def test_constrained_plans_are_shortened_on_the_shapes_too(cart: kd.Robot) -> None:
+    found = plan(cart, [-1.0, 0.0], [0.0, 1.0], corridor(), constraints=[FixedOrientation("cart")], time_budget=20.0)
+    assert found.success and found.length < 2.0 + 4 * SLACK
+    assert_exactly_free(dense(cart, found.path))
