@@ -10,6 +10,8 @@
 namespace kinodyn {
 
 enum class ConstraintKind : std::int32_t { Pose, Com };
+// How the rotation from the region to the frame is bounded: by its angle, or by each of three numbers.
+enum class RotationBound : std::int32_t { Angle, EulerXyz, RotationVector };
 
 // A region for a point and the axes of a frame, as seen from a reference frame; or a half-space of the CoM. A path may
 // leave the region by the tolerances between its vertices, which are inside.
@@ -20,10 +22,14 @@ struct PathConstraint {
     double axis[3];                                    // of the frame, for AxisOnly; of the CoM: normal . com <= offset
     double offset;                                     // [m]
     double angle;                                      // largest rotation from the region, infinite: free [rad]
+    double angles[3];                                  // the largest of each number, by `rotation_bound` [rad]
+    double radius;                                     // of the first `round_axes` coordinates of the point [m]
     double position_tolerance, orientation_tolerance;  // [m], [rad]
     ConstraintKind kind;
     std::int32_t frame, reference;  // -1: the world
     std::int32_t axis_only;         // the angle is that between `axis` and z of the region; turns about z are free
+    RotationBound rotation_bound;
+    std::int32_t round_axes;  // 3: a sphere, 2: a cylinder along z, 0: a box
 };
 template <>
 struct Layout<PathConstraint> {
@@ -33,9 +39,11 @@ struct Layout<PathConstraint> {
         return std::make_tuple(
             field<3, 3>("region_R", &C::region_R), field("region_p", &C::region_p), field("point", &C::point),
             field("lower", &C::lower), field("upper", &C::upper), field("axis", &C::axis), field("offset", &C::offset),
-            field("angle", &C::angle), field("position_tolerance", &C::position_tolerance),
+            field("angle", &C::angle), field("angles", &C::angles), field("radius", &C::radius),
+            field("position_tolerance", &C::position_tolerance),
             field("orientation_tolerance", &C::orientation_tolerance), field("kind", &C::kind),
-            field("frame", &C::frame), field("reference", &C::reference), field("axis_only", &C::axis_only));
+            field("frame", &C::frame), field("reference", &C::reference), field("axis_only", &C::axis_only),
+            field("rotation_bound", &C::rotation_bound), field("round_axes", &C::round_axes));
     }
 };
 

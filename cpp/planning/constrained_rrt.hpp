@@ -11,7 +11,8 @@ namespace kinodyn::KINODYN_TARGET {
 class ConstrainedRrt {
   public:
     static constexpr int max_shortcut = 512;  // vertices
-    // Memory besides that of the motion: a vertex, the next one, a sample, the vertices of a shortcut, a tangent vector.
+    // Memory besides that of the motion: a vertex, the next one, a sample, the vertices of a shortcut, a tangent
+    // vector.
     static long words(const ConstrainedProblem& p) {
         return padded(p.nq) * (max_shortcut + 4) + padded(p.query.robot().nv);
     }

@@ -48,9 +48,14 @@ class Projection {
     Excess excess_of(const PathConstraint& c) const {
         if (c.kind == ConstraintKind::Com) return {larger(0, dot(vec(c.axis), com_) - c.offset), 0};
         const Relative r = relative(c);
-        const double turn = __builtin_sqrt(dot(r.turn, r.turn));
         const V out = outside(c, r.x);
-        return {__builtin_sqrt(dot(out, out)), turn > c.angle ? turn - c.angle : 0};
+        const double distance = __builtin_sqrt(dot(out, out));
+        if (c.rotation_bound != RotationBound::Angle) {
+            const V over = beyond_angles(c, r.turn);
+            return {distance, larger(larger(fabs(over.x), fabs(over.y)), fabs(over.z))};
+        }
+        const double turn = __builtin_sqrt(dot(r.turn, r.turn));
+        return {distance, turn > c.angle ? turn - c.angle : 0};
     }
 
     void place(const double* q) {
@@ -102,8 +107,29 @@ class Projection {
     static double larger(double a, double b) { return a > b ? a : b; }
     static double beyond(double x, double low, double high) { return x < low ? x - low : x > high ? x - high : 0; }
     static V outside(const PathConstraint& c, const V& x) {
-        return {beyond(x.x, c.lower[0], c.upper[0]), beyond(x.y, c.lower[1], c.upper[1]),
-                beyond(x.z, c.lower[2], c.upper[2])};
+        const V box = {beyond(x.x, c.lower[0], c.upper[0]), beyond(x.y, c.lower[1], c.upper[1]),
+                       beyond(x.z, c.lower[2], c.upper[2])};
+        if (c.round_axes == 0) return box;
+        const bool sphere = c.round_axes == 3;
+        const double r = __builtin_sqrt(x.x * x.x + x.y * x.y + (sphere ? x.z * x.z : 0));
+        const double rest = r > c.radius ? 1 - c.radius / r : 0;
+        return {rest * x.x, rest * x.y, sphere ? rest * x.z : box.z};
+    }
+    static V beyond_angles(const PathConstraint& c, const V& turn) {
+        return {beyond(turn.x, -c.angles[0], c.angles[0]), beyond(turn.y, -c.angles[1], c.angles[1]),
+                beyond(turn.z, -c.angles[2], c.angles[2])};
+    }
+    // Angles a, b, c of the rotation Rx(a) Ry(b) Rz(c).
+    static V euler_xyz(const Mat3<double>& R) {
+        const V x = R.column(0), y = R.column(1), z = R.column(2);
+        return {atan2(-z.y, z.z), atan2(z.x, __builtin_sqrt(x.x * x.x + y.x * y.x)), atan2(-y.x, x.x)};
+    }
+    // Gradient of number k of the rotation with respect to turns in the axes of the region.
+    static V rotation_gradient(RotationBound bound, const V& turn, int k) {
+        if (bound == RotationBound::RotationVector)
+            return inverse_left_jacobian_times(k == 0 ? V{1, 0, 0} : k == 1 ? V{0, 1, 0} : V{0, 0, 1}, -1.0 * turn);
+        const double sa = sin(turn.x), ca = cos(turn.x), cb = larger(cos(turn.y), 1e-3), tb = sin(turn.y) / cb;
+        return k == 0 ? V{1, sa * tb, -ca * tb} : k == 1 ? V{0, ca, sa} : V{0, -sa / cb, ca / cb};
     }
 
     Relative relative(const PathConstraint& c) const {
@@ -116,8 +142,13 @@ class Projection {
         r.p = f.p;
         r.x = tmul(r.region.R, f.p - r.region.p);
         r.turn = {0, 0, 0};
-        if (c.angle == __builtin_inf()) return r;
+        const bool by_numbers = c.rotation_bound != RotationBound::Angle;
+        if (c.angle == __builtin_inf() && !by_numbers) return r;
         const Mat3<double> back = {r.region.R.column(0), r.region.R.column(1), r.region.R.column(2)};
+        if (c.rotation_bound == RotationBound::EulerXyz) {
+            r.turn = euler_xyz(back * f.R);
+            return r;
+        }
         r.turn = c.axis_only ? tilt(back * (f.R * vec(c.axis))) : logarithm(quaternion_of(back * f.R));
         return r;
     }
@@ -150,7 +181,11 @@ class Projection {
                 const bool equality = c.lower[k] == c.upper[k];
                 add_row(slot++, equality, component(out, k) != 0, {r.region.R.column(k), -component(out, k), false});
             }
-            for (int k = 0; k < 3; ++k) {
+            const V over = beyond_angles(c, r.turn);
+            for (int k = 0; k < 3 && c.rotation_bound != RotationBound::Angle; ++k)
+                add_row(slot++, c.angles[k] == 0, component(over, k) != 0,
+                        {r.region.R * rotation_gradient(c.rotation_bound, r.turn, k), -component(over, k), true});
+            for (int k = 0; k < 3 && c.rotation_bound == RotationBound::Angle; ++k) {
                 const bool counts = c.angle != __builtin_inf() && !(c.axis_only && k == 2);
                 add_row(slot++, counts && c.angle == 0, counts && rest > 0,
                         {r.region.R.column(k), -rest * component(r.turn, k), true});

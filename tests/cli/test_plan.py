@@ -110,11 +110,18 @@ def test_the_report_of_a_plan_has_figures_and_distances(run: Run, scene: None) -
     assert np.abs(recording.tau).max() > 1.0
 
 
-def test_path_constraints_of_a_request_are_not_dropped(run: Run, scene: None) -> None:
-    constraint = "path_constraints: {joint_constraints: [{joint_name: panda_joint1, position: 0.0}]}\n"
-    Path("request.yaml").write_text(REQUEST + constraint)
+def test_path_constraints_of_a_request_are_kept(run: Run, scene: None, panda: kd.Robot) -> None:
+    joint = "{joint_name: panda_joint4, position: -2.0, tolerance_above: 0.5, tolerance_below: 0.4}"
+    Path("request.yaml").write_text(f"{REQUEST}path_constraints: {{joint_constraints: [{joint}]}}\n")
+    done = run("kinodyn plan panda --scene scene.yaml --request request.yaml --json")
+    assert done.code == 0
+    q = np.array(done.result["q"])[:, panda.joint("panda_joint4").q.start]
+    assert q.min() >= -2.4 - 1e-6 and q.max() <= -1.5 + 1e-6
+    Path("request.yaml").write_text(
+        f"{REQUEST}path_constraints: {{joint_constraints: [{{joint_name: panda_joint4, position: 0.0}}]}}\n"
+    )
     done = run("kinodyn plan panda --scene scene.yaml --request request.yaml")
-    assert done.code == 2 and "path_constraints" in done.err
+    assert done.code == 1 and "start violates constraint" in done.out and "panda_joint4" in done.out
 
 
 def test_padding_of_links_is_mentioned(run: Run, scene: None) -> None:

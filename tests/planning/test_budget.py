@@ -67,7 +67,7 @@ def test_no_search_goes_on_after_the_budget(planner: str, monkeypatch: pytest.Mo
     deadline = time.perf_counter() + BUDGET
     found = plan(PANDA, START, GOAL, divided(), planner=planner, time_budget=BUDGET)
     assert found.status == "no_path"
-    assert len(clock.begun) > 3 and clock.late(deadline) <= FINAL
+    assert len(clock.begun) >= 2 and clock.late(deadline) <= FINAL
 
 
 def test_nothing_is_improved_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

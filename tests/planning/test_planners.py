@@ -107,7 +107,7 @@ def test_crossing_paths_over_gives_the_shortest_combination() -> None:
     first = np.array([start, start + [0.2, 0, 0, 0, 0, 0, 0] + aside, middle, goal])
     second = np.array([start, middle, goal - [0.2, 0, 0, 0, 0, 0, 0] + aside, goal])
     query = Query(PANDA, World().snapshot(), q=HOME, moves=np.ones(7, dtype=bool))
-    found = crossed(query, first, second, PlannerSettings())
+    found = crossed(query, first, second, PlannerSettings(), np.inf)
     np.testing.assert_array_equal(found[[0, -1]], [start, goal])
     assert length(found) < length(first) - 0.3
 

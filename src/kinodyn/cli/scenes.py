@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -77,17 +77,6 @@ def read_surroundings(robot: Robot, scene: Path | None, request: Path | None = N
 def _neutral(robot: Robot) -> Array:
     """Return the neutral configuration (nq,), within the joint limits."""
     return np.clip(robot.neutral(), robot.limits.lower, robot.limits.upper)
-
-
-def requested_goal(request: Request) -> Any:
-    """Return the goal of a request as `planning.plan` takes it."""
-    goals = request.goal if isinstance(request.goal, tuple) else (request.goal,)
-    if all(isinstance(goal, np.ndarray) for goal in goals):
-        return goals[0] if len(goals) == 1 else np.stack(goals)  # type: ignore[arg-type]
-    poses = [goal for goal in goals if isinstance(goal, Mapping)]
-    if len(poses) < len(goals) or any(set(goal) != set(poses[0]) for goal in poses):
-        raise InputError("the goals of the request are of different kinds; leave one kind, for the same frames")
-    return {frame: np.stack([goal[frame].as_matrix() for goal in poses]) for frame in poses[0]}
 
 
 def read_goal(robot: Robot, texts: Sequence[str], *, seed: int = 0) -> Any:

@@ -17,6 +17,7 @@ from kinodyn.planning.motion_planner import MotionPlanner
 from kinodyn.planning.moving_obstacles import MovingObstacle
 from kinodyn.planning.ompl import ompl_planners, plan_with_ompl
 from kinodyn.planning.plan import plan
+from kinodyn.planning.range_constraints import InRegion, JointRange
 from kinodyn.planning.reactive import ReactiveMotion, ReactiveStep
 from kinodyn.planning.regions import PoseRegion, grasp_poses
 from kinodyn.planning.result import Plan
@@ -32,6 +33,8 @@ __all__ = [
     "FixedOrientation",
     "FixedRelativePose",
     "InBox",
+    "InRegion",
+    "JointRange",
     "MotionPlanner",
     "MovingObstacle",
     "OnLine",

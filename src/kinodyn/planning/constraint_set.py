@@ -18,6 +18,7 @@ from kinodyn.planning.constraints import Constraint, Records
 from kinodyn.planning.groups import group_columns, is_vector, moving_dofs
 
 BASE_RANGE = 3.0  # [m] that a floating joint moves at most beyond start and goals
+RANGE_TOLERANCE = 1e-6  # [rad or m] of ranges of joints
 OVERRUN = 1.0  # [m] beyond that, between vertices: the geodesics of floating joints are screws
 SAMPLES = 8  # of each motion of a path, when its constraints are checked
 
@@ -79,6 +80,7 @@ class ConstraintSet:
         self.sampled = tuple(joint for joint in given if not is_vector(joint))
         self.columns = group_columns([joint for joint in given if is_vector(joint)])  # coordinates in vector spaces
         self.moves = moving_dofs(robot, self.joints)
+        self._ranges = [(c, i, *values) for c in self.constraints for i, values in c.ranges(robot).items()]
         self._around = start[None] if goals is None else np.vstack([start, goals])
         self.bounds = self._bounds(BASE_RANGE)
         self.query_bounds = self._bounds(BASE_RANGE + OVERRUN)
@@ -94,7 +96,16 @@ class ConstraintSet:
                 place = slice(joint.q.start, joint.q.start + 3)
                 lower[place] = np.maximum(lower[place], self._around[:, place].min(axis=0) - reach)
                 upper[place] = np.minimum(upper[place], self._around[:, place].max(axis=0) + reach)
+        for _, i, low, high in self._ranges:
+            lower[i], upper[i] = max(lower[i], low), min(upper[i], high)
         return lower, upper
+
+    def within_ranges(self, q: Array) -> NDArray[np.bool_]:
+        """Tell at which configurations (..., nq) the joints with ranges are within them."""
+        kept = np.ones(q.shape[:-1], dtype=bool)
+        for _, i, low, high in self._ranges:
+            kept &= (q[..., i] >= low - RANGE_TOLERANCE) & (q[..., i] <= high + RANGE_TOLERANCE)
+        return kept
 
     def rows_of(self, records: Records, moves: NDArray[np.bool_] | None = None) -> Rows:
         """Return records as the core reads them; `moves` (nv,) by default as in the plan."""
@@ -121,7 +132,7 @@ class ConstraintSet:
 
     def keeps(self, q: Array) -> NDArray[np.bool_]:
         """Return which configurations (..., nq) keep the constraints."""
-        return np.asarray(self.excess(q) <= 1.0)
+        return np.asarray((self.excess(q) <= 1.0) & self.within_ranges(q))
 
     def kept(self, path: Array) -> bool:
         """Return whether a path (n, nq) keeps the constraints, between its vertices too."""
@@ -136,7 +147,10 @@ class ConstraintSet:
 
     def violation(self, q: Array) -> str:
         """Write which constraint a configuration (nq,) violates most and by how much; empty if none."""
-        if not self.constraints:
+        for constraint, i, low, high in self._ranges:
+            if not low - RANGE_TOLERANCE <= q[i] <= high + RANGE_TOLERANCE:
+                return f"{constraint}: the joint is at {q[i]:.6g}, outside of {low:.6g} to {high:.6g}"
+        if not len(self.records):
             return ""
         outside = self.outside(q)
         ratio = (outside / self.rows.tolerances).max(axis=-1)
@@ -151,13 +165,14 @@ class ConstraintSet:
 
     def deviations(self, path: Array) -> tuple[Deviation, ...]:
         """Return the largest deviation from each constraint along a path."""
-        if not self.constraints:
-            return ()
+        if not len(self.records):
+            return tuple(Deviation(str(constraint), 0.0, 0.0) for constraint in self.constraints)
         records = self.records.copy()
         records["angle"] = np.where(np.isfinite(records["angle"]), 0.0, records["angle"])  # of tilts: the tilt itself
+        records["angles"] = np.where(np.isfinite(records["angles"]), 0.0, records["angles"])
         worst = self.outside(self.samples(path), self.rows_of(records)).max(axis=0)
         ends = np.cumsum([len(part) for part in self._parts])[:-1]
         return tuple(
-            Deviation(str(constraint), *map(float, rows.max(axis=0)))
+            Deviation(str(constraint), *map(float, rows.max(axis=0, initial=0.0)))
             for constraint, rows in zip(self.constraints, np.split(worst, ends), strict=True)
         )

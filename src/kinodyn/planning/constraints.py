@@ -1,8 +1,9 @@
-"""Constraints along a path: regions for frames, closed chains of hands."""
+"""Constraints along a path: regions for frames, ranges of joints, closed chains of hands."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,15 +11,17 @@ from numpy.typing import ArrayLike
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, as_rotation, numbers, positive
-from kinodyn.errors import InputError
+from kinodyn.errors import InputError, unknown_name
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
 Records = np.ndarray
+Ranges = dict[int, tuple[float, float]]
 
 FREE = np.inf
 SHARE = 0.5  # of the angle that a constraint allows, for vertices; the rest is for the motion between them
+BOUNDS = {"xyz": 1, "rotation_vector": 2}  # of the components of a rotation, as the core counts them
 VERTICAL = np.array([0.0, 0.0, 1.0])
 
 
@@ -48,6 +51,20 @@ class Constraint(ABC):
         records
             Of the layout "path_constraint".
         """
+
+    def ranges(self, robot: Robot) -> Ranges:
+        """Return ranges of joints that are narrower than their limits.
+
+        Parameters
+        ----------
+        robot
+
+        Returns
+        -------
+        ranges
+            Lower and upper bound by index of q [rad or m].
+        """
+        return {}
 
     def fixed_links(self, robot: Robot) -> tuple[str, ...]:
         """Return the links that do not move in the world.
@@ -168,21 +185,40 @@ class FixedOrientation(Constraint):
         Name of the frame.
     orientation : (3, 3) or Rotation, optional
         In the world, by default that at the start.
-    tolerance
-        Maximum rotation from there [rad].
+    tolerance : float or (3,)
+        Largest rotation from there [rad]; three numbers bound its components, pi or more leaves one of them free.
+    components
+        Which these are: "xyz", angles about x, then the new y, then the new z axis; "rotation_vector".
     """
 
-    def __init__(self, frame: str, *, orientation: MatrixLike | None = None, tolerance: float = 0.1) -> None:
-        self.frame = frame
+    def __init__(
+        self,
+        frame: str,
+        *,
+        orientation: MatrixLike | None = None,
+        tolerance: ArrayLike = 0.1,
+        components: Literal["xyz", "rotation_vector"] = "xyz",
+    ) -> None:
+        self.frame, self.components = frame, components
         self.orientation = None if orientation is None else as_rotation(orientation, "orientation")
-        self.tolerance = positive("tolerance", tolerance)
+        self.tolerance = numbers("tolerance", tolerance)
+        if self.tolerance.shape not in ((), (3,)) or not (self.tolerance > 0.0).all():
+            raise InputError(f"tolerance is {tolerance!r}; give an angle or three, above 0")
+        if components not in BOUNDS:
+            raise unknown_name("components of a rotation", components, BOUNDS)
 
     def records(self, robot: Robot, start: Array) -> Records:
         region = np.eye(4)
         given = self.orientation
         region[:3, :3] = kinematics.pose(robot, start, self.frame)[:3, :3] if given is None else given
-        inner = SHARE * self.tolerance
-        return pose_record(robot, self.frame, region=region, angle=inner, tolerances=(1.0, self.tolerance - inner))
+        margin = (1.0 - SHARE) * float(self.tolerance.min())
+        if self.tolerance.ndim == 0:
+            inner = float(self.tolerance) - margin
+            return pose_record(robot, self.frame, region=region, angle=inner, tolerances=(1.0, margin))
+        record = pose_record(robot, self.frame, region=region, tolerances=(1.0, margin))
+        record["rotation_bound"] = BOUNDS[self.components]
+        record["angles"] = np.where(self.tolerance < np.pi, self.tolerance - margin, FREE)
+        return record
 
     def __repr__(self) -> str:
         return f"FixedOrientation({self.frame!r})"

@@ -96,7 +96,7 @@ def _largest_rates(piece: PiecewisePolynomial) -> Array:
     rates = piece.derivative(1)[:, 0] * piece.duration ** np.arange(len(piece.coefficients) - 1)[:, None]
     n = len(rates) - 1
     bernstein = [sum(comb(i, k) / comb(n, k) * rates[k] for k in range(i + 1)) for i in range(n + 1)]
-    return np.abs(np.array(bernstein)).max(axis=0)
+    return np.asarray(np.abs(np.array(bernstein)).max(axis=0))
 
 
 def _piece(motion: PiecewisePolynomial, k: int) -> PiecewisePolynomial:

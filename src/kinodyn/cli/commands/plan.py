@@ -15,7 +15,7 @@ from kinodyn.cli.launch import open_viewer
 from kinodyn.cli.options import Base, RobotName, Seed, option
 from kinodyn.cli.plan_plots import plot_distances, plot_scene
 from kinodyn.cli.result import CommandResult, Table
-from kinodyn.cli.scenes import GOAL_TEXT, SceneFile, read_goal, read_surroundings, requested_goal
+from kinodyn.cli.scenes import GOAL_TEXT, SceneFile, read_goal, read_surroundings
 from kinodyn.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def plan(
     reach, or the budget is used up; the reason is printed. Ctrl-C stops the search.
     """
     from kinodyn import planning
+    from kinodyn.interop.moveit import path_constraints, requested_goal
 
     loaded = args.load(robot, base)
     if (to is None) == (request is None):
@@ -74,12 +75,14 @@ def plan(
     around = read_surroundings(loaded, scene, request)
     asked = around.request
     q = around.q if start is None else _single(args.configurations(loaded, start, seed=seed, what="--from"))
-    goal = read_goal(loaded, to, seed=seed + 1) if to is not None else requested_goal(_supported(asked))
+    goal = requested_goal(asked, loaded) if asked is not None else read_goal(loaded, to or [], seed=seed + 1)
     settings: dict[str, Any] = {
         "group": group or (asked.group or None if asked is not None else None),
         "time_budget": time_budget or (asked.time_budget if asked is not None else 0.0) or 1.0,
     }
     settings["planner"] = planner
+    if asked is not None:
+        settings["constraints"] = path_constraints(asked)
     found = planning.plan(loaded, q, goal, around.world, **settings, seed=seed, allowed=around.allowed)
     inputs: dict[str, Any] = {
         "robot": robot,
@@ -88,7 +91,7 @@ def plan(
         "scene": scene,
         "seed": seed,
     }
-    inputs |= settings
+    inputs |= settings | {"constraints": [str(constraint) for constraint in settings.get("constraints", ())]}
     limits: dict[str, Any] = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk}
     if not found.success:
         return _no_path(found, inputs, around.notes)
@@ -102,12 +105,6 @@ def _single(q: Array) -> Array:
     if q.ndim > 1:
         raise InputError(f"--from takes one configuration, got {len(q)} rows")
     return q
-
-
-def _supported(request: Any) -> Any:
-    if request.path_constraints is not None:
-        raise InputError("the request has path_constraints, which this command does not keep; remove them")
-    return request
 
 
 def _no_path(found: Plan, inputs: dict[str, Any], notes: list[str]) -> CommandResult:

@@ -8,6 +8,7 @@ from kinodyn.interop.moveit.constraints import (
     PositionConstraint,
     Region,
 )
+from kinodyn.interop.moveit.planning import path_constraints, plan, requested_goal
 from kinodyn.interop.moveit.reading import read, read_scene
 from kinodyn.interop.moveit.request import Request, Workspace
 from kinodyn.interop.moveit.scene import Scene
@@ -22,8 +23,11 @@ __all__ = [
     "Request",
     "Scene",
     "Workspace",
+    "path_constraints",
+    "plan",
     "read",
     "read_scene",
+    "requested_goal",
 ]
 
 

@@ -49,7 +49,8 @@ class Request:
         The configuration to start from.
     goal : (nq,) array, mapping of PoseGoal by frame, or tuple of these
         Where to go: a configuration, in which joints that are not constrained are as at the start, or poses. A tuple if
-        there are several goals, of which one is enough.
+        there are several goals, of which one is enough. Of a frame with several constraints of one kind, the first; all
+        are in `goal_constraints`.
     goal_constraints : tuple of Constraints
         The goals as they were given, with tolerances.
     path_constraints : Constraints or None
@@ -111,18 +112,17 @@ def build_request(message: Message, robot: Robot, q: Array, frames: Frames, obje
 
 def _goal(constraints: Constraints, robot: Robot, start: Array, fields: Fields) -> SingleGoal:
     """Return the configuration or the poses that constraints describe."""
-    poses = constraints.positions or constraints.orientations
-    if bool(constraints.joints) == bool(poses):
-        raise fields.fault("", "give either joint_constraints or position and orientation constraints")
+    if not constraints:
+        raise fields.fault("", "give joint_constraints, position_constraints or orientation_constraints")
     if constraints.joints:
-        return _configuration(constraints, robot, start, fields)
+        configuration = _configuration(constraints, robot, start, fields)
+        if not constraints.positions and not constraints.orientations:
+            return configuration
     goals = {}
     frames = [part.frame for part in constraints.positions] + [part.frame for part in constraints.orientations]
     for frame in dict.fromkeys(frames):
         at = [part for part in constraints.positions if part.frame == frame]
         turned = [part for part in constraints.orientations if part.frame == frame]
-        if len(at) > 1 or len(turned) > 1:
-            raise fields.fault("", f"{frame!r} has several constraints of one kind; give one position and orientation")
         goals[frame] = PoseGoal(frame, at[0] if at else None, turned[0] if turned else None)
     return goals
 
