@@ -1,12 +1,13 @@
 """OMPL's RRTConnect with coal on the original shapes, what MoveIt does by default.
 
 Pinocchio checks a configuration in one compiled call: coal's tree of bounding boxes, then coal on the pairs that
-overlap, until the first collision.
+overlap, until the first collision. OMPL calls it through Python, which is part of its time for each configuration.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from kinodyn.planning.groups import group_joints
 from motion_planning_parts import Parts
 from motion_planning_problems import Problem
 
-FRACTION = 0.01  # of the extent of the joint space, between checks of a motion: OMPL's default
+FRACTION = 0.01  # of the extent of the joint space, between checks of a motion: the default of OMPL and MoveIt
 TIME_BUDGET = 20.0  # [s]
 
 
@@ -32,8 +33,6 @@ class CoalChecker:
         self.columns = [joint.q.start for joint in group_joints(robot, problem.group)]
         self.q = np.array(problem.start, dtype=float)
         self.lower, self.upper = robot.limits.lower[self.columns], robot.limits.upper[self.columns]
-        extent = np.where(np.isfinite(self.upper - self.lower), self.upper - self.lower, np.pi)
-        self.step = FRACTION * float(np.linalg.norm(extent))
         self.model = self.geometry_model()
         self.data = self.model.createData()
         for i, pose in enumerate(self.parts.poses(self.q[None])[0]):
@@ -51,7 +50,7 @@ class CoalChecker:
             model.addCollisionPair(self.pin.CollisionPair(*pair))
         return model
 
-    def is_free(self, values: Array) -> bool:
+    def is_free(self, values: Sequence[float]) -> bool:
         """Tell whether a configuration of the moving joints is free."""
         self.q[self.columns] = values
         self.checks += 1
@@ -59,20 +58,6 @@ class CoalChecker:
             self.data.oMg[i] = self.pin.SE3(pose)
         self.broad_phase.update(False)
         return not self.pin.computeCollisions(self.broad_phase, True)
-
-    def motion_free(self, first: Array, second: Array) -> bool:
-        """Check the end of a motion, whose start is free, and then its points in the order of bisection."""
-        count = max(1, int(np.ceil(np.linalg.norm(second - first) / self.step)))
-        if not self.is_free(second):
-            return False
-        intervals = [(1, count - 1)]
-        for low, high in intervals:
-            if low <= high:
-                middle = (low + high) // 2
-                if not self.is_free(first + (second - first) * (middle / count)):
-                    return False
-                intervals += [(low, middle - 1), (middle + 1, high)]
-        return True
 
 
 def missing() -> str:
@@ -87,27 +72,54 @@ def missing() -> str:
 
 
 class Solution(NamedTuple):
-    """Time of a plan [s], without that to build the checker; configurations checked; whether a path was found."""
+    """Times of the processor [s] of the search and of all of it: checker, search, simplification; checks; success."""
 
-    seconds: float
+    planning: float
+    whole: float
     checks: int
     success: bool
 
 
 def solve(robot: kd.Robot, problem: Problem, seed: int) -> Solution:
-    """Plan once."""
+    """Plan once, as MoveIt does it: a checker for the scene, RRTConnect, OMPL's simplification."""
+    from ompl import base, geometric, util
+
+    util.setLogLevel(util.LOG_NONE)
+    util.RNG.setSeed(seed + 1)
+    begin = time.thread_time()
     checker = CoalChecker(robot, problem)
-    start, goals = np.array(problem.start)[checker.columns], np.atleast_2d(problem.goal)[:, checker.columns]
-    begin = time.perf_counter()
-    path = kd.planning.plan_with_ompl(
-        "RRTConnect",
-        np.clip(start, checker.lower, checker.upper),
-        np.clip(goals, checker.lower, checker.upper),
-        checker.lower,
-        checker.upper,
-        checker.is_free,
-        checker.motion_free,
-        time_budget=TIME_BUDGET,
-        seed=seed,
-    )
-    return Solution(time.perf_counter() - begin, checker.checks, path is not None)
+    setup = geometric.SimpleSetup(state_space(base, checker))
+    setup.setStateValidityChecker(lambda state: checker.is_free([state[k] for k in range(len(checker.columns))]))
+    setup.getSpaceInformation().setStateValidityCheckingResolution(FRACTION)
+    goals = base.GoalStates(setup.getSpaceInformation())
+    for goal in np.atleast_2d(problem.goal):
+        goals.addState(state_of(setup, checker, goal))
+    setup.addStartState(state_of(setup, checker, np.array(problem.start)))
+    setup.setGoal(goals)
+    setup.setPlanner(geometric.RRTConnect(setup.getSpaceInformation()))
+    setup.setup()
+    searching = time.thread_time()
+    setup.solve(TIME_BUDGET)
+    planning = time.thread_time() - searching
+    success, checks = setup.haveExactSolutionPath(), checker.checks
+    if success:
+        setup.simplifySolution()
+    return Solution(planning, time.thread_time() - begin, checks, success)
+
+
+def state_space(base: Any, checker: CoalChecker) -> Any:
+    """Return the joints that move as coordinates within their limits."""
+    space, bounds = base.RealVectorStateSpace(len(checker.columns)), base.RealVectorBounds(len(checker.columns))
+    for k, (low, high) in enumerate(zip(checker.lower.tolist(), checker.upper.tolist(), strict=True)):
+        bounds.setLow(k, max(low, -np.pi))
+        bounds.setHigh(k, min(high, np.pi))
+    space.setBounds(bounds)
+    return space
+
+
+def state_of(setup: Any, checker: CoalChecker, q: Array) -> Any:
+    """Return a configuration (nq,) as a state, within the limits."""
+    state = setup.getStateSpace().allocState()
+    for k, value in enumerate(np.clip(q[checker.columns], checker.lower, checker.upper).tolist()):
+        state[k] = value
+    return state

@@ -99,12 +99,19 @@ def peer(part: dict[str, Any]) -> str:
     """Format the comparison with OMPL."""
     if "missing" in part:
         return f"Without OMPL: {part['missing']}"
-    median, ratio, ratios = part["median us"], part["ratio"], part["median of ratios"]
-    return (
+    lines = [
         f"OMPL's RRTConnect with coal: {part['solved']} of {part['problems']} solved, "
-        f"median {number(median['OMPL'])} us, {number(part['us per check'])} us for a configuration.\n"
-        f"kinodyn on those that OMPL solves: planning {number(median['planning'])} us, "
-        f"call {number(median['call'])} us. "
-        f"Faster, ratio of medians: planning {ratio['planning']:.0f}x, call {ratio['call']:.0f}x; "
-        f"median of ratios: {ratios['planning']:.0f}x, {ratios['call']:.0f}x."
-    )
+        f"{number(part['us per check'])} us for a configuration. On these problems:"
+    ]
+    for name, label in (("planning", "planning"), ("whole", "world, planning, simplification")):
+        row = part[name]
+        times = [
+            f"{who} {number(row[who]['median'])} us (total {number(1e-3 * row[who]['total'])} ms)"
+            for who in ("OMPL", "kinodyn")
+        ]
+        quantiles = ", ".join(f"{share} {value:.0f}x" for share, value in row["ratios"].items())
+        lines.append(
+            f"  {label}: medians {', '.join(times)}; faster by medians {row['ratio']['of medians']:.0f}x, "
+            f"by totals {row['ratio']['of totals']:.0f}x; quantiles of the ratios: {quantiles}"
+        )
+    return "\n".join(lines)

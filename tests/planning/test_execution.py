@@ -48,8 +48,11 @@ def test_a_wall_that_appears_is_avoided_on_another_path() -> None:
     world = World()
     found = plan(PANDA, LEFT, RIGHT, world)
     result = execute(found, PANDA, world=world, on_check=wall_at(world, 0.1))
-    assert result.success and result.replans == 1 and result.unsafe_stops == 0
+    assert result.success and result.replans == result.replans_in_motion == 1 and result.unsafe_stops == 0
     assert len(result.planning_times) == 1
+    speed = np.abs(result.recording.v).max(axis=1)
+    changed = np.flatnonzero(result.recording.time > 0.12)[0]  # it continues from where it is, without a stop
+    assert speed[changed : changed + 50].min() > 0.02
     assert kd.collision.free(PANDA, result.recording.q, world).all()
     reference = result.recording.signals["q_reference"]
     dt = np.diff(result.recording.time)[:, None]

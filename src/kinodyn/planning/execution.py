@@ -84,7 +84,8 @@ def execute(
     Notes
     -----
     When the remaining motion is no longer free, the robot brakes as fast as the limits of acceleration and jerk allow,
-    and plans from where it will be at rest.
+    and plans from where it will be at rest. If the new path is there by the next check, and a motion within the limits
+    leads to it from the state then, the robot follows it without coming to rest.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,9 @@ from kinodyn.arrays import Array
 from kinodyn.control.controller import ControlFunction, Controller
 from kinodyn.errors import InputError
 from kinodyn.model.state import State
-from kinodyn.planning.curves import remaining
+from kinodyn.planning.connection import connected, within_torques
+from kinodyn.planning.curves import remaining, until
+from kinodyn.planning.joint_motions import JointMotions
 from kinodyn.planning.result import Plan
 from kinodyn.planning.timing import motion_limits
 from kinodyn.planning.watch import Watch
@@ -22,7 +24,8 @@ from kinodyn.recording import Recording
 from kinodyn.sim.protocol import Diverged, Simulator
 from kinodyn.sim.recorder import Recorder
 from kinodyn.trajectory.online import OnlineTrajectory
-from kinodyn.trajectory.piecewise import PiecewisePolynomial
+from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
+from kinodyn.trajectory.space import Space
 
 RETRY = 0.25  # [s] between attempts to plan while waiting
 
@@ -42,7 +45,9 @@ class Execution:
     reason : str
         Why it did not get to the goal; empty if it did.
     replans : int
-        How often it stopped and continued on another path.
+        How often it continued on another path.
+    replans_in_motion : int
+        How often of these it did so without coming to rest.
     tracking_error : float
         Maximum distance of a joint from its reference [rad or m].
     goal_error : float
@@ -58,6 +63,7 @@ class Execution:
     status: Literal["done", "stopped", "aborted"]
     reason: str
     replans: int
+    replans_in_motion: int
     tracking_error: float
     goal_error: float
     unsafe_stops: int
@@ -122,13 +128,16 @@ class ExecutionRun:
         self.phase: Phase = "moving"
         self.status: Status = "stopped"
         self.reason, self.error = "", 0.0
-        self.replans = self.unsafe_stops = 0
+        self.replans = self.replans_in_motion = self.unsafe_stops = 0
+        self.began = simulator.time
+        self.limits = motion_limits(self.robot, **options.limits)
+        self.joints = JointMotions(Space(self.robot), motion(0.0), watch.columns, self.limits.bounds)
         self.planning_times: list[float] = []
         self.give_up = self.next_attempt = 0.0
 
     def run(self) -> Execution:
         """Run to the end, or until something stops it."""
-        simulator, began = self.simulator, self.simulator.time
+        simulator, began = self.simulator, self.began
         state, next_check = State(self.robot, simulator.q, simulator.v), 0.0
         try:
             while True:
@@ -180,10 +189,35 @@ class ExecutionRun:
             self._finish("aborted", self.reason)
 
     def _brake(self, t: float, reason: str) -> None:
+        """Begin to brake, and look for another path meanwhile."""
         stop = self._stop(*(self.reference(t, order) for order in range(3)))
-        self.unsafe_stops += bool(self.watch.blocking(stop))
-        self._follow(t, stop, "braking")
         self.reason = f"at {t:.3g} s the motion would collide: {reason}"
+        self._follow(t, stop, "braking")
+        if self.watch.blocking(stop):
+            self.unsafe_stops += 1
+        elif self.replans < self.options.max_replans:
+            self._replan_in_motion(t, stop)
+
+    def _replan_in_motion(self, t: float, stop: PiecewisePolynomial) -> None:
+        """Leave the braking motion at the next check for a path that is free; keep braking if there is none by then."""
+        delay, begin = min(self.options.check_dt, stop.duration), time.perf_counter()
+        found = self.options.replan(stop(stop.duration))
+        after = None
+        if found.success and len(found.path) > 1:
+            after = connected(
+                self.joints, self.joints.state(stop, delay), found.path, self._is_free, self._timer(found)
+            )
+        self.planning_times.append(time.perf_counter() - begin)
+        # the time of a simulation stands still meanwhile, that of a robot does not
+        if after is not None and self.simulator.time - self.began <= t + delay:
+            self.replans, self.replans_in_motion = self.replans + 1, self.replans_in_motion + 1
+            self._follow(t, joined([until(stop, delay), after]) if delay > 0.0 else after, "moving")
+
+    def _is_free(self, motion: PiecewisePolynomial) -> bool:
+        return within_torques(self.robot, motion, self.limits) and not self.watch.blocking(motion)
+
+    def _timer(self, found: Plan) -> Callable[[Array], PiecewisePolynomial]:
+        return lambda path: replace(found, path=path).trajectory(**self.options.limits)
 
     def _replan(self, t: float) -> None:
         """Plan from rest; wait if there is no path."""
@@ -214,8 +248,7 @@ class ExecutionRun:
 
     def _stop(self, q: Array, v: Array, a: Array) -> PiecewisePolynomial:
         """Return the motion that comes to rest in the least time."""
-        bounds = motion_limits(self.robot, **self.options.limits).bounds
-        limits = {name: getattr(bounds, name) for name in ("velocity", "acceleration", "jerk")}
+        limits = {name: getattr(self.limits.bounds, name) for name in ("velocity", "acceleration", "jerk")}
         return OnlineTrajectory(q, v0=v, a0=a, **limits, robot=self.robot).plan()
 
     def _follow(self, t: float, motion: PiecewisePolynomial, phase: Phase) -> None:
@@ -233,5 +266,13 @@ class ExecutionRun:
         recording = self.recorder.recording("complete" if self.status == "done" else "interrupted", self.reason)
         times = tuple(self.planning_times)
         return Execution(
-            self.status, self.reason, self.replans, self.error, goal_error, self.unsafe_stops, times, recording
+            self.status,
+            self.reason,
+            self.replans,
+            self.replans_in_motion,
+            self.error,
+            goal_error,
+            self.unsafe_stops,
+            times,
+            recording,
         )

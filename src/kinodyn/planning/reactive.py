@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
+from kinodyn.planning.connection import connected
 from kinodyn.planning.curves import pieces_free, remaining, until
 from kinodyn.planning.evasion import evasion_targets
 from kinodyn.planning.goals import Goal
@@ -90,7 +91,8 @@ class ReactiveMotion:
     In each period it is decided what follows. The robot follows its path for the next three periods only if it could
     come to rest afterwards before anything touches it, by the predicted motion of robot and obstacles, checked
     continuously. Otherwise it continues the motion to rest that was found safe before. Where it would be hit at rest,
-    or sees an obstacle too late to stop, it searches for an evasive motion that is free. Once at rest it replans.
+    or sees an obstacle too late to stop, it searches for an evasive motion that is free. It replans while it brakes or
+    evades, and continues from there without coming to rest if that is possible within the limits; else from rest.
 
     Parameters
     ----------
@@ -125,7 +127,9 @@ class ReactiveMotion:
     missed : int
         Decisions and plans that took longer than the budget.
     replans : int
-        Paths planned after a stop.
+        Paths planned after it has left one.
+    replans_in_motion : int
+        Those of them that it continues on without coming to rest.
 
     Notes
     -----
@@ -177,7 +181,8 @@ class ReactiveMotion:
         self.budget = self.period if budget is None else positive("budget", budget)
         self.margin, self._clock, self._seed = nonnegative("margin", margin), clock, seed
         self._rng = np.random.default_rng(seed)
-        self.time, self.missed, self.replans = 0.0, 0, 0
+        self.time, self.missed, self.replans, self.replans_in_motion = 0.0, 0, 0, 0
+        self._planning_time = 0.0  # of the last plan [s]
         self._motion, self._start = standing(self._space, q, 0.0), 0.0
         self._before = (self._motion, self._start)
         self._status: Status = "standing"
@@ -326,8 +331,8 @@ class ReactiveMotion:
         return tuple(i for i in range(len(spheres)) if self._level(motion, spheres[i : i + 1]) < 2)
 
     def _commit(self, choice: _Choice, t1: float) -> None:
-        if choice.status in ("braking", "evading"):
-            self._path = None  # planned again at rest
+        if choice.status in ("braking", "evading") and (choice.committed or t1 >= self._path_start - REST):
+            self._path = None  # planned again
         if choice.status == "following" and choice.committed:
             self._leaves = t1 + FOLLOWED * self.period
         self._before = (self._motion, self._start)
@@ -341,15 +346,39 @@ class ReactiveMotion:
         return t - self._start >= self._motion.duration - REST
 
     def _replan(self, t1: float) -> None:
-        """Plan again once at rest; the path counts when the time that planning took has passed."""
-        if self._goal is None or not self._at_rest_at(t1) or self.arrived:
+        """Plan again; the path counts when the time that planning took has passed."""
+        if self._goal is None or self.arrived:
             return
         begin = self._clock()
-        found = self._plan(self._goal, self.budget)
-        took = self._clock() - begin
-        if found.success:
-            self.replans += 1
-            self._set_path(found, math.ceil(took / self.period) * self.period)
+        if self._at_rest_at(t1):
+            found = self._plan(self._goal, self.budget)
+            self._planning_time = self._clock() - begin
+            if found.success:
+                self.replans += 1
+                self._set_path(found, math.ceil(self._planning_time / self.period) * self.period)
+        elif self._planning_time <= self.budget:
+            self._replan_in_motion(t1, begin)
+
+    def _replan_in_motion(self, t1: float, begin: float) -> None:
+        """Plan from where the present motion comes to rest, and leave it for that path before."""
+        leaves = t1 + math.ceil(self._planning_time / self.period) * self.period
+        if self._at_rest_at(leaves):
+            return
+        found = self._plan(self._goal, self.budget)  # type: ignore[arg-type]
+        state, motion = self._joints.state(self._motion, leaves - self._start), None
+        if found.success and len(found.path) > 1:
+            motion = connected(self._joints, state, found.path, self._is_free, self._timer(found))
+        self._planning_time = self._clock() - begin
+        if motion is not None and t1 - self.period + self._planning_time <= leaves:
+            self.replans, self.replans_in_motion = self.replans + 1, self.replans_in_motion + 1
+            self._path, self._path_start = motion, leaves
+
+    def _is_free(self, motion: PiecewisePolynomial) -> bool:
+        """Tell whether a motion is free of obstacles that do not move; those that do are looked at in each period."""
+        return bool(pieces_free(self._query, motion, resolution=RESOLUTION).all())
+
+    def _timer(self, found: Plan) -> Callable[[Array], PiecewisePolynomial]:
+        return lambda path: replace(found, path=path).trajectory(**self._limits)  # type: ignore[arg-type]
 
     def _plan(self, goal: Goal, time_budget: float) -> Plan:
         rest = self._motion(self._motion.duration)

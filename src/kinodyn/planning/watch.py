@@ -35,6 +35,11 @@ class Watch:
         Names of the joints that move.
     q : (nq,)
         Where the others stay.
+
+    Attributes
+    ----------
+    columns : (n,) int array
+        Velocity coordinates of the joints that move.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class Watch:
     ) -> None:
         self.robot, self.world, self.allowed, self._q = robot, world, allowed, q
         self._moves = moving_dofs(robot, group_joints(robot, tuple(joints))) if joints else None
+        self.columns = np.arange(robot.nv) if self._moves is None else np.flatnonzero(self._moves)
         self._version: int | None = None
 
     def changed(self) -> bool:

@@ -1,0 +1,58 @@
+"""Continue on another path without coming to rest first: from a state of motion to a vertex of the path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kinodyn import dynamics
+from kinodyn.arrays import Array
+from kinodyn.model.robot import Robot
+from kinodyn.planning.joint_motions import JointMotions, JointState
+from kinodyn.planning.timing import SAMPLE_TIME, TORQUE_SHARE, Limits
+from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
+
+MAX_TRIES = 10  # vertices, from the last one to the first
+
+
+def connected(
+    joints: JointMotions,
+    state: JointState,
+    path: Array,
+    is_free: Callable[[PiecewisePolynomial], bool],
+    timed: Callable[[Array], PiecewisePolynomial],
+) -> PiecewisePolynomial | None:
+    """Return a motion from a moving state to a vertex of a path, as far along it as is free, and on to its end.
+
+    Parameters
+    ----------
+    joints
+        Jerk-limited motions of the joints that move.
+    state
+        Position, velocity and acceleration of these joints.
+    path : (n, nq)
+        From where the robot would come to rest.
+    is_free
+        Tells whether a motion is free, and whatever else it must satisfy.
+    timed
+        Times the rest (k, nq) of the path, from rest to rest.
+
+    Returns
+    -------
+    motion : PiecewisePolynomial, or None if no vertex can be reached so
+    """
+    for k in np.unique(np.linspace(1, len(path) - 1, MAX_TRIES).astype(int))[::-1].tolist():
+        motion = joints.to(state, path[k, joints.q_index])
+        if motion is not None and is_free(motion):
+            return motion if k == len(path) - 1 else joined([motion, timed(path[k:])])
+    return None
+
+
+def within_torques(robot: Robot, motion: PiecewisePolynomial, limits: Limits) -> bool:
+    """Tell whether the torques of a motion are within their limits, at samples; True where they do not count."""
+    if not limits.torque:
+        return True
+    t = np.linspace(0.0, motion.duration, 2 + int(motion.duration / SAMPLE_TIME))
+    tau = dynamics.inverse(robot, motion(t), motion(t, 1), motion(t, 2))
+    return bool((np.abs(tau) <= TORQUE_SHARE * limits.bounds.torque).all())
