@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -96,3 +97,16 @@ def test_constrained_plans_are_shortened_on_the_shapes_too(cart: kd.Robot) -> No
     found = plan(cart, [-1.0, 0.0], [0.0, 1.0], corridor(), constraints=[FixedOrientation("cart")], time_budget=20.0)
     assert found.success and found.length < 2.0 + 4 * SLACK
     assert_exactly_free(dense(cart, found.path))
+
+
+def test_talos_plans_from_a_posture_in_which_many_spheres_touch() -> None:
+    """Thighs, and upper arms and trunk: no configuration nearby has free spheres."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        robot = kd.load("talos")
+        start = robot.configuration("half_sitting")
+        assert not kd.collision.free(robot, start)
+        goal = {"arm_left_4_joint": float(start[robot.joint("arm_left_4_joint").q][0]) + 0.3}
+        found = plan(robot, start, goal, time_budget=60.0)
+    assert found.success, found
+    assert not any(kd.collision.contacts(robot, q) for q in dense(robot, found.path)[::100])

@@ -24,6 +24,8 @@ from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 
 TIME_PER_TRIANGLE, TIME_PER_POINT = 2e-5, 2e-6  # [s] to prepare a mesh or a cloud, upper estimates
+QUERIES_WITHOUT_TREE = 150  # of a point cloud
+ROUNDING = 1e-9  # [m^2]
 CLOUD_TOLERANCE = 1e-4  # [m] of the triangles of round shapes, where a point cloud is compared with them
 
 _GEOMETRIES: WeakKeyDictionary[Shape, _Geometry] = WeakKeyDictionary()
@@ -158,12 +160,14 @@ class _Geometry:
     """A shape as coal takes it, with what is needed for containment and for a quick rejection."""
 
     def __init__(self, shape: Shape) -> None:
-        self.shape = shape
+        self.shape, self._queries = shape, 0
         self._mesh = _mesh(shape)
         vertices = self._mesh.vertices
         self.centre = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
-        self.radius = float(np.linalg.norm(vertices - self.centre, axis=1).max())
-        self.radius += shape.radius if isinstance(shape, PointCloud) else 0.0
+        if isinstance(shape, PointCloud):  # they are many: the sphere around their box is good enough
+            self.radius = float(np.linalg.norm(np.ptp(vertices, axis=0))) / 2.0 + shape.radius
+        else:
+            self.radius = float(np.linalg.norm(vertices - self.centre, axis=1).max())
         is_surface = isinstance(shape, (Mesh, HeightField))
         self.some_point = vertices[self._mesh.faces[0, 0]] if is_surface else np.zeros(3)
         # coal has only the surface of these solids
@@ -182,7 +186,7 @@ class _Geometry:
     @property
     def _parts(self) -> tuple[str, ...]:
         if isinstance(self.shape, PointCloud):
-            return ("tree",)
+            return ()
         return ("coal", "surface") if self.hides_its_inside else ("coal",)
 
     @cached_property
@@ -198,6 +202,31 @@ class _Geometry:
     def tree(self) -> cKDTree:
         """The points of a cloud."""
         return cKDTree(self._mesh.vertices)
+
+    def nearest_point(self, centre: Array) -> int:
+        """Return the index of the point of a cloud that is nearest to a centre (3,)."""
+        if self._has_tree():
+            return int(self.tree.query(centre)[1])
+        return int(self._squares(centre).argmin())
+
+    def points_near(self, centre: Array, radius: float) -> Sequence[int]:
+        """Return the indices of the points of a cloud within a radius around a centre (3,)."""
+        if self._has_tree():
+            return list(self.tree.query_ball_point(centre, radius, return_sorted=True))
+        return np.flatnonzero(self._squares(centre) <= radius**2 + ROUNDING).tolist()
+
+    def _squares(self, centre: Array) -> Array:
+        """Return the squares of the distances of all points from a centre (3,), by products of matrices."""
+        return np.asarray(self._norms - 2.0 * (self._mesh.vertices @ centre) + centre @ centre)
+
+    @cached_property
+    def _norms(self) -> Array:
+        return np.einsum("ij,ij->i", self._mesh.vertices, self._mesh.vertices)
+
+    def _has_tree(self) -> bool:
+        """Tell whether there is a tree; it takes as long to make as some dozens of queries without one."""
+        self._queries += 1
+        return self._queries > QUERIES_WITHOUT_TREE
 
 
 def _mesh(shape: Shape) -> TriangleMesh:
@@ -282,14 +311,14 @@ def _cloud_distance(solid: Placed, cloud: Placed, points: PointCloud) -> tuple[f
     if isinstance(solid.shape, PointCloud):
         raise KinodynError("the distance between two point clouds is not defined")
     T_solid_cloud: Array = np.asarray(np.linalg.inv(solid.pose) @ cloud.pose, dtype=float)
-    geometry, tree = _geometry(solid.shape), _geometry(points).tree
+    geometry, scattered = _geometry(solid.shape), _geometry(points)
 
     def lowest(indices: Sequence[int]) -> tuple[float, int]:
         return geometry.surface.lowest_distance(_moved(T_solid_cloud, points.points[indices]))
 
     centre = _moved(np.asarray(np.linalg.inv(T_solid_cloud)), geometry.centre)
-    bound = lowest([int(tree.query(centre)[1])])[0]
-    near = tree.query_ball_point(centre, geometry.radius + max(bound, 0.0) + 1e-9, return_sorted=True)
+    bound = lowest([scattered.nearest_point(centre)])[0]
+    near = scattered.points_near(centre, geometry.radius + max(bound, 0.0) + 1e-9)
     measured, k = lowest(near)
     index = near[k]
     place = _moved(cloud.pose, points.points[index])
