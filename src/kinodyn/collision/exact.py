@@ -224,7 +224,7 @@ class _Geometry:
         return np.einsum("ij,ij->i", self._mesh.vertices, self._mesh.vertices)
 
     def _has_tree(self) -> bool:
-        """Tell whether there is a tree; it takes as long to make as some dozens of queries without one."""
+        """Return whether there is a tree; it takes as long to make as some dozens of queries without one."""
         self._queries += 1
         return self._queries > QUERIES_WITHOUT_TREE
 

@@ -56,7 +56,7 @@ class ExactChecks:
         return {pair: exact.distance(shapes[pair[0]], shapes[pair[1]]).distance for pair in pairs}
 
     def has_time(self, pairs: Iterable[Pair]) -> bool:
-        """Tell whether the shapes of pairs are prepared for exact checks, or can be until `end`."""
+        """Return whether the shapes of pairs are prepared for exact checks, or can be until `end`."""
         names = {name for pair in pairs for name in pair}
         shapes = [part.shape for part in robot_geometry(self.robot) if part.link in names]
         return exact.prepared(
@@ -64,7 +64,7 @@ class ExactChecks:
         )
 
     def can_decide(self, q: Array) -> bool:
-        """Tell whether there is time to check a configuration (nq,) on the original shapes."""
+        """Return whether there is time to check a configuration (nq,) on the original shapes."""
         return time.perf_counter() < self.end and self.has_time(self.query.touching(q))
 
     def colliding(self, q: Array) -> dict[Pair, float]:
@@ -101,7 +101,7 @@ class ExactChecks:
         return list(dict.fromkeys(pair for q in configurations for pair in query.touching(q)))
 
     def _others_free(self, q0: Array, q1: Array, pairs: list[Pair], resolution: float) -> bool:
-        """Tell whether a motion is free on spheres but for some pairs."""
+        """Return whether a motion is free on spheres but for some pairs."""
         allowed = self.allowed | {frozenset(pair) for pair in pairs}
         query = Query(self.robot, self.snapshot, allowed, bounds=range_of(self.robot, q0, q1))
         return bool(query.motion_free(q0, q1, resolution))

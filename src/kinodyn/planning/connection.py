@@ -50,7 +50,7 @@ def connected(
 
 
 def within_torques(robot: Robot, motion: PiecewisePolynomial, limits: Limits) -> bool:
-    """Tell whether the torques of a motion are within their limits, at samples; True where they do not count."""
+    """Return whether the torques of a motion are within their limits, at samples; True where they do not count."""
     if not limits.torque:
         return True
     t = np.linspace(0.0, motion.duration, 2 + int(motion.duration / SAMPLE_TIME))

@@ -101,7 +101,7 @@ class ConstraintSet:
         return lower, upper
 
     def within_ranges(self, q: Array) -> NDArray[np.bool_]:
-        """Tell at which configurations (..., nq) the joints with ranges are within them."""
+        """Return at which configurations (..., nq) the joints with ranges are within them."""
         kept = np.ones(q.shape[:-1], dtype=bool)
         for _, i, low, high in self._ranges:
             kept &= (q[..., i] >= low - RANGE_TOLERANCE) & (q[..., i] <= high + RANGE_TOLERANCE)

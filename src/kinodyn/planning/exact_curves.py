@@ -36,7 +36,7 @@ class ExactCurves:
         self._known: dict[bytes, bool] = {}  # curves change corner by corner, most pieces stay
 
     def touching(self, q: Array) -> NDArray[np.bool_]:
-        """Tell at which configurations (n, nq), free on the original shapes, the spheres touch.
+        """Return at which configurations (n, nq), free on the original shapes, the spheres touch.
 
         All False where coal is not installed: the spheres decide then.
         """
@@ -45,7 +45,7 @@ class ExactCurves:
     def pieces_free(
         self, motion: PiecewisePolynomial, pieces: NDArray[np.intp], exactly: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Tell which pieces (n,) of a trajectory are free, those in `exactly` (n,) by the original shapes."""
+        """Return which pieces (n,) of a trajectory are free, those in `exactly` (n,) by the original shapes."""
         free = pieces_free(self.query, motion, pieces, resolution=self.resolution)
         if motion.coefficients[..., motion.space.on_manifold].any():
             return free  # rates of ball and floating joints are not those of their exponential coordinates

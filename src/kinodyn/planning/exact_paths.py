@@ -36,13 +36,13 @@ class ExactEdges:
         self.checks, self.query, self.resolution = checks, query, resolution
 
     def free(self, q0: Array, q1: Array) -> bool:
-        """Tell whether a motion is free throughout."""
+        """Return whether a motion is free throughout."""
         if self.checks.colliding(self.query.robot.interpolate(q0, q1, 0.5)):
             return False
         return self.checks.motion_free(q0, q1, self.resolution)
 
     def path_free(self, path: Array) -> bool:
-        """Tell whether all motions of a path (n, nq) between free ends are free."""
+        """Return whether all motions of a path (n, nq) between free ends are free."""
         # most paths that are not free are so at a vertex or in the middle of an edge, which takes less time to find
         middles = self.query.robot.interpolate(path[:-1], path[1:], 0.5)
         for q in (*path[1:-1], *middles):
@@ -51,7 +51,7 @@ class ExactEdges:
         return all(self.checks.motion_free(a, b, self.resolution) for a, b in zip(path, path[1:], strict=False))
 
     def may_be_free(self, q0: Array, q1: Array) -> NDArray[np.bool_]:
-        """Tell which motions (..., nq) are free for the smaller spheres."""
+        """Return which motions (..., nq) are free for the smaller spheres."""
         return self.query.motion_free(q0, q1, self.resolution)
 
     def shortened(self, path: Array, failures: int, seed: int) -> Array:

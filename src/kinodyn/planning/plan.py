@@ -345,7 +345,7 @@ class _Problem:
         return self.query if self.query.core.complete else Query(self.robot, self.snapshot, self.allowed)
 
     def colliding(self, q: Array) -> Collision | None:
-        """Tell which parts collide at a configuration, None if none do."""
+        """Return which parts collide at a configuration, None if none do."""
         if self.full_query.free(q):
             return None
         if self.exact is None or not self.exact.can_decide(q):

@@ -374,7 +374,7 @@ class ReactiveMotion:
             self._path, self._path_start = motion, leaves
 
     def _is_free(self, motion: PiecewisePolynomial) -> bool:
-        """Tell whether a motion is free of obstacles that do not move; those that do are looked at in each period."""
+        """Return whether a motion is free of obstacles that do not move; those that do are looked at in each period."""
         return bool(pieces_free(self._query, motion, resolution=RESOLUTION).all())
 
     def _timer(self, found: Plan) -> Callable[[Array], PiecewisePolynomial]:
