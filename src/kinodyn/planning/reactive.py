@@ -183,6 +183,7 @@ class ReactiveMotion:
         self._rng = np.random.default_rng(seed)
         self.time, self.missed, self.replans, self.replans_in_motion = 0.0, 0, 0, 0
         self._planning_time = 0.0  # of the last plan [s]
+        self._seen = sphere_records((), 0.0, 0.0)  # obstacles of this period
         self._motion, self._start = standing(self._space, q, 0.0), 0.0
         self._before = (self._motion, self._start)
         self._status: Status = "standing"
@@ -242,7 +243,7 @@ class ReactiveMotion:
         begin, t1 = self._clock(), self.time + self.period
         if self._world_version() != self._version:
             self._query, self._version = self._make_query(), self._world_version()
-        spheres = sphere_records(obstacles, self.time, self.margin)
+        self._seen = spheres = sphere_records(obstacles, self.time, self.margin)
         choice = self._decide(obstacles, spheres, t1, begin)
         took = self._clock() - begin
         late = took > self.budget
@@ -367,15 +368,17 @@ class ReactiveMotion:
         found = self._plan(self._goal, self.budget)  # type: ignore[arg-type]
         state, motion = self._joints.state(self._motion, leaves - self._start), None
         if found.success and len(found.path) > 1:
-            motion = connected(self._joints, state, found.path, self._is_free, self._timer(found))
+            start = leaves - self.time
+            motion = connected(self._joints, state, found.path, lambda m: self._is_free(m, start), self._timer(found))
         self._planning_time = self._clock() - begin
         if motion is not None and t1 - self.period + self._planning_time <= leaves:
             self.replans, self.replans_in_motion = self.replans + 1, self.replans_in_motion + 1
             self._path, self._path_start = motion, leaves
 
-    def _is_free(self, motion: PiecewisePolynomial) -> bool:
-        """Return whether a motion is free of obstacles that do not move; those that do are looked at in each period."""
-        return bool(pieces_free(self._query, motion, resolution=RESOLUTION).all())
+    def _is_free(self, motion: PiecewisePolynomial, start: float) -> bool:
+        """Return whether a motion that begins `start` from now [s] is free, of moving obstacles too."""
+        free = pieces_free(self._query, motion, resolution=RESOLUTION, spheres=self._seen, start=start)
+        return bool(free.all())
 
     def _timer(self, found: Plan) -> Callable[[Array], PiecewisePolynomial]:
         return lambda path: replace(found, path=path).trajectory(**self._limits)  # type: ignore[arg-type]
