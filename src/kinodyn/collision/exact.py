@@ -213,7 +213,8 @@ class _Geometry:
         """Return the indices of the points of a cloud within a radius around a centre (3,)."""
         if self._has_tree():
             return list(self.tree.query_ball_point(centre, radius, return_sorted=True))
-        return np.flatnonzero(self._squares(centre) <= radius**2 + ROUNDING).tolist()
+        found: list[int] = np.flatnonzero(self._squares(centre) <= radius**2 + ROUNDING).tolist()
+        return found
 
     def _squares(self, centre: Array) -> Array:
         """Return the squares of the distances of all points from a centre (3,), by products of matrices."""
@@ -221,7 +222,7 @@ class _Geometry:
 
     @cached_property
     def _norms(self) -> Array:
-        return np.einsum("ij,ij->i", self._mesh.vertices, self._mesh.vertices)
+        return np.asarray(np.einsum("ij,ij->i", self._mesh.vertices, self._mesh.vertices))
 
     def _has_tree(self) -> bool:
         """Return whether there is a tree; it takes as long to make as some dozens of queries without one."""
