@@ -38,6 +38,7 @@ ORDER = (
     "planning",
     "estimation",
     "walking",
+    "jobs",
     "interop",
     "report",
     "viewer",

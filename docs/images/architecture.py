@@ -15,7 +15,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("control", "balance"),
     ("recording", "terrain", "sim"),
     ("planning", "estimation", "walking"),
-    ("interop", "report", "viewer", "cli"),
+    ("jobs", "interop", "report", "viewer", "cli"),
 )
 NOTES = {
     "description": "URDF, MJCF, DH",
@@ -24,6 +24,7 @@ NOTES = {
     "ik": "analytic, numeric,\nwhole body",
     "sim": "native, MuJoCo",
     "recording": "states over time",
+    "jobs": "shards",
     "interop": "MoveIt",
 }
 CORE = (1, 7)  # columns whose arithmetic is in the C++ core

@@ -290,6 +290,10 @@ def _read_parquet(file: Path) -> Table:
         content = opened.read()
     except arrow.ArrowException as cause:
         raise InputError(f"{file} cannot be read as Parquet: {cause}") from cause
+    return _parquet_table(file, content)
+
+
+def _parquet_table(file: Path, content: Any) -> Table:
     refuse_repeated(file, content.column_names)
     columns = {name: _parquet_column(content[name]) for name in content.column_names}
     described = json.loads((content.schema.metadata or {}).get(b"kinodyn", b"null"))
@@ -332,3 +336,79 @@ def _pyarrow() -> tuple[Any, Any]:
     except ImportError as cause:
         raise KinodynError("Parquet needs the package pyarrow; install it with: pip install 'kinodyn[data]'") from cause
     return pyarrow, parquet
+
+
+def row_count(path: str | os.PathLike[str]) -> int:
+    """Count the rows of a table; of a Parquet file without reading its columns.
+
+    Parameters
+    ----------
+    path
+        A CSV, NPZ or Parquet file.
+
+    Returns
+    -------
+    int
+    """
+    file = Path(path)
+    if file.suffix.lower() == ".parquet" and file.is_file():
+        arrow, parquet = _pyarrow()
+        try:
+            return int(parquet.ParquetFile(file).metadata.num_rows)
+        except (arrow.ArrowException, OSError) as cause:
+            raise InputError(f"{file} cannot be read as Parquet: {cause}") from cause
+    columns = read(file).columns
+    return len(next(iter(columns.values()))) if columns else 0
+
+
+def read_rows(path: str | os.PathLike[str], start: int, stop: int) -> Columns:
+    """Read some rows of a table; of a Parquet file only the row groups that contain them.
+
+    Parameters
+    ----------
+    path
+        A CSV, NPZ or Parquet file.
+    start, stop
+        First row, and the one after the last.
+
+    Returns
+    -------
+    dict
+        Columns by name.
+    """
+    file = Path(path)
+    if file.suffix.lower() != ".parquet":
+        return {name: column[start:stop] for name, column in read(file).columns.items()}
+    arrow, parquet = _pyarrow()
+    try:
+        opened = parquet.ParquetFile(file)
+        ends = np.cumsum([opened.metadata.row_group(k).num_rows for k in range(opened.metadata.num_row_groups)])
+        first, last = int(np.searchsorted(ends, start, side="right")), int(np.searchsorted(ends, stop, side="left"))
+        before = int(ends[first - 1]) if first else 0
+        content = opened.read_row_groups(list(range(first, last + 1))).slice(start - before, stop - start)
+    except (arrow.ArrowException, OSError) as cause:
+        raise InputError(f"{file} cannot be read as Parquet: {cause}") from cause
+    columns = _parquet_table(file, content).columns
+    return {name: column for name, column in columns.items() if len(column) == stop - start}
+
+
+def read_about(path: str | os.PathLike[str]) -> Any:
+    """Read what a Parquet file says about its table, without its columns.
+
+    Parameters
+    ----------
+    path
+        A Parquet file.
+
+    Returns
+    -------
+    JSON value
+        None if it says nothing.
+    """
+    arrow, parquet = _pyarrow()
+    try:
+        metadata = parquet.read_schema(Path(path)).metadata or {}
+        described = json.loads(metadata.get(b"kinodyn", b"null"))
+    except (arrow.ArrowException, OSError, ValueError) as cause:
+        raise InputError(f"{path} cannot be read as Parquet: {cause}") from cause
+    return described.get("about") if isinstance(described, dict) else None

@@ -1,0 +1,172 @@
+"""The manifest of a job: what was to be computed, and how far it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kinodyn import tables
+from kinodyn.errors import InputError
+
+FILE = "manifest.json"
+LOCK = ".lock"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class JobDescription:
+    """What identifies a job: if any of this differs, its shards cannot be used.
+
+    Attributes
+    ----------
+    function : str
+        Qualified name of the function.
+    inputs : str
+        Hash of the inputs.
+    count, shard : int
+        Number of inputs, and of inputs per shard.
+    parameters : dict
+        JSON values that the caller says results depend on.
+    version : str
+        Version of kinodyn.
+    format : int
+        Version of the manifest.
+    """
+
+    function: str
+    inputs: str
+    count: int
+    shard: int
+    parameters: dict[str, Any] = field(default_factory=dict)
+    version: str = ""
+    format: int = FORMAT
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return -(-self.count // self.shard)
+
+    @property
+    def key(self) -> str:
+        """Hash of the description, stored in every shard."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        """Return the first input of a shard and the one after its last."""
+        return index * self.shard, min((index + 1) * self.shard, self.count)
+
+
+class JobFolder:
+    """The folder of a job: shards, manifest and lock."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock: Any = None
+
+    def shard_file(self, index: int) -> Path:
+        """Return the path of a shard."""
+        return self.path / f"shard-{index:08d}.parquet"
+
+    def lock(self) -> None:
+        """Create the folder and keep others from running a job in it; the lock ends with the process."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.path / LOCK).open("w")
+        except OSError as cause:
+            raise InputError(f"out: {self.path} cannot be written: {cause}") from cause
+        try:
+            import fcntl
+        except ImportError:  # Windows: two jobs in one folder are not noticed there
+            return
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as cause:
+            self._lock.close()
+            raise InputError(
+                f"another process runs a job in {self.path}; wait for it or choose another out="
+            ) from cause
+
+    def unlock(self) -> None:
+        """Let others run a job here."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def read(self) -> tuple[JobDescription, dict[str, Any]] | None:
+        """Read the manifest: the description and the states of the shards; None if there is none."""
+        file = self.path / FILE
+        if not file.is_file():
+            return None
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            if content["job"]["format"] != FORMAT:
+                raise InputError(f"{file} has format {content['job']['format']}; this version reads {FORMAT}")
+            return JobDescription(**content["job"]), dict(content["shards"])
+        except (OSError, ValueError, KeyError, TypeError) as cause:
+            raise InputError(f"{file} is not a manifest of a job: {cause}") from cause
+
+    def write(self, job: JobDescription, done: int, failed: Mapping[int, Mapping[str, Any]]) -> None:
+        """Replace the manifest."""
+        states = {"total": job.shards, "done": done, "failed": {str(k): dict(v) for k, v in sorted(failed.items())}}
+        text = json.dumps({"job": asdict(job), "shards": states}, indent=1, sort_keys=True)
+        tables.write_file(self.path / FILE, lambda stream: stream.write(text.encode()))
+
+    def begin(self, job: JobDescription) -> set[int]:
+        """Take the folder for a job, and return the shards that are there already.
+
+        Raises
+        ------
+        InputError
+            If the folder has another job; it says what differs. Nothing is changed then.
+        """
+        earlier = self.read()
+        if earlier is not None:
+            _require_same(self.path, earlier[0], job)
+        elif any(self.path.glob("shard-*.parquet")):
+            raise InputError(f"{self.path} has shards but no manifest; choose another out=")
+        self._sweep()
+        if earlier is None:
+            self.write(job, 0, {})
+        return {index for index in range(job.shards) if self._is_done(job, index)}
+
+    def _is_done(self, job: JobDescription, index: int) -> bool:
+        file = self.shard_file(index)
+        if not file.is_file():
+            return False
+        try:
+            return shard_key(file) == (job.key, index)
+        except InputError:
+            return False
+
+    def _sweep(self) -> None:
+        """Remove incomplete files of writers that were killed."""
+        for file in (*self.path.glob(".shard-*"), *self.path.glob(f".{FILE}.*")):
+            with suppress(OSError):
+                file.unlink()
+
+
+def shard_key(file: Path) -> tuple[str, int]:
+    """Return the key of the job and the number of a shard, as its file says, without reading its columns."""
+    about = tables.read_about(file)
+    if not isinstance(about, dict) or "job" not in about:
+        raise InputError(f"{file} is not a shard of a job")
+    return str(about["job"]), int(about["shard"])
+
+
+def _require_same(path: Path, earlier: JobDescription, job: JobDescription) -> None:
+    old, new = asdict(earlier), asdict(job)
+    different = [f"{name} was {_short(old[name])}, now {_short(new[name])}" for name in old if old[name] != new[name]]
+    if different:
+        raise InputError(f"{path} has another job: {'; '.join(different)}. Choose another out=, or remove the folder")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

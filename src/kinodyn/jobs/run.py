@@ -1,0 +1,285 @@
+"""Run a function over many inputs, shard by shard."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from kinodyn.errors import InputError
+from kinodyn.jobs.engines import Engine, open_engine, stop
+from kinodyn.jobs.inputs import Source, as_source
+from kinodyn.jobs.manifest import JobDescription, JobFolder
+from kinodyn.jobs.result import JobResult, ShardFailure, Status
+from kinodyn.jobs.shards import Outcome, run_shard
+from kinodyn.jobs.shared_arrays import shared
+from kinodyn.progress import ProgressBar
+
+MAX_SHARD = 1_000_000
+SHARDS = 64  # at least that many, unless the inputs are few: progress is visible, and a stop loses little
+SAVE_INTERVAL = 2.0  # [s] between updates of the manifest
+
+
+def map(
+    function: Callable[[Any], Any],
+    inputs: Any,
+    *,
+    out: str | os.PathLike[str],
+    engine: Any = "processes",
+    shard: int | None = None,
+    workers: int | None = None,
+    retries: int = 2,
+    parameters: Mapping[str, Any] | None = None,
+    progress: bool = False,
+) -> JobResult:
+    """Call a function on the shards of its inputs, in parallel, and write each result to a file.
+
+    Stopped at any moment, even by the loss of power, and called again, it computes what is missing; the files are the
+    same to the byte as those of a run without a stop.
+
+    Parameters
+    ----------
+    function
+        Receives the rows of a shard: an array (k, ...), a dict of arrays, or a `SampleBatch`. Returns an array (n, ...)
+        or a dict of them; n is up to it. With processes or Dask it must be importable, such as a function of a module
+        or a `functools.partial` of one.
+    inputs
+        Array (count, ...); dict of arrays with `count` rows; a CSV, NPZ or Parquet file, a folder of them, or a folder
+        of .npy files; or `Samples`.
+    out
+        Folder of the output: `shard-*.parquet` and `manifest.json`.
+    engine
+        "processes" of this machine; "dask", workers of this machine; the address of a Dask scheduler
+        ("tcp://127.0.0.1:8786") or its client; or an executor of `concurrent.futures`. Dask workers must see the folder
+        under the same path.
+    shard
+        Inputs per shard; by default a 64th of them, at most a million. A job that is continued keeps its size.
+    workers
+        Number of workers; by default one for each core.
+    retries
+        How often a shard is tried again after an error or the death of its worker.
+    parameters
+        JSON values that the results depend on, such as the name of a robot. They are recorded; a folder with results of
+        others is refused.
+    progress
+        Whether to show a progress bar on stderr, if that is a terminal.
+
+    Returns
+    -------
+    JobResult
+        With a status; failed shards are listed with their errors, the others are complete.
+
+    Raises
+    ------
+    InputError
+        Before anything is computed: for inputs that cannot be read, or a folder that has another job.
+
+    Notes
+    -----
+    Nothing is unpickled from files. Functions and results travel as pickles between this process and its workers: a
+    cluster is only as trustworthy as its workers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import kinodyn as kd, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as threads:
+    ...     job = kd.jobs.map(np.square, np.arange(10.0), out=folder, engine=threads, shard=4)
+    ...     print(job.status, job.read()["result"][-1])
+    complete 81.0
+    """
+    source, folder = as_source(inputs), JobFolder(out)
+    _check(function, source, retries, workers)
+    folder.lock()
+    try:
+        job = _describe(function, source, shard, parameters or {}, folder)
+        done = folder.begin(job)
+        with ExitStack() as stack:
+            run = _Run(function, source, job, folder, retries, ProgressBar(progress, job.count, "inputs"))
+            if len(done) < job.shards:
+                run.source = stack.enter_context(shared(source)) if engine == "processes" else source
+                run.engine = stack.enter_context(open_engine(engine, workers))
+            return run(done)
+    finally:
+        folder.unlock()
+
+
+class _Run:
+    """One run of a job: keeps the workers busy, counts what is done, and repeats what fails."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        source: Source,
+        job: JobDescription,
+        folder: JobFolder,
+        retries: int,
+        bar: ProgressBar,
+    ) -> None:
+        self.function, self.source, self.job, self.folder = function, source, job, folder
+        self.retries, self.bar = retries, bar
+        self.engine: Engine | None = None
+        self.failed: dict[int, ShardFailure] = {}
+        self.reason = ""
+        self._attempts: dict[int, int] = {}
+        self._flying: dict[Future[Outcome], int] = {}
+        self._suspects: set[int] = set()  # shards that were on the way when a worker died
+        self._computed, self._saved = 0, 0.0
+
+    def __call__(self, done: set[int]) -> JobResult:
+        begin = time.monotonic()
+        self.done = set(done)
+        self._queue = [index for index in range(self.job.shards) if index not in done][::-1]
+        status: Status = "complete"
+        try:
+            while (self._queue or self._flying) and not self.reason:
+                self._submit()
+                self._collect()
+        except KeyboardInterrupt:
+            status, self.reason = "interrupted", "interrupted"
+        finally:
+            for future in self._flying:
+                future.cancel()
+            self.bar.close()
+        seconds = time.monotonic() - begin
+        self.folder.write(self.job, len(self.done), {index: asdict(each) for index, each in self.failed.items()})
+        if status == "complete" and self.reason:
+            status = "failed"
+        elif status == "complete" and self.failed:
+            status = "incomplete"
+            self.reason = f"{len(self.failed)} of {self.job.shards} shards failed; the first: {self._first_error()}"
+        rate = self._computed / seconds if seconds > 0 else 0.0
+        return JobResult(
+            self.folder.path, status, self.job, len(self.done), dict(self.failed), self.reason, seconds, rate
+        )
+
+    def _first_error(self) -> str:
+        index = min(self.failed)
+        return f"shard {index}: {self.failed[index].error}"
+
+    def _submit(self) -> None:
+        """Keep twice as many shards on the way as there are workers; more would only take memory."""
+        assert self.engine is not None
+        while self._queue and len(self._flying) < self._most_flying():
+            index = self._queue.pop()
+            part = self.source.part(index, *self.job.bounds(index))
+            file = str(self.folder.shard_file(index).absolute())
+            self._attempts[index] = self._attempts.get(index, 0) + 1
+            try:
+                future = self.engine.executor.submit(run_shard, self.function, part, index, file, self.job.key)
+            except BrokenExecutor:
+                self._attempts[index] -= 1
+                self._queue.append(index)
+                self._renew()
+                continue
+            self._flying[future] = index
+
+    def _most_flying(self) -> int:
+        """Return how many shards may be on the way: one at a time after a death, to find out which shard causes it."""
+        assert self.engine is not None
+        suspected = bool(self._suspects & {*self._queue[-1:], *self._flying.values()})
+        return 1 if suspected else 2 * self.engine.workers
+
+    def _collect(self) -> None:
+        finished, _ = wait(self._flying, timeout=0.5, return_when=FIRST_COMPLETED)
+        broken = False
+        for future in finished:
+            index = self._flying.pop(future)
+            error = future.exception()
+            if isinstance(error, BrokenExecutor):
+                broken = True
+                self._suspects.add(index)
+                self._retry(index, ShardFailure(f"its worker died: {error}", "", self._attempts[index]))
+            elif error is not None:
+                self._retry(index, ShardFailure(f"{type(error).__name__}: {error}", "", self._attempts[index]))
+            else:
+                self._finish(future.result())
+        if broken:
+            self._renew()
+        self.bar.update(min(len(self.done) * self.job.shard, self.job.count))
+        if finished and time.monotonic() - self._saved > SAVE_INTERVAL:
+            self._saved = time.monotonic()
+            self.folder.write(self.job, len(self.done), {index: asdict(each) for index, each in self.failed.items()})
+
+    def _finish(self, outcome: Outcome) -> None:
+        index = outcome.index
+        if outcome.fatal:
+            self.reason = outcome.error
+        elif outcome.error:
+            self._retry(index, ShardFailure(outcome.error, outcome.trace, self._attempts[index]))
+        else:
+            first, last = self.job.bounds(index)
+            self._computed += last - first
+            self._suspects.discard(index)
+            self.done.add(index)
+            self.failed.pop(index, None)
+
+    def _retry(self, index: int, failure: ShardFailure) -> None:
+        if failure.attempts > self.retries:
+            self.failed[index] = failure
+            self._suspects.discard(index)
+        else:
+            self._queue.append(index)
+
+    def _renew(self) -> None:
+        """Replace workers that died; what they were doing is done again."""
+        assert self.engine is not None
+        if self.engine.renew is None:
+            raise InputError("the workers of the executor have died; give jobs.map a new one")
+        for future, index in self._flying.items():
+            future.cancel()
+            self._suspects.add(index)
+            self._queue.append(index)
+        self._flying.clear()
+        stop(self.engine.executor)
+        self.engine.executor = self.engine.renew()
+
+
+def _check(function: object, source: Source, retries: object, workers: object) -> None:
+    if not callable(function):
+        raise InputError(f"function must be callable, got {type(function).__name__}")
+    if source.count == 0:
+        raise InputError("inputs has no rows")
+    if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= 100:
+        raise InputError(f"retries must be a whole number from 0 to 100, got {retries!r}")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 4096):
+        raise InputError(f"workers must be a whole number from 1 to 4096, got {workers!r}")
+
+
+def _describe(
+    function: Callable[[Any], Any], source: Source, shard: int | None, parameters: Mapping[str, Any], folder: JobFolder
+) -> JobDescription:
+    from kinodyn import __version__
+
+    if shard is None:
+        earlier = folder.read()
+        shard = earlier[0].shard if earlier else min(max(1, -(-source.count // SHARDS)), MAX_SHARD)
+    if isinstance(shard, bool) or not isinstance(shard, int | np.integer) or shard < 1:
+        raise InputError(f"shard must be a whole number from 1 on, got {shard!r}")
+    if -(-source.count // shard) > 10_000_000:
+        raise InputError(
+            f"{source.count} inputs in shards of {shard} are more than 10,000,000 files; use larger shards"
+        )
+    return JobDescription(
+        function=_name(function),
+        inputs=source.fingerprint(),
+        count=int(source.count),
+        shard=int(shard),
+        parameters=dict(parameters),
+        version=__version__,
+    )
+
+
+def _name(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -1,0 +1,81 @@
+"""One shard: read its input, call the function, write its output. This runs in a worker."""
+
+from __future__ import annotations
+
+import errno
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import tables
+from kinodyn.errors import InputError
+from kinodyn.jobs.inputs import Part
+
+RESULT = "result"  # name of the output of a function that returns one array
+MAX_TRACE = 4000  # characters of a traceback that are kept
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a shard.
+
+    Attributes
+    ----------
+    index : int
+    rows : int
+        Rows written.
+    seconds : float
+    error, trace : str
+        Empty if it was written.
+    fatal : bool
+        Whether other shards would fail as well: the disk is full, the folder cannot be written.
+    """
+
+    index: int
+    rows: int
+    seconds: float
+    error: str = ""
+    trace: str = ""
+    fatal: bool = False
+
+
+def run_shard(function: Callable[[Any], Any], part: Part, index: int, file: str, key: str) -> Outcome:
+    """Compute one shard and write it, at once or not at all."""
+    begin = time.perf_counter()
+    try:
+        columns = as_columns(function(part.read()))
+    except Exception as error:  # whatever the function raises is the result of this shard
+        trace = traceback.format_exc()[-MAX_TRACE:]
+        return Outcome(index, 0, time.perf_counter() - begin, f"{type(error).__name__}: {error}"[:MAX_TRACE], trace)
+    try:
+        tables.write(Path(file), columns, about={"job": key, "shard": index})
+    except InputError as error:
+        full = isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full" if full else str(error)
+        return Outcome(index, 0, time.perf_counter() - begin, reason, fatal=isinstance(error.__cause__, OSError))
+    rows = len(next(iter(columns.values())))
+    return Outcome(index, rows, time.perf_counter() - begin)
+
+
+def as_columns(result: Any) -> dict[str, NDArray[Any]]:
+    """Return what a function returned as arrays (n, ...) by name, or raise InputError."""
+    given = result if isinstance(result, Mapping) else {RESULT: result}
+    columns = {str(name): np.asarray(array) for name, array in given.items()}
+    if not columns:
+        raise InputError("the function returned no columns")
+    for name, array in columns.items():
+        if array.ndim == 0 or array.dtype.kind not in "fiubU":
+            raise InputError(
+                f"the function must return arrays (n, ...) of numbers or strings; {name!r} is {array.dtype} with "
+                f"shape {array.shape}"
+            )
+    lengths = {name: len(array) for name, array in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise InputError(f"the function must return arrays with the same number of rows, got {lengths}")
+    return columns
