@@ -18,8 +18,9 @@
 from kinodyn.jobs.inputs import SampleBatch, Samples
 from kinodyn.jobs.result import JobResult, ShardFailure, open_job
 from kinodyn.jobs.run import map
+from kinodyn.jobs.workspace import workspace
 
-__all__ = ["JobResult", "SampleBatch", "Samples", "ShardFailure", "map", "open_job"]
+__all__ = ["JobResult", "SampleBatch", "Samples", "ShardFailure", "map", "open_job", "workspace"]
 
 
 def __dir__() -> list[str]:

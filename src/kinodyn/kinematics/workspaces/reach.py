@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kinodyn import _core
@@ -13,12 +14,12 @@ from kinodyn.model.robot import Robot
 MAX_STARTS = 8  # several, because some lead to local maxima
 
 
-def farthest(robot: Robot, frame: str, q: Array, centre: Array) -> Array:
-    """Choose the configurations (at most MAX_STARTS, nq) out of q (n, nq) that take a frame farthest from a point."""
-    if len(q) <= MAX_STARTS:
-        return q
-    distance = np.linalg.norm(_core.pose(robot, q, frame, None)[:, :3, 3] - centre, axis=1)
-    return q[np.argpartition(-distance, MAX_STARTS)[:MAX_STARTS]]
+def far_rows(offsets: Array) -> NDArray[np.int64]:
+    """Choose the rows, at most MAX_STARTS, of offsets (n, 3) that are longest."""
+    distance = np.linalg.norm(offsets, axis=1)
+    if len(distance) <= MAX_STARTS:
+        return np.arange(len(distance))
+    return np.sort(np.argpartition(-distance, MAX_STARTS)[:MAX_STARTS])
 
 
 def refine_reach(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.kinematics.workspaces.grid import Workspace
-from kinodyn.kinematics.workspaces.reach import farthest, refine_reach
-from kinodyn.kinematics.workspaces.voxels import MAX_DIRECTIONS, dense_grids, fibonacci_sphere, voxel_keys
+from kinodyn.kinematics.workspaces.reach import far_rows, refine_reach
+from kinodyn.kinematics.workspaces.voxels import (
+    MAX_DIRECTIONS,
+    VoxelCounts,
+    dense_grids,
+    fibonacci_sphere,
+    voxel_keys,
+)
 from kinodyn.model.chain import (
     ROTARY,
     first_joint_position,
@@ -25,6 +33,7 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot, _generator
 
 CHUNK = 2**15  # samples per pass; a power of two keeps Sobol's sequence balanced
+MAX_SAMPLES = 2**30  # points of Sobol's sequence
 
 
 def workspace(
@@ -84,41 +93,165 @@ def workspace(
     >>> round(ring.max_reach, 9), bool(ring.voids().any()), ring.contains([[1.2, 0, 0], [0.1, 0, 0]]).tolist()
     (1.5, True, [True, False])
     """
-    start = single_configuration(robot, q0)
-    _check_options(samples, approach, directions, progress)
-    name, moving = frame_name(robot, frame), moving_joints(robot, frame, joints)
-    centre = first_joint_position(robot, name, start, joints)
-    ranges = _ranges(robot, moving)
-    edge = _edge(resolution, reach_bounds(robot, name, start, joints)[2])
-
-    keys, views, best = [], [], np.zeros((0, robot.nq))
-    axis, around = "xyz".index(approach), fibonacci_sphere(directions)
-    for done, q in _configurations(start, moving, ranges, samples, seed):
-        T = _core.pose(robot, q, name, None)
-        key = voxel_keys(T[:, :3, 3] - centre, edge)
-        keys.append(key)
-        if dexterous:
-            nearest = np.argmax(T[:, :3, axis] @ around.T, axis=1)
-            views.append(np.unique(key * directions + nearest))
-        best = farthest(robot, name, np.vstack([best, farthest(robot, name, q, centre)]), centre)
+    _check_options(samples, progress)
+    sampler = WorkspaceSampler.create(
+        robot,
+        frame,
+        resolution=resolution,
+        joints=joints,
+        q0=q0,
+        dexterous=dexterous,
+        approach=approach,
+        directions=directions,
+        seed=seed,
+    )
+    found, farthest_samples, done = VoxelCounts(), np.zeros(0, dtype=np.int64), 0
+    for start in range(0, samples, CHUNK):
+        done = min(start + CHUNK, samples)
+        part, far = sampler.sample(start, done - start)
+        found.add(part.voxels, part.counts, part.views)
+        farthest_samples = sampler.farthest(np.concatenate([farthest_samples, far]))
         if progress is not None and progress(done, samples) is False:
-            samples = done
             break
-
-    corner, counts, seen = dense_grids(np.concatenate(keys), np.concatenate(views) if dexterous else None, directions)
-    reach, q_reach = refine_reach(robot, name, best, moving, ranges, centre)
-    origin = centre + edge * corner
-    return Workspace(robot.name, name, origin, edge, samples, counts, seen / directions, centre, reach, q_reach)
+    return sampler.workspace(found, farthest_samples, done)
 
 
-def _check_options(samples: int, approach: str, directions: int, progress: object) -> None:
-    for what, value, maximum in (("samples", samples, 2**30), ("directions", directions, MAX_DIRECTIONS)):
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= maximum:
-            raise InputError(f"{what} is {value!r}; give an integer from 1 to {maximum}")
-    if approach not in ("x", "y", "z"):
-        raise InputError(f'approach is {approach!r}; give "x", "y" or "z"')
+@dataclass(frozen=True, eq=False)
+class WorkspaceSampler:
+    """Samples of a workspace by their numbers in Sobol's sequence: any range of them gives what it does in a whole run.
+
+    Attributes
+    ----------
+    robot, frame, start
+        Robot, name of the frame, and configuration (nq,) of the joints that do not move.
+    moving, lower, upper
+        Joints that move, and the range (nq,) of each.
+    centre, edge
+        Point (3,) from which reach is measured [m], and edge of a voxel [m].
+    dexterous, axis, directions, seed
+        As those of `workspace`; `axis` numbers the approach axis.
+    """
+
+    robot: Robot
+    frame: str
+    start: Array
+    moving: tuple[JointInfo, ...]
+    lower: Array
+    upper: Array
+    centre: Array
+    edge: float
+    dexterous: bool
+    axis: int
+    directions: int
+    seed: int
+
+    @classmethod
+    def create(
+        cls,
+        robot: Robot,
+        frame: str | int,
+        *,
+        resolution: float | None,
+        joints: Sequence[str] | None,
+        q0: ArrayLike | None,
+        dexterous: bool,
+        approach: str,
+        directions: int,
+        seed: int,
+    ) -> WorkspaceSampler:
+        """Check the arguments of `workspace`."""
+        start = single_configuration(robot, q0)
+        if approach not in ("x", "y", "z"):
+            raise InputError(f'approach is {approach!r}; give "x", "y" or "z"')
+        _check_count("directions", directions, MAX_DIRECTIONS)
+        name, moving = frame_name(robot, frame), moving_joints(robot, frame, joints)
+        lower, upper = _ranges(robot, moving)
+        _generator(seed)
+        return cls(
+            robot,
+            name,
+            start,
+            moving,
+            lower,
+            upper,
+            first_joint_position(robot, name, start, joints),
+            _edge(resolution, reach_bounds(robot, name, start, joints)[2]),
+            bool(dexterous),
+            "xyz".index(approach),
+            directions,
+            seed,
+        )
+
+    def configurations(self, samples: NDArray[np.int64] | tuple[int, int]) -> Array:
+        """Compute configurations (n, nq) by the numbers of the samples (n,), or a range of them: first and count."""
+        dimensions = sum(3 if joint.kind == "ball" else 1 for joint in self.moving)
+        if isinstance(samples, tuple):
+            points = _sobol(dimensions, *samples)
+        else:
+            points = np.concatenate([np.zeros((0, dimensions)), *(_sobol(dimensions, int(k), 1) for k in samples)])
+        unit = (points + _generator(self.seed).uniform(size=dimensions)) % 1.0
+        q, column = np.tile(self.start, (len(unit), 1)), 0
+        for joint in self.moving:
+            if joint.kind == "ball":
+                q[:, joint.q] = _quaternions(unit[:, column : column + 3])
+                column += 3
+            else:
+                i = joint.q.start
+                q[:, i] = self.lower[i] + unit[:, column] * (self.upper[i] - self.lower[i])
+                column += 1
+        return q
+
+    def sample(self, first: int, count: int) -> tuple[VoxelCounts, NDArray[np.int64]]:
+        """Count a range of samples; return also the numbers of those farthest from the centre."""
+        T = _core.pose(self.robot, self.configurations((first, count)), self.frame, None)
+        offset = T[:, :3, 3] - self.centre
+        keys, found = voxel_keys(offset, self.edge), VoxelCounts()
+        views = np.zeros(0, dtype=np.int64)
+        if self.dexterous:
+            nearest = np.argmax(T[:, :3, self.axis] @ fibonacci_sphere(self.directions).T, axis=1)
+            views = keys * self.directions + nearest
+        found.add(keys, np.ones(len(keys), dtype=np.int64), views)
+        return found, first + far_rows(offset)
+
+    def farthest(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Choose the samples that take the frame farthest from the centre."""
+        T = _core.pose(self.robot, self.configurations(samples), self.frame, None)
+        return samples[far_rows(T[:, :3, 3] - self.centre)]
+
+    def workspace(self, found: VoxelCounts, farthest: NDArray[np.int64], samples: int) -> Workspace:
+        """Make the workspace of what was counted in `samples` samples."""
+        corner, counts, seen = dense_grids(found, self.directions, self.dexterous)
+        starts, ranges = self.configurations(farthest), (self.lower, self.upper)
+        reach, q_reach = refine_reach(self.robot, self.frame, starts, self.moving, ranges, self.centre)
+        origin = self.centre + self.edge * corner
+        dexterity = seen / self.directions
+        return Workspace(
+            self.robot.name, self.frame, origin, self.edge, samples, counts, dexterity, self.centre, reach, q_reach
+        )
+
+
+def _sobol(dimensions: int, first: int, count: int) -> Array:
+    """Return points (count, dimensions) of Sobol's sequence in the unit cube, from number `first` on."""
+    from scipy.stats import qmc  # slow to import
+
+    sequence = qmc.Sobol(dimensions, scramble=False)
+    if first:
+        sequence.fast_forward(first)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # numbers of points that are no power of two
+        points: Array = sequence.random(count)
+    return points
+
+
+def _check_options(samples: int, progress: object) -> None:
+    _check_count("samples", samples, MAX_SAMPLES)
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}; give a function of (done, samples)")
+
+
+def _check_count(what: str, value: int, maximum: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= maximum:
+        raise InputError(f"{what} is {value!r}; give an integer from 1 to {maximum}")
 
 
 def _edge(resolution: float | None, max_length: float) -> float:
@@ -146,30 +279,6 @@ def _ranges(robot: Robot, moving: tuple[JointInfo, ...]) -> tuple[Array, Array]:
                 " give it limits, or list the other joints in joints="
             )
     return lower, upper
-
-
-def _configurations(
-    q0: Array, moving: tuple[JointInfo, ...], ranges: tuple[Array, Array], samples: int, seed: int
-) -> Iterator[tuple[int, Array]]:
-    """Draw configurations (n, nq) chunk by chunk, with their number so far."""
-    from scipy.stats import qmc  # slow to import
-
-    lower, upper = ranges
-    dimensions = sum(3 if joint.kind == "ball" else 1 for joint in moving)
-    sequence = qmc.Sobol(dimensions, scramble=False)
-    shift = _generator(seed).uniform(size=dimensions)
-    for start in range(0, samples, CHUNK):
-        unit = (sequence.random(CHUNK)[: samples - start] + shift) % 1.0
-        q, column = np.tile(q0, (len(unit), 1)), 0
-        for joint in moving:
-            if joint.kind == "ball":
-                q[:, joint.q] = _quaternions(unit[:, column : column + 3])
-                column += 3
-            else:
-                i = joint.q.start
-                q[:, i] = lower[i] + unit[:, column] * (upper[i] - lower[i])
-                column += 1
-        yield start + len(unit), q
 
 
 def _quaternions(unit: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,23 +40,47 @@ def fibonacci_sphere(n: int) -> Array:
     return np.stack([radius * np.cos(turn), radius * np.sin(turn), z], axis=1)
 
 
-def dense_grids(keys: Keys, views: Keys | None, directions: int) -> tuple[Array, Keys, Keys]:
-    """Count keys into grids with an empty rim: the corner (3,) in voxels, samples and distinct directions per voxel.
+@dataclass
+class VoxelCounts:
+    """Samples per voxel, and the pairs of voxel and direction that were seen; only what is distinct is kept.
 
-    `views` number pairs of voxel and direction; without them the last grid is empty.
+    Attributes
+    ----------
+    voxels, counts : (n,)
+        Keys of the voxels, ascending, and samples in each.
+    views : (m,)
+        Keys of pairs, voxel * directions + direction, ascending.
     """
-    voxels, count = np.unique(keys, return_counts=True)
-    places = _places(voxels)
+
+    voxels: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    counts: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    views: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def add(self, voxels: Keys, counts: Keys, views: Keys) -> None:
+        """Add samples: `counts` of them in `voxels`, seen in `views`; keys may repeat."""
+        keys, places = np.unique(np.concatenate([self.voxels, voxels]), return_inverse=True)
+        total = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(total, places.ravel(), np.concatenate([self.counts, counts]))
+        self.voxels, self.counts = keys, total
+        self.views = np.unique(np.concatenate([self.views, views]))
+
+
+def dense_grids(found: VoxelCounts, directions: int, dexterous: bool) -> tuple[Array, Keys, Keys]:
+    """Make grids with an empty rim: the corner (3,) in voxels, samples and distinct directions per voxel.
+
+    The last grid is empty unless `dexterous`.
+    """
+    places = _places(found.voxels)
     corner = places.min(axis=0) - 1
     shape = tuple(int(size) for size in places.max(axis=0) - corner + 2)
     if np.prod([float(size) for size in shape]) > MAX_VOXELS:
         raise InputError(f"the grid would have {shape} voxels, more than {MAX_VOXELS}; use a larger resolution")
     counts = np.zeros(shape, dtype=np.int64)
-    counts[tuple((places - corner).T)] = count
-    if views is None:
+    counts[tuple((places - corner).T)] = found.counts
+    if not dexterous:
         return corner - KEY_SPAN // 2.0, counts, np.zeros((0, 0, 0), dtype=np.int64)
     seen = np.zeros(shape, dtype=np.int64)
-    voxels, count = np.unique(np.unique(views) // directions, return_counts=True)
+    voxels, count = np.unique(found.views // directions, return_counts=True)
     seen[tuple((_places(voxels) - corner).T)] = count
     return corner - KEY_SPAN // 2.0, counts, seen
 
