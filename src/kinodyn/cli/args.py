@@ -80,6 +80,13 @@ def numbers(text: str, what: str, allowed: Sequence[int]) -> Array:
     return found
 
 
+def whole_number(value: float, what: str) -> int:
+    """Return a number such as 1e8 as an integer, or raise."""
+    if not float(value).is_integer():
+        raise InputError(f"{what} must be a whole number, got {value!r}")
+    return int(value)
+
+
 def end_frame(robot: Robot, frame: str | None) -> str:
     """Check a frame name; the default is the first end effector, or the last frame of the robot."""
     if frame is None:

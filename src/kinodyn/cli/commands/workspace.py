@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from kinodyn.cli import args
@@ -24,27 +25,39 @@ if TYPE_CHECKING:
 def workspace(
     robot: RobotName,
     frame: Frame = None,
-    samples: Annotated[int, option("number of configurations", min=1)] = 2**18,
+    samples: Annotated[float, option("number of configurations, such as 1e8", min=1)] = 2**18,
     resolution: Annotated[float | None, option("edge of a voxel [m]; by default a sixteenth of the reach")] = None,
     joint: Annotated[list[str] | None, option("joints to vary, repeatable; by default all that move the frame")] = None,
     q0: Annotated[str, option("configuration of the other joints, as --q of fk")] = "neutral",
+    job: Annotated[
+        Path | None, option("folder of a job on all cores, which can be stopped and resumed", metavar="FOLDER")
+    ] = None,
+    engine: Annotated[
+        str, option("of the job: processes, dask (workers of this machine), or the address of a Dask scheduler")
+    ] = "processes",
     base: Base = None,
     seed: Seed = 0,
 ) -> CommandResult:
     """Map the reachable positions of a frame by sampling configurations evenly within the joint limits.
 
     Reports reach, volume and voids; --out writes the whole map to NPZ (read it with `Workspace.load`), or the points.
-    Ctrl-C stops it and keeps the samples so far.
+    Ctrl-C stops it and keeps the samples so far. With --job the samples are counted by all cores, or by Dask workers; the
+    same command continues a job that was stopped.
     """
-    from kinodyn import kinematics
+    from kinodyn import jobs, kinematics
 
     loaded = args.load(robot, base)
     name = args.end_frame(loaded, frame)
     q_rest = args.configurations(loaded, q0, seed=seed, what="q0")
-    with progress_bar("sampling") as progress:
-        space = kinematics.workspace(
-            loaded, name, samples=samples, resolution=resolution, joints=joint, q0=q_rest, seed=seed, progress=progress
-        )
+    number = args.whole_number(samples, "--samples")
+    options: dict[str, Any] = {"resolution": resolution, "joints": joint, "q0": q_rest, "seed": seed}
+    interrupted = False
+    if job is not None:
+        space = jobs.workspace(loaded, name, samples=number, out=job, engine=engine, progress=True, **options)
+    else:
+        with progress_bar("sampling") as progress:
+            space = kinematics.workspace(loaded, name, samples=number, progress=progress, **options)
+        interrupted = progress.interrupted
     unit = {1: "m", 2: "m^2", 3: "m^3"}.get(space.dimension, "")
     points = space.points()
     properties = {
@@ -68,7 +81,7 @@ def workspace(
             "lower": points.min(axis=0),
             "upper": points.max(axis=0),
         },
-        {"robot": robot, "frame": name, "samples": samples, "joints": joint, "q0": q0, "seed": seed},
+        {"robot": robot, "frame": name, "samples": number, "joints": joint, "q0": q0, "seed": seed},
         [Table("", ("quantity", "value", "unit"), rows)],
         samples={
             "point": points,
@@ -77,7 +90,7 @@ def workspace(
         },
         columns={"point": ("x", "y", "z")},
         figures={"Workspace": lambda: _plot(space)},
-        interrupted=progress.interrupted,
+        interrupted=interrupted,
         writers={".npz": space.save},
     )
 
