@@ -41,8 +41,8 @@ def workspace(
     """Map the reachable positions of a frame by sampling configurations evenly within the joint limits.
 
     Reports reach, volume and voids; --out writes the whole map to NPZ (read it with `Workspace.load`), or the points.
-    Ctrl-C stops it and keeps the samples so far. With --job the samples are counted by all cores, or by Dask workers; the
-    same command continues a job that was stopped.
+    Ctrl-C stops it and keeps the samples so far. With --job the samples are counted by all cores, or by Dask workers;
+    the same command continues a job that was stopped.
     """
     from kinodyn import jobs, kinematics
 
