@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import ExitStack
 from dataclasses import asdict
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -257,8 +258,6 @@ def _check(function: object, source: Source, retries: object, workers: object) -
 def _describe(
     function: Callable[[Any], Any], source: Source, shard: int | None, parameters: Mapping[str, Any], folder: JobFolder
 ) -> JobDescription:
-    from kinodyn import __version__
-
     if shard is None:
         earlier = folder.read()
         shard = earlier[0].shard if earlier else min(max(1, -(-source.count // SHARDS)), MAX_SHARD)
@@ -274,7 +273,7 @@ def _describe(
         count=int(source.count),
         shard=int(shard),
         parameters=dict(parameters),
-        version=__version__,
+        version=version("kinodyn"),
     )
 
 
