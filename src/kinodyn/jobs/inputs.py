@@ -62,7 +62,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True)
-class Samples(Source):
+class Samples:
     """Inputs that the function draws itself.
 
     The function receives a `SampleBatch`. Its generator depends on the seed and the shard only, so that results do not
@@ -91,11 +91,18 @@ class Samples(Source):
             if not whole or not least <= value <= MAX_COUNT:
                 raise InputError(f"{what} must be a whole number from {least} to {MAX_COUNT:.0e}, got {value!r}")
 
+
+class SampleSource(Source):
+    """The samples of a `Samples`."""
+
+    def __init__(self, samples: Samples) -> None:
+        self.count, self.seed = int(samples.count), int(samples.seed)
+
     def fingerprint(self) -> str:
         return f"samples:{self.seed}:{self.count}"
 
     def part(self, index: int, start: int, stop: int) -> Part:
-        return _SamplePart(int(self.seed), index, start, stop - start)
+        return _SamplePart(self.seed, index, start, stop - start)
 
 
 @dataclass(frozen=True)
@@ -215,8 +222,8 @@ class _TablePart(Part):
 
 def as_source(inputs: Any) -> Source:
     """Return the inputs of a job as a source, or raise InputError."""
-    if isinstance(inputs, Source):
-        return inputs
+    if isinstance(inputs, Samples):
+        return SampleSource(inputs)
     if isinstance(inputs, str | os.PathLike):
         return _from_path(Path(inputs))
     if isinstance(inputs, Mapping | np.ndarray):

@@ -46,9 +46,13 @@ def workspace(
 
     Parameters
     ----------
-    robot, frame, samples, resolution, joints, q0, dexterous, approach, directions, seed
+    robot, frame
         See `kinematics.workspace`.
-    out, engine, workers, progress
+    out
+        Folder of the job; see `jobs.map`.
+    samples, resolution, joints, q0, dexterous, approach, directions, seed
+        See `kinematics.workspace`.
+    engine, workers, progress
         See `jobs.map`.
 
     Returns
