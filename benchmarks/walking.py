@@ -4,6 +4,7 @@ Every scenario is run with many seeds: sensor noise, mass errors up to 5 %, fric
 the controller. Prints a table, with --json one JSON document.
 
 python benchmarks/walking.py [--seeds 20] [--scenarios "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
+python benchmarks/walking.py --all-robots [--files t1.xml h1.xml] [--duration 8]: every humanoid, as a table in Markdown
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 import numpy as np
 
 import kinodyn as kd
+from walking_robots import HEAD as ROBOTS_HEAD
+from walking_robots import ROBOTS, RULE, markdown_row, walk_robots
 from walking_scenarios import NOISE, SCENARIOS, Scenario
 
 Job = tuple[int, int]  # scenario and seed
@@ -115,7 +118,17 @@ def main() -> None:
     parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a fraction of the bound")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="parallel walks")
     parser.add_argument("--json", action="store_true", help="every run, as JSON")
+    parser.add_argument("--all-robots", action="store_true", help="walk every humanoid with no setting given")
+    parser.add_argument(
+        "--files", nargs="*", default=[], help="URDF or MJCF files of further robots, after --all-robots"
+    )
+    parser.add_argument("--duration", type=float, default=8.0, help="of each robot's walk [s]")
     options = parser.parse_args()
+    if options.all_robots:
+        print(ROBOTS_HEAD, RULE, sep="\n")
+        for found in walk_robots([*ROBOTS, *options.files], options.duration, options.processes):
+            print(markdown_row(found), flush=True)
+        return
     names = [scenario.name for scenario in SCENARIOS]
     for name in options.scenarios or []:
         if name not in names:

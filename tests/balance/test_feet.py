@@ -14,7 +14,7 @@ import trimesh
 import kinodyn as kd
 from kinodyn.arrays import Array
 from kinodyn.balance.shapes import extreme_points, vertices
-from kinodyn.description.types import Shape
+from kinodyn.description.types import Inertia, Joint, Link, Shape
 from kinodyn.model.robot import Robot
 
 
@@ -93,9 +93,6 @@ def test_the_error_says_why_a_robot_does_not_have_two_feet() -> None:
     with pytest.raises(kd.KinodynError, match="stands on 4 feet .*LF_FOOT.*two are needed"):
         kd.balance.biped_feet(quadruped)
     robot = load("humanoid")
-    bare = tuple(replace(link, collisions=()) for link in robot.description.links)
-    with pytest.raises(kd.KinodynError, match="'left_foot' of 'humanoid' has no collision shapes"):
-        kd.balance.feet(Robot(replace(robot.description, links=bare)))
     points = tuple(
         replace(link, collisions=(Shape("sphere", (0.02,), np.eye(4)),)) if "foot" in link.name else link
         for link in robot.description.links
@@ -104,6 +101,88 @@ def test_the_error_says_why_a_robot_does_not_have_two_feet() -> None:
         kd.balance.biped_feet(Robot(replace(robot.description, links=points)))
     with pytest.raises(kd.InputError, match="must be a kinodyn.Robot"):
         kd.balance.feet("humanoid")  # type: ignore[arg-type]
+
+
+def test_soles_come_from_visual_shapes_or_human_proportions_where_nothing_collides() -> None:
+    robot = load("humanoid")
+    own = kd.balance.biped_feet(robot)
+    seen = tuple(replace(link, collisions=()) for link in robot.description.links)
+    with pytest.warns(kd.DescriptionWarning, match="'left_foot' has none. The soles are derived from the visual"):
+        left, _ = kd.balance.biped_feet(Robot(replace(robot.description, links=seen)))
+    assert left.source == "visual"
+    np.testing.assert_allclose(left.size, own[0].size)
+    bare = tuple(replace(link, collisions=(), visuals=()) for link in robot.description.links)
+    with pytest.warns(kd.DescriptionWarning, match="assumed as those of human feet"):
+        left, right = kd.balance.biped_feet(Robot(replace(robot.description, links=bare)))
+    assert left.source == "assumed"
+    np.testing.assert_allclose(left.size, own[0].size, rtol=0.2)  # the humanoid has the proportions of a human
+    np.testing.assert_allclose(left.corners, right.corners)
+
+
+def test_the_base_may_have_any_axis_up_and_forward() -> None:
+    """The humanoid with its base frame turned: the same feet, left and right, in a configuration that is upright."""
+    robot = load("humanoid")
+    original = kd.balance.biped_feet(robot)
+    for turn in ([np.pi / 2, 0, 0], [0, np.pi / 2, 0], [0, 0, np.pi], [0, 0, -np.pi / 2], [np.pi, 0, 0]):
+        turned = _with_turned_base(robot, kd.spatial.exp3(turn))
+        feet = kd.balance.biped_feet(turned)
+        assert [foot.frame for foot in feet] == [foot.frame for foot in original]
+        for foot, other in zip(feet, original, strict=True):
+            np.testing.assert_allclose(foot.rectangle, other.rectangle, atol=1e-6)
+            T = foot.sole_pose(turned, kd.balance.upright(turned))
+            np.testing.assert_allclose(T[:3, :3], np.eye(3), atol=1e-9)
+
+
+def _with_turned_base(robot: Robot, R: Array) -> Robot:
+    """Put a link with other axes before the base."""
+    T = np.eye(4)
+    T[:3, :3] = R
+    first, *others = robot.description.joints
+    base = replace(first, child="turned")
+    fixed = Joint("turned_joint", "fixed", "turned", first.child, T)
+    links = (robot.description.links[0], Link("turned"), *robot.description.links[1:])
+    description = replace(robot.description, links=links, joints=(base, fixed, *others), configurations={})
+    return Robot(description)
+
+
+def test_arms_that_hang_beside_a_base_on_the_ground_are_no_legs() -> None:
+    with pytest.raises(kd.KinodynError, match="has no two legs: .* is the end of an arm"):
+        kd.balance.biped_feet(load("alex"))
+
+
+def test_a_sole_is_level_whatever_the_axes_of_its_link() -> None:
+    """A box turned in its link, as in Berkeley Humanoid's file: the sole is the box's lower side, not the link's."""
+    robot = load("humanoid")
+    R = kd.spatial.exp3([0.0, 0.17, 0.0])
+    links = []
+    for link in robot.description.links:
+        shapes = []
+        for shape in link.collisions if link.name.endswith("foot") else ():
+            T = shape.T_link_shape.copy()
+            T[:3, :3] = R @ T[:3, :3]
+            shapes.append(replace(shape, T_link_shape=T))
+        links.append(replace(link, collisions=tuple(shapes)) if shapes else link)
+    turned = Robot(replace(robot.description, links=tuple(links)))
+    left, _ = kd.balance.biped_feet(turned)
+    box = next(link for link in turned.description.links if link.name == "left_foot").collisions[0]
+    np.testing.assert_allclose(left.size, box.size[:2], rtol=1e-6)
+    normal = kd.kinematics.pose(turned, turned.neutral(), "left_foot")[:3, :3] @ box.T_link_shape[:3, 2]
+    np.testing.assert_allclose(left.sole_pose(turned, turned.neutral())[:3, 2], normal, atol=1e-6)
+
+
+def test_a_foot_with_a_toe_joint_stands_on_its_rear_part() -> None:
+    robot = load("humanoid")
+    left, _ = kd.balance.biped_feet(robot)
+    plate = Shape("box", (0.06, 0.09, 0.02), np.eye(4))
+    toes, joints = [], []
+    for side, foot in (("left", "left_foot"), ("right", "right_foot")):
+        T = np.eye(4)
+        T[:3, 3] = (0.25, 0.0, -left.ankle + 0.01)
+        toes.append(Link(f"{side}_toe", Inertia(0.1, np.zeros(3), 1e-4 * np.eye(3)), (), (plate,)))
+        joints.append(Joint(f"{side}_toe_joint", "revolute", foot, f"{side}_toe", T, np.array([0.0, 1.0, 0.0])))
+    links, all_joints = (*robot.description.links, *toes), (*robot.description.joints, *joints)
+    with_toes = Robot(replace(robot.description, links=links, joints=all_joints))
+    np.testing.assert_allclose(kd.balance.biped_feet(with_toes)[0].corners, left.corners, atol=1e-9)
 
 
 SHAPES = {

@@ -1,32 +1,39 @@
-"""Detection of feet and soles.
+"""Feet of a robot and their soles.
 
-No names are assumed: feet are the last links of the chains that reach lowest when the robot stands upright, and soles
-are the undersides of their collision shapes.
+No names are assumed: `legs` finds the links that stand on the ground, `soles` the flat undersides of their shapes.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
+from kinodyn.balance.legs import STANDING, Legs, find_legs, links_of, moving_chain
 from kinodyn.balance.polygon import hull
 from kinodyn.balance.shapes import extreme_points
+from kinodyn.balance.soles import SoleSource, assumed_sole, sole_points, sole_rotation
 from kinodyn.checks import as_pose
-from kinodyn.description.types import Link
+from kinodyn.description.types import Shape
 from kinodyn.dynamics.contact import Contact
-from kinodyn.errors import DescriptionError, KinodynError
+from kinodyn.errors import DescriptionError, DescriptionWarning, KinodynError
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.spatial.poses import inverse_pose
 
-STANDING = ("standing", "half_sitting", "upright", "stand", "home")  # names of configurations, in order of preference
+__all__ = ["STANDING", "Foot", "biped_feet", "feet", "upright"]
+
 SOLE_THICKNESS = 0.02  # fraction of the foot's size: points this high above the lowest belong to the sole
-MIN_COSINE = 0.95  # of the tilt up to which a foot counts as flat, tilted only by the posture
-HEIGHT_TOLERANCE = 0.04  # fraction of the robot's height: ends this high above the lowest are feet
+FreeRotation = Literal["", "roll", "yaw"]
+MIN_WIDTH = 1e-3  # [m] of a sole
+MAX_ASYMMETRY = 0.2  # of the soles of a biped, as a fraction of their length
+_FEET: WeakKeyDictionary[Robot, tuple[Foot, ...]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +52,12 @@ class Foot:
         Outline of the sole in the sole frame, counter-clockwise [m].
     ankle : float
         Height of the last joint above the sole [m].
+    source : "collision", "visual" or "assumed"
+        What the sole was derived from: collision shapes, visual shapes, or the proportions of a human leg.
+    free : "", "roll" or "yaw"
+        Rotation of the sole that its leg cannot control, as with five joints: it follows the leg.
+    reach : (float, float)
+        Largest distance of the centre of pressure from the ankle along x and y that its torques bear [m].
     """
 
     side: str
@@ -52,11 +65,17 @@ class Foot:
     T_frame_sole: Array
     corners: Array
     ankle: float
+    source: SoleSource = "collision"
+    free: FreeRotation = ""
+    reach: tuple[float, float] = (np.inf, np.inf)
 
     @cached_property
     def rectangle(self) -> Array:
-        """Largest rectangle inside the outline, along the axes of the sole: [[x0, y0], [x1, y1]] [m]."""
-        return _largest_rectangle(self.corners)
+        """Largest rectangle inside the outline that the ankle bears, along its axes: [[x0, y0], [x1, y1]] [m]."""
+        corners = self.corners
+        for axis, reach in enumerate(self.reach):
+            corners = _clipped(corners, axis, reach)
+        return _largest_rectangle(corners)
 
     @property
     def middle(self) -> Array:
@@ -75,6 +94,21 @@ class Foot:
         """Outline (n, 3) in the foot's frame, as contacts take it [m]."""
         flat = np.column_stack([self.corners, np.zeros(len(self.corners))])
         return np.asarray(flat @ self.T_frame_sole[:3, :3].T + self.T_frame_sole[:3, 3])
+
+    def solid(self, thickness: float) -> Array:
+        """Return the corners (2 n, 3) of a plate above the outline, in the foot's frame [m].
+
+        Parameters
+        ----------
+        thickness
+            Of the plate [m].
+
+        Returns
+        -------
+        (2 n, 3)
+        """
+        up = thickness * self.T_frame_sole[:3, 2]
+        return np.concatenate([self.points, self.points + up])
 
     def sole_pose(self, robot: Robot, q: ArrayLike) -> Array:
         """Compute the pose of the sole.
@@ -112,6 +146,8 @@ class Foot:
     def contact(self, friction: float = 0.7) -> Contact:
         """Make a contact of the whole sole, with its corners.
 
+        A foot whose roll is free touches along the line from its heel to its toes, about which it may turn.
+
         Parameters
         ----------
         friction
@@ -121,7 +157,21 @@ class Foot:
         -------
         Contact
         """
-        return Contact(self.frame, corners=self.points, friction=friction, name=self.side)
+        corners = self.points
+        if self.free == "roll":
+            x, y = self.corners[:, 0], float(self.middle[1])
+            line = np.array([[x.min(), y, 0.0], [x.max(), y, 0.0]])
+            corners = line @ self.T_frame_sole[:3, :3].T + self.T_frame_sole[:3, 3]
+        return Contact(self.frame, corners=corners, friction=friction, name=self.side)
+
+    @cached_property
+    def controlled(self) -> Array:
+        """Tell for each row (6,) of a twist in the axes of the foot's frame whether the leg controls it: 1 or 0."""
+        rows = np.ones(6)
+        if self.free:
+            axis = self.T_frame_sole[:3, 0 if self.free == "roll" else 2]
+            rows[3 + int(np.abs(axis).argmax())] = 0.0
+        return rows
 
 
 def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
@@ -142,7 +192,13 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     Raises
     ------
     KinodynError
-        If nothing can be a foot, or the foot has no collision shapes that can be read; the message names it.
+        If nothing can be a foot.
+
+    Warns
+    -----
+    DescriptionWarning
+        If a foot has no collision shape that can be read, with what its sole is derived from instead: its visual
+        shapes, or the proportions of a human foot.
 
     Examples
     --------
@@ -151,21 +207,17 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     >>> left.frame, left.size.round(3).tolist()
     ('left_sole', [0.258, 0.094])
     """
-    require_robot(robot)
-    if robot.base != "floating":
-        raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load a legged robot with base="floating"')
-    pose = dict(zip(robot.frame_names, kinematics.poses(robot, upright(robot) if q is None else q), strict=True))
-    carried = _carried(robot)
-    ends = _ends(robot)
-    heights = {link: _lowest(robot, [link, *carried[link]], pose) for link in ends}
-    if not heights:
-        raise KinodynError(f"{robot.name!r} has no feet: no chain of joints ends in a link")
-    lowest = min(heights.values())
-    tall = max(float(T[2, 3]) for T in pose.values()) - lowest
-    links = [link for link in ends if heights[link] <= lowest + HEIGHT_TOLERANCE * tall]
-    links.sort(key=lambda link: -float(pose[link][1, 3]))
-    names = ("left", "right") if len(links) == 2 else tuple(f"foot{k + 1}" for k in range(len(links)))
-    return tuple(_foot(robot, side, link, carried[link], pose) for side, link in zip(names, links, strict=True))
+    _require_floating(robot)
+    if q is None and robot in _FEET:
+        return _FEET[robot]
+    legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
+    if not legs.feet:
+        raise KinodynError(f"{robot.name!r} has no feet: {legs.why_not}")
+    names = ("left", "right") if len(legs.feet) == 2 else tuple(f"foot{k + 1}" for k in range(len(legs.feet)))
+    found = _from_best_source(robot, legs, names)
+    if q is None:
+        _FEET[robot] = found
+    return found
 
 
 def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
@@ -187,124 +239,127 @@ def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
     KinodynError
         If the robot does not stand on two feet with soles.
     """
+    _require_floating(robot)
+    legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
+    if legs.why_not:
+        raise KinodynError(f"{robot.name!r} has no two legs: {legs.why_not}")
     found = feet(robot, q)
     if len(found) != 2:
         raise KinodynError(
             f"{robot.name!r} stands on {len(found)} feet ({', '.join(foot.frame for foot in found)}); two are needed"
         )
-    thin = [foot.frame for foot in found if len(foot.corners) < 3 or foot.size.min() < 1e-3]
+    thin = [foot.frame for foot in found if len(foot.corners) < 3 or foot.size.min() < MIN_WIDTH]
     if thin:
         raise KinodynError(f"{' and '.join(thin)} of {robot.name!r} touch the ground at a point or a line, not a sole")
     return found[0], found[1]
 
 
 def upright(robot: Robot) -> Array:
-    """Choose the configuration (nq,) in which feet are searched: a named one, or neutral; the base is level."""
-    known = {name.lower(): name for name in robot.configurations}
-    named = [known[name] for name in STANDING if name in known]
-    q = robot.configuration(named[0]) if named else robot.neutral()
-    q[3:7] = (0.0, 0.0, 0.0, 1.0)
-    return q
+    """Choose the configuration in which feet are searched.
+
+    Parameters
+    ----------
+    robot
+        With a floating base.
+
+    Returns
+    -------
+    (nq,)
+        One that the description names (standing, half_sitting, upright), or the neutral one; the base is turned so that
+        z is up and x forward.
+    """
+    return find_legs(robot).q
 
 
-def _ends(robot: Robot) -> list[str]:
-    """List the links at the ends of chains: moved by a joint, and carrying no other moving joint."""
-    parents = {joint.child: joint.parent for joint in robot.description.joints}
-    inner: set[str] = set()
-    for joint in robot.joints:
-        link: str | None = joint.parent
-        while link is not None and link not in inner:
-            inner.add(link)
-            link = parents.get(link)
-    return [joint.child for joint in robot.joints[1:] if joint.child not in inner]
+def _require_floating(robot: Robot) -> None:
+    require_robot(robot)
+    if robot.base != "floating":
+        raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load a legged robot with base="floating"')
 
 
-def _carried(robot: Robot) -> dict[str, list[str]]:
-    """List for each moving link the links that are fixed to it."""
-    fixed: dict[str, list[str]] = {}
-    for joint in robot.description.joints:
-        if joint.kind == "fixed":
-            fixed.setdefault(joint.parent, []).append(joint.child)
-    result: dict[str, list[str]] = {}
-    for moving in robot.joints:
-        found, queue = [], [moving.child]
-        while queue:
-            children = fixed.get(queue.pop(0), [])
-            found += children
-            queue += children
-        result[moving.child] = found
-    return result
+def _from_best_source(robot: Robot, legs: Legs, names: tuple[str, ...]) -> tuple[Foot, ...]:
+    """Make the feet from collision shapes, else from visual shapes, else from the proportions of a human foot.
 
-
-def _lowest(robot: Robot, links: list[str], pose: dict[str, Array]) -> float:
-    """Find the lowest height [m] of links, by their collision shapes if these can be read, else by their origins."""
-    heights = [float(pose[link][2, 3]) for link in links]
-    for link in _links(robot, links):
-        try:
-            points = _points(link, pose[link.name])
-        except DescriptionError:
+    Shapes of a biped count only if the feet are mirror images: otherwise a mesh is misplaced.
+    """
+    faults = []
+    for source in ("collision", "visual"):
+        shapes, fault = _shapes(robot, legs, source)
+        if fault:
+            faults.append(f"{source} shapes: {fault}")
             continue
-        heights += points[:, 2].tolist()
-    return min(heights)
-
-
-def _links(robot: Robot, names: list[str]) -> list[Link]:
-    return [link for link in robot.description.links if link.name in names]
-
-
-def _points(link: Link, T_world_link: Array) -> Array:
-    """List the points (n, 3) of a link, in the world, that may touch the ground."""
-    R, p = T_world_link[:3, :3], T_world_link[:3, 3]
-    parts = [extreme_points(shape, -R[2]) for shape in link.collisions]
-    return np.asarray(np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p)
-
-
-def _foot(robot: Robot, side: str, link: str, carried: list[str], pose: dict[str, Array]) -> Foot:
-    members = _links(robot, [link, *carried])
-    if not any(member.collisions for member in members):
-        raise KinodynError(
-            f"the foot {link!r} of {robot.name!r} has no collision shapes that define its sole; add a <collision> "
-            "box to its description"
+        feet = tuple(
+            _foot(robot, legs, side, link, source, shapes[link]) for side, link in zip(names, legs.feet, strict=True)
         )
-    frame = _frame(robot, link, carried)
+        if len(feet) == 2 and not _mirrored(*feet):
+            faults.append(f"{source} shapes: left and right are not mirror images")
+            continue
+        if faults:
+            _warn(robot, legs, f"{'; '.join(faults)}. The soles are derived from the {source} shapes")
+        return feet
+    _warn(robot, legs, f"{'; '.join(faults)}. The soles are assumed as those of human feet on legs of this length")
+    return tuple(_foot(robot, legs, side, link, "assumed", []) for side, link in zip(names, legs.feet, strict=True))
+
+
+def _shapes(robot: Robot, legs: Legs, source: SoleSource) -> tuple[dict[str, list[tuple[str, Shape]]], str]:
+    """List the shapes of each foot with their links, and say which foot has none that can be read."""
+    found: dict[str, list[tuple[str, Shape]]] = {}
+    for foot in legs.feet:
+        found[foot], unread = [], "none"
+        for link in links_of(robot, [foot, *legs.carried[foot]]):
+            for shape in link.collisions if source == "collision" else link.visuals:
+                try:
+                    extreme_points(shape, np.array([0.0, 0.0, -1.0]))
+                    found[foot].append((link.name, shape))
+                except DescriptionError as cause:
+                    unread = str(cause)
+        if not found[foot]:
+            return found, f"{foot!r} has {unread}"
+    return found, ""
+
+
+def _mirrored(left: Foot, right: Foot) -> bool:
+    """Tell whether the soles are about mirror images of each other."""
+    if min(len(left.corners), len(right.corners)) < 3:
+        return True
+    mirror = np.array([1.0, -1.0])
+    apart = max(np.abs(left.size - right.size).max(), np.abs(left.middle - mirror * right.middle).max())
+    return bool(apart <= MAX_ASYMMETRY * max(left.size.max(), right.size.max()))
+
+
+def _foot(robot: Robot, legs: Legs, side: str, link: str, source: SoleSource, shapes: list[tuple[str, Shape]]) -> Foot:
+    pose = legs.pose
+    frame = _frame(robot, link, legs.carried[link])
+    placed = [(shape, pose[name] @ shape.T_link_shape) for name, shape in shapes]
     R_world_frame = pose[frame][:3, :3]
-    tilt = _level(_upward_axis(R_world_frame))
-    points = np.concatenate([_in_sole(member, pose[frame], pose[member.name], tilt) for member in members])
+    tilt = sole_rotation(placed, R_world_frame)
+    T_level_frame = np.eye(4)
+    T_level_frame[:3, :3] = tilt @ R_world_frame
+    origin = tilt @ (pose[link][:3, 3] - pose[frame][:3, 3])  # of the last joint, in level axes from the frame
+    if placed:
+        points = sole_points(placed, tilt, pose[frame][:3, 3])
+    else:
+        points = assumed_sole(_leg_length(robot, legs, link)) + origin
     height = float(points[:, 2].min())
     spread = float(np.ptp(points[:, :2], axis=0).max()) if len(points) > 1 else 0.0
     low = points[points[:, 2] <= height + max(SOLE_THICKNESS * spread, 1e-6)]
-    T_level_frame = np.eye(4)
-    T_level_frame[:3, :3] = tilt @ R_world_frame
-    ankle = (tilt @ (pose[link][:3, 3] - pose[frame][:3, 3])) - np.array([0.0, 0.0, height])
     T_level_sole = np.eye(4)
-    T_level_sole[:3, 3] = (ankle[0], ankle[1], height)
-    corners = hull(low[:, :2] - ankle[:2])
-    return Foot(side, frame, inverse_pose(T_level_frame) @ T_level_sole, corners, float(ankle[2]))
+    T_level_sole[:3, 3] = (origin[0], origin[1], height)
+    T_frame_sole = inverse_pose(T_level_frame) @ T_level_sole
+    return Foot(side, frame, T_frame_sole, hull(low[:, :2] - origin[:2]), float(origin[2] - height), source)
 
 
-def _in_sole(link: Link, T_world_frame: Array, T_world_link: Array, tilt: Array) -> Array:
-    """List the points (n, 3) of a link relative to the foot's frame, in axes in which the foot is level."""
-    R, p = tilt @ T_world_link[:3, :3], tilt @ (T_world_link[:3, 3] - T_world_frame[:3, 3])
-    parts = [extreme_points(shape, -R[2]) for shape in link.collisions]
-    return np.asarray(np.concatenate([np.zeros((0, 3)), *parts]) @ R.T + p)
+def _warn(robot: Robot, legs: Legs, what: str) -> None:
+    feet = " and ".join(map(repr, legs.feet))
+    warnings.warn(f"feet {feet} of {robot.name!r}: {what}", DescriptionWarning, stacklevel=4)
 
 
-def _upward_axis(R_world_frame: Array) -> Array:
-    """Return the axis (3,) of a frame that is meant to be vertical: flat feet have one, others take the vertical."""
-    k = int(np.abs(R_world_frame[2]).argmax())
-    axis: Array = np.sign(R_world_frame[2, k]) * R_world_frame[:, k]
-    return axis if axis[2] >= MIN_COSINE else np.array([0.0, 0.0, 1.0])
-
-
-def _level(up: Array) -> Array:
-    """Compute the smallest rotation (3, 3) that takes `up` to the vertical."""
-    axis = np.array([up[1], -up[0], 0.0])  # up x z
-    sine, cosine = float(np.linalg.norm(axis)), float(up[2])
-    if sine < 1e-9:
-        return np.eye(3)
-    x, y, _ = axis / sine
-    K = np.array([[0.0, 0.0, y], [0.0, 0.0, -x], [-y, x, 0.0]])
-    return np.asarray(np.eye(3) + sine * K + (1.0 - cosine) * (K @ K))
+def _leg_length(robot: Robot, legs: Legs, link: str) -> float:
+    """Measure the length of the chain from the first joint that no other foot shares [m]."""
+    chains = [moving_chain(robot, foot) for foot in legs.feet]
+    shared = set(chains[0]).intersection(*chains[1:]) if len(chains) > 1 else set(chains[0][:1])
+    own = np.array([legs.pose[name][:3, 3] for name in moving_chain(robot, link) if name not in shared])
+    return float(np.linalg.norm(np.diff(own, axis=0), axis=1).sum())
 
 
 def _frame(robot: Robot, link: str, carried: list[str]) -> str:
@@ -315,6 +370,23 @@ def _frame(robot: Robot, link: str, carried: list[str]) -> str:
         if places.get(name, name) in on_foot:
             return name
     return link
+
+
+def _clipped(corners: Array, axis: int, reach: float) -> Array:
+    """Clip a convex polygon to -reach ... reach along an axis; it stays whole where nothing would be left."""
+    for sign in (1.0, -1.0):
+        inside = reach - sign * corners[:, axis]
+        if (inside >= 0).all() or (inside <= 0).all():
+            continue
+        points = []
+        for k, point in enumerate(corners):
+            after, room = corners[(k + 1) % len(corners)], inside[(k + 1) % len(corners)]
+            if inside[k] >= 0:
+                points.append(point)
+            if inside[k] * room < 0:
+                points.append(point + inside[k] / (inside[k] - room) * (after - point))
+        corners = np.array(points)
+    return corners
 
 
 def _largest_rectangle(corners: Array) -> Array:

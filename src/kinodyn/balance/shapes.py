@@ -1,8 +1,12 @@
-"""Extreme points of collision shapes in a direction: the points of a foot that can touch the ground."""
+"""Extreme points of shapes in a direction: the points of a foot that can touch the ground."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn.arrays import Array
 from kinodyn.description.meshes import read_mesh
@@ -38,7 +42,7 @@ def _local(shape: Shape, down: Array) -> Array:
     elif shape.kind == "mesh":
         points = vertices(shape) * size
     else:
-        raise DescriptionError(f"a collision shape of kind {shape.kind!r} cannot be part of a foot")
+        raise DescriptionError(f"a shape of kind {shape.kind!r} cannot be part of a foot")
     return points
 
 
@@ -53,10 +57,31 @@ def _rims(ends: Array, radius: float, down: Array) -> Array:
 
 
 def vertices(shape: Shape) -> Array:
-    """Read the vertices (n, 3) of a mesh, each once, without the scale."""
+    """Read the vertices (n, 3) of the convex hull of a mesh, without the scale."""
     if shape.triangles is not None:
-        return np.unique(shape.triangles[0], axis=0)
+        return _hull_vertices(shape.triangles[0])
     if shape.mesh is None:
         raise DescriptionError(f"the mesh {shape.uri!r} was not found; give packages= when loading the robot")
-    mesh = read_mesh(shape.mesh)
-    return np.unique(mesh.vertices[np.unique(mesh.faces)], axis=0)
+    try:
+        changed = shape.mesh.stat().st_mtime_ns
+    except OSError as cause:
+        raise DescriptionError(f"the mesh cannot be read: {cause.strerror}", file=shape.mesh) from cause
+    return _file_vertices(shape.mesh, changed)
+
+
+@lru_cache(maxsize=64)
+def _file_vertices(path: Path, changed: int) -> Array:
+    """Read the hull of a mesh file once; `changed` is the time of its last change."""
+    mesh = read_mesh(path)
+    return _hull_vertices(mesh.vertices[np.unique(mesh.faces)])
+
+
+def _hull_vertices(points: Array) -> Array:
+    """Keep the points on the convex hull; all of them where they are flat and Qhull finds no solid."""
+    points = np.unique(points, axis=0)
+    try:
+        result: Array = points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        result = points
+    result.flags.writeable = False
+    return result

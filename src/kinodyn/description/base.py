@@ -13,6 +13,7 @@ from kinodyn.errors import InputError
 Base = Literal["fixed", "floating"]
 
 ROOT_JOINT = "root_joint"
+WORLD = "world"  # name of the root link of MJCF files, and of URDF files that stand for a robot in the world
 
 
 def with_base(description: Description, base: Base | None = None) -> Description:
@@ -23,8 +24,9 @@ def with_base(description: Description, base: Base | None = None) -> Description
     description
         A valid description.
     base
-        "floating": the robot moves freely in the world; unless it already does, a link `world` (`universe` if that name
-        is taken) and a floating joint `root_joint` from it to the old root are added. "fixed": floating joints from a
+        "floating": the robot moves freely in the world; unless it already does, a floating joint `root_joint` is added:
+        in place of the fixed joint between a massless root `world` and the robot, or from a new link `world`
+        (`universe` if that name is taken) to the old root. "fixed": floating joints from a
         massless root to the robot become fixed. None: what the description says.
 
     Returns
@@ -77,6 +79,11 @@ def _joints_of_massless_root(description: Description) -> Iterator[Joint]:
 
 def _add_floating_joint(description: Description) -> Description:
     root = root_link(description).name
+    below = list(_joints_of_massless_root(description))
+    if root == WORLD and len(below) == 1 and below[0].kind == "fixed":  # what is bolted to the world is set free
+        name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
+        free = Joint(name, "floating", root, below[0].child, line=below[0].line)
+        return replace(description, joints=(free, *(joint for joint in description.joints if joint is not below[0])))
     world = _unused_name(("world", "universe"), {link.name for link in description.links})
     name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
     return replace(

@@ -4,6 +4,7 @@ from kinodyn.sim.hard_contacts import HardContacts
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.joint_resistance import JointStops
 from kinodyn.sim.loads import Load
+from kinodyn.sim.mujoco_build import FootContacts
 from kinodyn.sim.mujoco_model import MujocoSettings, to_mjcf, to_mujoco
 from kinodyn.sim.mujoco_simulator import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
@@ -18,6 +19,7 @@ from kinodyn.sim.video import render_video, require_video
 __all__ = [
     "Block",
     "Diverged",
+    "FootContacts",
     "HardContacts",
     "Imu",
     "JointStops",

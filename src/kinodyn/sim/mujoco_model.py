@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +11,10 @@ from typing import Any, Literal
 import mujoco as mj
 import numpy as np
 
+from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
-from kinodyn.description.types import Description, Joint
+from kinodyn.description.types import Description, Joint, Shape
 from kinodyn.errors import InputError
 from kinodyn.model.chain import leaders
 from kinodyn.model.compile import Place, compile_tree, frame_along
@@ -32,6 +33,7 @@ INTEGRATORS = {
     "implicit": mj.mjtIntegrator.mjINT_IMPLICIT,
     "implicitfast": mj.mjtIntegrator.mjINT_IMPLICITFAST,
 }
+MIN_MASS, MIN_INERTIA = 1e-6, 1e-9  # [kg, kg m^2] of a moving link
 _PLANAR = ("_TX", "_TY", "_RZ")  # as MuJoCo calls the parts of a URDF's planar joint
 _IMU = "imu"
 
@@ -133,7 +135,9 @@ def to_mujoco(robot: Robot, **settings: Any) -> mj.MjModel:
 
     Notes
     -----
-    Meshes must be .stl, .obj or .msh; others, and those that were not found, are left out with a DescriptionWarning.
+    Meshes collide with their convex hulls. Those that were not found or cannot be read are left out with a
+    DescriptionWarning. MuJoCo needs mass and inertia of every moving link: links that have none, or are point masses or
+    lines, get at least MIN_MASS and MIN_INERTIA.
 
     Examples
     --------
@@ -182,36 +186,45 @@ def compiled(robot: Robot, spec: mj.MjSpec) -> mj.MjModel:
         raise InputError(f"MuJoCo cannot compile robot {robot.name!r}: {fault or cause}") from cause
 
 
-def spec_of(robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = ()) -> mj.MjSpec:
-    """Build MuJoCo's specification of a robot, with force and torque sensors at the frames `sensors`."""
+def spec_of(
+    robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = (), soles: Mapping[str, Shape] | None = None
+) -> mj.MjSpec:
+    """Build MuJoCo's specification of a robot.
+
+    It has force and torque sensors at the frames `sensors`. `soles` take the place of the collision shapes of links,
+    and of links that are fixed to them.
+    """
     require_robot(robot)
+    require_inertia(robot)
     spec = mj.MjSpec()
     spec.modelname = robot.name
-    _set_options(spec, robot, settings)
+    spec.compiler.autolimits = False
+    spec.compiler.degree = False
+    set_options(spec, robot, settings)
     description = robot.description
     tree = compile_tree(description)
     bodies = _add_bodies(spec, robot, settings)
     shapes = MujocoShapes(spec, bodies, settings.friction * settings.friction_scale, settings.contact_time)
     if settings.contacts:
+        replaced = [bodies[name][0] for name in soles or {}]
         for link in description.links:
-            shapes.add_link(link)
+            if not any(bodies[link.name][0] is body for body in replaced):
+                shapes.add_link(link)
+        for name, sole in (soles or {}).items():
+            shapes.add_sole(name, sole)
         shapes.exclude_neighbours(robot)
         if settings.floor:
-            if settings.terrain is None:
-                shapes.add_floor(settings.ground, tuple(settings.blocks))
-            else:
-                shapes.add_terrain(settings.terrain)
+            shapes.add_ground(settings.terrain, settings.ground, tuple(settings.blocks))
     _add_followers(spec, robot)
-    _add_motors(spec, robot)
-    carriers = _frame_bodies(robot, bodies)
+    add_motors(spec, robot)
+    carriers = frame_bodies(robot, bodies)
     _add_sites(spec, robot, tree.places, carriers, sensors)
     add_loads(spec, settings.loads, carriers)
     return spec
 
 
-def _set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> None:
-    spec.compiler.autolimits = False
-    spec.compiler.degree = False
+def set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> None:
+    """Set time step, gravity, integrator and friction cones."""
     option = spec.option
     option.timestep, option.gravity = settings.dt, robot.gravity
     option.integrator = INTEGRATORS[settings.integrator]
@@ -238,7 +251,7 @@ def _add_bodies(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> dict
                 raise InputError(f"joint {joint.name!r} floats on a link; MuJoCo allows free joints in the world only")
             parent = spec.worldbody
         body = parent.add_body(name=joint.child, **placed(T))
-        _set_inertia(body, joint.child, inertias[joint.child] * settings.mass_scale)
+        _set_inertia(body, inertias[joint.child] * settings.mass_scale)
         _add_joint(body, robot, written[joint.name], settings)
         bodies[joint.child] = (body, np.eye(4))
     return bodies
@@ -254,18 +267,28 @@ def _depth_first(description: Description, root: str) -> list[Joint]:
     return ordered
 
 
-def _set_inertia(body: Any, link: str, parameters: Array) -> None:
+def require_inertia(robot: Robot) -> None:
+    """Raise InputError for a joint that moves nothing with inertia: MuJoCo cannot accelerate it."""
+    moved = np.diag(dynamics.mass_matrix(robot, robot.neutral()))
+    for joint in robot.joints:
+        if joint.mimic is None and not (moved[joint.v] > MIN_INERTIA).all():
+            raise InputError(
+                f"moving link {joint.child!r} has no mass or inertia that joint {joint.name!r} could accelerate, which "
+                "MuJoCo does not allow; give it mass and inertia, or the joint armature"
+            )
+
+
+def _set_inertia(body: Any, parameters: Array) -> None:
     mass, moment = float(parameters[0]), parameters[1:4]
-    if not mass > 0:
-        raise InputError(f"moving link {link!r} has no mass, which MuJoCo does not allow; give it mass and inertia")
-    com = moment / mass
+    com = moment / mass if mass > 0 else np.zeros(3)
     xx, xy, yy, xz, yz, zz = parameters[4:]
     about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     inertia = about_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
-    if not np.linalg.eigvalsh(inertia)[0] > 1e-12:
-        raise InputError(f"link {link!r} is a point mass or a line; MuJoCo needs inertia about every axis")
+    moments = np.linalg.eigvalsh(inertia)
+    if not moments[0] > MIN_INERTIA:
+        inertia += MIN_INERTIA * np.eye(3)  # the sum of two moments stays above the third
     body.explicitinertial = True
-    body.mass, body.ipos = mass, com
+    body.mass, body.ipos = max(mass, MIN_MASS), com
     body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]  # xx yy zz xy xz yz
 
 
@@ -322,14 +345,17 @@ def _add_followers(spec: mj.MjSpec, robot: Robot) -> None:
         )
 
 
-def _add_motors(spec: mj.MjSpec, robot: Robot) -> None:
+def add_motors(spec: mj.MjSpec, robot: Robot) -> None:
+    """Add a motor with its effort limit to each joint with one coordinate, of the joint's name."""
     for joint in robot.joints:
         if joint.kind not in ONE_COORDINATE or joint.mimic is not None:
             continue
         motor = spec.add_actuator(name=joint.name, target=joint.name, trntype=mj.mjtTrn.mjTRN_JOINT)
         motor.set_to_motor()
         effort = float(robot.limits.effort[joint.v.start])
-        if np.isfinite(effort):
+        if effort == 0.0:  # MuJoCo refuses an empty range
+            motor.gear = np.zeros(6)
+        elif np.isfinite(effort):
             motor.forcelimited, motor.forcerange = mj.mjtLimited.mjLIMITED_TRUE, [-effort, effort]
 
 
@@ -343,20 +369,34 @@ def _add_sites(
     for name, (body, T) in carriers.items():
         body.add_site(name=name, **placed(T))
     if robot.base == "floating":
-        carriers[robot.joints[0].child][0].add_site(name=_IMU)
-        for kind, name in ((mj.mjtSensor.mjSENS_GYRO, "gyro"), (mj.mjtSensor.mjSENS_ACCELEROMETER, "accelerometer")):
-            spec.add_sensor(name=name, type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=_IMU)
+        add_imu(spec, *carriers[robot.joints[0].child])
     for name in sensors:
         if places[name].body < 0:
             raise InputError(f"frame {name!r} is fixed to the world; a force sensor needs a link that moves")
-        for kind, what in ((mj.mjtSensor.mjSENS_FORCE, "force"), (mj.mjtSensor.mjSENS_TORQUE, "torque")):
-            spec.add_sensor(name=f"{name} {what}", type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=name)
+        add_force_sensor(spec, name, name)
 
 
-def _frame_bodies(robot: Robot, bodies: dict[str, tuple[Any, Array]]) -> dict[str, tuple[Any, Array]]:
+def add_imu(spec: mj.MjSpec, body: Any, T_body_imu: Array | None = None) -> None:
+    """Add a gyro and an accelerometer, at a site of a name that no other site has."""
+    taken, site = {other.name for other in spec.sites}, _IMU
+    while site in taken:
+        site += "_"
+    body.add_site(name=site, **placed(np.eye(4) if T_body_imu is None else T_body_imu))
+    for kind, name in ((mj.mjtSensor.mjSENS_GYRO, "gyro"), (mj.mjtSensor.mjSENS_ACCELEROMETER, "accelerometer")):
+        spec.add_sensor(name=name, type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=site)
+
+
+def add_force_sensor(spec: mj.MjSpec, frame: str, site: str) -> None:
+    """Add a force and a torque sensor of a frame at a site."""
+    for kind, what in ((mj.mjtSensor.mjSENS_FORCE, "force"), (mj.mjtSensor.mjSENS_TORQUE, "torque")):
+        spec.add_sensor(name=f"{frame} {what}", type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname=site)
+
+
+def frame_bodies(robot: Robot, bodies: dict[str, tuple[Any, Array]]) -> dict[str, tuple[Any, Array]]:
     """Find for each frame its body, and the pose (4, 4) of the frame in it."""
     found = {name: bodies[name] for name in robot.frame_names if name in bodies}
     for frame in robot.description.frames:
-        body, T_body_link = bodies[frame.link]
-        found[frame.name] = (body, T_body_link @ frame.T_link_frame)
-    return {name: found[name] for name in robot.frame_names}
+        if frame.link in bodies:
+            body, T_body_link = bodies[frame.link]
+            found[frame.name] = (body, T_body_link @ frame.T_link_frame)
+    return {name: found[name] for name in robot.frame_names if name in found}

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array
+from kinodyn.description.hulls import convex_hull
 from kinodyn.description.meshes import read_mesh
 from kinodyn.description.types import Link, Shape
 from kinodyn.errors import DescriptionError, DescriptionWarning
@@ -18,7 +19,7 @@ from kinodyn.sim.terrain import Block, GroundShape, block_geom, ground_geom
 from kinodyn.sim.terrain_geoms import add_terrain
 from kinodyn.terrain import Terrain
 
-MESHES = (".stl", ".obj", ".msh")  # that MuJoCo reads itself
+MUJOCO_MESH = ".msh"  # a format of MuJoCo's own, which only MuJoCo reads
 _KINDS = {
     "box": mj.mjtGeom.mjGEOM_BOX,
     "sphere": mj.mjtGeom.mjGEOM_SPHERE,
@@ -52,17 +53,28 @@ class MujocoShapes:
                 name = f"{link.name} {k}"
                 self._add(body, name=name, **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
 
-    def add_floor(self, ground: GroundShape | None, blocks: tuple[Block, ...]) -> None:
-        """Add the ground, by default an infinite plane at z = 0, and the blocks on it."""
-        world = self._spec.worldbody
-        self._add(world, **ground_geom(self._spec, ground))
-        for k, block in enumerate(blocks):
-            self._add(world, **block_geom(block, f"block {k}", ground))
+    def add_sole(self, link: str, shape: Shape) -> None:
+        """Add a shape for contact with the ground to a link whose description has none."""
+        body, T_body_link = self._bodies[link]
+        details = self._details(link, shape)
+        if details is not None:
+            self._add(body, name=f"{link} sole", **details, **placed(T_body_link @ shape.T_link_shape), mass=0.0)
 
-    def add_terrain(self, terrain: Terrain) -> None:
-        """Add the shapes of a terrain."""
+    def add_floor(self, ground: GroundShape | None, blocks: tuple[Block, ...]) -> list[Any]:
+        """Add the ground, by default an infinite plane at z = 0, and the blocks on it; return the geoms."""
         world = self._spec.worldbody
-        add_terrain(self._spec, terrain, lambda **details: self._add(world, **details))
+        geoms = [self._add(world, **ground_geom(self._spec, ground))]
+        return geoms + [self._add(world, **block_geom(block, f"block {k}", ground)) for k, block in enumerate(blocks)]
+
+    def add_terrain(self, terrain: Terrain) -> list[Any]:
+        """Add the shapes of a terrain; return the geoms."""
+        world, geoms = self._spec.worldbody, list[Any]()
+        add_terrain(self._spec, terrain, lambda **details: geoms.append(self._add(world, **details)))
+        return geoms
+
+    def add_ground(self, terrain: Terrain | None, ground: GroundShape | None, blocks: tuple[Block, ...]) -> list[Any]:
+        """Add a terrain, or otherwise the ground and the blocks on it; return the geoms."""
+        return self.add_floor(ground, blocks) if terrain is None else self.add_terrain(terrain)
 
     def exclude_neighbours(self, robot: Robot) -> None:
         """Exclude contacts between links that a joint connects, and between pairs that the description excludes."""
@@ -75,8 +87,8 @@ class MujocoShapes:
                 done.add(names)
                 self._spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
 
-    def _add(self, body: Any, **details: Any) -> None:
-        body.add_geom(
+    def _add(self, body: Any, **details: Any) -> Any:
+        return body.add_geom(
             friction=[self._friction, 0.005, 0.0001],
             condim=3,
             solref=[self._time, 1.0],
@@ -110,24 +122,26 @@ class MujocoShapes:
             if asset is None:
                 return None
             self._meshes[key] = f"mesh {len(self._meshes)}"
-            self._spec.add_mesh(name=self._meshes[key], scale=shape.size, **asset)
+            self._spec.add_mesh(name=self._meshes[key], **asset)
         return self._meshes[key]
 
     def _asset(self, link: str, shape: Shape) -> dict[str, Any] | None:
-        """Return the file of a mesh, or its triangles if MuJoCo does not read such files."""
-        if shape.mesh is not None and shape.mesh.suffix.lower() in MESHES:
-            return {"file": str(shape.mesh)}
-        why, triangles = "was not found", shape.triangles
-        if shape.mesh is not None:
+        """Return the convex hull of a mesh, with which MuJoCo collides, as vertices and faces."""
+        if shape.mesh is not None and shape.mesh.suffix.lower() == MUJOCO_MESH:
+            return {"file": str(shape.mesh), "scale": shape.size}
+        vertices, why = None, "was not found"
+        if shape.triangles is not None:
+            vertices = shape.triangles[0] * np.array(shape.size)
+        elif shape.mesh is not None:
             try:
-                mesh = read_mesh(shape.mesh)
-                triangles = (mesh.vertices, mesh.faces)
+                vertices = read_mesh(shape.mesh, shape.size).vertices
             except DescriptionError as cause:
                 why = f"cannot be read ({cause})"
-        if triangles is None:
+        if vertices is None:
             _warn(f"the collision mesh {shape.uri!r} of link {link!r} {why} and is left out of the MuJoCo model")
             return None
-        return {"uservert": triangles[0].ravel(), "userface": triangles[1].ravel()}
+        hull = convex_hull(vertices)
+        return {"uservert": hull.vertices.ravel(), "userface": hull.faces.ravel()}
 
 
 def _warn(message: str) -> None:

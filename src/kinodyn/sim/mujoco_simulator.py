@@ -17,7 +17,8 @@ from kinodyn.model import convert
 from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
 from kinodyn.sim.imu import Imu
-from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
+from kinodyn.sim.mujoco_build import FootContacts, simulated_model
+from kinodyn.sim.mujoco_model import MujocoSettings
 from kinodyn.sim.mujoco_state import ContactWrenches, StateReader
 from kinodyn.sim.protocol import Diverged
 from kinodyn.sim.terrain_mesh import terrain_mesh
@@ -30,6 +31,10 @@ _BAD = [
 class MujocoSimulator:
     """Simulates a robot in MuJoCo step by step, in kinodyn's conventions.
 
+    A robot that was read from an MJCF file is simulated as that file describes it, with its geoms, contact filters,
+    constraints and springs; only the solver's options, the ground and the actuators are replaced. Any other robot is
+    exported by `to_mujoco`.
+
     Parameters
     ----------
     robot
@@ -38,6 +43,8 @@ class MujocoSimulator:
         frame. None reports every link in contact, by the name of the link.
     sensors
         Frames with a force-torque sensor between the link that carries the frame and its parent.
+    feet
+        Soles for feet whose own shapes do not collide with the ground, and the stance in which no links overlap.
     max_rate
         Velocity above which a run is stopped as diverged [rad/s or m/s].
     settings
@@ -47,6 +54,8 @@ class MujocoSimulator:
     ----------
     model, data : mujoco.MjModel, mujoco.MjData
         MuJoCo's own model and state.
+    overlapping : tuple of (str, str)
+        Pairs of links that overlap in the stance of `feet` and therefore do not collide.
 
     Examples
     --------
@@ -65,6 +74,7 @@ class MujocoSimulator:
         *,
         frames: Sequence[str] | None = None,
         sensors: Sequence[str] = (),
+        feet: FootContacts | None = None,
         max_rate: float = 1e4,
         **settings: Any,
     ) -> None:
@@ -72,7 +82,8 @@ class MujocoSimulator:
         for name in (*(frames or ()), *sensors):
             robot.frame_index(name)
         self.robot, self.dt, self.time = robot, self.settings.dt, 0.0
-        self.model = compiled(robot, spec_of(robot, self.settings, tuple(sensors)))
+        self._simulated = simulated_model(robot, self.settings, tuple(sensors), feet)
+        self.model, self.overlapping = self._simulated.model, self._simulated.overlapping
         self.data = mj.MjData(self.model)
         self._converter = convert.mujoco(robot, self.model)
         self._sensors, self._max_rate = tuple(sensors), positive("max_rate", max_rate)
@@ -80,7 +91,7 @@ class MujocoSimulator:
         self._motor_dofs = np.array([robot.joint(name).v.start for name in motors], dtype=int)
         self._other_dofs = np.setdiff1d(np.arange(robot.nv), self._motor_dofs)
         self._frames = tuple(frames or ())
-        self._sites = None if frames is None else np.array([self.model.site(name).id for name in frames], dtype=int)
+        self._sites = None if frames is None else np.array([self._simulated.site(name) for name in frames], dtype=int)
         self._read, self._forces = StateReader(robot, self._converter), dict[str, Array]()
         self._imu_index = self._imu_addresses()
         self._imu_sum, self._imu_count = np.zeros(len(self._imu_index)), 0
@@ -181,11 +192,11 @@ class MujocoSimulator:
         model, data = self.model, self.data
         contacts = ContactWrenches(model, data)
         if self._sites is None:
-            touching = sorted({int(body) for body in contacts.bodies.ravel() if model.body_weldid[body] > 0})
+            touching = sorted({int(body) for body in contacts.bodies.ravel() if body > 0})
             names, bodies = [model.body(body).name for body in touching], np.array(touching, dtype=int)
             origins = data.xpos[bodies]
         else:
-            names, bodies = list(self._frames), model.site_bodyid[self._sites]
+            names, bodies = list(self._frames), model.body_weldid[model.site_bodyid[self._sites]]
             origins = data.site_xpos[self._sites]
         return dict(zip(names, contacts.on(bodies, origins), strict=True))
 
@@ -234,7 +245,7 @@ class MujocoSimulator:
         self.data.xfrc_applied[:] = 0.0
         for name, given in wrenches.items():
             self.robot.frame_index(name)
-            site = self.model.site(name).id
+            site = self._simulated.site(name)
             wrench = np.asarray(given, dtype=float)
             if wrench.shape != (6,) or not np.isfinite(wrench).all():
                 raise InputError(f"wrenches[{name!r}] must be (6,) finite numbers, got shape {wrench.shape}")

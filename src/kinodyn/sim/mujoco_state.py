@@ -62,7 +62,7 @@ def _rotate_back(quaternion: list[float], a: float, b: float, c: float) -> tuple
 
 
 class ContactWrenches:
-    """The contacts of the last step: the two bodies of each (k, 2), and the wrench (k, 6) on the second.
+    """The contacts of the last step: the two moving bodies of each (k, 2), and the wrench (k, 6) on the second.
 
     Wrenches are in world axes, about the world origin.
     """
@@ -75,7 +75,7 @@ class ContactWrenches:
         axes = contact.frame.reshape(-1, 3, 3)  # rows: normal, two tangents
         world = (local.reshape(-1, 2, 3) @ axes).reshape(-1, 6)
         world[:, 3:] += cross(contact.pos, world[:, :3])
-        self.bodies, self.wrenches = model.geom_bodyid[contact.geom], world
+        self.bodies, self.wrenches = model.body_weldid[model.geom_bodyid[contact.geom]], world
 
     def on(self, bodies: Indices, origins: Array) -> Array:
         """Sum the wrenches (n, 6) on bodies (n,) about points (n, 3)."""

@@ -12,6 +12,7 @@
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.default_speed import default_speed
 from kinodyn.walking.engines import make_simulator
 from kinodyn.walking.footstep_search import FootstepPlan, TerrainLimits, plan_footsteps
 from kinodyn.walking.footsteps import (
@@ -79,6 +80,7 @@ __all__ = [
     "WalkingController",
     "adapt_step",
     "closing_step",
+    "default_speed",
     "feet_apart",
     "footsteps_from_velocity",
     "hands",

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.balance.feet import Foot, biped_feet, upright
+from kinodyn.balance.feet import Foot, FreeRotation, biped_feet
+from kinodyn.balance.legs import MIN_JOINTS, Legs, find_knee, find_legs, moving_chain
 from kinodyn.balance.lipm import natural_frequency
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.ik import WholeBody
 from kinodyn.ik.whole_body_result import WholeBodyResult
-from kinodyn.model.chain import first_joint_position, moving_joints
+from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
 from kinodyn.tasks import ComTask, FrameTask, PostureTask
+from kinodyn.walking.completion import completed
 
 SIDES = ("left", "right")
+MIN_CONTROL = 0.02  # least singular value of the leg's Jacobian, in leg lengths, with which a direction is controlled
+ANKLE_SHARE = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
+AXES = ("roll", "pitch", "yaw")
+STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
+MIN_RANGE = 0.02  # [rad or m] of a joint that counts as moving
 
 
 def opposite(side: str) -> str:
@@ -88,10 +95,12 @@ class Biped:
         """
         if not isinstance(leg_extension, int | float | np.number) or not 0.5 <= leg_extension < 1:
             raise InputError(f"leg_extension must be at least 0.5 and below 1, got {leg_extension!r}")
+        robot = completed(robot)
         left, right = biped_feet(robot)
         legs = [_Leg(robot, foot) for foot in (left, right)]
+        left, right = (leg.foot for leg in legs)
         length = min(leg.length for leg in legs)
-        apart = float(legs[0].hip[1] - legs[1].hip[1]) if width is None else float(width)
+        apart = _natural_width(robot, legs) if width is None else float(width)
         least = _min_width(left, right)
         apart = max(apart, least) if width is None else apart
         if not apart >= least:
@@ -164,7 +173,10 @@ class Biped:
         T_base = np.array(np.broadcast_to(self.base, (*np.shape(heading), 4, 4)))
         T_base[..., :3, :3] = rot_z(heading) @ self.base[:3, :3]
         tasks = [
-            *(FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), priority=0) for foot in (self.left, self.right)),
+            *(
+                FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), weights=foot.controlled, priority=0)
+                for foot in (self.left, self.right)
+            ),
             ComTask(com, priority=1),
             FrameTask(self.robot.joints[0].child, T_base, weights=(0, 0, 0, 1, 1, 1), priority=2, required=False),
             PostureTask(self.q, priority=3, required=False),
@@ -177,53 +189,109 @@ class _Leg:
 
     def __init__(self, robot: Robot, foot: Foot) -> None:
         self.robot, self.foot = robot, foot
-        q = upright(robot)
-        own = moving_joints(robot, foot.frame)
-        common = _shared(robot)
-        self.joints = [joint for joint in own if joint.name not in common]
-        if len(self.joints) < 6:
-            listed = ", ".join(joint.name for joint in self.joints)
-            raise KinodynError(
-                f"the {foot.side} leg of {robot.name!r} has {len(self.joints)} joints of its own ({listed}); six are "
-                "needed to put a foot down anywhere"
-            )
-        names = [joint.name for joint in self.joints]
-        places = np.array([first_joint_position(robot, foot.frame, q, [name]) for name in names])
-        # the knee is farthest from both ends; the hip pitch is the joint above it with the most similar axis
-        ends = np.minimum(*(np.linalg.norm(places - places[end], axis=1) for end in (0, -1)))
-        knee = int(ends.argmax())
-        axes = np.array([_axis(robot, joint.name, q) for joint in self.joints])
-        hip = int(np.abs(axes[:knee] @ axes[knee]).argmax()) if knee else 0
-        self.knee = self.joints[knee]
-        self.hip = np.array([places[hip, 0], places[: max(knee, 1), 1].mean(), places[hip, 2]])
-        self.ankle = places[-1]
-        self.length = float(np.linalg.norm(places[knee] - places[hip]) + np.linalg.norm(self.ankle - places[knee]))
-        self._hip_name, self._ankle_name = names[hip], names[-1]
+        legs = find_legs(robot)
+        link = next(link for link in legs.feet if foot.frame in (link, *_on(robot, legs, link)))
+        chain = moving_chain(robot, link)
+        shared = set(moving_chain(robot, legs.feet[0])) & set(moving_chain(robot, legs.feet[1]))
+        by_link = {joint.child: joint for joint in robot.joints}
+        self.joints = [by_link[name] for name in chain if name not in shared]
+        _require_joints(robot, foot, self.joints)
+        self.knee = find_knee(robot, legs.q, link, legs.feet)
+        places = {joint.child: legs.pose[joint.child][:3, 3] for joint in self.joints}
+        knee, hip = places[self.knee.joint.child], places[self.knee.hip]
+        above = [places[joint.child] for joint in self.joints[: self.joints.index(self.knee.joint)]] or [hip]
+        self.hip = np.array([hip[0], np.mean(above, axis=0)[1], hip[2]])
+        self.ankle = places[self.knee.ankle]
+        self.length = float(np.linalg.norm(knee - hip) + np.linalg.norm(self.ankle - knee))
+        self.foot = replace(foot, free=_free_rotation(robot, foot, self), reach=_reach(robot, foot, self))
 
     def hip_over_ankle(self, q: Array) -> float:
-        hip, ankle = (
-            first_joint_position(self.robot, self.foot.frame, q, [name]) for name in (self._hip_name, self._ankle_name)
-        )
-        return float(hip[2] - ankle[2])
+        hip, ankle = (kinematics.pose(self.robot, q, link)[2, 3] for link in (self.knee.hip, self.knee.ankle))
+        return float(hip - ankle)
 
     def bend(self, q: Array, extension: float) -> None:
         """Bend the knee towards the longer side of its range until the leg has about this relative length."""
-        index = self.knee.q.start
+        index = self.knee.joint.q.start
         low, high = float(self.robot.limits.lower[index]), float(self.robot.limits.upper[index])
-        sign = 1.0 if high >= -low else -1.0
-        q[index] = np.clip(sign * 2.0 * np.arccos(extension), low, high)
+        q[index] = np.clip(self.knee.straight + self.knee.bending * 2.0 * np.arccos(extension), low, high)
 
 
-def _axis(robot: Robot, name: str, q: Array) -> Array:
-    """Compute the axis (3,) of a joint in the world."""
-    joint = next(joint for joint in robot.description.joints if joint.name == name)
-    return np.asarray(kinematics.pose(robot, q, joint.child)[:3, :3] @ joint.axis)
+def _natural_width(robot: Robot, legs: list[_Leg]) -> float:
+    """Measure the distance at which legs are parallel [m]: that of the hips, or of feet that only stand flat then."""
+    if any(leg.foot.free == "roll" for leg in legs):
+        q = find_legs(robot).q
+        left, right = (leg.foot.sole_pose(robot, q)[1, 3] for leg in legs)
+        return float(left - right)
+    return float(legs[0].hip[1] - legs[1].hip[1])
 
 
-def _shared(robot: Robot) -> set[str]:
-    """Find the joints that move both feet."""
-    left, right = ({joint.name for joint in moving_joints(robot, foot.frame)} for foot in biped_feet(robot))
-    return left & right
+def _free_rotation(robot: Robot, foot: Foot, leg: _Leg) -> FreeRotation:
+    """Find the rotation of the sole that the joints of its leg cannot control; raise KinodynError if it is pitch."""
+    q = find_legs(robot).q.copy()
+    leg.bend(q, 0.95)
+    J = kinematics.jacobian(robot, q, foot.frame)[:, [joint.v.start for joint in leg.joints if joint.mimic is None]]
+    shift = foot.sole_pose(robot, q)[:3, 3] - kinematics.pose(robot, q, foot.frame)[:3, 3]
+    J[:3] += np.cross(J[3:].T, shift).T
+    J[:3] /= leg.length
+    least = float(np.linalg.svd(J, compute_uv=False)[5]) if J.shape[1] > 5 else 0.0
+    if least > MIN_CONTROL:
+        return ""
+    kept = {name: float(np.linalg.svd(np.delete(J, 3 + k, axis=0), compute_uv=False)[4]) for k, name in enumerate(AXES)}
+    free = max(kept, key=lambda name: kept[name])
+    if kept[free] <= MIN_CONTROL or free == "pitch":
+        raise KinodynError(
+            f"the {foot.side} leg of {robot.name!r} cannot keep its foot level: its joints "
+            f"({', '.join(joint.name for joint in leg.joints)}) do not control "
+            f"{'the pitch of the foot' if free == 'pitch' else 'its position and two of its rotations'}"
+        )
+    return "roll" if free == "roll" else "yaw"
+
+
+def _reach(robot: Robot, foot: Foot, leg: _Leg) -> tuple[float, float]:
+    """Compute how far from the ankle the torques of the joints below the knee bear the weight, along x and y [m]."""
+    q = find_legs(robot).q
+    R_sole = foot.sole_pose(robot, q)[:3, :3]
+    weight = robot.mass * float(np.linalg.norm(robot.gravity))
+    written = {joint.name: joint for joint in robot.description.joints}
+    reach = [np.inf, np.inf]
+    for joint in leg.joints[leg.joints.index(leg.knee.joint) + 1 :]:
+        if joint.mimic is None:
+            axis = R_sole.T @ kinematics.pose(robot, q, joint.child)[:3, :3] @ written[joint.name].axis
+            about = int(np.abs(axis).argmax())
+            if about < 2:  # a pitch axis, along y, bears forces at x, a roll axis those at y
+                held = ANKLE_SHARE * float(robot.limits.effort[joint.v.start]) / weight
+                reach[1 - about] = min(reach[1 - about], held)
+    return reach[0], reach[1]
+
+
+def _on(robot: Robot, legs: Legs, link: str) -> list[str]:
+    """List the frames on a moving link."""
+    links = {link, *legs.carried[link]}
+    return [*legs.carried[link], *(frame.name for frame in robot.description.frames if frame.link in links)]
+
+
+def _require_joints(robot: Robot, foot: Foot, joints: list[JointInfo]) -> None:
+    """Raise KinodynError unless a leg has enough joints that move and have a motor."""
+    limits = robot.limits
+    able = [
+        joint
+        for joint in joints
+        if joint.mimic is None
+        and joint.q.stop - joint.q.start == 1
+        and limits.upper[joint.q.start] - limits.lower[joint.q.start] > MIN_RANGE
+    ]
+    if len(able) < MIN_JOINTS:
+        listed = ", ".join(joint.name for joint in able) or "none"
+        raise KinodynError(
+            f"the {foot.side} leg of {robot.name!r} has {len(able)} joints of its own that move ({listed}); "
+            f"{MIN_JOINTS} are needed to put a foot down flat"
+        )
+    passive = [joint.name for joint in joints if joint.mimic is None and not limits.effort[joint.v.start] > 0]
+    if passive:
+        raise KinodynError(
+            f"the {foot.side} leg of {robot.name!r} has joints without a motor ({', '.join(passive)}): their effort "
+            "limit is 0; walking needs torques at every joint of the legs"
+        )
 
 
 def _min_width(left: Foot, right: Foot) -> float:
@@ -233,7 +301,7 @@ def _min_width(left: Foot, right: Foot) -> float:
 
 def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Array:
     """Find the walking stance: the base at the height at which the legs have the given length."""
-    q = upright(robot)
+    q = find_legs(robot).q.copy()
     for leg in legs:
         leg.bend(q, length / leg.length)
     left, right = (leg.foot for leg in legs)
@@ -244,13 +312,14 @@ def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Arra
     T_base = kinematics.pose(robot, q, robot.joints[0].child).copy()
     T_base[:3, 3] = (0.0, 0.0, T_base[2, 3] + length + left.ankle - float(np.mean([leg.hip[2] for leg in legs])))
     q[:3] = T_base[:3, 3]
-    tasks = [
-        *(FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), priority=0) for foot in (left, right)),
-        FrameTask(robot.joints[0].child, T_base, weights=(0, 0, 1, 1, 1, 1), priority=1),
-        ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1),
-        PostureTask(q, priority=2, required=False),
-    ]
-    found = WholeBody(robot, tasks).solve(q, tolerance=1e-4)
+    feet = [FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), priority=0) for foot in (left, right)]
+    com = ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1)
+    posture = PostureTask(q, priority=3, required=False)
+    base = FrameTask(robot.joints[0].child, T_base, weights=(0, 0, 1, 1, 1, 1), priority=1)
+    found = WholeBody(robot, [*feet, base, com, posture]).solve(q, tolerance=1e-4)
+    if not found.success:  # joint limits: the base takes the nearest height and orientation that they allow
+        base.priority, base.required = 2, False
+        found = WholeBody(robot, [*feet, com, base, posture]).solve(q, iterations=300, tolerance=STANCE_TOLERANCE)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)
         raise KinodynError(f"{robot.name!r} has no stance on two flat feet {width:.3g} m apart: {why}")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
+from kinodyn.description.hulls import convex_hull
+from kinodyn.description.types import Shape
 from kinodyn.dynamics.contact import Plane, SoftContacts
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.sim import HardContacts, MujocoSimulator, NativeSimulator, Simulator
+from kinodyn.sim import FootContacts, HardContacts, MujocoSimulator, NativeSimulator, Simulator
 from kinodyn.walking.biped import Biped
 
 Engine = Literal["mujoco", "native"]
 FRICTION = 1.0  # of the ground, as in `sim.MujocoSettings`
+PLATE = 0.2  # thickness of a sole without shapes, as a fraction of the height of the ankle
 TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
 
@@ -48,7 +54,7 @@ def make_simulator(
     """
     if engine == "mujoco":
         observed = dict.fromkeys([*(foot.frame for foot in body.feet.values()), *frames])
-        return MujocoSimulator(body.robot, frames=list(observed), **options)
+        return MujocoSimulator(body.robot, frames=list(observed), feet=_foot_contacts(body), **options)
     if engine == "native":
         return _native(body, options)
     if not isinstance(engine, Simulator):
@@ -58,6 +64,21 @@ def make_simulator(
     if options:
         raise InputError(f"options {sorted(options)} belong to the simulator given as engine")
     return engine
+
+
+def _foot_contacts(body: Biped) -> FootContacts:
+    """Make plates of the soles, by link, for links whose own shapes do not define the sole."""
+    frames = {frame.name: frame for frame in body.robot.description.frames}
+    plates, misplaced = {}, set()
+    for foot in body.feet.values():
+        frame = frames.get(foot.frame)
+        link, T_link_frame = (frame.link, frame.T_link_frame) if frame else (foot.frame, np.eye(4))
+        plate = convex_hull(foot.solid(PLATE * max(foot.ankle, foot.size.min())))
+        triangles = (plate.vertices, plate.faces)
+        plates[link] = Shape("mesh", (1.0, 1.0, 1.0), T_link_frame, f"{foot.side} sole", triangles=triangles)
+        if foot.source != "collision":
+            misplaced.add(link)
+    return FootContacts(plates, frozenset(misplaced), body.q)
 
 
 def _native(body: Biped, options: dict[str, Any]) -> NativeSimulator:
@@ -73,7 +94,8 @@ def _native(body: Biped, options: dict[str, Any]) -> NativeSimulator:
         given["friction"] = given.pop("joint_friction")
     contacts: SoftContacts | HardContacts
     if kind == "hard":
-        contacts = HardContacts([foot.contact(friction) for foot in body.feet.values()], ground=ground or Plane())
+        whole = [replace(foot, free="") for foot in body.feet.values()]
+        contacts = HardContacts([foot.contact(friction) for foot in whole], ground=ground or Plane())
     else:
         frames = [foot.frame for foot in body.feet.values()]
         contacts = SoftContacts.from_robot(body.robot, frames, ground, friction=friction, dt=dt, q=body.q)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import cosh
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.dynamics import contact
+from kinodyn import kinematics
+from kinodyn.arrays import Array
+from kinodyn.balance.feet import Foot
+from kinodyn.dynamics import centroidal, contact
 from kinodyn.errors import KinodynError
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.footsteps import standing_feet
@@ -15,33 +21,78 @@ from kinodyn.walking.planner import Planner
 TRIAL_STEPS = 4
 TRIAL_INTERVAL = 0.1  # [s] between the configurations that are solved for
 POSITION_TOLERANCE = 5e-3  # [m]
+HALF_STEP = 1.0  # half a step as a multiple of the pendulum's time constant
 
 
 def require_strong(body: Biped, friction: float = 0.5) -> None:
-    """Raise KinodynError, with the reason, unless the robot can stand on each foot alone within its torque limits."""
-    robot, still = body.robot, np.zeros(body.robot.nv)
-    feet = standing_feet(body)
-    soles = {side: foot.pose for side, foot in feet.items()}
+    """Raise KinodynError, with joint and torque, unless the robot can stand and step within its torque limits.
+
+    Standing: on both feet. Stepping: on each foot alone in the middle of a step in place, where the CoM of the linear
+    inverted pendulum is half the width of the feet / cosh(omega T / 2) beside the foot and accelerates away from it.
+    """
+    soles = {side: foot.pose for side, foot in standing_feet(body).items()}
+    still = np.zeros(body.robot.nv)
+    _require_torques(body, body.q, still, list(body.feet.values()), friction, "stand on its two feet")
     for side, foot in body.feet.items():
         over = soles[side][:2, 3] + foot.middle
-        found = body.solve_posture(soles, np.array([*over, body.com_height]), np.zeros(()))
+        centre = np.array([0.0, 0.0])
+        away = (centre - over) * np.array([0.0, 1.0 / cosh(HALF_STEP)])
+        found = body.solve_posture(soles, np.array([*(over + away), body.com_height]), np.zeros(()))
         if not found.success:
             why = "; ".join(str(conflict) for conflict in found.conflicts)
-            raise KinodynError(f"{robot.name!r} cannot walk: its CoM does not reach its {side} foot: {why}")
-        effort = contact.inverse(
-            robot, found.q, still, still, [foot.contact(friction)], method="qp", torque_limits=True
-        )
-        if str(effort.status) != "solved":
-            why = str(effort.limiting) or str(effort.status)
-            raise KinodynError(f"{robot.name!r} cannot walk: too weak to stand on its {side} foot alone: {why}")
+            raise KinodynError(f"{body.robot.name!r} cannot walk: its CoM does not reach its {side} foot: {why}")
+        acceleration = _acceleration(body, found.q, foot, body.omega**2 * np.array([*away, 0.0]))
+        _require_torques(body, found.q, acceleration, [foot], friction, f"step on its {side} foot")
+
+
+def _acceleration(body: Biped, q: Array, foot: Foot, com: Array) -> Array:
+    """Compute the least acceleration (nv,) with which the CoM accelerates without angular momentum, on a foot at rest.
+
+    A foot whose roll is free turns about its line of contact.
+    """
+    robot = body.robot
+    held = kinematics.jacobian(robot, q, foot.frame, reference="local")[foot.controlled > 0]
+    angular = centroidal.momentum_matrix(robot, q)[3:]
+    J = np.vstack([held, kinematics.com_jacobian(robot, q), angular])
+    rows = np.concatenate([np.zeros(len(held)), com, np.zeros(3)])
+    result: Array = np.linalg.lstsq(J, rows, rcond=None)[0]
+    return result
+
+
+def _require_torques(body: Biped, q: Array, a: Array, feet: list[Foot], friction: float, what: str) -> None:
+    robot, still = body.robot, np.zeros(body.robot.nv)
+    contacts = [replace(foot, free="").contact(friction) for foot in feet]  # the whole sole bears the load
+    weights = 1e-3
+    found = contact.inverse(robot, q, still, a, contacts, method="qp", torque_limits=True, torque_weights=weights)
+    if str(found.status) == "solved":
+        return
+    free = contact.inverse(robot, q, still, a, contacts, method="qp", torque_weights=weights)
+    excess = np.abs(free.tau) / np.maximum(robot.limits.effort, 1e-9)
+    excess[:6] = 0.0
+    k = int(excess.argmax())
+    if str(free.status) != "solved" or excess[k] <= 1.0:
+        why = str(found.limiting) or str(found.status)
+    else:
+        joint = next(joint for joint in robot.joints if joint.mimic is None and joint.v.start == k)
+        why = f"joint {joint.name} needs {abs(free.tau[k]):.3g} N m and has {robot.limits.effort[k]:.3g} N m"
+    raise KinodynError(f"{robot.name!r} cannot walk: it is too weak to {what}: {why}")
 
 
 def require_feasible(planner: Planner, velocity: ArrayLike) -> None:
     """Raise KinodynError, with the reason, unless inverse kinematics can follow a few steps at a velocity (3,)."""
-    body = planner.body
+    fault = _trial_fault(planner, velocity)
+    if fault:
+        raise KinodynError(f"{planner.body.robot.name!r} cannot walk at {np.asarray(velocity).tolist()}: {fault}")
+
+
+def follows(planner: Planner, velocity: ArrayLike) -> bool:
+    """Tell whether inverse kinematics can follow a few steps at a velocity (3,)."""
+    return not _trial_fault(planner, velocity)
+
+
+def _trial_fault(planner: Planner, velocity: ArrayLike) -> str:
     pattern = walking_pattern(
-        body, velocity=velocity, steps=TRIAL_STEPS, limits=planner.limits, settings=planner.settings
+        planner.body, velocity=velocity, steps=TRIAL_STEPS, limits=planner.limits, settings=planner.settings
     )
     found = pattern.check(every=TRIAL_INTERVAL, tolerance=POSITION_TOLERANCE)
-    if not found.success:
-        raise KinodynError(f"{body.robot.name!r} cannot walk at {np.asarray(velocity).tolist()}: {found.status}")
+    return "" if found.success else str(found.status)

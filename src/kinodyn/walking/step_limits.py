@@ -87,6 +87,8 @@ class StepLimits:
         body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
         hip = min(body.hip_height, min_leg_extension * body.leg)
         reach = 2.0 * float(np.sqrt(max((max_leg_extension * body.leg) ** 2 - hip**2, 0.0)))
+        if any(foot.free == "yaw" for foot in body.feet.values()):
+            max_turn = 0.0  # feet that follow the yaw of the base cannot be turned on the ground
         toe = max(float(foot.corners[:, 0].max()) for foot in (body.left, body.right))
         heel = max(float(-foot.corners[:, 0].min()) for foot in (body.left, body.right))
         # an octagon inside the circle of that radius, with corners at (0.8, 0.6) and (0.6, 0.8) of it

@@ -33,13 +33,15 @@ class WholeBodyTracker:
         self.body, gains, robot = body, settings.tracking, body.robot
         trunk = (0.0, 0.0, 0.0, *3 * [gains.trunk_weight])
         momentum = (0.0, 0.0, 0.0, *3 * [gains.momentum_weight])
-        swing = (*3 * [gains.swing_weight], *3 * [gains.swing_rotation_weight])
+        swing = np.array([*3 * [gains.swing_weight], *3 * [gains.swing_rotation_weight]])
         self._com = ComTask(np.zeros(3), weights=gains.com_weight, name="CoM")
         self._trunk = FrameTask(robot.joints[0].child, body.base, weights=trunk, name="trunk")
         posture = PostureTask(body.q, weights=gains.posture_weight)
         angular = MomentumTask(weights=momentum, name="angular momentum")
         self._swing = {
-            side: FrameTask(foot.frame, foot.frame_pose(np.eye(4)), weights=swing, name=f"{side} swing")
+            side: FrameTask(
+                foot.frame, foot.frame_pose(np.eye(4)), weights=swing * foot.controlled, name=f"{side} swing"
+            )
             for side, foot in body.feet.items()
         }
         self._com.frequency, self._trunk.frequency = gains.com_frequency, gains.trunk_frequency

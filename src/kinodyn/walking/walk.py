@@ -17,6 +17,7 @@ from kinodyn.sim import ObservationController, Push, Simulator, simulate
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.default_speed import default_speed
 from kinodyn.walking.engines import Engine, make_simulator
 from kinodyn.walking.feasibility import require_feasible, require_strong
 from kinodyn.walking.metrics import STARTING_TIME, WalkMetrics, fall_time
@@ -54,7 +55,8 @@ def walk(
     robot
         A robot with two feet, or its `Biped`.
     velocity
-        Forward, lateral [m/s], turn [rad/s] (3,), by default 0.3 m/s forward. With `goal` only the first number counts.
+        Forward, lateral [m/s], turn [rad/s] (3,), by default `default_speed` forward. With `goal` only the first number
+        counts.
     duration
         Total time [s], the last two seconds for stopping; by default 10 s. With `distance` or `goal` the longest time,
         by default as long as may be needed.
@@ -112,10 +114,9 @@ def walk(
         options["loads"] = [*options.get("loads", ()), carrying.load]
     simulator = make_simulator(simulated, engine, frames=upper_body.frames, **options)
     controller = WalkingController(body, settings=settings, upper_body=upper_body)
-    schedule = WalkSchedule(
-        controller, (0.3, 0.0, 0.0) if velocity is None else velocity, duration=duration, distance=distance, goal=goal
-    )
     require_strong(body)
+    commanded = (default_speed(controller.planner), 0.0, 0.0) if velocity is None else velocity
+    schedule = WalkSchedule(controller, commanded, duration=duration, distance=distance, goal=goal)
     require_feasible(controller.planner, schedule.checked_velocity)
     acting: ObservationController = schedule
     if estimate:

@@ -42,7 +42,7 @@ PUSH_TEXT = (
 )
 def walk(
     robot: RobotOrHumanoid = "humanoid",
-    speed: Annotated[float, option("forward [m/s]")] = 0.3,
+    speed: Annotated[float | None, option("forward [m/s]; by default one that suits the robot")] = None,
     sideways: Annotated[float, option("to the left [m/s]")] = 0.0,
     turn: Annotated[float | None, option("to the left [rad/s]")] = None,
     turn_deg: Annotated[float | None, option("to the left [degrees/s], instead of --turn")] = None,
@@ -91,7 +91,9 @@ def walk(
     if video is not None:
         kd.sim.require_video(video, fps=fps, size=pixels)
     loaded = kd.load(robot, base=base or "floating", height=height, mass=mass)
-    velocity = (speed, sideways, _turn(turn, turn_deg))
+    chosen = gait_settings(loaded, gait or [])
+    forward = kd.walking.default_speed(loaded, chosen) if speed is None else speed
+    velocity = (forward, sideways, _turn(turn, turn_deg))
     options: dict[str, Any] = {
         "duration": duration,
         "distance": distance,
@@ -108,7 +110,7 @@ def walk(
     result = kd.walking.walk(
         loaded,
         velocity,
-        settings=gait_settings(loaded, gait or []),
+        settings=chosen,
         engine=engine,
         pushes=pushes(loaded, push or []),
         seed=seed,

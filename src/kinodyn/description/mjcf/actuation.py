@@ -26,20 +26,25 @@ def drives(model: mujoco.MjModel) -> dict[int, Drive]:
     """Find the `Drive` of each joint id.
 
     The effort limit is the sum over the actuators that act directly on the joint, or the joint's actuatorfrcrange if
-    that is less; of an asymmetric range the larger side counts. Joints without actuators and actuatorfrcrange, with an
-    unlimited actuator, or with several coordinates have none. Actuators that act through tendons, sites or cranks are
-    ignored.
+    that is less; of an asymmetric range the larger side counts. Joints with an unlimited actuator or with several
+    coordinates have none. A joint without actuators is passive, with a limit of 0, in a model whose actuators all act
+    on joints; in a model without actuators nothing is known. Actuators that act through tendons, sites or cranks are
+    ignored, and leave the limits of other joints unknown.
     """
+    direct = np.isin(model.actuator_trntype, _ON_JOINT)
+    unknown = math.inf if not len(direct) or not direct.all() else 0.0
     acting: dict[int, list[int]] = {joint: [] for joint in range(model.njnt)}
     for actuator in range(model.nactuator):
         joint = int(model.actuator_trnid[actuator, 0])
         if model.actuator_trntype[actuator] in _ON_JOINT and model.jnt_type[joint] in _ONE_COORDINATE:
             acting[joint].append(actuator)
-    return {joint: _drive(model, joint, actuators) for joint, actuators in acting.items()}
+    return {joint: _drive(model, joint, actuators, unknown) for joint, actuators in acting.items()}
 
 
-def _drive(model: mujoco.MjModel, joint: int, actuators: list[int]) -> Drive:
-    effort = sum(_max_effort(model, actuator) for actuator in actuators) if actuators else math.inf
+def _drive(model: mujoco.MjModel, joint: int, actuators: list[int], unknown: float) -> Drive:
+    effort = sum(_max_effort(model, actuator) for actuator in actuators) if actuators else unknown
+    if model.jnt_type[joint] not in _ONE_COORDINATE:
+        effort = math.inf
     if model.jnt_actfrclimited[joint]:
         effort = min(effort, float(np.abs(model.jnt_actfrcrange[joint]).max()))
     # A rotor turns gear times as fast as its joint, so that its inertia and damping are reflected by gear squared.

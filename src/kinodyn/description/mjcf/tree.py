@@ -100,7 +100,7 @@ class _Joints:
             reference=float(model.qpos0[model.jnt_qposadr[joint]]) if one_coordinate else 0.0,
             lower=float(lower),
             upper=float(upper),
-            effort=drive.effort,
+            effort=math.inf if joint in self.mimics else drive.effort,
             damping=float(model.dof_damping[dof]) + drive.damping,
             friction=float(model.dof_frictionloss[dof]),
             armature=float(model.dof_armature[dof]) + drive.armature,

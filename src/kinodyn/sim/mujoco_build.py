@@ -1,0 +1,175 @@
+"""The MuJoCo model that is simulated: the robot's own MJCF file if it has one, otherwise its exported description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco as mj
+
+from kinodyn.arrays import Array
+from kinodyn.description.types import Shape
+from kinodyn.errors import InputError
+from kinodyn.model import convert
+from kinodyn.model.robot import Robot
+from kinodyn.sim import mujoco_file
+from kinodyn.sim.loads import add_loads
+from kinodyn.sim.mujoco_model import (
+    MujocoSettings,
+    add_force_sensor,
+    add_imu,
+    add_motors,
+    compiled,
+    frame_bodies,
+    set_options,
+    spec_of,
+)
+from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
+
+MIN_OVERLAP = 1e-3  # [m] of two links beyond which their shapes are wrong
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedModel:
+    """A compiled model, the sites of the robot's frames, and pairs of links that overlap in the stance."""
+
+    model: mj.MjModel
+    sites: Mapping[str, str]
+    overlapping: tuple[tuple[str, str], ...] = ()
+
+    def site(self, frame: str) -> int:
+        """Return the id of the site of a frame."""
+        if frame not in self.sites:
+            raise InputError(f"frame {frame!r} moves with only some joints of a body, so MuJoCo does not have it")
+        return int(self.model.site(self.sites[frame]).id)
+
+
+@dataclass(frozen=True, eq=False)
+class FootContacts:
+    """How a legged robot meets the ground, beyond what its description says.
+
+    Attributes
+    ----------
+    soles : dict of str to Shape
+        A plate for each foot, by link: its contact shape if no shape of the foot collides with the ground.
+    misplaced : frozenset of str
+        Feet whose own collision shapes are missing or misplaced: the plate takes their place.
+    stance : (nq,) or None
+        A configuration in which the robot stands: links that overlap there do not collide, because no real ones do.
+    """
+
+    soles: Mapping[str, Shape]
+    misplaced: frozenset[str] = frozenset()
+    stance: Array | None = None
+
+
+def simulated_model(
+    robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...] = (), feet: FootContacts | None = None
+) -> SimulatedModel:
+    """Build the model in which a robot is simulated.
+
+    Parameters
+    ----------
+    robot
+    settings
+    sensors
+        Frames with force and torque sensors.
+    feet
+        Soles and stance of a legged robot.
+
+    Returns
+    -------
+    SimulatedModel
+    """
+    spec = mujoco_file.read_spec(robot)
+    if spec is None:
+        soles = {link: feet.soles[link] for link in feet.misplaced} if feet else {}
+        spec, sites = spec_of(robot, settings, sensors, soles), {name: name for name in robot.frame_names}
+        scale = 1.0
+    else:
+        sites, scale = _set_up(spec, robot, settings, sensors, feet), settings.mass_scale
+    model = compiled(robot, spec)
+    pairs: tuple[tuple[str, str], ...] = ()
+    if settings.contacts and feet is not None and feet.stance is not None:
+        pairs = _overlapping(robot, model, feet.stance)
+        for first, second in pairs:
+            spec.add_exclude(bodyname1=first, bodyname2=second)
+        model = compiled(robot, spec) if pairs else model
+    mujoco_file.scale_inertias(model, robot, scale)
+    return SimulatedModel(model, sites, pairs)
+
+
+def _overlapping(robot: Robot, model: mj.MjModel, q: Array) -> tuple[tuple[str, str], ...]:
+    """List the pairs of bodies of the robot that overlap in a configuration."""
+    data = mj.MjData(model)
+    data.qpos[:] = convert.mujoco(robot, model).q_to(q)
+    mj.mj_forward(model, data)
+    found = set()
+    for contact in data.contact:
+        first, second = (int(model.geom_bodyid[geom]) for geom in contact.geom)
+        if contact.dist < -MIN_OVERLAP and model.body_weldid[first] and model.body_weldid[second]:
+            found.add((model.body(first).name, model.body(second).name))
+    return tuple(sorted(found))
+
+
+def _set_up(
+    spec: mj.MjSpec, robot: Robot, settings: MujocoSettings, sensors: tuple[str, ...], feet: FootContacts | None
+) -> dict[str, str]:
+    """Give the specification of a file ground, motors and sensors; return the sites of the frames."""
+    bodies = mujoco_file.bodies_of(spec, robot)
+    mujoco_file.remove_actuators(spec)
+    _set_options(spec, robot, settings)
+    if settings.contacts and settings.floor:
+        _add_ground(spec, settings, bodies, feet)
+    add_motors(spec, robot)
+    carriers = frame_bodies(robot, bodies)
+    add_loads(spec, settings.loads, carriers)
+    return _add_sites(spec, robot, carriers, sensors)
+
+
+def _set_options(spec: mj.MjSpec, robot: Robot, settings: MujocoSettings) -> None:
+    set_options(spec, robot, settings)
+    mujoco_file.set_joint_constants(spec, robot)
+    if not settings.limits:
+        mujoco_file.remove_limits(spec)
+    if not settings.joint_friction:
+        mujoco_file.remove_friction(spec)
+    if not settings.contacts:
+        spec.option.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONTACT)
+
+
+def _add_ground(
+    spec: mj.MjSpec, settings: MujocoSettings, bodies: dict[str, tuple[Any, Array]], feet: FootContacts | None
+) -> None:
+    shapes = MujocoShapes(spec, bodies, settings.friction * settings.friction_scale, settings.contact_time)
+    floors = mujoco_file.remove_floors(spec)
+    ground = shapes.add_ground(settings.terrain, settings.ground, tuple(settings.blocks))
+    mujoco_file.prefer_ground(spec, ground, floors)
+    for link, sole in feet.soles.items() if feet else ():
+        together = {name for name, (body, _) in bodies.items() if body is bodies[link][0]}
+        if feet and link in feet.misplaced:
+            mujoco_file.remove_contacts(spec, together)
+            shapes.add_sole(link, sole)
+        elif not mujoco_file.touches_ground(spec, together, ground[0].name):
+            shapes.add_sole(link, sole)
+
+
+def _add_sites(
+    spec: mj.MjSpec, robot: Robot, carriers: dict[str, tuple[Any, Array]], sensors: tuple[str, ...]
+) -> dict[str, str]:
+    """Add a site for each frame, of a name that differs from those of the file's own sites."""
+    taken = {site.name for site in spec.sites}
+    sites: dict[str, str] = {}
+    for name, (body, T_body_frame) in carriers.items():
+        sites[name] = f"frame {name}"
+        while sites[name] in taken:
+            sites[name] += "_"
+        body.add_site(name=sites[name], **placed(T_body_frame))
+    if robot.base == "floating":
+        add_imu(spec, *carriers[robot.joints[0].child])
+    for name in sensors:
+        if name not in sites or carriers[name][0].name == "world":
+            raise InputError(f"frame {name!r} is not on a link that moves; a force sensor needs one")
+        add_force_sensor(spec, name, sites[name])
+    return sites
