@@ -49,6 +49,12 @@ def pushes(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
     return {"pushes": [push(body, rng.uniform(0, 2 * np.pi), impulse, start=round(t, 3)) for t in starts]}
 
 
+def strong_push(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
+    """Push once by 0.5 m/s of the whole mass, in any direction and at any moment of a step."""
+    start = round(rng.uniform(2.5, 3.7), 3)
+    return {"pushes": [kd.walking.impulse_push(body, rng.uniform(0, 2 * np.pi), 0.5 * body.robot.mass, start=start)]}
+
+
 def slope(body: kd.walking.Biped, rng: Generator) -> dict[str, Any]:
     """Start on level ground; from 0.5 m on it rises or falls by 5 degrees."""
     x, y = np.arange(-1.0, 9.0, 0.05), np.arange(-3.0, 3.01, 0.5)
@@ -88,6 +94,7 @@ SCENARIOS = (
     Scenario("g1 0.8 m/s", (0.8, 0.0, 0.0), "g1"),
     Scenario("estimated state", options={"duration": WALKING_TIME + 2.5, "estimate": True}),
     Scenario("pushes of 0.1 m/s", extra=pushes, fraction=0.95),
+    Scenario("push of 0.5 m/s", (0.5, 0.0, 0.0), options={"duration": 6.5}, extra=strong_push, fraction=0.95),
     Scenario("slope of 5 degrees", extra=slope, fraction=0.9),
     Scenario("steps of 1.5 cm", extra=unexpected_steps, fraction=0.9),
 )
