@@ -8,8 +8,8 @@ FOLDER, or a tar archive, has files sceneNNNN.yaml and requestNNNN.yaml in subfo
 The packages of the meshes of the robot are in the folder of its URDF file.
 
     --limit N   N problems at equal intervals
-    --verify    check every path at 16 times the usual density, by coal on the original shapes
-    --peer [N]  N problems by OMPL's RRTConnect with coal on the original shapes (pip install pin 'kinodyn[planning]')
+    --verify    check every path at 16 times the usual density, by coal on the exact shapes
+    --peer [N]  N problems by OMPL's RRTConnect with coal on the exact shapes (pip install pin 'kinodyn[planning]')
 
 Worlds are built anew for each plan. Problems alternate, and the best time of each counts; compare only numbers of one
 run. All is measured on one thread; of OMPL, which plans once and for longer, the time of the processor counts.
@@ -143,7 +143,7 @@ def samples(path: Array, step: float) -> Array:
 
 
 def verify(robot: kd.Robot, runs: Sequence[Run]) -> dict[str, Any]:
-    """Check all paths densely: by coal on the original shapes, and by spheres."""
+    """Check all paths densely: by coal on the exact shapes, and by spheres."""
     if not exact.is_available():
         return {"missing": "coal is not installed: pip install 'kinodyn[planning]'"}
     colliding, touching, count = {}, [], 0
@@ -238,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--srdf", type=Path, metavar="FILE", help="groups and allowed pairs of the robot")
     parser.add_argument("--limit", type=int, metavar="N", help="number of problems, at equal intervals")
     parser.add_argument("--peer", type=int, nargs="?", const=20, metavar="N", help="compare with OMPL on N problems")
-    parser.add_argument("--verify", action="store_true", help="check every path densely on the original shapes")
+    parser.add_argument("--verify", action="store_true", help="check every path densely on the exact shapes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--time-budget", type=float, default=1.0, help="of a plan [s]")
     parser.add_argument("--quick", action="store_true", help="one round, small batches: a smoke test")

@@ -1,4 +1,4 @@
-"""The original shapes of a robot and of a world, and the pairs of them that must not collide."""
+"""The exact shapes of a robot and of a world, and the pairs of them that must not collide."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Parts:
         return found
 
     def colliding(self, q: Array) -> set[tuple[str, str]]:
-        """Return the pairs that collide at any of several configurations (n, nq), by coal on the original shapes."""
+        """Return the pairs that collide at any of several configurations (n, nq), by coal on the exact shapes."""
         poses = self.poses(q)
         found = set()
         for n, k in np.argwhere(self.near(poses)):

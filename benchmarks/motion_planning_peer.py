@@ -1,4 +1,4 @@
-"""OMPL's RRTConnect with coal on the original shapes, what MoveIt does by default.
+"""OMPL's RRTConnect with coal on the exact shapes, what MoveIt does by default.
 
 Pinocchio checks a configuration in one compiled call: coal's tree of bounding boxes, then coal on the pairs that
 overlap, until the first collision. OMPL calls it through Python, which is part of its time for each configuration.

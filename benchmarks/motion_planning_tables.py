@@ -87,7 +87,7 @@ def verified(part: dict[str, Any]) -> str:
     if "missing" in part:
         return f"Not verified: {part['missing']}"
     what = f"{part['paths']} paths, {part['configurations']:,} configurations at most {part['step']:.5f} apart"
-    lines = [f"Verification: {what}: {len(part['colliding'])} paths collide by coal on the original shapes"]
+    lines = [f"Verification: {what}: {len(part['colliding'])} paths collide by coal on the exact shapes"]
     lines += [
         f"  {name}: {', '.join(' with '.join(pair) for pair in pairs)}" for name, pairs in part["colliding"].items()
     ]

@@ -2,11 +2,11 @@
 
     python benchmarks/whole_body_planning.py [--robots humanoid g1] [--count 100] [--verify] [--quick] [--json]
 
-Goals are poses of a hand, of random configurations that stand, are free of collision, and have the hand in the scene
+Goals are poses of a hand, of random configurations that stand, are collision-free, and have the hand in the scene
 (whole_body_scenes.py). The best time of --rounds calls counts, from Python, inverse kinematics and checks included;
 what is computed once for a robot (spheres, allowed pairs) is not.
 
-    --verify    check every path at 16 samples of each motion: feet, CoM, and collisions by coal on the original shapes
+    --verify    check every path at 16 samples of each motion: feet, CoM, and collisions by coal on the exact shapes
 """
 
 from __future__ import annotations

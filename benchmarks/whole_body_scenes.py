@@ -105,7 +105,7 @@ def _ground() -> kd.collision.World:
 
 
 def random_reach(body: Humanoid, scene: str, seed: int) -> Reach:
-    """Make a problem: a configuration that stands, is free of collision, and has the hand in a box of the scene."""
+    """Make a problem: a configuration that stands, is collision-free, and has the hand in a box of the scene."""
     rng = np.random.default_rng(seed)
     robot, start = body.robot, body.start
     choice = rng.random()  # of a box: all are equally frequent, however hard to reach

@@ -83,7 +83,7 @@ margin = kd.balance.margin(polygon, kd.kinematics.com(robot, q)[:, :2])
 slip = max(np.abs(foot.sole_pose(robot, q)[:, :3, 3] - foot.sole_pose(robot, start)[:3, 3]).max() for foot in feet)
 print(f"the motion takes {trajectory.duration:.1f} s; the base moves by {np.ptp(q[:, 2]) * 100:.0f} cm up or down")
 print(f"CoM at least {100 * margin.min():.1f} cm inside the support polygon, feet still within {1e3 * slip:.1g} mm")
-print("free of collision throughout:", bool(kd.collision.free(robot, q, world, allowed=on_ground).all()))
+print("collision-free throughout:", bool(kd.collision.free(robot, q, world, allowed=on_ground).all()))
 
 if options.plot:
     middle = trajectory(0.55 * trajectory.duration)

@@ -73,7 +73,7 @@ USAGE_ERRORS = [
     ("kinodyn plan panda --to ready --to panda_hand_tcp=1,2,3", "mixes a configuration and poses"),
     ("kinodyn plan panda --to ready --to ready", "which is for poses"),
     ("kinodyn plan panda --to ready --from random:3", "one configuration, got 3"),
-    ("kinodyn plan panda --to ready --from 9,0,0,0,0,0,0", "outside of its limits"),
+    ("kinodyn plan panda --to ready --from 9,0,0,0,0,0,0", "outside its limits"),
     ("kinodyn plan panda --to ready --scene missing.yaml", "cannot be read"),
     ("kinodyn plan panda --to ready --group legs", "'legs'"),
     ("kinodyn plan panda --to ready --time-budget -1", "time_budget"),

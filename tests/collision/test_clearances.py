@@ -1,4 +1,4 @@
-"""Tables of the distance of links near each other, against coal on the original shapes."""
+"""Tables of the distance of links near each other, against coal on the exact shapes."""
 
 from __future__ import annotations
 

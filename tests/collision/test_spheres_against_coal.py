@@ -1,4 +1,4 @@
-"""The spheres of robots against coal on the original shapes, pair by pair: no contact is missed."""
+"""The spheres of robots against coal on the exact shapes, pair by pair: no contact is missed."""
 
 from __future__ import annotations
 

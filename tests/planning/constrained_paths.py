@@ -1,4 +1,4 @@
-"""Paths seen independently of the planner: dense samples, and collisions of the original shapes by coal."""
+"""Paths seen independently of the planner: dense samples, and collisions of the exact shapes by coal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def assert_a_path(found: Plan, start: Array, moving: Iterable[str] = ()) -> None
 def assert_exactly_free(
     found: Plan, world: World, touching: Iterable[frozenset[str]] = (), per_motion: int = 4
 ) -> None:
-    """Check with coal on the original shapes, all pairs but those that may touch."""
+    """Check with coal on the exact shapes, all pairs but those that may touch."""
     robot = found.robot
     allowed = kd.collision.allowed_pairs(robot).pairs | set(touching)
     objects = {thing.name: (exact.Placed(thing.shape, thing.pose),) for thing in world.snapshot().objects}

@@ -1,4 +1,4 @@
-"""Paths that only the original shapes allow: verified, shortened, smoothed and timed on them."""
+"""Paths that only the exact shapes allow: verified, shortened, smoothed and timed on them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def sampled(path: Array, step: float = 0.01) -> Array:
 
 
 def assert_free(robot: Robot, world: World, q: Array) -> None:
-    """Check configurations with coal on the original shapes, all pairs but those that may touch."""
+    """Check configurations with coal on the exact shapes, all pairs but those that may touch."""
     allowed = kd.collision.allowed_pairs(robot).pairs
     objects = {thing.name: (exact.Placed(thing.shape, thing.pose),) for thing in world.snapshot().objects}
     for row in q:

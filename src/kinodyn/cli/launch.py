@@ -19,7 +19,7 @@ def open_viewer(robot: Robot, *, prepare: Callable[[Viewer], object] | None = No
     prepare
         Called with the viewer once it is open.
     **settings
-        Of `kinodyn.view`.
+        Keyword arguments of `kinodyn.view`.
     """
     from kinodyn.viewer import view
 

@@ -23,13 +23,13 @@ def free(
     *,
     allowed: Iterable[Iterable[str]] | None = None,
 ) -> NDArray[np.bool_]:
-    """Return which configurations are free of collision, with the robot itself and with the world.
+    """Return which configurations are free of collisions of the robot with itself and with the world.
 
     Parameters
     ----------
     robot
         Its collision shapes are covered by spheres, see `robot_spheres`. They are conservative: what is reported free
-        is free on the original shapes.
+        is free on the exact shapes.
     q : (..., nq)
         Configurations.
     world
@@ -63,7 +63,7 @@ def motion_free(
     allowed: Iterable[Iterable[str]] | None = None,
     resolution: float = RESOLUTION,
 ) -> NDArray[np.bool_]:
-    """Return which straight motions in joint space are free of collision from start to end.
+    """Return which straight motions in joint space are collision-free from start to end.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Distances of links near each other, in tables over the one or two coordinates between them.
 
 Spheres of such links overlap in many configurations in which the links are free, and to find that out takes most of the
-time of a collision check. The tables are made of the original shapes, once for a robot, and kept on disk.
+time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def joined(tables: Sequence[Table], certain: bool) -> _core.ClearanceTable:
     Parameters
     ----------
     tables
-        With the same axes.
+        Tables with the same axes.
     certain
         Whether cells in which the spheres collide are decided by the table.
     """

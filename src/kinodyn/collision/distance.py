@@ -82,7 +82,7 @@ def distance(
         False: between the spheres that cover robot and objects (see `robot_spheres`), and from them to boxes, spheres,
         cylinders and capsules. This takes microseconds. Where nothing penetrates, it is a lower bound of the exact
         distance, too small by `error_bound` at most; the depth of a penetration is that of two spheres.
-        True: between the original shapes, by coal. This takes milliseconds for each configuration.
+        True: between the exact shapes, by coal. This takes milliseconds for each configuration.
     max_distance
         Pairs that are farther apart do not count [m], which is faster.
 

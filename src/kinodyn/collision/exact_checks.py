@@ -1,4 +1,4 @@
-"""Exact checks where spheres are too large: pairs whose spheres touch are decided on the original shapes."""
+"""Exact checks where spheres are too large: pairs whose spheres touch are decided on the exact shapes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MAX_DIVISIONS = 6
 
 
 class ExactChecks:
-    """Checks of configurations and motions on spheres first, and on the original shapes where spheres touch.
+    """Checks of configurations and motions on spheres first, and on the exact shapes where spheres touch.
 
     Parameters
     ----------
     query
-        Of all joints.
+        Query in which all joints move.
     allowed
         Pairs that may touch, beyond those of the robot.
     end
@@ -64,7 +64,7 @@ class ExactChecks:
         )
 
     def can_decide(self, q: Array) -> bool:
-        """Return whether there is time to check a configuration (nq,) on the original shapes."""
+        """Return whether there is time to check a configuration (nq,) on the exact shapes."""
         return time.perf_counter() < self.end and self.has_time(self.query.touching(q))
 
     def colliding(self, q: Array) -> dict[Pair, float]:

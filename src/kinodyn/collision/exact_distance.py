@@ -1,4 +1,4 @@
-"""Smallest distances and contacts on the original shapes, by coal, for the pairs that spheres say are near."""
+"""Smallest distances and contacts on the exact shapes, by coal, for the pairs that spheres say are near."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Nearest(NamedTuple):
 
 
 class ExactDistances:
-    """Distances of the pairs of a query on the original shapes."""
+    """Distances of the pairs of a query on the exact shapes."""
 
     def __init__(self, query: DistanceQuery) -> None:
         self.query, self.robot = query, query.robot

@@ -16,7 +16,7 @@ from kinodyn.description.meshes import TriangleMesh, open_edges, read_mesh, repa
 from kinodyn.errors import DescriptionError, DescriptionWarning, InputError
 from kinodyn.model.robot import Robot
 
-CONVEX_TOLERANCE = 1e-5  # of the extent, by which a vertex of a convex mesh may be outside of one of its faces
+CONVEX_TOLERANCE = 1e-5  # of the extent, by which a vertex of a convex mesh may be outside one of its faces
 MAX_CONVEX_FACES = 10_000  # of a mesh that is tested for being convex: every vertex against every face
 
 _GEOMETRIES: WeakKeyDictionary[types.Description, tuple[LinkGeometry, ...]] = WeakKeyDictionary()

@@ -61,7 +61,7 @@ def near_pairs(
     max_distance
         Pairs that are farther apart are left out [m].
     exact
-        True: distances of the original shapes, by coal, which must be installed. False: of the spheres that cover them.
+        True: distances of the exact shapes, by coal, which must be installed. False: of the spheres that cover them.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class Overlap(NamedTuple):
     Attributes
     ----------
     share : float
-        Of all configurations.
+        Fraction of all configurations.
     q : (k, nq) array
         Some of those with an overlap, the deepest first.
     """

@@ -203,7 +203,7 @@ class Query:
         )
 
     def free(self, q: Array) -> NDArray[np.bool_]:
-        """Return which configurations (..., nq) are free of collision."""
+        """Return which configurations (..., nq) are collision-free."""
         return np.asarray(_core.collision_free(self.robot, self.core, q) != 0)
 
     def motion_free(self, q0: Array, q1: Array, resolution: float) -> NDArray[np.bool_]:

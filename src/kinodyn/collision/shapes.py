@@ -118,7 +118,7 @@ class Capsule:
     radius
         [m]
     length
-        Of the cylinder, without the caps [m].
+        Length of the cylinder, without the caps [m].
     """
 
     radius: float
@@ -269,7 +269,7 @@ class PointCloud:
     points : (n, 3)
         [m]
     radius
-        Of the sphere around each point [m].
+        Radius of the sphere around each point [m].
     """
 
     points: Array

@@ -19,7 +19,7 @@ class WorldObject(NamedTuple):
     name : str
     shape : Shape
     pose : (4, 4) array
-        Of the shape in the world, or in the frame that it is attached to. Read-only.
+        Pose of the shape in the world, or in the frame that it is attached to. Read-only.
     attached_to : str or None
         The frame of the robot that it moves with.
     touch : tuple of str
@@ -46,7 +46,7 @@ class WorldSnapshot:
     objects : tuple of WorldObject
         In the order in which they were added.
     version
-        Of the world, which increases with every change.
+        Version of the world, which increases with every change.
     """
 
     objects: tuple[WorldObject, ...]

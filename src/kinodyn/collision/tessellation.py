@@ -32,7 +32,7 @@ def rings(radius: float, tolerance: float) -> int:
 def revolved_mesh(radius: float, length: float, steps: int, caps: bool = True) -> TriangleMesh:
     """Return a polyhedron around a capsule, a sphere (length 0) or, without caps, a cylinder, all along z.
 
-    `steps` is the number of flat faces in a quarter turn. Every face touches the round shape or is outside of it.
+    `steps` is the number of flat faces in a quarter turn. Every face touches the round shape or is outside it.
     """
     half_step = 0.25 * math.pi / steps
     outer = radius / math.cos(half_step)

@@ -37,7 +37,7 @@ class World:
     Attributes
     ----------
     names : tuple of str
-        Of the objects, in the order in which they were added.
+        Names of the objects, in the order in which they were added.
     version : int
         Increases with every change.
 
@@ -72,7 +72,7 @@ class World:
         shape
             A `Box`, `Sphere`, `Mesh`, ...
         pose
-            Of the shape in the world.
+            Pose of the shape in the world.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class World:
         size : (3,)
             Full lengths along x, y and z [m].
         pose
-            Of its centre in the world.
+            Pose of its centre in the world.
         """
         self._add(name, Box(cast(Array, size)), object_pose(pose))
 
@@ -108,7 +108,7 @@ class World:
         radius
             [m]
         position : (3,)
-            Of its centre in the world [m].
+            Position of its centre in the world [m].
         """
         self._add(name, Sphere(radius), placed_at(position))
 
@@ -122,7 +122,7 @@ class World:
         radius, length
             [m]
         pose
-            Of its centre in the world.
+            Pose of its centre in the world.
         """
         self._add(name, Cylinder(radius, length), object_pose(pose))
 
@@ -136,9 +136,9 @@ class World:
         radius
             [m]
         length
-            Of the cylinder, without the caps [m].
+            Length of the cylinder, without the caps [m].
         pose
-            Of its centre in the world.
+            Pose of its centre in the world.
         """
         self._add(name, Capsule(radius, length), object_pose(pose))
 
@@ -152,7 +152,7 @@ class World:
         radii : (3,)
             Along x, y and z [m].
         pose
-            Of its centre in the world.
+            Pose of its centre in the world.
         """
         self._add(name, Ellipsoid(cast(Array, radii)), object_pose(pose))
 
@@ -187,7 +187,7 @@ class World:
             Path of an STL, OBJ, DAE, PLY or GLB file, a pair of vertices (n, 3) [m] and faces (m, 3), or an object
             with these attributes, such as a `trimesh.Trimesh`.
         pose
-            Of its frame in the world.
+            Pose of its frame in the world.
         scale : float or (3,)
             Factor along x, y and z.
 
@@ -215,7 +215,7 @@ class World:
         size : (2,)
             Extent of the grid along x and y [m].
         pose
-            Of the centre of the grid in the world.
+            Pose of the centre of the grid in the world.
         """
         self._add(name, HeightField(cast(Array, heights), cast(Array, size)), object_pose(pose))
 
@@ -229,9 +229,9 @@ class World:
         points : (n, 3)
             [m]
         radius
-            Of the sphere around each point [m].
+            Radius of the sphere around each point [m].
         pose
-            Of the frame of the points in the world.
+            Pose of the frame of the points in the world.
         """
         self._add(name, PointCloud(cast(Array, points), radius), object_pose(pose))
 

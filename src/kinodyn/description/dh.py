@@ -37,7 +37,7 @@ class DH:
     velocity, effort
         Limits of velocity [rad/s or m/s] and effort [N m or N].
     damping, friction, armature
-        Of the joint: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
+        Damping, dry friction and armature of the joint: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
     mass
         Mass of the link [kg].
     com

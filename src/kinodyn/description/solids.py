@@ -153,7 +153,7 @@ def combine(parts: Iterable[Inertia]) -> Inertia:
     Returns
     -------
     inertia : Inertia
-        Of the whole, in the same frame.
+        Inertia of the whole, in the same frame.
     """
     bodies = list(parts)
     mass = sum(body.mass for body in bodies)
@@ -175,7 +175,7 @@ def remove(whole: Inertia, parts: Iterable[Inertia]) -> Inertia:
     Returns
     -------
     inertia : Inertia
-        Of the rest, in the same frame.
+        Inertia of the rest, in the same frame.
     """
     negatives = [Inertia(-part.mass, part.com, -part.matrix) for part in parts]
     return combine([whole, *negatives])

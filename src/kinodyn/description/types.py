@@ -136,7 +136,7 @@ class Joint:
     velocity, effort
         Limits of velocity [rad/s or m/s] and effort [N m or N], infinite where there are none.
     damping, friction, armature
-        Of each degree of freedom: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
+        Damping, dry friction and armature of each degree of freedom: [N m s/rad or N s/m], [N m or N], [kg m^2 or kg].
     mimic
         The joint that this one follows, None if it has coordinates of its own.
     line

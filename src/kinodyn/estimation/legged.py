@@ -36,7 +36,7 @@ class LeggedEstimator:
     Parameters
     ----------
     robot
-        With a floating base.
+        Robot with a floating base.
     feet
         By default those found by `balance.feet`. Feet with a sole also correct the rotation.
     noise

@@ -16,18 +16,18 @@ class SensorNoise:
     Attributes
     ----------
     gyro, accelerometer : float
-        Of one reading [rad/s], [m/s^2].
+        Noise of one reading [rad/s], [m/s^2].
     gyro_bias, accelerometer_bias : float
-        Of the biases at the start [rad/s], [m/s^2].
+        Uncertainty of the biases at the start [rad/s], [m/s^2].
     gyro_drift, accelerometer_drift : float
         Random walk of the biases: after t seconds this times sqrt(t) [rad/s], [m/s^2].
     foot_position, foot_rotation : float
-        Of a foot's pose in the base from the encoders, including elasticity [m], [rad].
+        Uncertainty of a foot's pose in the base from the encoders, including elasticity [m], [rad].
     slip, roll : float
         Random walk of a standing foot: after t seconds this times sqrt(t) [m], [rad]; more just after touchdown and
         under little load.
     ground : float
-        Of the height of the ground at touchdown, where it is known [m].
+        Uncertainty of the height of the ground at touchdown, where it is known [m].
     """
 
     gyro: float = 0.01

@@ -69,7 +69,7 @@ def base_parameters(
     terms : sequence of str
         Of "viscous", "coulomb", "armature" and "offset", those that are fitted besides the inertias.
     seed : int or numpy.random.Generator
-        Of the random states.
+        Seed of the random states.
 
     Returns
     -------

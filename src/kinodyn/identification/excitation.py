@@ -51,7 +51,7 @@ def exciting_trajectory(
     robot : Robot
         Joints without limits stay within the range of `Robot.random`, and within 2 rad/s or m/s.
     period : float
-        Of the motion [s].
+        Period of the motion [s].
     harmonics : int
         Terms of the series, at least 3.
     margin : float
@@ -68,7 +68,7 @@ def exciting_trajectory(
     iterations : int
         Number of L-BFGS steps.
     seed : int
-        Of the random series; the same arguments give the same motion.
+        Seed of the random series; the same arguments give the same motion.
     progress : callable, optional
         Called with (done, total) after each part of the work; if it returns False, the search ends with the best motion
         so far.

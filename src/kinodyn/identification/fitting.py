@@ -40,7 +40,7 @@ def fit(
     robot : Robot
         Its geometry is kept; its parameters are the prior, which stays where the data have no information.
     data : Measurements
-        With v and a (see `prepare`); for a floating base with the wrenches of all contacts.
+        Measurements with v and a (see `prepare`); for a floating base with the wrenches of all contacts.
     method : "consistent", "weighted" or "ordinary"
         "consistent": physically consistent parameters by a convex problem (positive definite pseudo-inertias, friction
         not negative). "weighted", "ordinary": least squares on the base parameters, each torque weighted by its noise

@@ -37,7 +37,7 @@ class Identification:
     before, after : (p,) arrays
         All parameters, in the order of `names`.
     covariance : (p, p) array
-        Of `after`; that of the prior where the data have no information.
+        Covariance of `after`; that of the prior where the data have no information.
     identified : tuple of bool
         For each combination of `base`: whether these data determine it clearly better than the prior does.
     rank : int

@@ -61,7 +61,7 @@ def simulate(
     noise : float
         Standard deviation of the noise of each torque, as a fraction of its root mean square.
     seed : int or numpy.random.Generator
-        Of the noise.
+        Seed of the noise.
 
     Returns
     -------

@@ -32,7 +32,7 @@ class ExcitingTrajectory:
     centre : (nq,) array
         [rad or m]
     cosines, sines : (harmonics, nq) arrays
-        Of the velocity [rad/s or m/s].
+        Fourier coefficients of the velocity [rad/s or m/s].
     condition : float
         Condition number of the base regressor along one period, columns scaled to norm 1.
     effort : float

@@ -75,7 +75,7 @@ def map(
     Returns
     -------
     JobResult
-        With a status; failed shards are listed with their errors, the others are complete.
+        Result with a status; failed shards are listed with their errors, the others are complete.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Motion planning: paths from a start to a goal that are free of collision."""
+"""Motion planning: collision-free paths from a start to a goal."""
 
 from kinodyn.planning.cartesian import CartesianPlan, plan_cartesian
 from kinodyn.planning.constraint_set import Deviation

@@ -1,4 +1,4 @@
-"""Straight motions of a frame: inverse kinematics along the line, without jumps between branches, free of collision."""
+"""Straight, collision-free motions of a frame: inverse kinematics along the line, without jumps between branches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan motions that keep constraints: trees along the constraints, in the core, then checks of the path."""
+"""Plan motions that satisfy constraints: trees along the constraints, in the core, then checks of the path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kinodyn.planning.goals import Goal
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.settings import PlannerSettings
 
-SLICE = 0.05  # [s] after which Ctrl-C is heard
+SLICE = 0.05  # [s] after which Ctrl-C takes effect
 STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where the constraints need it
 RANGE = 3.0  # [rad or m] longest extension of a tree
 SPREAD = 0.1  # of samples between start and goal, as a fraction of the range of a joint
@@ -38,13 +38,13 @@ def plan_constrained(
     ----------
     space
     goal
-        As `plan` takes it.
+        Goal, as in `plan`.
     settings
         Those of continuous checks and of shortcuts count.
     begin, time_budget
         When it began, by `time.perf_counter`, and the time for all of it [s].
     seed
-        Of the random numbers.
+        Seed of the random number generator.
     """
     return _Search(space, settings, begin, time_budget, seed).plan(goal)
 
@@ -116,7 +116,7 @@ class _Search:
         raise AssertionError("unreachable")
 
     def on_exact_shapes(self, goals: Array) -> Plan | None:
-        """Search with smaller spheres, and verify each path on the original shapes."""
+        """Search with smaller spheres, and verify each path on the exact shapes."""
         for attempt in count():
             if self.space.exact is None or time.perf_counter() > self.end:
                 return None
@@ -159,7 +159,7 @@ class _Search:
         return without_vertices(self.space.robot.difference, path, connect, self.end)
 
     def shortened_exactly(self, query: Query, path: Array) -> Array:
-        """Replace parts of a path (n, nq) by motions along the constraints that are free on the original shapes."""
+        """Replace parts of a path (n, nq) by motions along the constraints that are free on the exact shapes."""
         failures, resolution = 0, self.settings.resolution
 
         def connect(a: Array, b: Array) -> Array | None:

@@ -1,4 +1,4 @@
-"""Goals of plans with constraints: configurations that keep the constraints, by projection from many starts."""
+"""Goals of plans with constraints: configurations that satisfy the constraints, by projection from many starts."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class ConstrainedGoals(NamedTuple):
 
 
 def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int) -> ConstrainedGoals:
-    """Return configurations that reach a goal, keep the constraints and are free of collision.
+    """Return configurations that reach a goal, satisfy the constraints and are collision-free.
 
     Parameters
     ----------
     space
     goal
-        As `plan` takes it.
+        Goal, as in `plan`.
     end
-        When to stop, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s].
     seed
-        Of the starts of projections.
+        Seed of the random initial configurations of the projections.
     """
     rng = np.random.default_rng(seed)
     constraints = space.constraints
@@ -94,7 +94,7 @@ class _Targets(ABC):
         """Write why the target is out of reach."""
 
     def search(self, end: float) -> ConstrainedGoals:
-        """Return configurations that are free of collision, or the reason why there are none."""
+        """Return configurations that are collision-free, or the reason why there are none."""
         found: list[Array] = []
         patience = time.perf_counter() + PATIENCE * (end - time.perf_counter())
         for attempt in count():
@@ -177,7 +177,7 @@ class _PoseTargets(_Targets):
     def unreached(self) -> str:
         left = self.constraints.outside(self.best, self.last)[len(self.constraints.records) :].max(axis=0)
         return (
-            "no configuration that keeps the constraints reaches the goal: "
+            "no configuration that satisfies the constraints reaches the goal: "
             f"{1e3 * left[0]:.3g} mm and {left[1]:.3g} rad are left"
         )
 
@@ -203,4 +203,4 @@ class _JointTargets(_Targets):
         return q
 
     def unreached(self) -> str:
-        return "no configuration with these positions of joints keeps the constraints"
+        return "no configuration with these positions of joints satisfies the constraints"

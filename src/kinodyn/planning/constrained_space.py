@@ -1,4 +1,4 @@
-"""The configurations that keep constraints and are free of collision."""
+"""Collision-free configurations that satisfy constraints."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class ConstrainedSpace:
     snapshot
         The world.
     joints
-        That move.
+        Joints that move.
     constraints
     allowed
         Pairs that may touch.
     resolution
-        Of the continuous checks [m].
+        Resolution of the continuous checks [m].
     end
-        When to stop, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s].
     goals : (n, nq), optional
         Configurations that the path may lead to; by default near the start.
     """
@@ -78,7 +78,7 @@ class ConstrainedSpace:
 
     @cached_property
     def exact(self) -> ExactChecks | None:
-        """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
+        """Checks on the exact shapes, None where coal is not installed: the spheres decide then."""
         return ExactChecks(self.full_query, self.allowed, self.end) if exact.is_available() else None
 
     def colliding(self, q: Array) -> str:
@@ -86,13 +86,13 @@ class ConstrainedSpace:
         if self.full_query.free(q):
             return ""
         if self.exact is None or not self.exact.can_decide(q):
-            note = "" if self.exact is None else " (no time is left to check the original shapes)"
+            note = "" if self.exact is None else " (no time is left to check the exact shapes)"
             return "; ".join(f"spheres of {a} and {b}" for a, b in self.full_query.touching(q)[:3]) + note
         depths = self.exact.colliding(q)
         return "; ".join(f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in list(depths.items())[:3])
 
     def exactly_free(self, path: Array, end: float) -> bool:
-        """Return whether a path (n, nq) is free on the original shapes, False where there is no time to tell."""
+        """Return whether a path (n, nq) is free on the exact shapes, False where there is no time to tell."""
         checks = self.exact
         assert checks is not None
         checks.end = end
@@ -106,7 +106,7 @@ class ConstrainedSpace:
         query
         q : (nq,)
         end
-            When to stop, by `time.perf_counter` [s].
+            Deadline on the clock of `time.perf_counter` [s].
         """
         if query.free(q):
             return q[None]

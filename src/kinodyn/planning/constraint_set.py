@@ -53,7 +53,7 @@ class ConstraintSet:
     robot
     start : (nq,)
     joints
-        That move.
+        Joints that move.
     constraints
         Those that move the base make it move too.
     goals : (n, nq), optional
@@ -122,7 +122,7 @@ class ConstraintSet:
         return found.q, found.q[found.success != 0]
 
     def outside(self, q: Array, rows: Rows | None = None) -> Array:
-        """Return how far configurations (..., nq) are outside of each row (..., n, 2) [m], [rad]."""
+        """Return how far configurations (..., nq) are outside each row (..., n, 2) [m], [rad]."""
         return _core.constraint_excess(self.robot, (rows or self.rows).core, q)
 
     def excess(self, q: Array, rows: Rows | None = None) -> Array:
@@ -131,11 +131,11 @@ class ConstraintSet:
         return result
 
     def keeps(self, q: Array) -> NDArray[np.bool_]:
-        """Return which configurations (..., nq) keep the constraints."""
+        """Return which configurations (..., nq) satisfy the constraints."""
         return np.asarray((self.excess(q) <= 1.0) & self.within_ranges(q))
 
     def kept(self, path: Array) -> bool:
-        """Return whether a path (n, nq) keeps the constraints, between its vertices too."""
+        """Return whether a path (n, nq) satisfies the constraints, between its vertices too."""
         return bool(self.keeps(self.samples(path)).all())
 
     def samples(self, path: Array) -> Array:
@@ -149,7 +149,7 @@ class ConstraintSet:
         """Write which constraint a configuration (nq,) violates most and by how much; empty if none."""
         for constraint, i, low, high in self._ranges:
             if not low - RANGE_TOLERANCE <= q[i] <= high + RANGE_TOLERANCE:
-                return f"{constraint}: the joint is at {q[i]:.6g}, outside of {low:.6g} to {high:.6g}"
+                return f"{constraint}: the joint is at {q[i]:.6g}, outside {low:.6g} to {high:.6g}"
         if not len(self.records):
             return ""
         outside = self.outside(q)

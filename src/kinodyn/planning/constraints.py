@@ -49,7 +49,7 @@ class Constraint(ABC):
         Returns
         -------
         records
-            Of the layout "path_constraint".
+            Records of the layout "path_constraint".
         """
 
     def ranges(self, robot: Robot) -> Ranges:
@@ -107,9 +107,9 @@ def pose_record(
     angle
         Maximum rotation from the region [rad].
     axis : (3,), optional
-        Of the frame: the angle is then that between it and z of the region.
+        Axis of the frame; the angle is then that between this axis and the z axis of the region.
     tolerances
-        By which the motion between vertices may leave the region [m], [rad].
+        How far the motion between vertices may leave the region [m], [rad].
     """
     T = np.eye(4) if region is None else region
     record = np.zeros(1, dtype=layout("path_constraint"))
@@ -232,9 +232,9 @@ class OnPlane(Constraint):
     frame
         Name of the frame.
     normal : (3,)
-        Of the plane, in the world.
+        Normal of the plane, in the world.
     point : (3,), optional
-        Of the plane [m], by default where the frame is at the start.
+        A point of the plane [m]; by default the origin of the frame at the start.
     tolerance
         Maximum distance from the plane [m].
     """
@@ -272,9 +272,9 @@ class OnLine(OnPlane):
     frame
         Name of the frame.
     direction : (3,)
-        Of the line, in the world.
+        Direction of the line, in the world.
     point : (3,), optional
-        Of the line [m], by default where the frame is at the start.
+        A point of the line [m]; by default the origin of the frame at the start.
     tolerance
         Maximum distance from the line [m].
     """
@@ -297,7 +297,7 @@ class InBox(Constraint):
     size : (3,)
         Lengths of the edges of the box [m].
     pose : (4, 4)
-        Of the centre of the box in the world.
+        Pose of the centre of the box in the world.
     """
 
     def __init__(self, frame: str, size: ArrayLike, pose: MatrixLike) -> None:
@@ -323,7 +323,7 @@ class FixedRelativePose(Constraint):
     frame, other
         Names of the frames.
     pose : (4, 4), optional
-        Of the frame in the other one, by default that at the start.
+        Pose of the frame in the other one; by default that at the start.
     tolerance
         Maximum deviation [m].
     angle

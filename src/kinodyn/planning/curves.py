@@ -27,18 +27,18 @@ def pieces_free(
     spheres: np.ndarray = NO_SPHERES,
     start: float = 0.0,
 ) -> NDArray[np.bool_]:
-    """Return which pieces of a trajectory are free of collision throughout.
+    """Return which pieces of a trajectory are collision-free throughout.
 
     Parameters
     ----------
     query
-        With the joints that move.
+        Collision query with the joints that move.
     motion
-        Of polynomials up to degree 5.
+        Trajectory of polynomials up to degree 5.
     pieces : (n,) int, optional
         Which ones; all by default.
     resolution
-        Of the continuous checks [m].
+        Resolution of the continuous checks [m].
     spheres
         Moving obstacles, records of the layout "moving_sphere".
     start

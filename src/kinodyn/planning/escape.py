@@ -30,7 +30,7 @@ def escape(
     ----------
     checks
     query
-        Of the joints that move.
+        Collision query of the joints that move.
     q : (nq,)
         Where the exact shapes are free.
     columns
@@ -38,9 +38,9 @@ def escape(
     bounds
         Limits of these coordinates.
     resolution
-        Of the continuous checks [m].
+        Resolution of the continuous checks [m].
     end
-        When to stop, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s].
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Exact checks of curves, where the spheres of a path touch something but its original shapes do not."""
+"""Exact checks of curves, where the spheres along a path touch something but the exact shapes do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_DIVISIONS = 4
 
 
 class ExactCurves:
-    """Tells which pieces of trajectories are free: spheres first, the original shapes where these touch.
+    """Tells which pieces of trajectories are free: spheres first, the exact shapes where these touch.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class ExactCurves:
     allowed
         Pairs that may touch, as the query has them.
     resolution
-        Of the continuous checks [m].
+        Resolution of the continuous checks [m].
     """
 
     def __init__(self, query: Query, allowed: Pairs, resolution: float) -> None:
@@ -36,7 +36,7 @@ class ExactCurves:
         self._known: dict[bytes, bool] = {}  # curves change corner by corner, most pieces stay
 
     def touching(self, q: Array) -> NDArray[np.bool_]:
-        """Return at which configurations (n, nq), free on the original shapes, the spheres touch.
+        """Return at which configurations (n, nq), free on the exact shapes, the spheres touch.
 
         All False where coal is not installed: the spheres decide then.
         """
@@ -45,7 +45,7 @@ class ExactCurves:
     def pieces_free(
         self, motion: PiecewisePolynomial, pieces: NDArray[np.intp], exactly: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return which pieces (n,) of a trajectory are free, those in `exactly` (n,) by the original shapes."""
+        """Return which pieces (n,) of a trajectory are free, those in `exactly` (n,) by the exact shapes."""
         free = pieces_free(self.query, motion, pieces, resolution=self.resolution)
         if motion.coefficients[..., motion.space.on_manifold].any():
             return free  # rates of ball and floating joints are not those of their exponential coordinates
@@ -58,7 +58,7 @@ class ExactCurves:
         return free
 
     def _free(self, piece: PiecewisePolynomial, depth: int) -> bool:
-        """Check one polynomial; pairs whose spheres touch are followed on the original shapes."""
+        """Check one polynomial; pairs whose spheres touch are followed on the exact shapes."""
         robot, q = self.query.robot, piece(np.linspace(0.0, piece.duration, SAMPLES))
         everything = Query(robot, self.query.snapshot, self.allowed, bounds=range_of(robot, q))
         checks = ExactChecks(everything, self.allowed)

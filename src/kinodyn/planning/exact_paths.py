@@ -1,4 +1,4 @@
-"""Paths that only the original shapes allow: edges are verified on them, and the path is made shorter by such edges."""
+"""Paths that only the exact shapes allow: edges are verified on them, and the path is shortened by such edges."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query
 
 DRAWN = 32  # pairs of points between which a shortcut is looked for at once
-TRIED = 2  # of them, those that gain most, on the original shapes
+TRIED = 2  # of them, those that gain most, on the exact shapes
 MIN_GAIN = 1e-3  # of a shortcut, relative to the length of the path
 
 Connect = Callable[[Array, Array], Array | None]
 
 
 class ExactEdges:
-    """Straight motions between configurations (nq,): smaller spheres reject most of them, original shapes decide.
+    """Straight motions between configurations (nq,): smaller spheres reject most of them, exact shapes decide.
 
     Parameters
     ----------
     checks
-        On the original shapes; after its `end` no motion is called free.
+        On the exact shapes; after its `end` no motion is called free.
     query
-        Of spheres that are too small, with the joints that move.
+        Collision query with reduced spheres, and with the joints that move.
     resolution
-        Of the continuous checks [m].
+        Resolution of the continuous checks [m].
     """
 
     def __init__(self, checks: ExactChecks, query: Query, resolution: float) -> None:
@@ -55,7 +55,7 @@ class ExactEdges:
         return self.query.motion_free(q0, q1, self.resolution)
 
     def shortened(self, path: Array, failures: int, seed: int) -> Array:
-        """Make a free path (n, nq) shorter.
+        """Shorten a free path (n, nq).
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class ExactEdges:
         failures
             Rounds in a row without a shortcut that end the search.
         seed
-            Of the random numbers.
+            Seed of the random number generator.
         """
 
         def connect(a: Array, b: Array) -> Array | None:
@@ -106,7 +106,7 @@ def without_vertices(difference: Callable[[Array, Array], Array], path: Array, c
     connect
         Returns a free path between two configurations, None if there is none.
     end
-        When to stop, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s].
     """
     first = 0
     while first + 2 < len(path):

@@ -69,7 +69,7 @@ def execute(
     max_replans
         Other paths to try.
     time_budget, seed, allowed
-        Of each plan, see `plan`. The allowed pairs of a given plan stay.
+        Arguments of each plan, see `plan`. The allowed pairs of a given plan stay.
     wait
         How long to wait at rest for a path [s].
     settle

@@ -53,11 +53,11 @@ class Execution:
     goal_error : float
         Maximum distance of a joint from the goal at the end [rad or m].
     unsafe_stops : int
-        Stops whose braking motion was not free of collision: the obstacle appeared too near.
+        Stops whose braking motion was not collision-free: the obstacle appeared too near.
     planning_times : tuple of float
-        Of each attempt to plan again, timing included [s]. The simulation does not advance meanwhile.
+        Times of all attempts to replan, time parameterisation included [s]. The simulation does not advance meanwhile.
     recording : Recording
-        With the signals "q_reference" and "error".
+        Recording with the signals "q_reference" and "error".
     """
 
     status: Literal["done", "stopped", "aborted"]

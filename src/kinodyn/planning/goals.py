@@ -46,7 +46,7 @@ def goal_configurations(
     ----------
     robot
     goal
-        As `plan` takes it.
+        Goal, as in `plan`.
     start : (nq,)
         Position of the joints that do not move.
     joints
@@ -54,9 +54,9 @@ def goal_configurations(
     is_free
         Tells which configurations (n, nq) are free; inverse kinematics searches until some are.
     end
-        When to stop searching, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s].
     seed
-        Of the search.
+        Seed of the random number generator.
     """
     poses = goal_poses(goal)
     if poses is not None:
@@ -125,7 +125,7 @@ def _within_limits(robot: Robot, goals: Array, joints: Sequence[JointInfo]) -> G
     if inside.any():
         return Goals(goals[inside])
     i = int(np.argmax(beyond[0]))
-    where = f"{values[0, i]:.6g}, outside of its limits {low[i]:.6g} to {high[i]:.6g}"
+    where = f"{values[0, i]:.6g}, outside its limits {low[i]:.6g} to {high[i]:.6g}"
     return Goals(goals[:0], f"the goal has joint {column_names(joints)[i]} at {where}")
 
 

@@ -44,7 +44,7 @@ class MotionPlanner:
     q : (nq,), optional
         Current configuration, by default neutral within limits.
     time_budget, seed, allowed, settings
-        Of each plan, see `plan`.
+        Arguments of each plan, see `plan`.
     velocity, acceleration, jerk, torque
         Limits of trajectories, see `Plan.trajectory`.
 
@@ -157,7 +157,7 @@ class MotionPlanner:
         Parameters
         ----------
         name
-            Of a configuration, such as a group state of the SRDF.
+            Name of a configuration, such as a group state of the SRDF.
         start : (nq,), optional
             By default the current configuration.
 
@@ -223,7 +223,7 @@ class MotionPlanner:
         simulator
             Simulator or driver of the robot; by default the native simulation.
         options
-            Of `kd.planning.execute`.
+            Keyword arguments of `kd.planning.execute`.
 
         Returns
         -------

@@ -21,7 +21,7 @@ class MovingObstacle:
     Attributes
     ----------
     position : (3,) array
-        Of its centre in the world [m].
+        Position of its centre in the world [m].
     velocity : (3,) array
         [m/s]
     radius : float

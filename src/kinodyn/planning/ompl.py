@@ -74,13 +74,13 @@ def plan_with_ompl(
     lower, upper : (n,)
         Limits; a joint with the limits -inf and inf turns without end.
     is_free
-        Function of positions (n,): whether they are free of collisions.
+        Function of positions (n,): whether they are collision-free.
     motion_free
         Function of two positions (n,): whether the straight motion between them is free.
     time_budget
         [s] Planners that optimise the path use all of it, others return the first path.
     seed
-        Of the random numbers. A planner that returns its first path then returns the same one each time.
+        Seed of the random number generator. A planner that returns its first path then returns the same one each time.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def plan_with_ompl(
     UnknownNameError
         If OMPL has no such planner.
     InputError
-        For wrong arguments, and a start or a goal outside of the limits.
+        For wrong arguments, and a start or a goal outside the limits.
     KinodynError
         If OMPL is not installed.
 
@@ -292,7 +292,7 @@ def _checked(start: ArrayLike, goals: ArrayLike, lower: ArrayLike, upper: ArrayL
         raise InputError(f"goals has shape {q_goals.shape}; give (n,) or (k, n)")
     for what, q in (("start", q_start), ("a goal", q_goals)):
         if (q < low).any() or (q > high).any():
-            raise InputError(f"{what} is outside of lower and upper; plan between positions within the limits")
+            raise InputError(f"{what} is outside lower and upper; plan between positions within the limits")
     return q_start, q_goals, low, high
 
 

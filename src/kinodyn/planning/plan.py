@@ -62,7 +62,7 @@ def plan(
     allowed: Iterable[Iterable[str]] | None = None,
     settings: PlannerSettings | None = None,
 ) -> Plan:
-    """Plan a motion that is free of collision with the robot itself and with the world.
+    """Plan a motion without collisions of the robot with itself or with the world.
 
     Parameters
     ----------
@@ -82,23 +82,24 @@ def plan(
         all but floating ones, such as the base of a humanoid. The others stay; joints that follow one that moves
         follow it. Floating joints move within 3 m of start and goal.
     constraints
-        That the path keeps, such as `kd.planning.Upright`; with `kd.planning.Standing` the floating base moves too.
+        Constraints that the path satisfies, such as `kd.planning.Upright`; with `kd.planning.Standing` the floating
+        base moves too.
     time_budget
-        For all of it [s], but for what is made once for a robot and kept: its spheres and allowed pairs.
+        Time for the whole call [s], without what is computed once per robot and cached: its spheres and allowed pairs.
     seed
-        Of the random numbers; the same seed gives the same path.
+        Seed of the random number generator; the same seed gives the same path.
     planner
         "rrt_connect"; "anytime": the shortest path found within the time budget; "prm": a roadmap for this plan alone,
         see `Roadmap` for many; "ompl:" and the name of one of `ompl_planners`, such as "ompl:BITstar".
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
     settings
-        Of the planner.
+        Settings of the planner.
 
     Returns
     -------
     plan : Plan
-        With a status: the absence of a path is a result, not an error.
+        It has a status: the absence of a path is a result, not an error.
 
     Notes
     -----
@@ -241,7 +242,7 @@ class _Problem:
         return self.search(starts[0], goal_ends, settings, share, end, seed)
 
     def on_exact_shapes(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
-        """Search with smaller spheres, and verify each path on the original shapes; None if no goal is free."""
+        """Search with smaller spheres, and verify each path on the exact shapes; None if no goal is free."""
         if self.exact is None:
             return None
         free = []
@@ -270,7 +271,7 @@ class _Problem:
         raise AssertionError("unreachable")
 
     def shortened_exactly(self, edges: ExactEdges, found: Found, settings: PlannerSettings, seed: int) -> Found:
-        """Make a path shorter that is free on the original shapes."""
+        """Shorten a path that is free on the exact shapes."""
         assert found.path is not None
         begin, failures = time.perf_counter(), settings.shortcut_failures
         failures = max(PERSISTENT, failures) if self.anytime else failures
@@ -334,7 +335,7 @@ class _Problem:
 
     @cached_property
     def exact(self) -> ExactChecks | None:
-        """Checks on the original shapes, None where coal is not installed: the spheres decide then."""
+        """Checks on the exact shapes, None where coal is not installed: the spheres decide then."""
         if not exact.is_available():
             return None
         return ExactChecks(self.full_query, self.allowed, self.end)
@@ -359,7 +360,7 @@ class _Problem:
         if found.is_certain:
             status: Status = "start_in_collision" if end == "start" else "goal_in_collision"
             return self.result(status, f"the {end} collides: {found.parts}")
-        return self.result("no_path", f"no time is left to check the original shapes at the {end}: {found.parts} touch")
+        return self.result("no_path", f"no time is left to check the exact shapes at the {end}: {found.parts} touch")
 
 
 def _listed(parts: list[str]) -> str:
@@ -370,7 +371,7 @@ def _require_limits(robot: Robot, joints: tuple[JointInfo, ...], what: str, q: A
     for name, i in zip(column_names(joints), group_columns(joints), strict=True):
         low, high = robot.limits.lower[i], robot.limits.upper[i]
         if not low - LIMIT_TOLERANCE <= q[i] <= high + LIMIT_TOLERANCE:
-            raise InputError(f"{what}: joint {name} is at {q[i]:.6g}, outside of its limits {low:.6g} to {high:.6g}")
+            raise InputError(f"{what}: joint {name} is at {q[i]:.6g}, outside its limits {low:.6g} to {high:.6g}")
 
 
 def _nearest(goals: Array, q: Array) -> int:

@@ -52,9 +52,9 @@ def pose_configurations(
     is_free
         Tells which configurations (n, nq) are free; None if it does not matter.
     end
-        When to stop, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s].
     seed
-        Of the random numbers.
+        Seed of the random number generator.
     """
     regions = goal_regions(goal)
     names = tuple(joint.name for joint in joints)

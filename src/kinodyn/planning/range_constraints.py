@@ -24,7 +24,7 @@ class InRegion(Constraint):
     shape : Box, Sphere or Cylinder
         The solid.
     pose : (4, 4)
-        Of the solid in the world.
+        Pose of the solid in the world.
     point : (3,)
         In the frame [m].
     """

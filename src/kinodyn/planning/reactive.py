@@ -106,17 +106,17 @@ class ReactiveMotion:
     velocity, acceleration, jerk : () or (nv,), or dict of joint -> limit, optional
         See `Plan.trajectory`. Torques are not checked.
     period
-        Of the decisions [s].
+        Control period: time between decisions [s].
     horizon
         How far ahead obstacles count [s].
     budget
         Maximum time of a decision [s], by default the period. One that takes longer is dropped and counted.
     margin
-        By which obstacles are enlarged [m], for errors of prediction and tracking.
+        Distance by which obstacles are enlarged [m], to allow for errors of prediction and tracking.
     allowed
         Pairs that may touch, see `plan`.
     seed
-        Of random numbers.
+        Seed of the random number generator.
     clock
         Measures the time of decisions; replaced in tests.
 
@@ -200,7 +200,7 @@ class ReactiveMotion:
         goal
             See `plan`.
         time_budget
-            Of the plan [s].
+            Time budget of the plan [s].
 
         Returns
         -------

@@ -134,9 +134,9 @@ def grasp_poses(world: World | WorldSnapshot, name: str, T_object_frame: MatrixL
     Parameters
     ----------
     world
-        That contains the object, not attached to the robot.
+        World that contains the object, not attached to the robot.
     name
-        Of the object.
+        Name of the object.
     T_object_frame : (..., 4, 4)
         Grasps: poses of the frame that grasps, such as a hand, in the frame of the object.
 

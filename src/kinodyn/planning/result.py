@@ -36,7 +36,7 @@ Status = Literal[
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A path that is free of collision, or the reason why there is none.
+    """A collision-free path, or the reason why there is none.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Plan:
     world : WorldSnapshot
         The world in which it was planned.
     planning_time, simplification_time : float
-        Of the search, failed attempts included, and of shortening the path [s].
+        Time of the search, failed attempts included, and time of shortening the path [s].
     iterations : int
         Samples of the planner.
     allowed : set of pairs of names
         Links and objects that were allowed to touch, beyond `kd.collision.allowed_pairs` of the robot.
     constraints : tuple of Constraint
-        That the path keeps.
+        Constraints that the path satisfies.
     deviations : tuple of Deviation
         The largest from each of the constraints along the path.
     """
@@ -102,7 +102,7 @@ class Plan:
         """Time the path: from rest to rest, within limits of velocity, acceleration, jerk and torque.
 
         The motion follows the straight segments of the path and rounds its corners (`kd.trajectory.linear_segments`).
-        All of it is checked for collision again, continuously: on the spheres of the robot, and on its original shapes
+        All of it is checked for collision again, continuously: on the spheres of the robot, and on its exact shapes
         where these touch. A blend that is not free, or violates a constraint, becomes smaller, until the motion stops
         at the corner. Where torques would be too large, the motion is slower.
 
@@ -121,7 +121,7 @@ class Plan:
         Returns
         -------
         PiecewisePolynomial
-            Of cubics. Velocity, acceleration and jerk are within the limits exactly, torques at samples.
+            Piecewise cubic. Velocity, acceleration and jerk are within the limits exactly, torques at samples.
 
         Raises
         ------
@@ -146,14 +146,14 @@ class Plan:
         return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
 
     def _keeps(self) -> Callable[[Array], NDArray[np.bool_]] | None:
-        """Return what tells which configurations (n, nq) keep the constraints, None if there are none."""
+        """Return what tells which configurations (n, nq) satisfy the constraints, None if there are none."""
         if not self.constraints:
             return None
         joints = [self.robot.joint(name) for name in self.group]
         return ConstraintSet(self.robot, self.path[0], joints, self.constraints, self.path).keeps
 
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
-        """Return a curve along the path with continuous first and second derivatives, free of collision.
+        """Return a collision-free curve along the path with continuous first and second derivatives.
 
         A cubic B-spline with its control points on the path: all vertices, and a point before and one behind each. What
         is not part of an edge of the path is checked continuously. Where it would collide, the points around the corner

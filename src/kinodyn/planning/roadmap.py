@@ -42,7 +42,7 @@ class Roadmap:
     vertices : int
         Number of free configurations. Where a plan finds no path, more are added within its time budget.
     seed
-        Of the random numbers.
+        Seed of the random number generator.
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
     settings
@@ -128,7 +128,7 @@ class Roadmap:
         world
             By default that of the last plan.
         time_budget
-            For all of it [s].
+            Time for the whole call [s].
 
         Returns
         -------

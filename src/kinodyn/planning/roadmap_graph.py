@@ -44,7 +44,7 @@ class Graph:
     bounds
         Lower and upper limits (dofs,) of vertices.
     seed
-        Of the random numbers.
+        Seed of the random number generator.
     """
 
     def __init__(self, bounds: tuple[Array, Array], seed: int) -> None:

@@ -1,4 +1,4 @@
-"""The search for a path: RRT-Connect in the core, in slices of time, so that Ctrl-C is heard."""
+"""The search for a path: RRT-Connect in the core, in slices of time, so that Ctrl-C takes effect."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def search(
     Parameters
     ----------
     query
-        With the joints that move.
+        Collision query with the joints that move.
     settings
     ends
         Start (dofs,) and goals (n, dofs).
     bounds
         Lower and upper limits of samples (dofs,).
     time_budget
-        For all of it [s].
+        Time for the whole search [s].
     seed
-        Of the random numbers.
+        Seed of the random number generator.
     simplify
         Whether the path is made shorter.
     """

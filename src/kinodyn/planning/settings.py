@@ -34,8 +34,8 @@ class PlannerSettings:
     corner_rounds : int
         How often all corners of a path are cut.
     rounds : int, optional
-        Of the anytime planner, by default as many as there is time for. With a number, and time for it, the result does
-        not depend on the speed of the machine.
+        Rounds of the anytime planner; by default as many as there is time for. With a number, and time for it, the
+        result does not depend on the speed of the machine.
     """
 
     range: float | None = None

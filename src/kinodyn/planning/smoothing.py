@@ -1,4 +1,4 @@
-"""Smooth curves along paths: cubic B-splines whose pieces are all free of collision."""
+"""Smooth curves along paths: cubic B-splines whose pieces are all collision-free."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESOLUTION = 2e-4  # [m] of continuous checks
 DEGREE = 3
 LARGEST = 0.45  # reach of a corner as a fraction of its edges: corners of one edge do not meet
 SMALLEST = 1e-3  # [rad or m] below, the corner stays
-# the same where the original shapes decide, whose checks take a thousand times as long
+# the same where the exact shapes decide, whose checks take a thousand times as long
 LARGEST_EXACT, SMALLEST_EXACT = 0.1, 0.02  # [rad or m]
 MAX_ROUNDS = 64
 
@@ -35,7 +35,7 @@ class Polygon(NamedTuple):
 
 
 def smoothed(robot: Robot, path: Array, query: Query, allowed: Pairs, reach: float = np.inf) -> PiecewisePolynomial:
-    """Return a curve along a path that is free of collision.
+    """Return a collision-free curve along a path.
 
     A cubic B-spline has its control points on the path: each vertex, and a point before and one behind it. A piece is
     in the convex hull of four consecutive control points. If these are on one edge of the path, the piece is part of
@@ -50,7 +50,7 @@ def smoothed(robot: Robot, path: Array, query: Query, allowed: Pairs, reach: flo
     path : (n, nq)
         Vertices of a path that is free.
     query
-        Of the joints that move.
+        Collision query of the joints that move.
     allowed
         Pairs that may touch, as the query has them.
     reach

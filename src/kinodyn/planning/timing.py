@@ -1,4 +1,4 @@
-"""Trajectories from plans: timed within all limits, and free of collision between samples too."""
+"""Trajectories from plans: timed within all limits, and collision-free between samples too."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def timed(
     allowed: Pairs = frozenset(),
     keeps: Callable[[Array], NDArray[np.bool_]] | None = None,
 ) -> PiecewisePolynomial:
-    """Time a path that is free of collision.
+    """Time a collision-free path.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def timed(
     allowed
         Pairs that may touch, as the query has them.
     keeps
-        Tells which configurations (n, nq) keep constraints, as the path does; blends do so at samples.
+        Tells which configurations (n, nq) satisfy constraints, as the path does; blends do so at samples.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def timed(
     segments = Segments(Space(robot), path, limits.bounds)
     colliding = first_blocked(query, segments.q, allowed)  # the motion is straight but for its blends
     if colliding is not None:
-        raise InputError(f"the path is not free of collision between its vertices {colliding} and {colliding + 1}")
+        raise InputError(f"the path is not collision-free between its vertices {colliding} and {colliding + 1}")
     checks = ExactCurves(query, allowed, RESOLUTION)
     touches = checks.touching(segments.q)
     reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
@@ -115,9 +115,9 @@ def _blocked_blends(
     motion: BlendedMotion,
     keeps: Callable[[Array], NDArray[np.bool_]] | None,
 ) -> NDArray[np.intp]:
-    """Return the corners whose blends are not free, or do not keep constraints.
+    """Return the corners whose blends are not free, or do not satisfy constraints.
 
-    Around vertices whose spheres touch something, `touches` (n,), the original shapes decide.
+    Around vertices whose spheres touch something, `touches` (n,), the exact shapes decide.
     """
     pieces = np.flatnonzero(motion.part % 2)
     if not len(pieces):
@@ -133,7 +133,7 @@ def _blocked_blends(
 def first_blocked(query: Query, q: Array, allowed: Pairs) -> int | None:
     """Return the first segment between vertices (n, nq) that is not free, None if all are.
 
-    Where spheres touch, the original shapes decide.
+    Where spheres touch, the exact shapes decide.
     """
     blocked = np.flatnonzero(~query.motion_free(q[:-1], q[1:], RESOLUTION))
     if len(blocked) and exact.is_available():

@@ -64,7 +64,7 @@ class Watch:
         if not len(blocked):
             return ""
         everything = Query(self.robot, snapshot, self.allowed, bounds=bounds)
-        if exact.is_available():  # where spheres touch, the original shapes decide, on straight pieces
+        if exact.is_available():  # where spheres touch, the exact shapes decide, on straight pieces
             checks, straight = ExactChecks(everything, self.allowed), _straight(motion)
             begin, end = piece_ends(motion)
             free = [bool(straight[k]) and checks.motion_free(begin[k], end[k], RESOLUTION) for k in blocked]

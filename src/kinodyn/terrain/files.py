@@ -32,7 +32,7 @@ def from_heights(heights: ArrayLike, cell: float, origin: ArrayLike | None = Non
     origin
         x, y [m] of the first node; by default the grid is centred at the origin of the world.
     name
-        For messages.
+        Name used in messages.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class SoleOutline:
     Parameters
     ----------
     corners
-        Of the sole (n, 2), counter-clockwise, in its frame [m].
+        Corners of the sole (n, 2), counter-clockwise, in its frame [m].
     centre
         Where the load acts (2,) [m]; by default the middle of the corners' bounding box.
     margin
@@ -95,7 +95,7 @@ class Footholds:
     Attributes
     ----------
     height : (...)
-        Of the origin of the sole frame [m].
+        Height of the origin of the sole frame [m].
     gradient : (..., 2)
         Rise of the sole along x and y of the world.
     support : (...)

@@ -110,9 +110,9 @@ def stones(
     spread
         Heights are uniformly distributed within plus and minus this [m].
     length, width
-        Of the field of stones [m].
+        Size of the field of stones [m].
     seed
-        Of the heights.
+        Seed of the random heights.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def boxes(height: float = 0.08, size: float = 0.5, length: float = 3.0, width: f
     size
         Largest side of a box [m]; the least is half of it.
     length, width
-        Of the region with boxes [m].
+        Size of the region with boxes [m].
     seed
 
     Returns

@@ -105,7 +105,7 @@ class HeightMap:
         offset
             Added to all heights [m].
         seed
-            Of the noise.
+            Seed of the noise.
 
         Returns
         -------

@@ -27,7 +27,7 @@ class Terrain:
         `contact.Plane` with an upward normal, `contact.HeightField`, `Box` and `Mesh`, in any number and order. Where
         there is none there is no ground.
     name
-        For messages and reports.
+        Name used in messages and reports.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Terrain:
         offset
             Added to all heights [m].
         seed
-            Of the noise.
+            Seed of the noise.
 
         Returns
         -------

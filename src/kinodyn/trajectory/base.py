@@ -153,7 +153,7 @@ class JointTrajectory(ABC):
         Parameters
         ----------
         law : JointTrajectory
-            Of one number, s(t), that does not decrease, from 0 to the duration of this trajectory.
+            Trajectory of one number, s(t), non-decreasing from 0 to the duration of this trajectory.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class TimedPath(JointTrajectory):
     ----------
     path : JointTrajectory
     law : JointTrajectory
-        Of one number, s(t), that does not decrease, from 0 to the duration of the path.
+        Trajectory of one number, s(t), non-decreasing from 0 to the duration of the path.
     """
 
     def __init__(self, path: JointTrajectory, law: JointTrajectory) -> None:

@@ -47,7 +47,7 @@ def linear_segments(
     Returns
     -------
     PiecewisePolynomial
-        Of cubics: within the limits exactly.
+        Piecewise cubic, exactly within the limits.
 
     Notes
     -----
@@ -133,7 +133,7 @@ class Segments:
         Parameters
         ----------
         reach : (n,)
-            Of the blends, at most.
+            Maximum reach of the blends.
         pace : (n - 1,), optional
             Factor of the speed on each segment, at most 1: velocities are limited to as much less, accelerations to its
             square, jerks to its cube.

@@ -29,7 +29,7 @@ class PiecewisePolynomial(JointTrajectory):
     base : (n, nq) array
         Base configuration of each piece.
     coefficients : (degree + 1, n, nv) array
-        Of ascending powers of the time since the start of the piece.
+        Coefficients of ascending powers of the time since the start of the piece.
     """
 
     def __init__(self, space: Space, knots: Array, base: Array, coefficients: Array) -> None:

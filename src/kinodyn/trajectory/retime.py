@@ -37,7 +37,7 @@ class RetimeResult:
     reason : str
         Explanation of a failure; empty otherwise.
     check : LimitCheck
-        Of the new trajectory, or of the given one where there is none.
+        Check of the new trajectory, or of the given one where there is none.
     """
 
     trajectory: JointTrajectory | None

@@ -28,7 +28,7 @@ class Space:
     q_index : (nv,) int array
         Index in q of each velocity coordinate; -1 where `on_manifold`.
     names : tuple of str
-        Of the velocity coordinates.
+        Names of the velocity coordinates.
     """
 
     def __init__(self, robot: Robot | None, size: int = 0) -> None:

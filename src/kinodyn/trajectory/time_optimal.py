@@ -38,7 +38,7 @@ class TimeOptimalResult:
     reason : str
         Explanation; empty if solved.
     check : LimitCheck or None
-        Of the trajectory over its whole duration, not only at the grid points.
+        Check of the trajectory over its whole duration, not only at the grid points.
     deviation : float
         Maximum distance of the path from the given trajectory [rad or m]; 0 for waypoints.
     grid : int

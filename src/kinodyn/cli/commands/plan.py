@@ -60,7 +60,7 @@ def plan(
     seed: Seed = 0,
     view: Annotated[bool, option("show the plan in the viewer afterwards", "--view")] = False,
 ) -> CommandResult:
-    """Plan a motion that is free of collision, with the robot itself and with a scene, and time it.
+    """Plan a motion without collisions of the robot with itself or with a scene, and time it.
 
     The path is checked continuously, not at samples only, and the timed motion is within the limits of velocity,
     acceleration, jerk and torque. The exit code is 1 if there is no path: start or goal collide, the goal is out of
@@ -203,7 +203,8 @@ class _Distances:
     bound : (n,)
         At every row of the recording, of the spheres that cover the shapes [m]: a lower bound.
     time, distance, names : (m,), (m,), (m, 2)
-        Of the exact shapes where coal is installed, otherwise of the spheres.
+        Times, distances and names of the nearest pair, of the exact shapes where coal is installed, otherwise of the
+        spheres.
     """
 
     def __init__(self, found: Plan, recording: Recording) -> None:

@@ -46,7 +46,7 @@ def check(
     packages
         Folders that contain the packages of `package://` URIs, as for `load`.
     density
-        Of shapes from which a mass is computed [kg/m^3].
+        Density of shapes from which a mass is computed [kg/m^3].
     destination
         File to which the repaired text will be written, if not to the folder of the source: paths of meshes that would
         not be found from there are changed too.

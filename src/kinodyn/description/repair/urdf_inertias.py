@@ -45,11 +45,11 @@ class InertiaRepair:
     Parameters
     ----------
     findings
-        Of a document whose tree is in order.
+        Findings of a document whose tree is in order.
     finder
-        Of its meshes.
+        Search for the mesh files of the document.
     density
-        Of shapes whose mass is not known [kg/m^3].
+        Density of shapes whose mass is not known [kg/m^3].
     floating
         Whether the root moves.
     """

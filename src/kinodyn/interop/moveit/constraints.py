@@ -91,7 +91,7 @@ class OrientationConstraint:
     tolerance : (3,)
         Maximum absolute error about x, y and z of the target [rad].
     parameterisation
-        Of the error: "xyz", intrinsic Euler angles, or "rotation_vector".
+        Parameterisation of the error: "xyz", intrinsic Euler angles, or "rotation_vector".
     weight
         Importance relative to other constraints.
     """

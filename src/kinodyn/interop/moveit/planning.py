@@ -28,7 +28,7 @@ from kinodyn.planning.groups import group_joints
 from kinodyn.planning.range_constraints import half_sizes
 
 MIN_ANGLE, MIN_RANGE = 1e-3, 1e-4  # [rad], [rad or m] tolerances of 0 are made as large
-STARTS, ITERATIONS, MAX_GOALS = 256, 60, 64  # of the search for configurations that keep the constraints of a goal
+STARTS, ITERATIONS, MAX_GOALS = 256, 60, 64  # of the search for configurations that satisfy the constraints of a goal
 
 
 def plan(scene: Scene, request: Request, robot: Robot, *, seed: int = 0, **options: Any) -> Plan:
@@ -40,7 +40,7 @@ def plan(scene: Scene, request: Request, robot: Robot, *, seed: int = 0, **optio
         As `read` returns them.
     robot
     seed
-        Of the random numbers.
+        Seed of the random number generator.
     options
         Further arguments of `kd.planning.plan`, which replace those of the request, such as `time_budget`.
 
@@ -87,7 +87,7 @@ def path_constraints(request: Request) -> tuple[Constraint, ...]:
 def requested_goal(request: Request, robot: Robot, *, seed: int = 0) -> Any:
     """Return the goal of a request as `kd.planning.plan` takes it.
 
-    Joint constraints become configurations. Poses of frames become regions of poses, inside of the tolerances. Whatever
+    Joint constraints become configurations. Poses of frames become regions of poses, inside the tolerances. Whatever
     else is asked for, such as an orientation alone, becomes configurations that satisfy it, found by projection.
 
     Parameters
@@ -95,7 +95,7 @@ def requested_goal(request: Request, robot: Robot, *, seed: int = 0) -> Any:
     request
     robot
     seed
-        Of the random numbers.
+        Seed of the random number generator.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def _region(goal: PoseGoal) -> PoseRegion | None:
     if not isinstance(shape, (Box, Sphere, Cylinder)) or orientation.parameterisation != "xyz":
         return None
     box = half_sizes(shape) / np.sqrt({Box: (1, 1, 1), Sphere: (3, 3, 3), Cylinder: (2, 2, 1)}[type(shape)])
-    across = np.abs(R.T @ T[:3, :3])  # a box along the axes of the pose that is inside of the one along the region's
+    across = np.abs(R.T @ T[:3, :3])  # a box along the axes of the pose that is inside the one along the region's
     half = across.T @ box
     half *= float((box / np.maximum(across @ half, 1e-300)).min())
     # a point beside the origin of the frame would leave the region as the frame turns

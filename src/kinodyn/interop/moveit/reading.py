@@ -36,9 +36,9 @@ def read(scene: Source, request: Source, robot: Robot, *, package_dirs: PackageD
     Returns
     -------
     scene : Scene
-        With world, allowed_pairs and robot_state.
+        Scene with world, allowed_pairs and robot_state.
     request : Request
-        With start, goal and group.
+        Request with start, goal and group.
 
     Raises
     ------

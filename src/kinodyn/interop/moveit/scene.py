@@ -24,7 +24,7 @@ class Scene:
     Attributes
     ----------
     name : str
-        Of the scene, may be empty.
+        Name of the scene, may be empty.
     world : World
         The objects; those that the robot holds are attached to its links. An object `shelf` with several shapes is
         `shelf/0`, `shelf/1`, ...

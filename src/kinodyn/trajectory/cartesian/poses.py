@@ -27,7 +27,7 @@ class PoseSamples(NamedTuple):
     T : (n, 4, 4) array
         Poses T_world_frame.
     twist, acceleration : (n, 6) array
-        Of the frame's origin in world axes, linear first.
+        Twist and acceleration of the frame's origin in world axes, linear first.
     """
 
     time: Array
@@ -131,7 +131,7 @@ class PoseTrajectory(ABC):
         samples : int, optional
             Initial number of samples; by default one every 20 ms, at least 30.
         options
-            Of `kinodyn.ik.track`: position_only, weights, max_step, null_gain, limits, seed.
+            Keyword arguments of `kinodyn.ik.track`: position_only, weights, max_step, null_gain, limits, seed.
 
         Returns
         -------

@@ -68,7 +68,7 @@ def spline(
         Times of the poses [s]. Without them they follow from the distances and are stretched by one factor until the
         limits are just met.
     limits : CartesianLimits, optional
-        Of velocity and acceleration, instead of times; limits of jerk are not considered.
+        Limits of velocity and acceleration, instead of times; jerk limits are ignored.
     degree : 3 or 5
         As in `cubic_spline` and `quintic_spline`; 5 has a smoother acceleration.
     ends : "clamped", "natural", "periodic" or "not-a-knot"
