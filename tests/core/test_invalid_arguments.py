@@ -211,13 +211,13 @@ def test_an_invalid_number_of_threads_is_rejected(count: Any) -> None:
 
 @pytest.mark.parametrize("n", [-1, 2.5, "3", True, (2, -1), (2.0,), np.zeros(2), {3}])
 def test_an_invalid_number_of_random_configurations_is_rejected(n: Any) -> None:
-    with pytest.raises(InputError, match="n must be a whole number of at least 0 or a tuple of them, got"):
+    with pytest.raises(InputError, match="n must be a nonnegative integer or a tuple of them, got"):
         ROBOT.random(n)
 
 
 @pytest.mark.parametrize("seed", [-1, 2.5, "a", [1.5]])
 def test_an_invalid_seed_is_rejected(seed: Any) -> None:
-    with pytest.raises(InputError, match="seed must be a whole number"):
+    with pytest.raises(InputError, match="seed must be a nonnegative integer"):
         ROBOT.random(seed=seed)
 
 

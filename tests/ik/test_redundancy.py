@@ -114,7 +114,7 @@ def test_invalid_preferences_are_rejected(robot: Robot) -> None:
     with pytest.raises(UnknownNameError, match="known: nearest, posture, manipulability"):
         kd.ik.solve(robot, {FRAME: T}, prefer="elbow up")
     for options in ({"posture": q}, {"prefer": "posture"}, {"prefer": "nearest", "posture": q}):
-        with pytest.raises(InputError, match="posture goes with prefer"):
+        with pytest.raises(InputError, match="must be given together"):
             kd.ik.solve(robot, {FRAME: T}, **options)
     for posture in (q[:3], q + np.nan, "home", np.zeros((2, 7))):
         with pytest.raises(InputError, match="posture"):

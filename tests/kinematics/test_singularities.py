@@ -177,10 +177,10 @@ def test_a_batch_agrees_with_single_states() -> None:
         ({"part": "x x"}, "part is 'x x'; give 'all', 'linear', 'angular', or names"),
         ({"part": "roll"}, "or names out of x y z rx ry rz"),
         ({"part": 3}, "part is 3; give"),
-        ({"characteristic_length": 0.0}, "characteristic_length is 0.0; give a length above 0"),
+        ({"characteristic_length": 0.0}, "characteristic_length is 0.0; it must be a positive length"),
         ({"characteristic_length": np.nan}, "characteristic_length is nan"),
-        ({"joints": "panda_joint1"}, "joints is 'panda_joint1'; give a sequence"),
-        ({"threshold": -1.0}, "threshold is -1.0; give a number above 0"),
+        ({"joints": "panda_joint1"}, "joints is 'panda_joint1'; it must be a sequence"),
+        ({"threshold": -1.0}, "threshold is -1.0; it must be a positive number"),
     ],
 )
 def test_invalid_options_are_rejected(options: dict[str, Any], message: str) -> None:

@@ -137,7 +137,7 @@ def test_inverse_dynamics_relaxes_a_limit_that_cannot_be_kept_and_names_it() -> 
 
 
 def test_limits_undefined_at_a_level_raise() -> None:
-    with pytest.raises(kd.InputError, match="TorqueLimit has no meaning in inverse kinematics"):
+    with pytest.raises(kd.InputError, match="TorqueLimit does not apply to inverse kinematics"):
         kd.ik.WholeBody(ROBOT, [kd.tasks.PostureTask(Q)], [TorqueLimit()])
     with pytest.raises(kd.InputError, match="braking of 'wall'"):
         CustomLimit("wall", behind_wall, rows=1, braking=0.0)

@@ -44,7 +44,7 @@ def test_constants_that_were_replaced_are_kept():
         (("panda_link8", -1.0), "mass of the payload"),
         (("panda_link8", np.nan), "mass of the payload"),
         (("panda_link8", 1.0, (0.0, np.inf, 0.0)), "com of the payload"),
-        (("panda_link8", 1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, 3.0])), "impossible"),
+        (("panda_link8", 1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, 3.0])), "not physical"),
         (("panda_link8", 1.0, (0.0, 0.0, 0.0), np.ones((2, 2))), "inertia of the payload"),
     ],
 )

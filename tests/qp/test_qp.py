@@ -320,7 +320,7 @@ def test_errors_name_the_invalid_input() -> None:
         ("upper has shape", {"H": eye, "g": zero, "A": eye, "upper": np.zeros(3)}),
         ("lower has a NaN", {"H": eye, "g": zero, "A": eye, "lower": [np.nan, 0.0]}),
         (r"lower\[1\] = 2 is above upper\[1\] = 1", {"H": eye, "g": zero, "A": eye, "lower": [0, 2], "upper": [1, 1]}),
-        ("no number could lie", {"H": eye, "g": zero, "x_lower": np.inf}),
+        ("interval would be empty", {"H": eye, "g": zero, "x_lower": np.inf}),
         ("soft", {"H": eye, "g": zero, "A": eye, "soft": [0.0, 1.0]}),
         ("tolerance", {"H": eye, "g": zero, "tolerance": 0.0}),
     ]

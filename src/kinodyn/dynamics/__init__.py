@@ -1,7 +1,7 @@
 """Rigid-body dynamics: pure functions of (robot, q, ...), over any batch axes.
 
 The equation of motion is M(q) a + C(q, v) v + D v + g(q) = tau + sum of J^T wrench, with D the joint damping and with
-the armature (reflected rotor inertia) in M; `robot.replace(damping=0, armature=0)` switches these off. External
+the armature (reflected rotor inertia) in M; `robot.replace(damping=0, armature=0)` disables both. External
 wrenches are a dict of frame -> (..., 6): force and moment at the frame's origin, in world axes.
 
 R. Featherstone, "Rigid Body Dynamics Algorithms", 2008.

@@ -1,4 +1,4 @@
-"""Centroidal momentum: of the whole robot about its centre of mass (CoM), in world axes, linear part first.
+"""Centroidal momentum: the momentum of the whole robot about its centre of mass (CoM), in world axes, linear first.
 
 D. Orin, A. Goswami, S.-H. Lee, "Centroidal dynamics of a humanoid robot", 2013.
 """

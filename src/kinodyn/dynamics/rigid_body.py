@@ -23,7 +23,7 @@ def inverse(
     *,
     out: Array | None = None,
 ) -> Array:
-    """Compute the generalised forces of a motion by the recursive Newton-Euler algorithm (RNEA).
+    """Compute the generalised forces for a motion by the recursive Newton-Euler algorithm (RNEA).
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def mass_matrix(robot: Robot, q: ArrayLike, *, out: Array | None = None) -> Arra
     Returns
     -------
     M : (..., nv, nv) array
-        Both triangles, armature included.
+        The full symmetric matrix, armature included.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def bias(
 
 
 def kinetic_energy(robot: Robot, q: ArrayLike, v: ArrayLike) -> Array:
-    """Compute the kinetic energy, that of armatures included.
+    """Compute the kinetic energy, including that of the armature.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ class MassFactor:
 
 
 def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
-    """Factorise the mass matrix, to solve with it several times.
+    """Factorise the mass matrix, to solve several systems with it.
 
     Parameters
     ----------

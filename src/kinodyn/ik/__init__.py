@@ -1,4 +1,4 @@
-"""Inverse kinematics: joint positions and velocities that bring frames to given poses or move them at given twists."""
+"""Inverse kinematics: joint positions that reach given frame poses, and joint velocities for given frame twists."""
 
 from kinodyn.ik import velocity
 from kinodyn.ik.analytic import AnalyticSolutions, NoClosedFormError, analytic

@@ -1,4 +1,4 @@
-"""Conflicts of whole-body motion: tasks that are not met, and what opposes them."""
+"""Conflicts in whole-body motion: tasks that are not met, and the limits and tasks that prevent it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from kinodyn.arrays import Array
 from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
 from kinodyn.tasks.rows import Rows
 
-NOTABLE = 0.02  # fraction of a task's pull that something must oppose to be named
-MET = 1e-6  # m or rad, weighted, below which nothing is missing
+NOTABLE = 0.02  # smallest fraction of a task's pull that a reaction must balance to be named
+MET = 1e-6  # weighted residual [m or rad] below which a task counts as met
 
 Rank = tuple[int, bool]
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """A task, or a limit with rows, that is not met, and what opposes it.
+    """A task, or a limit with rows, that is not met, and the limits and tasks that prevent it.
 
     Attributes
     ----------
     task : str
-        Its name.
+        Name of the task or limit.
     missing : float
-        What it misses, weighted [m or rad].
+        Weighted residual [m or rad].
     against : tuple of str
         Names of limits ("left_elbow at its upper position limit", "balance") and of tasks of higher or equal priority;
-        empty where no motion of the robot would help.
+        empty if no motion of the robot would reduce the residual.
     """
 
     task: str
@@ -57,18 +57,18 @@ class Demand:
 
     @property
     def title(self) -> str:
-        """Name of the rows, or of the one that misses most."""
+        """Name of the rows, or of the one with the largest residual."""
         return self.names[int(np.abs(self.missing).argmax())] if self.names else self.source.name
 
 
 def find_conflicts(
     order: Sequence[tuple[Rank, Rows]], limits: Sequence[Limit], motion: LimitedMotion
 ) -> tuple[Conflict, ...]:
-    """Explain what each task, and each limit with rows, still misses after a motion.
+    """Explain the residual of each task, and of each limit with rows, after a motion.
 
-    The pull of a task on the joints is J^T (what is missing). Whatever balances it opposes the task: reactions of
-    limits, which only push back, and of tasks of higher or equal priority. Least squares with those signs find their
-    shares.
+    The pull of a task on the joints is J^T times its residual. Whatever balances it opposes the task: reactions of
+    limits, which can only push back, and of tasks of higher or equal priority. Their shares are the solution of a
+    least-squares problem with these sign constraints.
     """
     dt = 1.0 if motion.dt is None else motion.dt
     demands = [
@@ -98,7 +98,7 @@ def find_conflicts(
 
 
 def _competitors(demand: Demand, demands: list[Demand]) -> list[Reaction]:
-    """List the reactions of tasks and limits with rows that precede a demand, or are weighed against it."""
+    """List the reactions of the tasks and limits with rows of higher or equal priority than a demand."""
     result = []
     for other in demands:
         name = other.source.name
@@ -117,7 +117,7 @@ def _damping(x: Array) -> list[Reaction]:
 
 
 def _shares(pull: Array, reactions: list[Reaction]) -> tuple[str, ...]:
-    """Name those that balance a notable fraction of the pull, the strongest first."""
+    """Name the reactions that balance a notable fraction of the pull, largest first."""
     reactions = [reaction for reaction in reactions if reaction.force.any()]
     if not reactions:
         return ()

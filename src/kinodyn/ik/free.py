@@ -1,4 +1,4 @@
-"""Solutions of inverse kinematics that are free of collision: spheres decide first, exact shapes where they touch."""
+"""Collision-free solutions of inverse kinematics: checked on spheres first, on exact shapes where spheres overlap."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from kinodyn.collision.world import World
 from kinodyn.ik.result import COLLIDING, Attempt
 from kinodyn.model.robot import Robot
 
-EXACT_CANDIDATES = 8  # solutions of a target whose spheres touch something and whose exact shapes are checked
+EXACT_CANDIDATES = 8  # per target: solutions in sphere contact whose exact shapes are checked
 SAME = 1e-3  # [rad or m] candidates nearer to each other count as one
 
 
 class Collision(NamedTuple):
-    """The pair that collides deepest at a configuration; the depth [m] is NaN without coal."""
+    """The pair with the deepest penetration at a configuration; the depth [m] is NaN without coal."""
 
     pair: tuple[str, str]
     depth: float
 
 
 class FreeSolutions:
-    """Tells which solutions are free, and remembers those whose spheres touch something.
+    """Checks which solutions are collision-free, and stores those whose spheres are in contact.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class FreeSolutions:
     world
         Obstacles and attached objects.
     allowed
-        Pairs that may touch, beyond those of the robot.
+        Pairs that may touch, in addition to those of the robot.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class FreeSolutions:
         self._touching: dict[int, list[Array]] = {}
 
     def query(self, q: Array) -> Query:
-        """Return the query for configurations (..., nq); a floating base may be anywhere."""
+        """Return the collision query for configurations (..., nq); the position of a floating base is unbounded."""
         return Query(self.robot, self.snapshot, self.allowed, bounds=range_of(self.robot, q))
 
     def exclude_touching(self, attempt: Attempt, targets: NDArray[np.intp]) -> None:
-        """Mark solutions whose spheres touch something as not successful; `targets` (n,) are those of the rows."""
+        """Mark solutions whose spheres are in contact as not successful; `targets` (n,) are the targets of the rows."""
         rows = attempt.success.nonzero()[0]
         if len(rows) == 0:
             return
@@ -68,9 +68,9 @@ class FreeSolutions:
             known.append(q.copy())
 
     def decide(self, target: int, start: Array) -> tuple[Array, Collision | None]:
-        """Return the solution of a target that is free by its exact shapes, the nearest to `start` (nq,).
+        """Return the solution of a target whose exact shapes are collision-free, the nearest to `start` (nq,).
 
-        Where there is none, or without coal: the one that collides least, and what collides there.
+        If there is none, or without coal: the one with the smallest penetration, and the pair that collides there.
         """
         candidates = np.array(self._touching[target])
         order = np.linalg.norm(self.robot.difference(start, candidates), axis=1).argsort()

@@ -1,4 +1,4 @@
-"""Bounded least squares by SciPy: one target at a time, slower than the core, as an independent reference."""
+"""Bounded least squares with SciPy: one target at a time, slower than the core; an independent reference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def optimise(
     iterations: int,
     tolerance: float,
 ) -> tuple[Array, Array, Array]:
-    """Minimise the weighted squared errors within limits from each start (n, nq).
+    """Minimise the weighted squared errors within the limits from each start (n, nq).
 
     Returns configurations (n, nq), evaluations (n,) and terminations (n,). SciPy's trust region reflective method:
     M. A. Branch, T. F. Coleman, Y. Li, 1999.
@@ -113,7 +113,7 @@ class _Errors:
         return np.concatenate(parts)
 
     def jacobian(self, x: Array) -> Array:
-        """Compute the derivative of the errors by x."""
+        """Compute the derivative of the errors with respect to x."""
         q, parts = self.configuration(x), []
         for frame, (T, weights) in self.target.items():
             rotation = log3(T[:3, :3] @ kinematics.pose(self.robot, q, frame)[:3, :3].T)

@@ -1,4 +1,4 @@
-"""Checks of target poses."""
+"""Validation of target poses."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def target_poses(T: MatrixLike, what: str) -> Array:
-    """Return poses (..., 4, 4) as a contiguous array, checked; errors call them `what`."""
-    # the check of the core is fast; the other one explains what is wrong
+    """Validate poses (..., 4, 4) and return them as a contiguous array; error messages call them `what`."""
+    # the core's check is fast; `as_pose` explains what is wrong
     if isinstance(T, np.ndarray) and T.dtype == FLOAT64 and T.flags.c_contiguous and T.shape[-2:] == (4, 4):
         poses: Array = T
         if _core.are_poses(poses):

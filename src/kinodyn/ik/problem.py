@@ -1,4 +1,4 @@
-"""One call of numeric inverse kinematics: checked targets, methods by name, and the verification of solutions."""
+"""One call of numeric inverse kinematics: validated targets, methods by name, and verification of the solutions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
 
 MAPPING = (dict, Mapping)  # isinstance is faster for a dict than for Mapping
-MAX_FRAMES = 30  # each takes two of the 64 arguments of a call of the core, which has four others
-CONVERGENCE_FRACTION = 0.9  # of the tolerance, at which iterations stop, so that rounding cannot spoil success
-TARGETS_PER_CLOCK_CHECK = 512  # between two checks of the time limit
+MAX_FRAMES = 30  # a call of the core has 64 arguments: two for each frame, and four others
+CONVERGENCE_FRACTION = 0.9  # iterations stop at this fraction of the tolerance, as a reserve for rounding
+TARGETS_PER_CLOCK_CHECK = 512  # targets solved between two checks of the time limit
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Method:
 
     code: int
     iterations: int
-    progress: float = 0.02  # stalled when the error shrinks by less than this fraction six times in a row
+    progress: float = 0.02  # stalled if the error decreases by less than this fraction six times in a row
     damping: float = 0.1  # proportional to the error; 0 for best effort
 
 
@@ -50,7 +50,7 @@ BEST_EFFORT = Method(0, 500, progress=1e-9, damping=0.0)
 
 
 class Problem:
-    """Targets and weights in the form of the core, checked."""
+    """Validated targets and weights, in the layout of the core."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Problem:
         if not isinstance(targets, MAPPING) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with at least one entry")
         if len(targets) > MAX_FRAMES:
-            raise InputError(f"targets has {len(targets)} frames; at most {MAX_FRAMES} are possible")
+            raise InputError(f"targets has {len(targets)} frames; at most {MAX_FRAMES} are supported")
         self.space = space_of(robot, tuple(targets), joints)
         if weights is not None and isinstance(weights, Mapping):
             for frame in weights:
@@ -76,8 +76,8 @@ class Problem:
         self.poses = {frame: target_poses(T, f"target of {frame!r}") for frame, T in targets.items()}
         self.weights = {frame: _weights(weights, frame, position_only) for frame in targets}
         self.deadline = np.inf
-        self.free: FreeSolutions | None = None  # which solutions count, by default all
-        self.targets: NDArray[np.intp] | None = None  # indices of the rows in the whole problem, None for all
+        self.free: FreeSolutions | None = None  # which solutions are accepted; None: all
+        self.targets: NDArray[np.intp] | None = None  # indices of the rows in the whole problem; None: all
 
     def flatten(self, start: Array) -> tuple[tuple[int, ...], Array]:
         """Broadcast targets and starts (..., nq) to a common batch; return its shape and the starts as rows (n, nq)."""
@@ -93,7 +93,7 @@ class Problem:
         return batch, np.broadcast_to(start, (*batch, self.robot.nq)).reshape(-1, self.robot.nq)
 
     def part(self, rows: NDArray[np.intp]) -> Problem:
-        """Return the problem of some of the targets."""
+        """Return the problem restricted to some of the targets."""
         result = object.__new__(Problem)
         result.__dict__.update(self.__dict__)
         result.rows = {frame: T[rows] for frame, T in self.rows.items()}
@@ -102,7 +102,7 @@ class Problem:
         return result
 
     def without_collisions(self) -> Problem:
-        """Return the problem in which every solution counts."""
+        """Return the problem without collision checks, in which every solution is accepted."""
         if self.free is None:
             return self
         result = object.__new__(Problem)
@@ -116,7 +116,7 @@ class Problem:
     def attempt(self, method: Method, start: Array, limits: bool) -> Attempt:
         """Run a method from `start` (n, nq), one row for each target, and verify the results.
 
-        With a time limit the clock is checked now and then; targets not started by then keep their start.
+        With a time limit the clock is checked between groups of targets; targets not reached in time keep their start.
         """
         if self.deadline == np.inf or len(start) <= 1:
             return self._attempt(method, start, limits)
@@ -129,10 +129,10 @@ class Problem:
         return joined(parts)
 
     def attempt_alone(self, method: Method, starts: Array, limits: bool) -> Attempt | IKResult:
-        """Run a method of the core for the only target from several `starts` (m, nq) at once.
+        """Run a method of the core for a single target from several `starts` (m, nq) at once.
 
-        The solution from the first start is the result or, where that fails, the nearest solution from the others.
-        Where all fail, the attempt has a row for each start.
+        The result is the solution from the first start or, if that fails, the nearest solution from the others.
+        If all fail, the attempt has a row for each start.
         """
         (lower, upper), space = self.limits(limits), self.space
         targets = {frame: (T.reshape(16), self.weights[frame]) for frame, T in self.poses.items()}
@@ -149,7 +149,7 @@ class Problem:
             space.near_upper,
         )
         if solution is None:
-            assert attempts is not None  # the core returns one of both
+            assert attempts is not None  # the core returns one of the two
             return self._verified(*attempts, lower, upper)
         return IKResult(
             q=solution.q,
@@ -194,7 +194,7 @@ class Problem:
         return np.asarray(np.concatenate(parts, axis=1)[..., dofs])
 
     def limits(self, enabled: bool) -> tuple[Array, Array]:
-        """Return the limits (nq,), or numbers that stand for infinity where they are disabled."""
+        """Return the limits (nq,), or the finite stand-ins for infinity if limits are disabled."""
         if enabled:
             return self.space.lower, self.space.upper
         return np.full(self.robot.nq, -INFINITE_LIMIT), np.full(self.robot.nq, INFINITE_LIMIT)

@@ -1,8 +1,8 @@
-"""Redundancy resolution: descend along the self-motion of solved targets, from several starts, to the least cost.
+"""Redundancy resolution: minimise a cost along the self-motion of solved targets, from several starts.
 
 The gradient of a cost is projected onto the null space of the targets, as in A. Liegeois, "Automatic supervisory
-control of the configuration and behavior of multibody mechanisms", 1977; joints at a limit that would be pushed beyond
-it are fixed. After each step the solver returns to the targets, and a step without improvement is rejected.
+control of the configuration and behavior of multibody mechanisms", 1977; joints at a limit that a step would violate
+are fixed. After each step the solver returns to the targets, and a step without improvement is rejected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinodyn.model.robot import Robot
 
 Prefer: TypeAlias = str | Callable[[Array], ArrayLike] | None
 NAMES = ("nearest", "posture", "manipulability")
-BATCH = 256  # targets at once, which bounds the memory
+BATCH = 256  # targets solved at once, which bounds the memory
 FIRST_STEPS, LEADERS, STEPS = 6, 4, 60  # after a few steps only the best candidates continue
 MIN_STEP = 1e-5  # joint motion below which the descent ends [rad or m]
 
@@ -41,17 +41,19 @@ class Cost:
 def cost_of(problem: Problem, prefer: Prefer, posture: ArrayLike | None, start: Array, batch: tuple[int, ...]) -> Cost:
     """Return the cost of a preference, checked."""
     if (posture is not None) != (prefer == "posture"):
-        raise InputError('posture goes with prefer="posture", and that needs posture=q of shape (..., nq)')
+        raise InputError('prefer="posture" and posture=q of shape (..., nq) must be given together')
     if prefer == "nearest":
         return _distance(problem.robot, start)
     if prefer == "posture" and posture is not None:
         goal = configuration(problem.robot, posture, "posture")
         if not np.isfinite(goal).all():
-            raise InputError("posture has a value that is NaN or infinite; give finite numbers")
+            raise InputError("posture must be finite, got a value that is NaN or infinite")
         try:
             return _distance(problem.robot, np.broadcast_to(goal, (*batch, problem.robot.nq)).reshape(start.shape))
         except ValueError as cause:
-            raise InputError(f"posture has shape {goal.shape}, which does not fit the targets, {batch}") from cause
+            raise InputError(
+                f"posture has shape {goal.shape}, which does not broadcast with the batch shape {batch} of the targets"
+            ) from cause
     if prefer == "manipulability":
         return Cost(lambda q, _: -_manipulability(problem, q), lambda q, _: -_manipulability_gradient(problem, q))
     if callable(prefer):
@@ -62,7 +64,7 @@ def cost_of(problem: Problem, prefer: Prefer, posture: ArrayLike | None, start: 
 def improve(
     problem: Problem, best: Attempt, start: Array, cost: Cost, *, restarts: int, limits: bool, seed: int
 ) -> None:
-    """Replace each solution by the one of least cost found for its target from further starts."""
+    """Replace each solution by the one of least cost found for its target from additional starts."""
     points, solved = QuasiRandomStarts(problem.space, seed), best.success.nonzero()[0]
     for begin in range(0, len(solved), BATCH):
         some = solved[begin : begin + BATCH]
@@ -90,9 +92,9 @@ def _starts(
     cost: Cost,
     limits: bool,
 ) -> Array:
-    """Draw starts for the targets `rows`; the last ones, of `some`, are the minimum of the cost if that is known."""
+    """Draw starts for the targets `rows`; those for `some`, at the end, are the minimum of the cost if it is known."""
     begin = points.draw(start[rows])
-    if limits:  # half of them solve without limits first, as in the search
+    if limits:  # half of them are solved without limits first, as in the search
         far = np.arange(0, len(rows), 2)
         begin[far] = problem.space.wrapped(problem.part(rows[far]).attempt(METHODS["auto"], begin[far], False).q)
     if cost.goal is not None:
@@ -134,7 +136,7 @@ def _descend(problem: Problem, found: Attempt, rows: NDArray[np.intp], cost: Cos
 
 
 def _project_to_null_space(problem: Problem, q: Array, gradient: Array, limits: bool) -> Array:
-    """Project gradients (n, nv) onto velocities that keep every target and move no joint beyond its limit."""
+    """Project gradients (n, nv) onto velocities that preserve every target and move no joint beyond its limit."""
     chosen, step = problem.space.chosen, np.zeros_like(gradient)
     J, gradient = problem.jacobian(q, chosen), gradient[:, chosen]
     free = np.ones_like(gradient)
@@ -178,7 +180,7 @@ def _manipulability(problem: Problem, q: Array) -> Array:
 
 
 def _manipulability_gradient(problem: Problem, q: Array) -> Array:
-    """Compute the gradient (n, nv) of its logarithm: the trace of J^+ dJ/dq_k."""
+    """Compute the gradient (n, nv) of the logarithm of the manipulability: the trace of J^+ dJ/dq_k."""
     robot, gradient = problem.robot, np.zeros((len(q), problem.robot.nv))
     dofs = problem.space.dofs
     inverse = np.linalg.pinv(problem.jacobian(q, dofs), rcond=1e-9)

@@ -12,19 +12,19 @@ from kinodyn.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class IKResult:
-    """Result of `solve` for each target; the batch axes of the targets lead.
+    """Result of `solve` for each target; leading axes are the batch axes of the targets.
 
     Attributes
     ----------
     q : (..., nq) array
-        The solution or, where there is none, the nearest configuration found: the least sum of weighted squares of
-        distances [m] and chords of the angles [rad]. Joints that may move are within limits in both cases.
+        The solution or, if there is none, the nearest configuration found: the least weighted sum of squares of
+        distances [m] and chords 2 sin(angle / 2) [rad]. Joints that may move are within limits in both cases.
     success : (...) bool array
-        All residuals are within the tolerance, by forward kinematics, and the joints that may move within limits.
+        All residuals, verified by forward kinematics, are within the tolerance, and the moving joints within limits.
     status : (...) str array
-        "solved"; "limits": a solution exists only beyond joint limits; "singular": the target would need motion along
-        a direction that is singular there; "unreachable": every start stalled before the target; "collision": every
-        solution found collides, q with the pair in `colliding`; "budget": iterations, restarts or time ran out, and a
+        "solved"; "limits": a solution exists only beyond joint limits; "singular": the target requires motion along a
+        singular direction; "unreachable": every start stalled before the target; "collision": every
+        solution found collides, at q the pair in `colliding`; "budget": iterations, restarts or time ran out, and a
         solution may exist.
     residual : (..., 2) array
         Maximum distance [m] and angle [rad] from a target, over the frames, in directions of positive weight.
@@ -35,10 +35,10 @@ class IKResult:
     T_reached : dict of str to (..., 4, 4) array
         Pose of each frame at q: for an unreachable target, the nearest pose found.
     colliding : (..., 2) str array or None
-        Names of the two parts that collide deepest where the status is "collision", empty elsewhere; None unless
+        Names of the pair with the deepest penetration where the status is "collision", empty elsewhere; None unless
         collisions were checked.
     depth : (...) array or None
-        Of that collision [m]; 0 elsewhere, NaN if coal is not installed.
+        Penetration depth of that pair [m]; 0 elsewhere, NaN if coal is not installed.
     """
 
     q: Array
@@ -96,7 +96,7 @@ def joined(parts: list[Attempt]) -> Attempt:
     return Attempt(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Attempt)))
 
 
-# how an attempt terminated, as numbered by the core; COLLIDING: it reached its target, but collides there
+# how an attempt terminated, numbered as in the core; COLLIDING: it reached its target, but collides there
 CONVERGED, STALLED, OUT_OF_ITERATIONS, SINGULAR, COLLIDING = range(5)
 
 STATUS = "<U11"  # as long as "unreachable"

@@ -12,8 +12,8 @@ from kinodyn.ik.result import COLLIDING, OUT_OF_ITERATIONS, SINGULAR, STATUS, At
 from kinodyn.ik.starts import QuasiRandomStarts
 from kinodyn.model.robot import Robot
 
-FIRST_STARTS, MAX_STARTS = 4, 16  # starts of an unsolved target tried together: few at first, then more
-MAX_BATCH = 1024  # targets times starts in one attempt, unless there are more targets
+FIRST_STARTS, MAX_STARTS = 4, 16  # starts of an unsolved target that are tried at once: few at first, then more
+MAX_BATCH = 1024  # targets times starts in one attempt; exceeded only by more targets
 BEST_EFFORT_STARTS = 16  # starts of the descent to the nearest configuration
 NEAR_SINGULAR = 1e-3  # smallest singular value of the weighted Jacobian that counts as regular
 
@@ -29,10 +29,10 @@ def search(
 ) -> Attempt:
     """Solve from `start` (n, nq), then from quasi-random starts for the targets that are not solved.
 
-    `failed` are attempts for a single target that were made already.
+    `failed` are earlier attempts for a single target.
 
     After a first round each start first solves without limits and then wraps angles by full turns: solutions in a
-    corner of the limits have a small basin of attraction within them, and a large one beyond.
+    corner of the limits have a small basin of attraction within the limits and a larger one without them.
     """
     if failed is None:
         best, tried = problem.attempt(method, start, limits), 0
@@ -74,13 +74,13 @@ def best_effort(problem: Problem, best: Attempt, start: Array, limits: bool, see
         begin = points.draw(start[rows])
         begin[::BEST_EFFORT_STARTS] = best.q[unsolved]
         found = problem.part(rows).attempt(BEST_EFFORT, begin, limits)
-        # an attempt that stalled before is only refined here: its termination stays
+        # an attempt that stalled before is only refined here: its termination is kept
         found.termination = np.where(found.termination == OUT_OF_ITERATIONS, best.termination[rows], found.termination)
         keep_better(problem.robot, best, found, unsolved, start)
 
 
 def keep_better(robot: Robot, best: Attempt, found: Attempt, targets: NDArray[np.intp], start: Array) -> None:
-    """Keep for each target the new solution nearest to q0, or the one of least cost if that is an improvement."""
+    """Keep for each target the new solution nearest to q0 or, without one, the attempt of least cost."""
     count = len(targets)
     distance = robot.difference(start[targets, None], found.q.reshape(count, -1, robot.nq)).reshape(len(found.q), -1)
     # success scores below any failure, whose cost is at least zero
@@ -92,7 +92,7 @@ def keep_better(robot: Robot, best: Attempt, found: Attempt, targets: NDArray[np
 
 
 def decide_collisions(problem: Problem, best: Attempt, start: Array, limits: bool) -> dict[int, Collision]:
-    """Take solutions that are free on exact shapes although spheres touch; return the other collisions."""
+    """Accept solutions whose exact shapes are collision-free although spheres touch; return the other collisions."""
     found: dict[int, Collision] = {}
     if problem.free is None:
         return found
@@ -112,7 +112,7 @@ def status_of(
 ) -> NDArray[np.str_]:
     """Determine the status of each target.
 
-    Unless the search was thorough, it is repeated with "lm": a target that is then solved was not unreachable. One that
+    If another method was used, the search is repeated with "lm": a target that this solves is not unreachable. One that
     is solved only without limits has the status "limits".
     """
     status = np.empty(len(best.q), dtype=STATUS)
@@ -142,7 +142,7 @@ def status_of(
 
 
 def _is_singular(J: Array) -> NDArray[np.bool_]:
-    """Tell where Jacobians (n, m, dofs) have less than the generic rank."""
+    """Return where Jacobians (n, m, dofs) have less than the generic rank."""
     moving = np.count_nonzero(np.abs(J).max(axis=(0, 1)))
     rank = min(J.shape[1], moving)
     if rank == 0:

@@ -1,6 +1,6 @@
 """Numeric inverse kinematics: any number of targets, on any frames of any robot, within limits, with restarts.
 
-The core iterates (`cpp/kernels/ik.cpp`); a kernel of its own verifies the results (`cpp/kernels/ik_residual.cpp`).
+The core iterates (`cpp/kernels/ik.cpp`); a separate kernel verifies the results (`cpp/kernels/ik_residual.cpp`).
 """
 
 from __future__ import annotations
@@ -56,52 +56,52 @@ def solve(
     targets : dict of frame -> (..., 4, 4)
         Poses T_world_frame, all frames at once; batches broadcast.
     q0 : (..., nq), optional
-        Start, by default the middle of the limits. Of several solutions found together the one nearest to it is taken.
+        Start, by default the middle of the limits. Of several solutions found together, the nearest to it is returned.
         A floating base moves like any other joint; joints that move no target frame keep their position.
     joints : str or sequence of str, optional
         Joints that may move, by name or by the name of a chain (`robot.description.chains`); by default all. All
-        others, a floating base included, keep the position of q0 exactly, be it within their limits or not. Mimic
-        joints move with the joint that they follow.
+        others, a floating base included, keep the position of q0 exactly, even beyond their limits. Mimic joints move
+        with the joint that they follow.
     position_only : bool
         Leave all orientations free.
     weights : (6,), or dict of frame -> (6,), optional
         Linear first; a direction of weight 0 is free.
     method : str
-        "auto": "lm", and where it fails a best-effort descent to the nearest configuration. By name: "lm" error-damped
+        "auto": "lm" and, if it fails, a best-effort descent to the nearest configuration. By name: "lm" error-damped
         Levenberg-Marquardt, "dls" least squares damped near singularities, "pinv" pseudo-inverse, "newton"
         Newton-Raphson, "transpose" transposed Jacobian, "optimise" bounded least squares by SciPy.
     restarts : int
-        Number of further starts, a quasi-random sequence within the limits, for targets that are not solved.
+        Number of additional starts, a quasi-random sequence within the limits, for targets that are not solved.
     iterations : int, optional
         Maximum number of iterations of each start; the default depends on the method.
     time_limit : float, optional
-        For the whole call [s], checked between attempts; targets not solved by then have the status "budget".
+        Time limit of the whole call [s], checked between attempts; targets not solved by then have the status "budget".
     tolerance : float
-        Of the residual, in metres and radians.
+        Maximum residual, in metres and radians.
     limits : bool
         False ignores joint limits.
     prefer : "nearest", "posture", "manipulability" or function, optional
-        Which of several solutions: by default the first found, starting from q0; "nearest" the one nearest to q0;
-        "posture" the one nearest to `posture`; "manipulability" the one of largest manipulability; a function of
-        q (n, nq) that returns costs (n,) the one of least cost. The search moves along the self-motion from several
+        Which of several solutions to return: by default the first found, starting from q0; "nearest": the one nearest
+        to q0; "posture": the one nearest to `posture`; "manipulability": the one of largest manipulability; a function
+        of q (n, nq) that returns costs (n,): the one of least cost. The search moves along the self-motion from several
         starts: targets stay solved.
     posture : (..., nq), optional
-        For `prefer="posture"`.
+        Reference configuration for `prefer="posture"`.
     seed : int
-        Of the sequence of starts.
+        Seed of the sequence of starts.
     world : World or WorldSnapshot, optional
         Obstacles and attached objects.
     collision : bool, optional
-        Whether a solution must be free of collision, with the robot itself and with the world; by default if a world is
-        given. Spheres that cover the robot decide first; where they touch at every solution found, its exact shapes do,
-        if coal is installed.
+        Whether a solution must be free of self-collisions and of collisions with the world; by default if a world is
+        given. Spheres that cover the robot are checked first; if they touch at every solution found, its exact shapes
+        are checked, provided that coal is installed.
     allowed : pairs of names, optional
-        Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
+        Links or objects that may touch, in addition to `kd.collision.allowed_pairs` of the robot.
 
     Returns
     -------
     IKResult
-        With a status for each target; an unreachable target is not an error.
+        It has a status for each target; an unreachable target is not an error.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def solve(
     >>> bool(kd.ik.solve(robot, {"panda_link8": T}).success.all())
     True
 
-    One arm of a humanoid, which stands still otherwise:
+    One arm of a humanoid; its other joints do not move:
 
     >>> human = kd.load("humanoid")
     >>> stand = human.configuration("standing")

@@ -16,29 +16,29 @@ from kinodyn.model.chain import chain, leaders
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
-INFINITE_LIMIT = 1e30  # stands for an infinite limit: the core takes finite numbers only
-LIMIT_TOLERANCE = 1e-9  # from a limit, within which a coordinate counts as at it [rad or m]
-MAX_KNOWN = 256  # spaces that are kept for one robot
+INFINITE_LIMIT = 1e30  # represents an infinite limit: the core accepts finite numbers only
+LIMIT_TOLERANCE = 1e-9  # distance within which a coordinate counts as at a limit [rad or m]
+MAX_KNOWN = 256  # spaces cached for one robot
 
 Joints: TypeAlias = str | tuple[str, ...] | None  # a joint or a chain, several, or all joints
 
 
 @dataclass(frozen=True, eq=False)
 class SearchSpace:
-    """What may move to bring some frames to their targets, in the form the solver needs; vectors are (nq,)."""
+    """The coordinates that may move to bring frames to their targets, as the solver needs them; vectors are (nq,)."""
 
-    lower: Array  # finite, for the core; joints that were not chosen have no limits: they stay where they are
+    lower: Array  # finite, for the core; joints that were not chosen do not move and have no limits
     upper: Array
-    near_lower: Array  # at or below: the coordinate is at its lower limit
+    near_lower: Array  # a coordinate at or below it is at its lower limit
     near_upper: Array
     low: Array  # range of the starts
     high: Array
     middle: Array
-    dofs: NDArray[np.int32]  # v indices of the chosen joints that move a frame: what the core solves for
-    chosen: NDArray[np.int32]  # v indices of all chosen joints: what a preference may move
+    dofs: NDArray[np.int32]  # v indices of the chosen joints that move a frame: the variables of the core
+    chosen: NDArray[np.int32]  # v indices of all chosen joints: the variables of a preference
     held: NDArray[np.intp]  # coordinates of the other joints, which keep the position of q0
-    drawn: NDArray[np.bool_]  # coordinates that starts change: those of `dofs`, but not of floating and ball joints
-    periodic: NDArray[np.bool_]  # coordinates with the same pose after a full turn
+    drawn: NDArray[np.bool_]  # coordinates that vary between starts: those of `dofs` except floating and ball joints
+    periodic: NDArray[np.bool_]  # coordinates whose pose repeats after a full turn
 
     def active(self, q: Array) -> NDArray[np.bool_]:
         """Return which coordinates are at a limit."""
@@ -53,7 +53,7 @@ class SearchSpace:
         return np.asarray(np.where(moved, inside, q))
 
     def integrate(self, robot: Robot, q: Array, v: Array) -> Array:
-        """Move q (..., nq) by v (..., nv); those that are held keep every bit, despite normalisation."""
+        """Integrate q (..., nq) by v (..., nv); fixed coordinates stay bitwise equal, despite normalisation."""
         result = robot.integrate(q, v)
         result[..., self.held] = q[..., self.held]
         return result
@@ -81,7 +81,7 @@ def _checked(joints: str | Sequence[str]) -> str | tuple[str, ...]:
         return joints
     names = tuple(joints) if isinstance(joints, Iterable) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"joints is {joints!r}; give names of joints, the name of a chain, or None for all joints")
+        raise InputError(f"joints must be names of joints, the name of a chain, or None for all joints, got {joints!r}")
     return names
 
 
@@ -127,7 +127,7 @@ def _dofs(joints: Iterable[JointInfo]) -> NDArray[np.int32]:
 
 
 def _carrying(robot: Robot, frames: tuple[str, ...]) -> set[str]:
-    """Name the joints with coordinates of their own that move any of the frames."""
+    """List the independent joints that move any of the frames."""
     leader = leaders(robot)
     return {
         leader[joint.name].joint.name for frame in frames for joint in chain(robot, frame)[0] if joint.kind != "fixed"
@@ -135,15 +135,15 @@ def _carrying(robot: Robot, frames: tuple[str, ...]) -> set[str]:
 
 
 def _periodic(robot: Robot, joints: list[JointInfo]) -> list[JointInfo]:
-    """List the joints that turn and that none follows: a full turn of a leader need not be one of its mimic joint."""
+    """List the revolute joints without mimic followers: a full turn of a joint need not be one of its follower."""
     followed = {leader.joint.name for name, leader in leaders(robot).items() if leader.joint.name != name}
     return [joint for joint in joints if joint.kind in ("revolute", "continuous") and joint.name not in followed]
 
 
 def named_joints(robot: Robot, joints: str | tuple[str, ...]) -> Iterator[str]:
-    """Name the joints with coordinates of their own that `joints` stands for.
+    """List the names of the independent joints that `joints` refers to.
 
-    Where a joint and a chain have the same name, a text alone is the chain, one among several the joint.
+    If a joint and a chain have the same name, a single string means the chain, and a string in a sequence the joint.
     """
     chains, known = robot.description.chains, {joint.name for joint in robot.description.joints}
     names = (joints,) if isinstance(joints, str) else joints
@@ -157,16 +157,16 @@ def named_joints(robot: Robot, joints: str | tuple[str, ...]) -> Iterator[str]:
 
 
 def _members(robot: Robot, name: str) -> list[str]:
-    """List the joints of a chain that have coordinates of their own."""
+    """List the independent joints of a chain."""
     members = set(robot.description.chains[name])
     found = [joint.name for joint in robot.joints if joint.name in members and joint.mimic is None]
     if not found:
-        raise InputError(f"the chain {name!r} has no joint that moves by itself; name joints that do")
+        raise InputError(f"the chain {name!r} has no independent moving joint; name joints that move")
     return found
 
 
 def _leader(robot: Robot, name: str) -> str:
-    """Return the name of a joint with coordinates of its own, or say why it has none."""
+    """Return the name of an independent joint, or raise an error that says why it is not one."""
     leader = leaders(robot).get(name)
     if leader is None:
         raise InputError(f"joint {name!r} is fixed and cannot move; leave it out of joints")

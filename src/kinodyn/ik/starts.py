@@ -16,7 +16,7 @@ MAX_PARALLEL_STARTS = 11  # additional starts of a single target, solved togethe
 
 
 def initial_start(robot: Robot, space: SearchSpace, q0: ArrayLike | None) -> Array:
-    """Return q0 (..., nq), checked, or the middle of the limits."""
+    """Validate and return q0 (..., nq), or return the middle of the limits."""
     if q0 is None:
         return space.middle
     return configuration(robot, q0, "q0")
@@ -45,7 +45,7 @@ class QuasiRandomStarts:
         self.next = (first + skip * self.step) % 1.0
 
     def draw(self, start: Array) -> Array:
-        """Draw one point for each row of `start` (n, nq), keeping the coordinates that are not drawn."""
+        """Draw one point for each row of `start` (n, nq), whose other coordinates are kept."""
         if len(start) == 0:
             return start
         points = (self.next + np.arange(1, len(start) + 1)[:, None] * self.step) % 1.0
@@ -70,7 +70,7 @@ def parallel_starts(space: SearchSpace, start: Array, count: int, seed: int) -> 
 def _first_points(space: SearchSpace, seed: int) -> tuple[Array, NDArray[np.bool_] | None]:
     """Draw the first quasi-random points after a row reserved for another start: (1 + MAX_PARALLEL_STARTS, nq).
 
-    Returns them, and which entries are not drawn; None for the first row alone.
+    Returns the points, and a mask of the entries that are not drawn; None for the first row alone.
     """
     points = np.repeat(space.middle[None], 1 + MAX_PARALLEL_STARTS, axis=0)
     points[1:] = QuasiRandomStarts(space, seed).draw(points[1:])

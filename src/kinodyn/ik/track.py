@@ -32,12 +32,12 @@ def track(
 ) -> TrackResult:
     """Compute a continuous joint path that moves a frame along a path of poses, without jumps between branches.
 
-    Between samples the path is the screw from one pose to the next. It is followed there too, in steps so small that
-    only one solution is near the last one. Joints rotate on beyond pi where their limits allow.
+    Between samples the path is the screw from one pose to the next. It is tracked there too, in steps so small that
+    only one solution is near the last one. Joints rotate continuously beyond pi where their limits allow.
 
     An arm without redundancy that starts at q0 has only one such joint path until it meets a singularity, where
-    branches meet and one of them is taken. Where tracking breaks, unless the pose is unreachable, all solutions of all
-    samples are searched for the joint path that gets farthest, with least motion; a break is reported only if none
+    branches meet and one of them is chosen. If tracking breaks, unless the pose is unreachable, all solutions of all
+    samples are searched for the joint path that gets farthest with the least motion; a break is reported only if none
     gets farther. A step of such a path must stay within a tenth of its length of the path of poses, and be smooth
     across singularities. A redundant arm moves away from its limits, and before a break is reported other motions in
     the null space are tried.
@@ -62,11 +62,11 @@ def track(
         How fast a redundant arm moves away from limits, relative to the motion along the path; 0 gives the motion of
         least norm.
     tolerance : float
-        Of the residual, in metres and radians.
+        Maximum residual, in metres and radians.
     limits : bool
         False ignores joint limits.
     seed : int
-        Of numeric starts.
+        Seed of the numeric starts.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def track(
     name = frame_name(robot, frame)
     T = as_pose(T_path, "T_path")
     if T.ndim < 3 or 0 in T.shape:
-        raise InputError(f"T_path has shape {T.shape}; give at least one pose for each path: (..., L, 4, 4)")
+        raise InputError(f"T_path must have shape (..., L, 4, 4) with at least one pose for each path, got {T.shape}")
     weighted = _weights(weights, position_only)
     tracked = TrackedFrame(robot, name, weighted > 0, limits)
     start = None if q0 is None else configuration(robot, q0)
@@ -115,10 +115,10 @@ def track(
 def _weights(weights: ArrayLike | None, position_only: bool) -> Array:
     given = np.ones(6) if weights is None else numbers("weights", weights, 6)
     if given.shape != (6,) or (given < 0).any():
-        raise InputError(f"weights is {weights!r}; give six numbers, linear first, none below 0")
+        raise InputError(f"weights must be six nonnegative numbers, linear first, got {weights!r}")
     result = given * np.repeat([1.0, 0.0 if position_only else 1.0], 3)
     if not result.any():
-        raise InputError("weights and position_only leave no direction to track; give a weight above 0")
+        raise InputError("weights and position_only leave no direction to track; at least one weight must be positive")
     return np.asarray(result)
 
 
@@ -126,15 +126,15 @@ def _steps(robot: Robot, max_step: ArrayLike) -> Array:
     try:
         steps = np.broadcast_to(np.asarray(max_step, dtype=float), (robot.nv,))
     except (TypeError, ValueError) as cause:
-        raise InputError(f"max_step is {max_step!r}; give one number or ({robot.nv},) [rad or m]") from cause
+        raise InputError(f"max_step must be one number or ({robot.nv},) [rad or m], got {max_step!r}") from cause
     if not (steps > 0.0).all():
-        raise InputError(f"max_step is {max_step!r}; give numbers above 0 [rad or m]")
+        raise InputError(f"max_step must be positive [rad or m], got {max_step!r}")
     return steps
 
 
 def _whole(what: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise InputError(f"{what} is {value!r}; give a whole number, 0 or larger")
+        raise InputError(f"{what} must be a nonnegative integer, got {value!r}")
     return int(value)
 
 

@@ -95,7 +95,7 @@ def damped(J: ArrayLike, twist: ArrayLike, damping: ArrayLike, null_velocity: Ar
     twist : (..., m)
         Desired J v.
     damping : (...)
-        In the units of J; 0 gives `least_norm`.
+        In the units of J; 0 is equivalent to `least_norm`.
     null_velocity : (..., n), optional
         Projected onto the null space of J and added.
 
@@ -140,7 +140,7 @@ def adaptive_damping(J: ArrayLike, *, threshold: float = 0.01, maximum: float = 
     """
     for what, value in (("threshold", threshold), ("maximum", maximum)):
         if numbers(what, value).shape != () or not value > 0.0:
-            raise InputError(f"{what} is {value!r}; give a number above 0")
+            raise InputError(f"{what} must be a positive number, got {value!r}")
     measure = np.prod(np.linalg.svd(_matrix("J", J), compute_uv=False), axis=-1)
     return np.asarray(maximum * np.maximum(0.0, 1.0 - measure / threshold))
 
@@ -187,14 +187,14 @@ def resolved_rate(
     T_goal, T = broadcast((as_pose(T_target, "T_target"), 2), (T, 2))
     rate = numbers("gain", gain)[..., None]
     if (rate < 0.0).any():
-        raise InputError("gain is negative, which drives the frame away from its target; give 0 or more [1/s]")
+        raise InputError("gain must not be negative [1/s]: that drives the frame away from its target")
     error, rate = broadcast((pose_error(T, T_goal), 1), (rate, 1))
     twist = rate * error
     if feedforward is not None:
         target_twist, offset = broadcast(
             (numbers("feedforward", feedforward, 6), 1), (T[..., :3, 3] - T_goal[..., :3, 3], 1)
         )
-        # The target's twist at the origin of the frame, as if the frame were fixed to the target.
+        # The target's twist, evaluated at the origin of the frame.
         linear = target_twist[..., :3] + np.cross(target_twist[..., 3:], offset)
         moved = np.concatenate([linear, target_twist[..., 3:]], axis=-1)
         twist, moved = broadcast((twist, 1), (moved, 1))
@@ -225,12 +225,12 @@ def stacked(tasks: Sequence[Task], *, weights: Sequence[ArrayLike] | None = None
     checked = _tasks(tasks)
     chosen = [1.0] * len(checked) if weights is None else list(weights)
     if len(chosen) != len(checked):
-        raise InputError(f"there are {len(chosen)} weights for {len(checked)} tasks; give one for each")
+        raise InputError(f"weights must have one entry for each of the {len(checked)} tasks, got {len(chosen)}")
     rows, desired = [], []
     for i, ((J, twist), weight) in enumerate(zip(checked, chosen, strict=True)):
         root = numbers(f"weights[{i}]", weight)
         if (root < 0.0).any():
-            raise InputError(f"weights[{i}] is negative; give 0 or more")
+            raise InputError(f"weights[{i}] must not be negative")
         J, twist, root = broadcast((J, 2), (twist, 1), (np.sqrt(root), 0))
         rows.append(root[..., None, None] * J)
         desired.append(root[..., None] * twist)
@@ -345,7 +345,7 @@ def _has_range(robot: Robot, i: int) -> bool:
 def _matrix(what: str, J: ArrayLike) -> Array:
     shape = shape_of(J)
     if len(shape) < 2 or 0 in shape[-2:]:
-        raise InputError(f"{what} has shape {shape}; give (..., m, n), rows for the task, columns for the joints")
+        raise InputError(f"{what} must have shape (..., m, n), rows for the task, columns for the joints, got {shape}")
     return numbers(what, J, *shape[-2:])
 
 
@@ -353,7 +353,7 @@ def _task(J: ArrayLike, twist: ArrayLike, damping: ArrayLike) -> tuple[Array, Ar
     matrix = _matrix("J", J)
     desired, factor = numbers("twist", twist, matrix.shape[-2]), numbers("damping", damping)
     if (factor < 0.0).any():
-        raise InputError("damping is negative; give 0 or more")
+        raise InputError("damping must not be negative")
     matrix, desired, factor = broadcast((matrix, 2), (desired, 1), (factor, 0))
     return matrix, desired, factor
 
@@ -362,16 +362,16 @@ def _tasks(tasks: Sequence[Task]) -> list[tuple[Array, Array]]:
     checked: list[tuple[Array, Array]] = []
     for i, task in enumerate(tasks):
         if not isinstance(task, tuple | list) or len(task) != 2:
-            raise InputError(f"tasks[{i}] is a {type(task).__name__}; give a pair (J, twist)")
+            raise InputError(f"tasks[{i}] must be a pair (J, twist), got {type(task).__name__}")
         J = _matrix(f"tasks[{i}]: J", task[0])
         if checked and J.shape[-1] != checked[0][0].shape[-1]:
             n = checked[0][0].shape[-1]
             raise InputError(
-                f"tasks[{i}]: J has {J.shape[-1]} columns, tasks[0] has {n}; give all of them the same joints"
+                f"tasks[{i}]: J has {J.shape[-1]} columns but that of tasks[0] has {n}; all need the same joints"
             )
         checked.append((J, numbers(f"tasks[{i}]: twist", task[1], J.shape[-2])))
     if not checked:
-        raise InputError("tasks is empty; give at least one pair (J, twist)")
+        raise InputError("tasks is empty; at least one pair (J, twist) is needed")
     return checked
 
 

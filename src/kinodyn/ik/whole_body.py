@@ -1,6 +1,6 @@
-"""Whole-body inverse kinematics: tasks in strict order of priority, within limits, step by step or until at rest.
+"""Whole-body inverse kinematics: strictly prioritised tasks within limits, step by step or until convergence.
 
-The core does the work (`cpp/kernels/whole_body.cpp`); this file puts tasks and limits in order for it.
+The core solves the problem (`cpp/kernels/whole_body.cpp`); this file sorts and packs the tasks and limits.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from kinodyn.tasks.rows import Rows
 from kinodyn.tasks.table import TaskTable
 from kinodyn.tasks.task import Task
 
-LONGEST_STEP = 0.5  # rad or m that `solve` moves anything at once
-REST = 1e-7  # rad or m in one step below which `solve` is at rest
+LONGEST_STEP = 0.5  # maximum joint motion in one step of `solve` [rad or m]
+REST = 1e-7  # joint motion in one step below which `solve` has converged [rad or m]
 
 
 class WholeBody:
-    """Move a whole robot by tasks.
+    """Solve whole-body inverse kinematics with prioritised tasks.
 
-    Tasks of smaller priority number come first, strictly: a later one cannot disturb them. Tasks of equal priority are
+    Priorities are strict: a task cannot disturb tasks with a smaller priority number. Tasks of equal priority are
     weighted against each other. Joint limits have priority over all tasks. There is always a solution: targets that
-    cannot be reached are approached as far as possible, and the result names the conflicts.
+    cannot be reached are approached as closely as possible, and the result names the conflicts.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class WholeBody:
         `FrameTask`, `ComTask`, `PostureTask`, `ContactTask`, `MomentumTask`, `GazeTask`, `CustomTask`.
     limits
         `PositionLimit`, `VelocityLimit`, `AccelerationLimit`, `ComLimit`, `CustomLimit`; by default the robot's
-        position and velocity limits. An empty list is none.
+        position and velocity limits. An empty list means no limits.
     damping
-        How much distant targets are damped: squares of joint motion count as `damping` times the square of the error.
+        Damping for distant targets: the squared joint motion is weighted by `damping` times the squared error.
 
     Examples
     --------
@@ -88,8 +88,8 @@ class WholeBody:
     def step(self, q: ArrayLike, dt: float, v: ArrayLike | None = None) -> Step:
         """Find the motion for the next time step.
 
-        It is within limits: at most the largest velocity, braking in time before the position limits, and from beyond
-        them back as fast as the other limits allow.
+        It is within the limits: velocities are bounded, joints brake in time before their position limits, and joints
+        beyond them return as fast as the other limits allow.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class WholeBody:
         dt
             Duration of the step [s].
         v
-            Velocity (..., nv) that the robot has, for `AccelerationLimit`; by default that of the step before.
+            Current velocity (..., nv), for `AccelerationLimit`; by default that of the previous step.
 
         Returns
         -------
@@ -111,21 +111,21 @@ class WholeBody:
             self._dt, self._settings = dt, _settings(dt=dt, damping=self.damping, max_steps=1)
         start = self._checked_start(q)
         if self._velocity.ndim > 1 and self._velocity.shape[:-1] != start.shape[:-1]:
-            self._velocity = np.zeros(self.robot.nv)  # other robots than those of the step before
+            self._velocity = np.zeros(self.robot.nv)  # another batch than in the previous step
         before = self._velocity if v is None else v
         found = self._run(start, before, self._settings, self._bounds.numbers)
         self._velocity, self._warm_start = found.v, found.active
         return Step(self, start, dt, found)
 
     def solve(self, q0: ArrayLike, *, iterations: int = 2000, tolerance: float = 1e-6) -> WholeBodyResult:
-        """Find a configuration at rest: tasks met, or as near as they get.
+        """Find a stationary configuration, in which the tasks are met or as close to it as possible.
 
-        Velocity and acceleration limits do not count here.
+        Velocity and acceleration limits do not apply here.
 
         Parameters
         ----------
         q0
-            Start (..., nq). From beyond position limits it begins at the nearest configuration within.
+            Start (..., nq). If it is beyond position limits, the nearest configuration within them is used.
         iterations
             Maximum number of steps.
         tolerance
@@ -147,7 +147,7 @@ class WholeBody:
         return WholeBodyResult(self, q, info["at_rest"] > 0, info["steps"].astype(int), tolerance)
 
     def _until_rest(self, q: Array, max_steps: int) -> tuple[Array, np.ndarray]:
-        """Run the core's loop of steps. It pauses at each new q for rows that Python computes."""
+        """Run the core's iteration, which pauses at each new q if rows are computed in Python."""
         pausing = bool(self._table.evaluated)
         settings = _settings(dt=1.0, damping=self.damping, max_steps=max_steps, rest=REST, pausing=pausing)
         no_motion, progress = np.zeros(self.robot.nv), None
@@ -161,7 +161,7 @@ class WholeBody:
             self._warm_start, progress = found.active, found.progress
 
     def reset(self) -> None:
-        """Forget the step before, and the targets that tasks have taken from it."""
+        """Reset the velocity, the warm start and the targets that tasks have taken from the first configuration."""
         for task in self.tasks:
             task.forget()
         self._velocity = np.zeros(self.robot.nv)
@@ -211,13 +211,13 @@ def _checked(tasks: Sequence[Task]) -> tuple[Task, ...]:
         raise InputError(f"tasks must be a list of tasks, got a single one: {tasks!r}")
     result = tuple(tasks)
     if not result:
-        raise InputError("tasks is empty; give one at least")
+        raise InputError("tasks is empty; at least one task is needed")
     names: set[str] = set()
     for task in result:
         if not isinstance(task, Task):
             raise InputError(f"tasks must be kinodyn tasks, got {task!r}")
         if task.name in names:
-            raise InputError(f"two tasks are called {task.name!r}; give one of them another name=")
+            raise InputError(f"two tasks are called {task.name!r}; set name= of one of them")
         names.add(task.name)
     return result
 

@@ -16,11 +16,11 @@ from kinodyn.layouts import layout, named_view
 from kinodyn.limits.limit import LimitedMotion
 
 if TYPE_CHECKING:
-    from kinodyn.ik.whole_body import WholeBody  # import cycle: results ask the solver that made them for its tasks
+    from kinodyn.ik.whole_body import WholeBody  # import cycle: results refer to the tasks of the solver that made them
 
 
 class Step:
-    """One step of a whole-body motion; batch axes lead.
+    """One step of a whole-body motion; leading axes are batch axes.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class Step:
     Attributes
     ----------
     q : (..., nq)
-        Where the robot is after it.
+        Configuration after the step.
     v : (..., nv)
         Velocity of the step.
     errors : (..., tasks, 2)
-        Distance [m] and angle [rad] that each task, in the order of `WholeBody.tasks`, missed before the step.
+        Error of each task before the step, distance [m] and angle [rad], in the order of `WholeBody.tasks`.
     at_bound : (..., nv)
-        1 where a joint goes as low as it may in this step, -1 where as high as it may, 0 in between.
+        1 where a joint reaches its lower bound for this step, -1 where it reaches the upper one, 0 elsewhere.
     iterations : (...) int
         Constraints that the active-set solver activated or dropped.
     """
@@ -53,12 +53,12 @@ class Step:
 
     @property
     def at_bound(self) -> Array:
-        """Give the joints that go as far as they may."""
+        """Return which joints reach their bounds for this step."""
         return self._active[..., : self._solver.robot.nv]
 
     @property
     def errors(self) -> Array:
-        """Give the errors in the order of the solver's tasks."""
+        """Return the errors in the order of the solver's tasks."""
         places = {id(entry): k for k, (_, entry) in enumerate(self._solver.order)}
         return self._errors[..., [places[id(task)] for task in self._solver.tasks], :]
 
@@ -69,33 +69,33 @@ class Step:
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """Name the tasks that this step cannot serve fully, and what opposes them (one state only)."""
+        """List the tasks that this step cannot fully satisfy, and what opposes them (single state only)."""
         if self._q0.ndim != 1:
-            raise InputError("conflicts are found for one state, not for a batch")
+            raise InputError("conflicts are available for one state only, not for a batch")
         solver, x = self._solver, self.v * self._dt
         motion = LimitedMotion(solver.robot, self._q0, x, self._dt, self.at_bound)
         return find_conflicts(solver.order, solver.limits, motion)
 
 
 class WholeBodyResult:
-    """A configuration at rest; batch axes lead.
+    """Result of `WholeBody.solve`; leading axes are batch axes.
 
     Parameters
     ----------
     solver, q, at_rest, iterations, tolerance
-        The solver, where it ended, whether that is at rest, after how many steps, and the tolerance [m, rad].
+        The solver, its last configuration, whether it is stationary, the number of steps, and the tolerance [m, rad].
 
     Attributes
     ----------
     q : (..., nq)
         The configuration.
     success : (...) bool
-        All required tasks are met within the tolerance, by forward kinematics, and q is within limits.
+        All required tasks are met within the tolerance, verified by forward kinematics, and q is within limits.
     status : (...) str
-        "solved"; "conflict": at rest, but a required task is not met (see `conflicts`); "budget": still moving when
+        "solved"; "conflict": stationary, but a required task is not met (see `conflicts`); "budget": still moving when
         the iterations ran out.
     errors : dict of task name -> (..., 2)
-        Distance [m] and angle [rad] that each task misses.
+        Remaining error of each task, distance [m] and angle [rad].
     iterations : (...) int
         Steps taken.
     """
@@ -128,9 +128,9 @@ class WholeBodyResult:
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """Name the tasks that are not met, and what opposes them (one state only)."""
+        """List the tasks that are not met, and what opposes them (single state only)."""
         if self.q.ndim != 1:
-            raise InputError("conflicts are found for one state, not for a batch")
+            raise InputError("conflicts are available for one state only, not for a batch")
         solver = self._solver
         motion = LimitedMotion(solver.robot, self.q, np.zeros(solver.robot.nv))
         return find_conflicts(solver.order, solver.limits, motion)

@@ -1,6 +1,6 @@
 """Poses, Jacobians, velocities, manipulability and workspace: pure functions of (robot, q, ...), over any batch axes.
 
-Arguments broadcast against each other; `out=` receives the result and avoids the allocation.
+Arguments broadcast against each other; `out=` receives the result and avoids an allocation.
 
 The reference of a frame's Jacobian, velocity and acceleration is one of
 

@@ -1,6 +1,6 @@
 """Manipulability and singularities: the singular values of a frame's Jacobian, and measures derived from them.
 
-Every function takes the directions that count as `part`: "all", "linear", "angular", or names out of x y z rx ry rz
+Every function takes the directions to consider as `part`: "all", "linear", "angular", or names out of x y z rx ry rz
 separated by spaces, such as "x y" or "x y rz" for a planar arm. With fewer joints than directions the missing singular
 values are zero: the arm is singular everywhere. `joints` names the joints that move; without it all do, a floating
 base included.
@@ -52,7 +52,7 @@ def manipulability(
     q : (..., nq)
     frame : str or int
     part
-        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+        Directions to consider: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
     joints
         Names of the joints that move; all, a floating base included, if not given.
 
@@ -93,9 +93,9 @@ def singular_values(
     q : (..., nq)
     frame : str or int
     part
-        Directions that count: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
+        Directions to consider: "all", "linear", "angular", or names out of x y z rx ry rz separated by spaces.
     characteristic_length
-        Length [m] that counts as much as one radian, where `part` mixes both.
+        Length [m] that is weighted like one radian if `part` contains both linear and angular directions.
     joints
         Names of the joints that move; all, a floating base included, if not given.
 
@@ -155,7 +155,7 @@ def is_singular(
     robot, q, frame
         As for `singular_values`.
     threshold
-        Bound [m or rad per unit of joint velocity]. Below it, some unit velocity of the frame takes joint velocities
+        Bound [m or rad per unit of joint velocity]. Below it, some unit velocity of the frame requires joint velocities
         of norm above 1 / threshold.
     part, characteristic_length, joints
         As for `singular_values`.
@@ -165,7 +165,7 @@ def is_singular(
     singular : (...) array of bool
     """
     if not _is_positive(threshold):
-        raise InputError(f"threshold is {threshold!r}; give a number above 0")
+        raise InputError(f"threshold is {threshold!r}; it must be a positive number")
     s = singular_values(robot, q, frame, part=part, characteristic_length=characteristic_length, joints=joints)
     return np.asarray(s[..., -1] < threshold)
 
@@ -220,7 +220,8 @@ def force_ellipsoid(
     -------
     ellipsoid : Ellipsoid
         In world axes, shortest radius first. Its axes are those of the velocity ellipsoid, its radii their inverses:
-        infinite where the structure carries the load. Moments are divided by `characteristic_length`.
+        infinite where the structure carries the load without joint effort. Moments are divided by
+        `characteristic_length`.
 
     Notes
     -----
@@ -237,7 +238,7 @@ def _jacobian(
 ) -> Array:
     rows = part_rows(part)
     if not _is_positive(length):
-        raise InputError(f"characteristic_length is {length!r}; give a length above 0 [m]")
+        raise InputError(f"characteristic_length is {length!r}; it must be a positive length [m]")
     J = _core.jacobian(robot, q, frame, "local_world_aligned", None)[..., rows, :]
     if min(rows) < 3 <= max(rows):  # metres and radians together
         J = J * np.where(np.array(rows) < 3, 1.0, length)[:, None]
@@ -258,7 +259,7 @@ def part_rows(part: str) -> list[int]:
 
 def _columns(robot: Robot, joints: Sequence[str]) -> list[int]:
     if isinstance(joints, str) or not all(isinstance(name, str) for name in joints):
-        raise InputError(f"joints is {joints!r}; give a sequence of joint names")
+        raise InputError(f"joints is {joints!r}; it must be a sequence of joint names")
     columns = {joint.name: joint.v for joint in robot.joints if joint.mimic is None}
     for name in joints:
         if name not in columns:

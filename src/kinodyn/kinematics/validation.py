@@ -1,6 +1,6 @@
-"""Checks of configurations, targets and solutions, with reports that say how far they fail.
+"""Checks of configurations, targets and solutions, with reports that quantify violations.
 
-A negative answer is a report that is false in an `if`; only arguments that cannot be read raise.
+Each check returns a report that is false in an `if` when the check fails; only invalid arguments raise.
 """
 
 from __future__ import annotations
@@ -196,10 +196,10 @@ def within_reach(
     joints: Sequence[str] | None = None,
     q0: ArrayLike | None = None,
 ) -> ReachReport:
-    """Check by the lengths of the chain whether a frame can reach the positions of target poses.
+    """Check by the link lengths of the chain whether a frame can reach the positions of target poses.
 
-    Angles, joint limits and the orientation are ignored: "no" is certain, because each of them only reduces the reach;
-    "perhaps" is for `kinematics.workspace` or inverse kinematics to decide.
+    Angles, joint limits and the orientation are ignored. A negative result is certain, because each of them only
+    reduces the reach; a positive one must be confirmed by `kinematics.workspace` or inverse kinematics.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def reaches(
     tolerance: float = 1e-6,
     angle_tolerance: float = 1e-6,
 ) -> PoseReport:
-    """Check whether configurations take a frame to target poses.
+    """Check whether configurations bring a frame to target poses.
 
     The pose is the product of the description's transforms, computed without the core that the solvers use.
 
@@ -265,5 +265,5 @@ def reaches(
 def _tolerance(what: str, value: float) -> float:
     number = value if value == np.inf else numbers(what, value)
     if np.shape(number) != () or float(number) < 0.0:
-        raise InputError(f"{what} is {value!r}; give one number, 0 or more")
+        raise InputError(f"{what} is {value!r}; it must be one nonnegative number")
     return float(number)

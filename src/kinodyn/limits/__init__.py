@@ -1,4 +1,4 @@
-"""Limits on motion, which have priority over tasks. `ik.WholeBody` and `control.InverseDynamicsQP` take them."""
+"""Limits on motion, which have priority over tasks. `ik.WholeBody` and `control.InverseDynamicsQP` accept them."""
 
 from kinodyn.limits.acceleration import AccelerationLimit
 from kinodyn.limits.collision import CollisionLimit

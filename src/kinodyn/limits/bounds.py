@@ -1,4 +1,4 @@
-"""Bounds of joints in the layout of the core: one row of numbers with named fields."""
+"""Joint bounds in the layout of the core: one row of numbers with named fields."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
 
-UNLIMITED = 1e30  # stands for no limit in the core, which takes finite numbers
+UNLIMITED = 1e30  # represents no limit in the core, which accepts finite numbers only
 
 
 class JointBounds:
-    """Bounds of joints, narrowed by individual limits.
+    """Joint bounds, narrowed by individual limits.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class JointBounds:
     braking : (nv,)
         Deceleration that is available at all times, to stop before the position limits.
     numbers : (size,)
-        All of them, as the core takes them.
+        All of them, in the layout of the core.
     """
 
     lower: Array
@@ -51,7 +51,7 @@ class JointBounds:
 def by_joint(robot: Robot, what: str, values: ArrayLike | Mapping[str, float] | None, default: Array) -> Array:
     """Return positive numbers (nv,) from one number, one for each velocity, or a dict of joint -> number.
 
-    None, and joints that the dict does not name, have those of `default`.
+    None, and joints that the dict does not name, use `default`.
     """
     result: Array = np.array(default)
     if values is None:

@@ -1,4 +1,4 @@
-"""Collision avoidance as a limit: parts of the robot keep a distance from each other and from obstacles."""
+"""Collision avoidance as a limit: minimum distances between links, attached objects and obstacles."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kinodyn.limits.limit import AT_LIMIT, RowLimit
 from kinodyn.model.robot import Robot
 
 MAX_ROWS = 64  # of the core
-RESERVE = 2e-5  # [m] beyond the margin at which the core stops motion
+RESERVE = 2e-5  # [m] added to the margin where the core stops the motion
 
 
 class _Address(float):
-    """Address of a query in the core; it keeps the query alive."""
+    """Address of a query in the core; keeps the query alive."""
 
     query: DistanceQuery
 
@@ -32,32 +32,32 @@ class _Address(float):
 class CollisionLimit(RowLimit):
     """Keep the links of a robot, and grasped objects, at a distance from each other and from obstacles.
 
-    Distances are those of `collision.distance` between spheres, lower bounds of those between the original shapes. Each
+    Distances are those of `collision.distance` between spheres: lower bounds of the distances between the shapes. Each
     of the nearest pairs has a row.
 
     Parameters
     ----------
     world
         Obstacles and attached objects; None for the robot alone. A `World` may change at any time: each step and each
-        tick of a controller sees it as it is then. Obstacles are assumed to be at rest.
+        control tick uses its current contents. Obstacles are assumed to be at rest.
     margin
-        Distance [m] that is kept. Spheres reach beyond the shapes by up to 15 mm, so parts that are meant to come close
+        Minimum distance [m]. Spheres extend beyond the shapes by up to 15 mm, so parts that are meant to come close
         to each other may need a negative margin, or must be `allowed`.
     slow_down
         Distance [m] beyond the margin at which motion towards an obstacle begins to slow down.
     gain
-        In inverse kinematics distances shrink by at most gain * (distance - margin) [1/s]. Parts within the margin
-        leave it as fast as the other limits allow.
+        In inverse kinematics distances decrease by at most gain * (distance - margin) per second. Parts within the
+        margin leave it as fast as the other limits allow.
     pairs, allowed
         Pairs of links or objects that are measured, and pairs that may touch; see `collision.distance`.
     rows
         Maximum number of pairs that are considered at once, nearest first; at most 64.
     priority
-        In inverse kinematics it precedes the tasks of the same priority, and follows those with a smaller number.
+        In inverse kinematics the limit precedes tasks of the same priority, and follows those with a smaller number.
     braking
-        At the acceleration level: deceleration [m/s^2] that is assumed to be available before obstacles.
+        At the acceleration level: deceleration [m/s^2] assumed to be available for braking before obstacles.
     name
-        Name in results and messages. Pairs are called "hand near torso".
+        Name in results and messages. Pairs have names such as "hand near torso".
 
     Notes
     -----
@@ -171,7 +171,7 @@ class CollisionLimit(RowLimit):
         return [name for name, is_reached in zip(self.row_names(robot, q), reached, strict=True) if is_reached]
 
     def _after(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
-        """Return the rows, and the part of the margins that the step leaves."""
+        """Return the rows, and the margins that remain after the step."""
         J = self.jacobian(robot, q)
         margins = self.margins(robot, q) - RESERVE
         return J, np.where(margins > 0.0, min(self.gain * dt, 1.0), 1.0) * margins - J @ x

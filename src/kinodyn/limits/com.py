@@ -1,4 +1,4 @@
-"""Balance as a limit: the centre of mass (CoM) stays above a polygon."""
+"""Balance as a limit: the centre of mass (CoM) stays above a support polygon."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class ComLimit(RowLimit):
     polygon
         Points (n, 2) in the world [m], whose convex hull is the polygon.
     margin
-        Distance [m] that the CoM keeps from its edges.
+        Minimum distance [m] of the CoM from the edges.
     priority
-        In inverse kinematics it precedes the tasks of the same priority, and follows those with a smaller number: feet
-        first, then balance, then the rest.
+        In inverse kinematics the limit precedes tasks of the same priority, and follows those with a smaller number:
+        feet first, then balance, then the rest.
     braking
-        At the acceleration level: deceleration [m/s^2] of the CoM that is assumed to be available before the edges.
+        At the acceleration level: deceleration [m/s^2] of the CoM assumed to be available for braking before the edges.
     name
         Name in results and messages.
 
@@ -67,7 +67,7 @@ class ComLimit(RowLimit):
         self.normals: Array = np.column_stack([edges[:, :2], np.zeros(len(edges))])
         self.offsets: Array = -edges[:, 2] - self.margin
         if _smallest_excess(self.normals, self.offsets) > 0:
-            raise InputError(f"a margin of {self.margin:g} m leaves nothing of the polygon")
+            raise InputError(f"with a margin of {self.margin:g} m the polygon is empty; reduce the margin")
 
     def row_count(self, robot: Robot) -> int:
         return len(self.offsets)

@@ -46,7 +46,7 @@ class CustomLimit(EvaluatedRows, RowLimit):
         self._evaluate_by(function, rows)
 
     def evaluate(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
-        # the rows of a limit are how velocities reduce the margins
+        # J of a limit is the rate at which velocities reduce the margins
         margin, gradient = super().evaluate(robot, q)
         return margin, -gradient
 

@@ -16,7 +16,7 @@ from kinodyn.limits.bounds import JointBounds
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
 
-AT_LIMIT = 1e-6  # [rad, m] within which a joint is at its limit
+AT_LIMIT = 1e-6  # distance within which a joint counts as at its limit [rad or m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +30,10 @@ class Reaction:
 
 @dataclass
 class LimitedMotion:
-    """A motion x (nv,) from q (nq,) within limits, from which limits determine where they stop it.
+    """A motion x (nv,) from q (nq,), from which limits determine where they are active.
 
-    `dt` [s] is that of a step; None: the robot is at rest. `at_bound` (nv,) is 1 where a step reaches a lower bound, -1
-    where an upper one. `explained` collects the v indices that a limit has named.
+    `dt` [s] is the duration of the step; None: the robot is at rest. `at_bound` (nv,) is 1 at a lower bound, -1 at an
+    upper one. `explained` collects the v indices that a limit has already named.
     """
 
     robot: Robot
@@ -44,7 +44,7 @@ class LimitedMotion:
     explained: set[int] = field(default_factory=set)
 
     def columns(self) -> Iterator[tuple[str, int, int | None]]:
-        """Yield joint, v index and, for joints of one degree of freedom, q index of coordinates not yet named."""
+        """Yield the joint, v index and, for one-DoF joints, q index of coordinates that no limit has named yet."""
         for joint in self.robot.joints:
             if joint.mimic is None:
                 indices = range(*joint.v.indices(self.robot.nv))
@@ -63,8 +63,8 @@ class LimitedMotion:
 class Limit:
     """Base class of limits, which have priority over tasks.
 
-    A limit narrows the bounds of joints (`narrow`), or has rows J x <= margin of its own (`RowLimit`). It tells solvers
-    whether a configuration satisfies it, and with which named reactions it opposes a motion.
+    A limit narrows the joint bounds (`narrow`), or has rows J x <= margin of its own (`RowLimit`). It tells solvers
+    whether a configuration satisfies it, and which named reactions it exerts on a motion.
     """
 
     name: str
@@ -77,14 +77,14 @@ class Limit:
         """Raise if the limit is not defined for accelerations and torques."""
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:
-        """Narrow the bounds of joints.
+        """Narrow the joint bounds.
 
         Parameters
         ----------
         robot
             The robot.
         bounds
-            Bounds of joints, narrowed in place.
+            Joint bounds, narrowed in place.
         """
 
     def satisfied(self, robot: Robot, q: Array, tolerance: float) -> NDArray[np.bool_]:
@@ -117,18 +117,18 @@ class Limit:
         Returns
         -------
         list[Reaction]
-            Reactions with the names that conflicts show.
+            Reactions, with the names that appear in conflicts.
         """
         return []
 
 
 class RowLimit(Limit, Rows):
-    """A limit with rows of its own: margins (..., rows), negative beyond the limit, that must not become negative.
+    """A limit with rows of its own: margins (..., rows) that must stay nonnegative.
 
     Attributes
     ----------
     priority : int
-        In inverse kinematics it precedes the tasks of the same priority, and follows those with a smaller number. In
+        In inverse kinematics the limit precedes tasks of the same priority, and follows those with a smaller number. In
         `InverseDynamicsQP` all limits precede all tasks.
     braking : float
         At the acceleration level: available deceleration of the margin [unit/s^2].
@@ -138,7 +138,7 @@ class RowLimit(Limit, Rows):
 
     inequality = True
     required = True
-    named_by_state: ClassVar[bool] = False  # whether names of rows depend on where the robot is
+    named_by_state: ClassVar[bool] = False  # whether the names of rows depend on the state
     braking: float
 
     def __init__(self, name: str, priority: int, braking: float) -> None:
@@ -149,7 +149,7 @@ class RowLimit(Limit, Rows):
         return {"enabled": float(self.enabled), "braking": self.braking, **self.own_settings()}
 
     def own_settings(self) -> dict[str, Any]:
-        """Return the fields that this kind of limit alone has."""
+        """Return the fields that are specific to this kind of limit."""
         return {}
 
     def margins(self, robot: Robot, q: ArrayLike) -> Array:

@@ -21,7 +21,7 @@ class PositionLimit(Limit):
     Parameters
     ----------
     margin
-        Distance that joints keep from the robot's limits [rad or m].
+        Minimum distance of joints from the robot's limits [rad or m].
     """
 
     name = "position"
@@ -46,7 +46,9 @@ class PositionLimit(Limit):
         narrow = lower > upper
         if narrow.any():
             names = [joint.name for joint in robot.joints if joint.mimic is None and narrow[joint.q].any()]
-            raise InputError(f"a margin of {self.margin:g} leaves no room between the limits of {', '.join(names)}")
+            raise InputError(
+                f"a margin of {self.margin:g} leaves no position within the limits of {', '.join(names)}; reduce it"
+            )
         return lower, upper
 
     def narrow(self, robot: Robot, bounds: JointBounds) -> None:

@@ -15,13 +15,13 @@ from kinodyn.model.robot import Robot
 
 
 class TorqueLimit(Limit):
-    """Keep joint torques within limits, in `InverseDynamicsQP`; inverse kinematics has no torques.
+    """Keep joint torques within limits in `InverseDynamicsQP`; not applicable to inverse kinematics.
 
     Parameters
     ----------
     values
-        Maximum torques [N m or N]: one number, one for each velocity (nv,), or a dict of joint -> limit in place of the
-        robot's. None: those of the robot.
+        Maximum torques [N m or N]: one number, one for each velocity (nv,), or a dict of joint -> limit that overrides
+        the robot's. None: those of the robot.
     """
 
     name = "torque"
@@ -30,7 +30,7 @@ class TorqueLimit(Limit):
         self.values = values
 
     def check_velocity_level(self) -> None:
-        raise InputError("a TorqueLimit has no meaning in inverse kinematics; give it to control.InverseDynamicsQP")
+        raise InputError("a TorqueLimit does not apply to inverse kinematics; use it in control.InverseDynamicsQP")
 
     def bounds(self, robot: Robot) -> Array:
         """Return the maximum torque (nv,); 1e30 where there is no limit.

@@ -20,8 +20,8 @@ class VelocityLimit(Limit):
     Parameters
     ----------
     values
-        Maximum velocities [rad/s or m/s]: one number, one for each velocity (nv,), or a dict of joint -> limit in place
-        of the robot's. None: those of the robot.
+        Maximum velocities [rad/s or m/s]: one number, one for each velocity (nv,), or a dict of joint -> limit that
+        overrides the robot's. None: those of the robot.
     scale
         Factor on all of them.
     """

@@ -1,4 +1,4 @@
-"""The kinematic chain of a frame: which joints move it, how far it can reach, where it puts the frame.
+"""The kinematic chain of a frame: the joints that move it, bounds on its reach, and its pose.
 
 Computed in NumPy from the description alone, without the core, so that results of the core can be checked against it.
 """
@@ -28,21 +28,21 @@ Leader: TypeAlias = mimics.Leader[JointInfo]
 
 
 def leaders(robot: Robot) -> dict[str, Leader]:
-    """Map each moving joint to the joint at the end of its chain of mimics; one that follows none to itself."""
+    """Map each moving joint to the independent joint that it follows, directly or indirectly, or to itself."""
     return mimics.find_leaders(robot.joints)
 
 
 def configuration(robot: Robot, q: object) -> Array:
-    """Return q as an array (..., nq), after the checks of the core: shape, finite, unit quaternions."""
+    """Return q as an array (..., nq), after the core's checks: shape, finite values, unit quaternions."""
     _core.pose(robot, q, 0, None)  # type: ignore[arg-type]
     return np.asarray(q, dtype=float)
 
 
 def single_configuration(robot: Robot, q: ArrayLike | None, name: str = "q0") -> Array:
-    """Return one checked configuration (nq,), the neutral one if none is given."""
+    """Validate and return one configuration (nq,), by default the neutral one."""
     result = configuration(robot, robot.neutral() if q is None else q)
     if result.shape != (robot.nq,):
-        raise InputError(f"{name} has shape {result.shape}; give one configuration ({robot.nq},)")
+        raise InputError(f"{name} must be one configuration of shape ({robot.nq},), got {result.shape}")
     return result
 
 
@@ -65,10 +65,10 @@ def chain(robot: Robot, frame: str | int) -> tuple[tuple[Joint, ...], Array]:
 
 
 def moving_joints(robot: Robot, frame: str | int, joints: Sequence[str] | None = None) -> tuple[JointInfo, ...]:
-    """List the joints with coordinates of their own that move a frame, or those of `joints` that do.
+    """List the independent joints that move a frame, or those of `joints` that do.
 
-    The floating base is not among them: the frame moves relative to it. A joint that the chain follows by a mimic
-    counts, even if it is not part of the chain.
+    The floating base is not included: the frame moves relative to it. A joint that a mimic joint of the chain follows
+    is included even if it is not part of the chain.
     """
     leader = leaders(robot)
     names = {leader[joint.name].joint.name for joint in chain(robot, frame)[0] if joint.kind != "fixed"}
@@ -76,7 +76,7 @@ def moving_joints(robot: Robot, frame: str | int, joints: Sequence[str] | None =
         names.discard(robot.joints[0].name)
     if joints is not None:
         if isinstance(joints, str) or not all(isinstance(name, str) for name in joints):
-            raise InputError(f"joints is {joints!r}; give a sequence of joint names")
+            raise InputError(f"joints must be a sequence of joint names, got {joints!r}")
         for name in joints:
             if name not in robot.joint_names:
                 raise unknown_name("joint", name, robot.joint_names)
@@ -87,12 +87,12 @@ def moving_joints(robot: Robot, frame: str | int, joints: Sequence[str] | None =
 def reach_bounds(
     robot: Robot, frame: str | int, q: Array, joints: Sequence[str] | None = None
 ) -> tuple[Array, float, float]:
-    """Bound the distance of a frame from the first joint that moves it, by the lengths between joints alone.
+    """Bound the distance of a frame from the first joint that moves it, from the link lengths alone.
 
     Returns the lengths (n, 2) of the chain's segments, minimum and maximum [m], and the bounds of the distance [m] that
-    follow from the triangle inequality: the lower one is by how much one segment is longer than all others together.
-    Angles and their limits are ignored: what is outside can never be reached, what is inside perhaps. Joints that are
-    not listed stay as in q (nq,).
+    follow from the triangle inequality: the lower bound is the excess of one segment over the sum of all others.
+    Angles and their limits are ignored: points outside can never be reached, points inside perhaps. Joints that are
+    not listed keep their position in q (nq,).
     """
     moving = {joint.name for joint in moving_joints(robot, frame, joints)}
     leader = leaders(robot)
@@ -150,7 +150,7 @@ def chain_pose(robot: Robot, q: Array, frame: str | int) -> Array:
 
 
 def _motion(joint: Joint, leader: Leader, q: Array) -> Array:
-    """Compute the transform (..., 4, 4) of a moving joint, from where its parent places it."""
+    """Compute the transform (..., 4, 4) of a moving joint relative to its origin in the parent link."""
     own = q[..., leader.joint.q]
     T = np.array(np.broadcast_to(np.eye(4), (*q.shape[:-1], 4, 4)))
     if joint.kind in ROTARY:
@@ -187,7 +187,7 @@ def _length(T: Array) -> tuple[float, float]:
 
 
 def _stroke(robot: Robot, joint: Joint, leader: Leader) -> tuple[float, float]:
-    """Find the smallest and the largest length [m] that a sliding joint adds."""
+    """Find the smallest and the largest length [m] that a prismatic joint adds."""
     if joint.kind != "prismatic":
         return 0.0, math.inf
     limits = np.array([robot.limits.lower[leader.joint.q.start], robot.limits.upper[leader.joint.q.start]])

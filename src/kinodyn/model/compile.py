@@ -1,7 +1,7 @@
 """From a description to the flat tables of the core: one row per moving body, parents before children.
 
-A body's own frame is chosen for speed: parallel to its parent's at position zero wherever the joint turns about a
-coordinate axis of that frame, so that rotations are mostly zeros and ones. Links and other frames are placed in bodies.
+The frame of a body is chosen for speed: parallel to its parent's at position zero if the joint rotates about a
+coordinate axis of that frame, so that rotations are mostly zeros and ones. Links and other frames are fixed in bodies.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ DOFS = {**COORDINATES, "ball": 3, "floating": 6}
 
 ROUNDING = 1e-15
 
-LOWER_TRIANGLE = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # of an inertia: xx xy yy xz yz zz
+LOWER_TRIANGLE = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # elements of an inertia: xx xy yy xz yz zz
 
 
 @dataclass(frozen=True)
 class JointInfo:
     """A moving joint as `Robot.joints` lists it.
 
-    `q` and `v` are its places in the vectors; both are empty for a joint that follows another one.
+    `q` and `v` are its slices of the vectors; both are empty for a mimic joint.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is fixed: a body (-1 is the world) and the pose in it."""
+    """The body in which something is fixed (-1 is the world), and its pose there."""
 
     body: int
     R: Array
@@ -80,7 +80,7 @@ class Place:
 
 @dataclass
 class Tree:
-    """A description laid out for the core; `places` are the frames, links depth first and then the others."""
+    """A description in the layout of the core; `places` are the frames: links depth first, then the others."""
 
     bodies: list[Body]
     joints: list[JointInfo]
@@ -91,7 +91,7 @@ class Tree:
 
 
 def compile_tree(description: Description) -> Tree:
-    """Lay out a valid description: joints depth first, in the order of the document."""
+    """Compile a valid description: joints depth first, in document order."""
     ordered = list(_depth_first(description))
     infos, nq, nv = _number(ordered)
     leaders = find_leaders(infos)
@@ -112,7 +112,7 @@ def compile_tree(description: Description) -> Tree:
 
 
 def link_order(description: Description) -> list[str]:
-    """Return the names of the links, depth first, as frames list them."""
+    """Return the names of the links, depth first, in the order of the frames."""
     return [root_link(description).name, *(joint.child for joint in _depth_first(description))]
 
 
@@ -128,7 +128,7 @@ def _depth_first(description: Description) -> Iterator[Joint]:
 
 
 def _number(ordered: list[Joint]) -> tuple[list[JointInfo], int, int]:
-    """Give each joint its places in q and v."""
+    """Assign each joint its slices of q and v."""
     infos: list[JointInfo] = []
     nq = nv = 0
     for joint in ordered:
@@ -205,7 +205,7 @@ def _append(
     R: Array | None = None,
     axis: Array | None = None,
 ) -> None:
-    """Add the body of a joint that stands at `here` in its parent's body."""
+    """Add the body of a joint whose origin is at `here` in its parent's body."""
     R = np.eye(3) if R is None else R
     R_body_link = _snap(R.T @ here.R)
     axis = np.array([0.0, 0.0, 1.0]) if axis is None else axis
@@ -236,7 +236,7 @@ def _add_inertia(body: Body, place: Place, inertia: Inertia) -> None:
 
 
 def frame_along(axis: Array) -> Array:
-    """Return the shortest rotation that takes z to a unit axis."""
+    """Return the shortest rotation that maps z to a unit axis."""
     x, y, z = axis
     if z >= 0.0:  # Rodrigues' formula without division by sin
         k = 1.0 / (1.0 + z)
@@ -246,13 +246,13 @@ def frame_along(axis: Array) -> Array:
 
 
 def _snap(R: Array) -> Array:
-    """Round entries that are an integer but for rounding: cos(pi / 2) is meant to be zero."""
+    """Round entries that are an integer up to rounding: cos(pi / 2) should be exactly zero."""
     whole = np.round(R)
     return np.where(np.abs(R - whole) <= ROUNDING, whole, R)
 
 
 def body_table(bodies: list[Body]) -> np.ndarray:
-    """Write the bodies as the core reads them."""
+    """Write the bodies in the layout of the core."""
     table = np.zeros(len(bodies), dtype=layout("body"))
     for row, body in zip(table, bodies, strict=True):
         row["kind"], row["parent"], row["iq"], row["iv"] = body.kind, body.parent, body.iq, body.iv
@@ -264,7 +264,7 @@ def body_table(bodies: list[Body]) -> np.ndarray:
 
 
 def frame_table(places: list[Place]) -> np.ndarray:
-    """Write the frames as the core reads them."""
+    """Write the frames in the layout of the core."""
     table = np.zeros(len(places), dtype=layout("frame"))
     for row, place in zip(table, places, strict=True):
         row["body"], row["R"], row["p"] = place.body, place.R, place.p

@@ -1,4 +1,4 @@
-"""Joint data of a description as arrays by q and v index: limits, constants, neutral and sampled positions."""
+"""Joint data of a description as arrays over q and v indices: limits, constants, neutral and sampled positions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kinodyn.description.types import Description
 from kinodyn.errors import InputError
 from kinodyn.model.compile import DOFS, JointInfo, Tree
 
-MAX_SAMPLED_ROTATION = 4 * math.pi  # [rad] a rotary joint with a wider range is sampled over one turn
+MAX_SAMPLED_ROTATION = 4 * math.pi  # [rad] a revolute joint with a wider range is sampled over one turn
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limits:
-    """Limits of the coordinates, infinite where there is none.
+    """Limits of the coordinates, infinite where there are none.
 
-    Those of mimic joints are included: the position and velocity limits of a joint are such that all joints that follow
+    Those of mimic joints are included: the position and velocity limits of a joint ensure that all joints that follow
     it stay within theirs. Effort limits are those of the joint alone, because a description does not say how the load
     is shared between a joint and its followers.
 
@@ -60,7 +60,7 @@ def joint_limits(tree: Tree, description: Description) -> Limits:
 
 
 def joint_constants(tree: Tree, description: Description) -> dict[str, Array]:
-    """Collect armature, damping and friction (nv,); a follower's add to those of the joint it follows."""
+    """Collect armature, damping and friction (nv,); those of a mimic joint are added to the joint that it follows."""
     constants = {name: np.zeros(tree.nv) for name in ("armature", "damping", "friction")}
     joints = {joint.name: joint for joint in description.joints}
     for name, leader in find_leaders(tree.joints).items():
@@ -72,7 +72,7 @@ def joint_constants(tree: Tree, description: Description) -> dict[str, Array]:
 
 
 def checked_constant(name: str, value: ArrayLike, nv: int) -> Array:
-    """Return gravity (3,), armature or damping (nv,) that a user has chosen; one number serves all."""
+    """Validate gravity (3,), armature or damping (nv,) given by the user; one number applies to all joints."""
     size = 3 if name == "gravity" else nv
     try:
         result = np.array(np.broadcast_to(np.asarray(value, dtype=float), (size,)))
@@ -98,7 +98,7 @@ def neutral_configuration(tree: Tree, description: Description) -> Array:
 
 
 def sampling_range(joints: tuple[JointInfo, ...], limits: Limits) -> tuple[Array, Array]:
-    """Return finite bounds (nq,): the limits or, where they are too wide, one turn or 2 m within them, nearest to 0."""
+    """Return finite bounds (nq,): the limits or, if they are too wide, one turn or 2 m within them, closest to 0."""
     lower, upper = limits.lower.copy(), limits.upper.copy()
     for joint in joints:
         rotary = np.full(joint.q.stop - joint.q.start, joint.kind in ("revolute", "continuous"))

@@ -63,7 +63,7 @@ def load(
     DescriptionError
         If the file cannot be read as a robot, with line and element.
     InputError
-        If arguments contradict each other.
+        If arguments are inconsistent.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def load_description(
     description : Description
     """
     if not isinstance(source, (str, os.PathLike)):
-        raise InputError(f"source is a {type(source).__name__}; give the name of a robot or the path of a file")
+        raise InputError(f"source must be the name of a robot or the path of a file, got {type(source).__name__}")
     if xacro_arguments and not xacro:
         raise InputError("xacro_arguments were given without xacro=True; pass it to allow the file to be evaluated")
     if isinstance(source, str) and _is_name(source):
@@ -151,7 +151,7 @@ def from_dh(
 
 
 def _is_name(source: str) -> bool:
-    """Tell a name from a path: a name is in the catalogue, or has neither a folder nor a suffix and is not a file."""
+    """Return whether `source` is a name: in the catalogue, or without folder and suffix and not an existing file."""
     if is_known(source):
         return True
     return not (set(source) & {"/", os.sep} or Path(source).suffix or Path(source).exists())
@@ -160,13 +160,13 @@ def _is_name(source: str) -> bool:
 def _existing_file(source: str | os.PathLike[str]) -> Path:
     path = Path(source)
     if path.is_dir():
-        raise DescriptionError("is a folder; give the path of a file in it", file=path)
+        raise DescriptionError("is a folder; pass the path of a file in it", file=path)
     if not path.exists():
-        raise DescriptionError("does not exist; give the path of a file, or a name from kd.robots()", file=path)
+        raise DescriptionError("does not exist; pass the path of a file, or a name from kd.robots()", file=path)
     if path.suffix.lower() == ".mjcf":
         raise DescriptionError("has the suffix .mjcf, but MuJoCo opens only .xml files; rename it", file=path)
     if path.suffix.lower() not in _SUFFIXES:
-        raise DescriptionError(f"has the suffix {path.suffix!r}; give a file with {', '.join(_SUFFIXES)}", file=path)
+        raise DescriptionError(f"has the suffix {path.suffix!r}; supported suffixes: {', '.join(_SUFFIXES)}", file=path)
     return path
 
 

@@ -37,12 +37,12 @@ class Robot(_core.CompiledRobot):
     base
         "fixed" or "floating"; by default what the description says.
     gravity, armature, damping
-        Values (3,), (nv,) and (nv,) in place of those of the description; one number serves all.
+        Values (3,), (nv,) and (nv,) that override those of the description; one number applies to all joints.
 
     Raises
     ------
     DescriptionError
-        If the description is not that of a robot.
+        If the description is not a valid robot.
 
     Attributes
     ----------
@@ -54,22 +54,22 @@ class Robot(_core.CompiledRobot):
     joints : tuple of JointInfo
         Every moving joint in order, the floating base and mimic joints included, with its slices of q and v.
     joint_names : tuple of str
-        The joints that have coordinates of their own, in the order of q; the floating base is not among them.
+        The joints that have coordinates of their own, in the order of q, without the floating base.
     frame_names : tuple of str
         Links, depth first, then other frames.
     mass : float
-        Of everything that moves [kg].
+        Total mass of the moving links [kg].
     limits : Limits
-        Of positions, velocities and efforts.
+        Limits on positions, velocities and efforts.
     gravity : (3,) array
         [m/s^2]
     armature, damping, friction : (nv,) arrays
         Armature and damping are part of the dynamics; dry friction is not, but simulators and controllers use it.
     inertial_parameters : (10 n,) array
-        Mass, mass * com, inertia about the link's origin (xx xy yy xz yz zz) of each moving body, in link axes: what
-        `dynamics.regressor` multiplies.
+        Mass, mass * com, inertia about the link's origin (xx xy yy xz yz zz) of each moving body, in link axes: the
+        parameter vector of `dynamics.regressor`.
     parameter_links : tuple of str
-        The link of each group of ten.
+        The link of each group of ten parameters.
     description : Description
     """
 
@@ -132,7 +132,7 @@ class Robot(_core.CompiledRobot):
                 value.flags.writeable = False
 
     def _compile(self, tree: Tree, constants: dict[str, Array]) -> None:
-        """Create the robot of the core."""
+        """Create the core's representation of the robot."""
         super().__init__(
             nq=tree.nq,
             nv=tree.nv,
@@ -148,7 +148,7 @@ class Robot(_core.CompiledRobot):
         )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Robot is immutable: {name} cannot be set; robot.replace(...) makes another one")
+        raise AttributeError(f"a Robot is immutable: {name} cannot be set; robot.replace(...) returns a modified copy")
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a Robot is immutable: {name} cannot be deleted")
@@ -172,7 +172,7 @@ class Robot(_core.CompiledRobot):
         armature: ArrayLike | None = None,
         damping: ArrayLike | None = None,
     ) -> Robot:
-        """Return a copy with other constants; those that are not given are kept.
+        """Return a copy with different constants; those that are not given are kept.
 
         Parameters
         ----------
@@ -197,18 +197,18 @@ class Robot(_core.CompiledRobot):
     def with_payload(
         self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None
     ) -> Robot:
-        """Return a copy that carries a payload, fixed to a frame.
+        """Return a copy that carries a payload rigidly attached to a frame.
 
         Parameters
         ----------
         frame
-            Frame or link that carries it.
+            Frame or link that carries the payload.
         mass
             Mass [kg].
         com : (3,)
-            Its CoM in the frame [m].
+            CoM of the payload in the frame [m].
         inertia : (3, 3), optional
-            Its rotational inertia about its CoM, in axes of the frame [kg m^2]; by default that of a point mass.
+            Rotational inertia of the payload about its CoM, in the axes of the frame [kg m^2]; by default a point mass.
 
         Returns
         -------
@@ -282,7 +282,7 @@ class Robot(_core.CompiledRobot):
     def random(self, n: int | tuple[int, ...] | None = None, *, seed: int | np.random.Generator = 0) -> Array:
         """Sample configurations uniformly within limits.
 
-        Unlimited rotary joints are sampled within [-pi, pi], sliding ones and positions of free bodies within
+        Unlimited revolute joints are sampled within [-pi, pi], prismatic ones and positions of free bodies within
         [-1, 1] m, quaternions uniformly.
 
         Parameters
@@ -379,7 +379,7 @@ def _rebuild(description: Description, chosen: Mapping[str, ArrayLike]) -> Robot
 def _batch_shape(n: int | tuple[int, ...] | None) -> tuple[int, ...]:
     parts = () if n is None else n if isinstance(n, tuple | list) else (n,)
     if not all(isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 0 for part in parts):
-        raise InputError(f"n must be a whole number of at least 0 or a tuple of them, got {n!r}")
+        raise InputError(f"n must be a nonnegative integer or a tuple of them, got {n!r}")
     return tuple(int(part) for part in parts)
 
 
@@ -387,7 +387,7 @@ def _generator(seed: int | np.random.Generator) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise InputError(f"seed must be a whole number of at least 0 or a NumPy Generator, got {seed!r}") from error
+        raise InputError(f"seed must be a nonnegative integer or a NumPy Generator, got {seed!r}") from error
 
 
 def require_robot(robot: object) -> None:

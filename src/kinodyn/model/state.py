@@ -14,9 +14,9 @@ _NEED_MASS = ("com", "com_jacobian", "com_velocity", "momentum_matrix", "momentu
 
 
 class State:
-    """A robot at (q, v), or at a batch of states.
+    """The kinematics and dynamics of a robot at (q, v), or at a batch of states.
 
-    The attributes are read-only views of memory that `update` overwrites: copy what must outlive it.
+    The attributes are read-only views of memory that `update` overwrites: copy what must be kept.
 
     Parameters
     ----------
@@ -82,24 +82,24 @@ class State:
         Parameters
         ----------
         q, v : (..., nq), (..., nv)
-            Of the same shape as before.
+            Same shapes as before.
 
         Returns
         -------
         State
-            Itself.
+            This object.
 
         Raises
         ------
         InputError
-            For invalid numbers or shapes. A single state is unchanged then; of a batch, part may have been updated.
+            For invalid numbers or shapes. A single state is then unchanged; a batch may be partly updated.
         """
         _core.state(self.robot, q, v, self._arrays)
         self._keep(q, v)
         return self
 
     def pose(self, frame: str | int) -> Array:
-        """Return the pose of a frame, a view.
+        """Return the pose of a frame as a view.
 
         Parameters
         ----------

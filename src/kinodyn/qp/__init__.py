@@ -1,4 +1,4 @@
-"""Small dense quadratic programs: one adapter to the solver DAQP; an answer is verified before it is called solved."""
+"""Small dense quadratic programs: an adapter to the solver DAQP; every solution is verified."""
 
 from kinodyn.qp.result import QPResult
 from kinodyn.qp.solver import QP, solve

@@ -16,12 +16,12 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 
 FAILURES = {
-    -1: "DAQP found no point within all rows",
+    -1: "DAQP found no point that satisfies all constraints",
     -2: "DAQP cycled",
     -3: "DAQP found no minimum",
     -4: "DAQP reached its iteration limit",
 }
-# In the units of a scaled program. Limits far away need a small proximal weight, rows that nearly depend on each other
+# In the units of a scaled program. Distant limits need a small proximal weight, nearly dependent rows
 # a larger tolerance.
 ATTEMPTS: tuple[dict[str, float], ...] = (
     {"primal_tol": 1e-11, "eps_prox": -1e-3, "eta_prox": 1e-12},
@@ -37,7 +37,7 @@ class Point(NamedTuple):
     y: Array  # (n,)
     multipliers: Array  # (n + m,) above 0 at an upper side, below 0 at a lower one
     iterations: int
-    failure: str  # "" if DAQP says that this is the minimum
+    failure: str  # "" if DAQP reports an optimum
 
 
 def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None = None) -> Point:
@@ -46,13 +46,13 @@ def minimise(qp: _core.ScaledQp, settings: dict[str, float], start: Array | None
     if flag > 0 and qp.has_cost:
         return Point(y, info["lam"], info["iterations"], "")
     none = np.zeros(len(qp.lower))
-    if flag > 0:  # without a cost all multipliers are 0; DAQP gives rounding
+    if flag > 0:  # without a cost all multipliers are 0; those of DAQP are rounding errors
         return Point(y, none, info["iterations"], "")
     return Point(np.zeros(len(qp.g)), none, info["iterations"], FAILURES.get(flag, f"DAQP stopped with flag {flag}"))
 
 
 def polish(qp: _core.ScaledQp, point: Point) -> Point:
-    """Solve the KKT equations of the active set once more, for what rounding and proximal terms left."""
+    """Solve the KKT equations of the active set once more, to remove the effect of rounding and proximal terms."""
     rows = np.flatnonzero(point.multipliers)
     n, k = len(qp.g), len(rows)
     G = np.vstack([np.eye(n), qp.A])[rows]

@@ -1,4 +1,4 @@
-"""Proofs that a program has no minimum: Farkas' certificate of infeasibility, or a direction without a lower bound."""
+"""Proofs that a program has no minimum: Farkas' certificate of infeasibility, or a direction of unbounded descent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
 
-FARTHEST = 1e6  # a certificate must exclude all points up to this distance, in the units of a scaled program
-STEEPEST = 1e-6  # least fraction of the gradient along a direction that counts as one of descent
+FARTHEST = 1e6  # distance up to which a certificate must exclude all points, in the units of a scaled program
+STEEPEST = 1e-6  # smallest fraction of the gradient along a direction that counts as descent
 
 
 def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, float], ...] = ATTEMPTS) -> Point:
@@ -57,7 +57,7 @@ def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
     """Verify Farkas' certificate.
 
     If A'multipliers = 0 while the multipliers times their sides add up to less than 0, no point satisfies all
-    rows. With rounding left in A'multipliers the certificate excludes points up to a distance only.
+    rows. With rounding errors in A'multipliers the certificate excludes only points up to a certain distance.
     """
     used = multipliers != 0
     sides = np.where(multipliers > 0, qp.upper, qp.lower)[used]

@@ -1,4 +1,4 @@
-"""A quadratic program as the solver takes it: checked, with bounds and rows in one stack and slacks of soft rows."""
+"""A quadratic program in the form of the solver: validated, bounds and rows stacked, slack variables for soft rows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Program(NamedTuple):
     soft: Array | None  # (m,) weights of soft rows, inf for hard ones; None: all are hard
 
     def scaled(self) -> _core.ScaledQp:
-        """Scale the program, with one variable behind x for the violation of each soft row.
+        """Scale the program, with one slack variable appended to x for each soft row.
 
         Raises
         ------
         InputError
-            If numbers are not finite, H is not symmetric or has negative curvature, or sides exclude each other.
+            If numbers are not finite, H is not symmetric or has negative curvature, or lower exceeds upper.
         """
         whole = self if self.soft is None else self._with_slack(self.soft)
         scaled = _core.ScaledQp(whole.H, whole.g, whole.A, whole.lower, whole.upper)
@@ -63,7 +63,7 @@ def prepare(
     soft: ArrayLike | None,
 ) -> tuple[Program, _core.ScaledQp]:
     """Check the parts of a program, put them together, and scale it."""
-    if soft is None:  # in a control loop most of the time is spent here, unless the core takes the arrays as they are
+    if soft is None:  # fast path for control loops: the core reads the arrays without conversion
         scaled = _core.scale_plain(H, g, A, *bounds, *sides)
         if scaled is not None:
             plain = Program(H, g, A, scaled.given_lower, scaled.given_upper, None)  # type: ignore[arg-type]
@@ -103,7 +103,7 @@ def program(
 
 
 def explain(p: Program) -> None:
-    """Raise what is wrong with the numbers of a program, if anything is."""
+    """Raise an error that explains what is wrong with the numbers of a program, if anything is."""
     _cost(p.H)
     n = len(p.g)
     numbers("g", p.g, n)
@@ -115,7 +115,7 @@ def explain(p: Program) -> None:
 def _cost(H: ArrayLike) -> Array:
     shape = shape_of(H)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise InputError(f"H must be a square matrix (n, n) with n above 0, got shape {shape}")
+        raise InputError(f"H must be a square matrix (n, n) with n > 0, got shape {shape}")
     return np.ascontiguousarray(symmetric("H", H, shape[0]))
 
 
@@ -160,7 +160,7 @@ def _check_sides(names: tuple[str, str], lower: Array, upper: Array) -> None:
         i = crossed[0]
         raise InputError(f"{names[0]}[{i}] = {lower[i]:g} is above {names[1]}[{i}] = {upper[i]:g}; exchange them")
     if (lower == np.inf).any() or (upper == -np.inf).any():
-        raise InputError(f"{names[0]} must not be +inf nor {names[1]} -inf: no number could lie within")
+        raise InputError(f"{names[0]} must not be +inf and {names[1]} must not be -inf: the interval would be empty")
 
 
 def _weights(soft: ArrayLike, rows: int) -> Array:

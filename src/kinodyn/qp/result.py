@@ -1,4 +1,4 @@
-"""The answer to a quadratic program."""
+"""The solution of a quadratic program."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kinodyn.arrays import Array
 from kinodyn.qp.program import Program
 
 
-@dataclass(eq=False, slots=True)  # not frozen: to fill a frozen one takes microseconds
+@dataclass(eq=False, slots=True)  # not frozen: initialising a frozen one takes microseconds
 class QPResult:
-    """The answer to a quadratic program; all of its numbers are finite, whatever the status.
+    """The solution of a quadratic program; all of its numbers are finite, whatever the status.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class QPResult:
     status : str
         "solved", "infeasible", "unbounded" or "failed".
     reason : str
-        One sentence for a status other than "solved"; else empty.
+        One sentence that explains a status other than "solved"; otherwise empty.
     multipliers, bound_multipliers : (m,), (n,)
         With H x + g + A' multipliers + bound_multipliers = 0: above 0 at an upper side, below 0 at a lower one. If
         "infeasible", Farkas' certificate.
@@ -31,7 +31,7 @@ class QPResult:
         Residuals of the KKT conditions, relative to the magnitude of their terms: the worst violation of a row or
         bound; the worst of the gradient of the Lagrangian and of complementarity; the duality gap.
     iterations : int
-        Of the active-set method.
+        Iterations of the active-set method.
     program : Program
         The program that was solved.
     ray : (n,) or None
@@ -69,7 +69,7 @@ class QPResult:
 
     @property
     def cost(self) -> float:
-        """1/2 x'Hx + g'x, and what the violation of soft rows costs."""
+        """1/2 x'Hx + g'x plus the cost of violating soft rows."""
         cost = float(0.5 * self.x @ self.program.H @ self.x + self.program.g @ self.x)
         if self.program.soft is None:
             return cost

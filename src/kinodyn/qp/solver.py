@@ -1,4 +1,4 @@
-"""Convex quadratic programs: set up, change, solve, verify."""
+"""Convex quadratic programs: set up, update, solve, verify."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class QP:
     Parameters
     ----------
     H : (n, n)
-        Symmetric and positive semidefinite. Where it is singular one of several minima is found.
+        Symmetric and positive semidefinite. If it is singular, one of several minima is found.
     g : (n,)
     A : (m, n), optional
-        Rows.
+        Rows of the constraints.
     lower, upper : (m,) or float, optional
-        Their sides; -inf and inf where there is none, equal for an equality.
+        Sides of the rows; -inf and inf where there is none, equal for an equality constraint.
     x_lower, x_upper : (n,) or float, optional
         Bounds on x, likewise.
     soft : (m,) or float, optional
         Weight of each row of A: a violation s costs 1/2 weight s^2. inf, the default, is a hard row.
     tolerance : float
-        Maximum residual of the KKT conditions of an answer that is called solved, relative to the magnitude of the
+        Maximum residual of the KKT conditions for the status "solved", relative to the magnitude of the
         terms of each condition.
 
     Raises
     ------
     InputError
-        If shapes do not fit, numbers are not finite, lower sides are above upper ones, or H has negative curvature.
+        If shapes do not match, numbers are not finite, lower sides are above upper ones, or H has negative curvature.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class QP:
             raise InputError(f"tolerance must be between 0 and 1, got {tolerance!r}")
         self._tolerance = float(tolerance)
         self._program, self._scaled = prepare(H, g, A, (lower, upper), (x_lower, x_upper), soft)
-        self._start: Array | None = None  # multipliers of the last answer
+        self._start: Array | None = None  # multipliers of the last solution
 
     def update(
         self,
@@ -92,7 +92,7 @@ class QP:
         x_lower: ArrayLike | None = None,
         x_upper: ArrayLike | None = None,
     ) -> None:
-        """Change parts of the program. On an error nothing changes.
+        """Change parts of the program. If an error is raised, nothing changes.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class QP:
         )
         if new.H.shape != p.H.shape or new.A.shape != p.A.shape:
             shapes = f"H {p.H.shape} and A {p.A.shape}, got {new.H.shape} and {new.A.shape}"
-            raise InputError(f"update keeps the sizes of {shapes}; set up another QP")
+            raise InputError(f"update cannot change the sizes of {shapes}; create a new QP")
         self._program, self._scaled = new, scaled
 
     def solve(self) -> QPResult:
@@ -153,7 +153,7 @@ class QP:
         feasible = Point(nearest, np.zeros(len(certificate)), point.iterations, "")
         violation = self._residuals(feasible).primal
         if violation > 10 * tolerance and is_infeasible(qp, certificate):
-            reason = f"no x satisfies all rows; the least violation is {violation:.3g} of the size of a row"
+            reason = f"no x satisfies all constraints; the least violation is {violation:.3g} of the magnitude of a row"
             return self._result(feasible._replace(multipliers=certificate), None, "infeasible", reason)
         ray = descent_ray(qp, tolerance) if violation <= 10 * tolerance else None
         if ray is not None:
@@ -214,7 +214,7 @@ def solve(
     Returns
     -------
     QPResult
-        Verified before its status is "solved".
+        Its status is "solved" only after verification.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Rotations, poses, twists, wrenches and inertias over any batch axes: what SciPy's `Rotation` does not have.
+"""Rotations, poses, twists, wrenches and inertias over any batch axes, to complement SciPy's `Rotation`.
 
 Rotations are matrices `(..., 3, 3)`; poses `T_a_b` `(..., 4, 4)` map coordinates in b to a; quaternions `(..., 4)` are
-ordered x y z w; twists and wrenches `(..., 6)` are linear first. An argument that is a rotation also accepts a SciPy
-`Rotation`, one that is a pose a SciPy `RigidTransform`. Poses are composed by the matrix product `T_a_b @ T_b_c`.
+ordered x y z w; twists and wrenches `(..., 6)` are linear first. Rotation arguments also accept a SciPy
+`Rotation`, pose arguments a SciPy `RigidTransform`. Poses are composed by the matrix product `T_a_b @ T_b_c`.
 """
 
 from kinodyn.checks import as_pose, as_rotation

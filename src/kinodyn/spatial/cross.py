@@ -1,4 +1,4 @@
-"""The cross product as a matrix, and back."""
+"""Cross-product matrices of vectors, and the inverse map."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kinodyn.errors import InputError
 
 
 def skew(vector: ArrayLike) -> Array:
-    """Return the matrices that perform the cross product: `skew(a) @ b` is `a x b`.
+    """Return the cross-product matrices of vectors: `skew(a) @ b` is `a x b`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def unskew(matrix: ArrayLike) -> Array:
 
 
 def skew_matrix(v: Array) -> Array:
-    """Return `skew(v)` of an array that was checked before."""
+    """Return `skew(v)` without validation."""
     S = np.zeros((*v.shape, 3))
     S[..., 2, 1], S[..., 0, 2], S[..., 1, 0] = v[..., 0], v[..., 1], v[..., 2]
     S[..., 1, 2], S[..., 2, 0], S[..., 0, 1] = -v[..., 0], -v[..., 1], -v[..., 2]

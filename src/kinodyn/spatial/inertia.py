@@ -40,7 +40,7 @@ def inertia_matrix(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> Array
         (numbers("mass", mass), 0), (numbers("com", com, 3), 1), (symmetric("inertia", inertia, 3), 2)
     )
     if (m < 0).any():
-        raise InputError(f"mass is {m.min()}; give 0 or more [kg]")
+        raise InputError(f"mass is {m.min()}; it must not be negative [kg]")
     m = m[..., None, None]
     C = skew_matrix(c)
     spatial = np.zeros((*c.shape[:-1], 6, 6))
@@ -52,7 +52,7 @@ def inertia_matrix(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> Array
 
 
 def move_inertia(T_a_b: MatrixLike, inertia_b: ArrayLike) -> Array:
-    """Express spatial inertias about and in frame a that are given in frame b.
+    """Transform spatial inertias from frame b to frame a.
 
     Parameters
     ----------

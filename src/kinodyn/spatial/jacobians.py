@@ -103,7 +103,7 @@ def right_jacobian_inverse(vector: ArrayLike) -> Array:
 def _rotation_vector_or_twist(vector: ArrayLike) -> Array:
     shape = shape_of(vector)
     if shape[-1:] not in ((3,), (6,)):
-        raise InputError(f"vector has shape {shape}; give a rotation vector (..., 3) or a twist (..., 6)")
+        raise InputError(f"vector has shape {shape}; it must be a rotation vector (..., 3) or a twist (..., 6)")
     return numbers("vector", vector, shape[-1])
 
 
@@ -117,13 +117,13 @@ def left_jacobian3(phi: Array) -> Array:
 def left_jacobian3_inverse(phi: Array) -> Array:
     """Return the inverse of `left_jacobian3`: I - S/2 + c S^2 with c = (1 - (angle/2) cot(angle/2)) / angle^2.
 
-    Written with f_n, c = (f3 - 2 f4) / (2 f2), which cancels nothing near angle 0.
+    In terms of f_n, c = (f3 - 2 f4) / (2 f2), which has no cancellation near angle 0.
     """
     f2, f3, f4, _ = _stumpff(phi)
     squared = (phi * phi).sum(axis=-1)
     if ((squared > 1) & (squared * f2[..., 0, 0] < 1e-12)).any():
         raise SingularError(
-            "the rotation vector is a full turn long, where its rates are not determined by the angular velocity;"
+            "the rotation vector is a full turn, where its rates are not determined by the angular velocity;"
             " use the vector that is one turn shorter"
         )
     S = skew_matrix(phi)

@@ -15,7 +15,7 @@ from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, as_rotation, numbers
 from kinodyn.spatial.jacobians import left_jacobian3, left_jacobian3_inverse
 
-# Matrices are checked by `as_rotation`; from 1.17 on SciPy checks them again, ten times as slow as the conversion.
+# `as_rotation` validates matrices; SciPy 1.17 and later validates them again, which takes ten times the conversion.
 _CHECKED: dict[str, Any] = {"assume_valid": True} if NumpyVersion(scipy_version) >= "1.17.0" else {}
 
 
@@ -51,7 +51,7 @@ def log3(rotation: MatrixLike) -> Array:
     Returns
     -------
     rotation_vector : (..., 3) array
-        [rad], not longer than pi. At a half turn both signs are valid; one of them is returned.
+        [rad], of norm at most pi. At a half turn both signs are valid; one of them is returned.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def log(pose: MatrixLike) -> Array:
     Returns
     -------
     twist : (..., 6) array
-        Linear [m] then angular [rad], the angular part not longer than pi.
+        Linear [m] then angular [rad], the angular part of norm at most pi.
 
     Examples
     --------
@@ -102,17 +102,17 @@ def log(pose: MatrixLike) -> Array:
 
 
 def exp_rotation_vector(phi: Array) -> Array:
-    """Return `exp3` of an array that was checked before."""
+    """Return `exp3` without validation."""
     return through_scipy(phi, 1, (3, 3), lambda flat: Rotation.from_rotvec(flat).as_matrix())
 
 
 def log_rotation(R: Array) -> Array:
-    """Return `log3` of an array that was checked before."""
+    """Return `log3` without validation."""
     return through_scipy(R, 2, (3,), lambda flat: rotation_of(flat).as_rotvec())
 
 
 def exp_twist(xi: Array) -> Array:
-    """Return `exp` of an array that was checked before."""
+    """Return `exp` without validation."""
     T = np.zeros((*xi.shape[:-1], 4, 4))
     T[..., :3, :3] = exp_rotation_vector(xi[..., 3:])
     T[..., :3, 3] = (left_jacobian3(xi[..., 3:]) @ xi[..., :3, None])[..., 0]
@@ -121,14 +121,14 @@ def exp_twist(xi: Array) -> Array:
 
 
 def log_pose(T: Array) -> Array:
-    """Return `log` of an array that was checked before."""
+    """Return `log` without validation."""
     phi = log_rotation(T[..., :3, :3])
     rho = (left_jacobian3_inverse(phi) @ T[..., :3, 3, None])[..., 0]
     return np.concatenate([rho, phi], axis=-1)
 
 
 def rotation_of(R: Array) -> Rotation:
-    """Return the SciPy `Rotation` of matrices `(n, 3, 3)` that were checked before."""
+    """Return the SciPy `Rotation` of matrices `(n, 3, 3)` without validation."""
     return Rotation.from_matrix(R, **_CHECKED)
 
 

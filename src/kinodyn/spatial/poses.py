@@ -46,7 +46,7 @@ def pose(
      [ 0.  0.  0.  1.]]
     """
     if rotation is not None and quaternion is not None:
-        raise InputError("both rotation and quaternion are given; give one of them")
+        raise InputError("both rotation and quaternion are given; pass only one of them")
     if quaternion is not None:
         R = from_quaternion(quaternion)
     else:
@@ -95,7 +95,7 @@ def adjoint(T_a_b: MatrixLike) -> Array:
 
 
 def move_twist(T_a_b: MatrixLike, twist_b: ArrayLike) -> Array:
-    """Express in frame a the twists that are given in frame b.
+    """Transform twists from frame b to frame a.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def move_twist(T_a_b: MatrixLike, twist_b: ArrayLike) -> Array:
 
 
 def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
-    """Express in frame a the wrenches that are given in frame b.
+    """Transform wrenches from frame b to frame a.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
     Returns
     -------
     wrench_a : (..., 6) array
-        Of the same power: `move_wrench(T, f) @ move_twist(T, v)` equals `f @ v`.
+        The power is invariant: `move_wrench(T, f) @ move_twist(T, v)` equals `f @ v`.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def move_wrench(T_a_b: MatrixLike, wrench_b: ArrayLike) -> Array:
 
 
 def pose_error(T_from: MatrixLike, T_to: MatrixLike, reference: Reference = "local_world_aligned") -> Array:
-    """Return the constant twist that takes one pose to another in one unit of time.
+    """Return the constant twist that moves one pose to another in one unit of time.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def interpolate(T0: MatrixLike, T1: MatrixLike, s: ArrayLike) -> Array:
 
 
 def inverse_pose(T: Array) -> Array:
-    """Return `inverse` of an array that was checked before."""
+    """Return `inverse` without validation."""
     R_transposed = np.swapaxes(T[..., :3, :3], -2, -1)
     result = np.zeros_like(T)
     result[..., :3, :3] = R_transposed
@@ -208,7 +208,7 @@ def inverse_pose(T: Array) -> Array:
 
 
 def adjoint_matrix(T: Array) -> Array:
-    """Return `adjoint` of an array that was checked before."""
+    """Return `adjoint` without validation."""
     R = T[..., :3, :3]
     X = np.zeros((*T.shape[:-2], 6, 6))
     X[..., :3, :3] = X[..., 3:, 3:] = R

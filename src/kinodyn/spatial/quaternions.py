@@ -73,7 +73,7 @@ def slerp(q0: ArrayLike, q1: ArrayLike, s: ArrayLike) -> Array:
     q0, q1
         Unit quaternions `(..., 4)`, x y z w, at the start and at the end.
     s
-        Fractions `(...)`: 0 is `q0`, 1 the rotation of `q1`; values outside continue about the same axis.
+        Fractions `(...)`: 0 is `q0`, 1 the rotation of `q1`; values outside extrapolate about the same axis.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Rates of orientation parameters from angular velocity, and back.
+"""Conversion between angular velocity and rates of orientation parameters.
 
 Each `..._rates_matrix(x)` is the E in `omega = E @ rates`; each `..._rates(x, omega)` solves for the rates. `reference`
 names the axes of omega: "world" or, which is the same for an angular velocity, "local_world_aligned"; or "local".
@@ -33,7 +33,7 @@ def euler_rates_matrix(angles: ArrayLike, order: str = "ZYX", reference: Referen
     Returns
     -------
     E : (..., 3, 3) array
-        Its columns are the three rotation axes, each after the rotations before it.
+        Its columns are the three rotation axes, each rotated by the preceding rotations.
 
     Examples
     --------

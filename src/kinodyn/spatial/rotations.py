@@ -1,4 +1,4 @@
-"""Rotation matrices from and to elementary rotations, quaternions, angle and axis, Euler angles."""
+"""Conversions between rotation matrices, elementary rotations, quaternions, angle-axis and Euler angles."""
 
 from __future__ import annotations
 
@@ -139,12 +139,12 @@ def as_angle_axis(rotation: MatrixLike) -> tuple[Array, Array]:
 
 
 def from_euler(angles: ArrayLike, order: str = "ZYX") -> Array:
-    """Return the rotations of Euler angles about moving axes.
+    """Return the rotations of intrinsic Euler angles (about moving axes).
 
     Parameters
     ----------
     angles
-        Euler angles `(..., 3)` [rad], each about an axis as the rotations before have left it.
+        Euler angles `(..., 3)` [rad], each about an axis that the preceding rotations have moved.
     order
         Any of the twelve orders, most often "ZYX" or "ZYZ". "ZYX" with (yaw, pitch, roll) is
         Rz(yaw) Ry(pitch) Rx(roll), which is also roll, pitch, yaw about the fixed axes x, y, z.

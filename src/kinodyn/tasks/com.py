@@ -16,7 +16,7 @@ class ComTask(VectorTask):
     Parameters
     ----------
     target
-        Position (..., 3) in the world [m]. None: the CoM at the first configuration.
+        Position (..., 3) in the world [m]. None: the CoM position at the first configuration.
     weights
         One number [1/m], or three along the axes of the world; `(1, 1, 0)` leaves the height free.
     priority, gain, required, name

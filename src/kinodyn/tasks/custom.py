@@ -19,9 +19,9 @@ class CustomTask(EvaluatedRows, Task):
     name
         Name in results and messages.
     function
-        `function(robot, q)` returns the error (..., rows), target minus actual, and the Jacobian (..., rows, nv) of the
-        actual value, such that `J v` is minus the rate of the error. Solvers call it once per step, with their batch
-        axes.
+        `function(robot, q)` returns the error (..., rows), target minus actual value, and the Jacobian (..., rows, nv)
+        of the actual value, such that `J v` is minus the rate of the error. Solvers call it once per step, with their
+        batch axes.
     rows
         Number of rows of the error.
     weights
@@ -34,7 +34,7 @@ class CustomTask(EvaluatedRows, Task):
     >>> import kinodyn as kd
     >>> import numpy as np
     >>> robot = kd.load("planar2r")
-    >>> def straight(robot, q):  # the elbow to zero
+    >>> def straight(robot, q):  # bring the elbow to zero
     ...     return -q[..., 1:], np.broadcast_to([[0.0, 1.0]], (*q.shape[:-1], 1, 2))
     >>> q = kd.ik.WholeBody(robot, [kd.tasks.CustomTask("straight", straight, rows=1)]).solve([0.3, 0.5]).q
     >>> print(q.round(6) + 0.0)
@@ -63,13 +63,13 @@ class CustomTask(EvaluatedRows, Task):
         return weights_of(self.name, value, self.rows)
 
     def measure(self, robot: Robot, q: ArrayLike) -> Array:
-        return self.error(robot, q)  # all that is known
+        return self.error(robot, q)  # the function returns no separate value
 
     def references(self) -> dict[str, Array | None]:
         return {"velocity": self._velocity, "acceleration": self._acceleration}  # the error comes from `evaluate`
 
     def prepare(self, robot: Robot, q: Array) -> None:
-        pass  # the function knows its target
+        pass  # the target is part of the function
 
     def forget(self) -> None:
         pass

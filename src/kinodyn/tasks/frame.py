@@ -1,4 +1,4 @@
-"""Tasks of frames: a pose or a position to reach, a contact to keep."""
+"""Frame tasks: reach a pose or a position, or maintain a contact."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FrameTask(Task):
         Pose (..., 4, 4) or position (..., 3), in the world or in `relative_to`. None: its pose at the first
         configuration.
     relative_to
-        Another frame of the robot, in which the target is given: a hand relative to the other hand.
+        Another frame of the robot in which the target is expressed, for example one hand relative to the other.
     point
         Controlled point (3,), in the frame.
     weights
@@ -105,7 +105,7 @@ class FrameTask(Task):
 
 
 class ContactTask(FrameTask):
-    """Keep a frame where it is: a foot on the ground, a hand on a rail.
+    """Keep a frame fixed: a foot on the ground, a hand on a rail.
 
     A `FrameTask` of priority 0.
 

@@ -16,10 +16,10 @@ from kinodyn.tasks.task import Task, frozen, weights_of
 
 
 class GazeTask(Task):
-    """Turn an axis of a frame towards a point; rotation about that axis stays free.
+    """Point an axis of a frame at a position; rotation about that axis stays free.
 
-    The error is the rotation vector [rad] that turns the axis towards the point, by its two components across the axis,
-    in axes of the frame.
+    The error is the rotation vector [rad] that turns the axis towards the point: its two components normal to the axis,
+    in the axes of the frame.
 
     Parameters
     ----------

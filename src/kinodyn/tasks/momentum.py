@@ -20,8 +20,8 @@ class MomentumTask(VectorTask):
     Parameters
     ----------
     target
-        Momentum (..., 6), linear [kg m/s] first, then angular [kg m^2/s]. By default it is zero: arms then compensate
-        the swing of legs.
+        Momentum (..., 6), linear [kg m/s] first, then angular [kg m^2/s]. The default is zero: the arms then compensate
+        the swinging legs.
     weights
         One number or six; `(0, 0, 0, 1, 1, 1)` selects the angular part alone. They are divided by the robot's mass,
         so that the rows compare with those of positions.

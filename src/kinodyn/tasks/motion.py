@@ -1,4 +1,4 @@
-"""Tracking of a task in time: motion of its target, and decay of its error."""
+"""Task tracking in controllers: motion of the target, and gains of the error."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Motion:
     Attributes
     ----------
     velocity, acceleration
-        Of the target; None is zero. Of a pose (..., 6): velocity of its origin, then angular velocity, in the axes of
-        the world or of `relative_to`, as `kinematics.velocity` and `acceleration` give them; of a position (..., 3) in
-        the same axes; of a configuration (..., nv); of a momentum (..., 6) its rate, as `velocity`.
+        Of the target; None is zero. For a pose (..., 6): velocity of its origin, then angular velocity, in the axes of
+        the world or of `relative_to`, as `kinematics.velocity` and `acceleration` return them; for a position (..., 3)
+        in the same axes; for a configuration (..., nv); for a momentum (..., 6) its rate, as `velocity`.
     frequency, damping_ratio
-        Natural frequency [rad/s] and damping ratio with which errors decay if nothing opposes it. One number, or one
+        Natural frequency [rad/s] and damping ratio of the error if nothing opposes the task. One number, or one
         for each row of the task.
     gains
         Stiffness [1/s^2] and damping [1/s]; by default derived from the two above.

@@ -52,7 +52,7 @@ class PostureTask(Task):
     def check_weights(self, value: ArrayLike | Mapping[str, float]) -> Array | dict[str, float]:
         if isinstance(value, Mapping):
             if not value:
-                raise InputError(f"weights of {self.name!r} name no joint")
+                raise InputError(f"weights of {self.name!r} must name at least one joint")
             given = weights_of(self.name, [float(numbers(f"weight of {k!r}", w)) for k, w in value.items()], len(value))
             return dict(zip(value, given.tolist(), strict=True))
         return weights_of(self.name, value, np.size(value)).reshape(np.shape(value))

@@ -1,7 +1,7 @@
 """Rows: the common base of tasks and limits.
 
-Rows have an error e(q) and a Jacobian J such that J v = -de/dt while the target rests. A task requires J x = e, a limit
-J x <= e, where e is its margin. The core computes both, and the drift (dJ/dt) v, by one formula for all solvers
+Rows have an error e(q) and a Jacobian J with J v = -de/dt for a target at rest. A task requires J x = e, a limit
+J x <= e, where e is its margin. The core computes both and the drift (dJ/dt) v, the same for all solvers
 (`cpp/tasks`, `cpp/limits`).
 """
 
@@ -35,7 +35,7 @@ class Rows(ABC):
     enabled : bool
         Whether it is active; can be switched at any time.
     version : int
-        Incremented by every change, so that solvers can update. `settings_version` grows with changes other than
+        Incremented by every change, so that solvers can update. `settings_version` counts changes other than
         those of the target and its motion.
     """
 
@@ -108,7 +108,7 @@ class Rows(ABC):
         return -1, -1
 
     def check(self, robot: Robot) -> None:
-        """Raise if the robot cannot have these rows.
+        """Raise if these rows are not defined for the robot.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Rows(ABC):
         """
         if self.needs_mass and not robot.mass > 0:
             hint = repair_hint(robot.description.source)
-            raise InputError(f"{self.name!r} needs a mass, and {robot.name!r} has none that moves{hint}")
+            raise InputError(f"{self.name!r} needs mass, but {robot.name!r} has no moving mass{hint}")
 
     @abstractmethod
     def settings(self, robot: Robot) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Rows(ABC):
         """Return the batch shape of the references."""
         return ()
 
-    def prepare(self, robot: Robot, q: Array) -> None:  # noqa: B027 (few rows take something from q)
+    def prepare(self, robot: Robot, q: Array) -> None:  # noqa: B027 (most rows take nothing from q)
         """Take values that were not given, such as a target, from q.
 
         Parameters
@@ -303,7 +303,7 @@ class Block:
         entry["inequality"], entry["required"] = source.inequality, source.required
 
     def attach(self, numbers: Array) -> None:
-        """Use its part of a new array (..., size of all blocks)."""
+        """Use the corresponding part of a new array (..., size of all blocks)."""
         self.version = self._settings_version = -1
         view = named_view(numbers[..., self.offset : self.offset + self.size], self._dtype)
         self._fields = {name: view[name] for name in self._dtype.names or ()}
@@ -321,7 +321,7 @@ class Block:
         self.version = source.version
 
     def put(self, name: str, value: Any) -> None:
-        """Write one field, whose last axis must fit; None is zero."""
+        """Write one field, whose last axis must match; None is zero."""
         to = self._fields[name]
         if isinstance(value, np.ndarray) and value.ndim and value.shape[-1] != to.shape[-1]:
             raise InputError(f"{name} of {self.source.name!r} must have shape (..., {to.shape[-1]}), got {value.shape}")
@@ -342,7 +342,7 @@ def _sizes(kind: str, rows: int, robot: Robot) -> dict[str, int]:
 
 
 def _compute(source: Rows, robot: Robot, q: ArrayLike, v: ArrayLike, output: int) -> Array:
-    """Compute error, Jacobian or drift in the core, of a target at rest and all rows."""
+    """Compute error, Jacobian or drift of all rows in the core, for a target at rest."""
     block = Block(robot, source)
     numbers = np.zeros((*source.batch(), block.size))
     block.attach(numbers)

@@ -1,4 +1,4 @@
-"""Tasks and limits laid out for the core, kept from call to call: only changes are written."""
+"""Tasks and limits in the layout of the core, reused from call to call: only changes are written."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TaskTable:
             block.attach(self.numbers)
 
     def update(self, q: Array, v: Array) -> None:
-        """Bring the numbers up to date for states (q, v)."""
+        """Update the numbers for states (q, v)."""
         versions = [source.version for source in self._sources]
         if versions == self._versions and not self.evaluated:
             return

@@ -15,7 +15,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.tasks.motion import Motion, vector
 from kinodyn.tasks.rows import Rows
 
-FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # solvers are built on them
+FIXED = frozenset({"priority", "required", "frame", "relative_to", "rows"})  # solvers are built for these values
 
 
 class Task(Motion, Rows):
@@ -38,7 +38,7 @@ class Task(Motion, Rows):
     required : bool
         Whether `WholeBody.solve` succeeds only if this task is satisfied.
     target : array or None
-        Target value; None: the value at the first configuration that a solver sees. Arrays are read-only: assign a new
+        Target value; None: the value at the first configuration of a solver. Arrays are read-only: assign a new
         one to change it. Leading axes are batch axes.
     velocity, acceleration, frequency, damping_ratio, gains
         For controllers, which track a task in time; see `tasks.motion.Motion`. Inverse kinematics does not use them.
@@ -64,7 +64,7 @@ class Task(Motion, Rows):
         if name == "weights":
             value = self.check_weights(value)
         if name in FIXED and name in self.__dict__:
-            raise AttributeError(f"{name!r} of {self.name!r} is fixed; make another task")
+            raise AttributeError(f"{name!r} of {self.name!r} is fixed; create a new task instead")
         super().__setattr__(name, value)
 
     @property
@@ -176,7 +176,7 @@ class Task(Motion, Rows):
         }
 
     def own_settings(self) -> dict[str, Any]:
-        """Return the fields that this kind of task alone has."""
+        """Return the fields that are specific to this kind of task."""
         return {}
 
     def references(self) -> dict[str, Array | None]:
@@ -194,7 +194,7 @@ class Task(Motion, Rows):
         return 1
 
     def step_gain(self, dt: float) -> float:
-        """Return the factor of the error that a step of duration dt [s] is to remove.
+        """Return the factor on the error that a step of duration dt [s] should remove.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from kinodyn.tasks.task import Task, weights_of
 
 
 class VectorTask(Task):
-    """A task with `size` rows: target and weights have as many numbers."""
+    """A task with `size` rows, whose target and weights have one number each."""
 
     size: ClassVar[int]
 
