@@ -260,6 +260,7 @@ class FootstepSearch {
             const int cell = coarse_of(p_.goal[foot].x, p_.goal[foot].y);
             const Foothold goal =
                 resting_(m, p_.soles[foot], p_.goal[foot].x, p_.goal[foot].y, p_.goal[foot].yaw, p_.rules);
+            goal_z_ = goal.z;
             if (cell < 0) continue;
             const std::size_t first = 2 * static_cast<std::size_t>(cell);
             for (std::size_t k = first; k < first + 2; ++k)
@@ -294,17 +295,19 @@ class FootstepSearch {
     // Lower bound of the cost to the goal; with a guide it knows holes and walls, and is a bound only nearly.
     double heuristic(const FootPose& foot, const Point2& body) const {
         const double straight = std::hypot(body[0] - goal_body_[0], body[1] - goal_body_[1]);
-        double far = straight;
+        double far = straight, rise = 0.0;
         if (p_.guided) {
             const int cell = coarse_of(foot.x, foot.y);
             const std::size_t place = 2 * static_cast<std::size_t>(std::max(cell, 0));
             const double around =
                 cell < 0 ? std::numeric_limits<double>::infinity() : std::min(spread_[place], spread_[place + 1]);
             far = std::max(straight, around - p_.limits.width);
+            const double ground = p_.map.at(foot.x, foot.y);
+            if (ground > no_ground) rise = std::abs(ground - goal_z_);
         }
         const double turned = std::abs(wrapped(foot.yaw - p_.goal[0].yaw));
         return p_.costs.step * std::max(far / max_move_, turned / max_turn_) + p_.costs.length * far +
-               p_.costs.turn * turned;
+               p_.costs.turn * turned + p_.costs.height * rise;
     }
 
     int state_at(int side, int i, int j, int k) {
@@ -496,7 +499,7 @@ class FootstepSearch {
     Point2 goal_body_;
     std::vector<std::vector<Action>> actions_;
     double max_move_ = 0.0, max_turn_ = 0.0, reach_ = 0.0;
-    double cos0_ = 1.0, sin0_ = 0.0;
+    double cos0_ = 1.0, sin0_ = 0.0, goal_z_ = 0.0;
     int factor_ = 1, cx_ = 0, cy_ = 0;
     std::vector<double> spread_;
     std::vector<State> states_;

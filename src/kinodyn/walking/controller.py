@@ -20,6 +20,7 @@ from kinodyn.walking.ground_estimate import GroundEstimator
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.reference import Reference
 from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.tracking import WholeBodyTracker
 from kinodyn.walking.upper_body import UpperBody
 
@@ -133,6 +134,18 @@ class WalkingController:
         """
         self.planner.check_goal(goal, speed)
         self._schedule(at, lambda: self.planner.go_to(goal, speed=speed))
+
+    def follow(self, terrain: TerrainPlan, *, at: float = 0.0) -> None:
+        """Walk on the footsteps of a plan over terrain from a time on, and stand at its goal.
+
+        Parameters
+        ----------
+        terrain
+            The plan.
+        at
+            [s]
+        """
+        self._schedule(at, lambda: self.planner.follow(terrain))
 
     def _schedule(self, time: float, action: Callable[[], None]) -> None:
         self._commands = sorted([*self._commands, (float(time), action)], key=lambda entry: entry[0])
@@ -283,7 +296,10 @@ class WalkingController:
         """Filter the height of the ground under the feet: height, velocity, acceleration of the CoM."""
         z, vz = self._com_height
         w = self.settings.tracking.height_frequency
-        az = w * w * (float(reference.com[2]) - z) - 2.0 * w * vz
+        target, rate, feedforward = (
+            float(value[2]) for value in (reference.com, reference.com_velocity, reference.com_acceleration)
+        )
+        az = feedforward + w * w * (target - z) + 2.0 * w * (rate - vz)
         self._com_height = (z + self.dt * vz, vz + self.dt * az)
         return z, vz, az
 

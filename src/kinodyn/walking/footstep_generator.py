@@ -33,6 +33,8 @@ class FootstepGenerator:
         self.body, self.limits, self.settings = body, limits, settings
         self.velocity, self.walking = np.zeros(3), False
         self._goal: tuple[Array, StepLimits, StepTiming] | None = None
+        self._route: tuple[Footstep, ...] = ()
+        self._route_start = 0  # number of steps that had landed when it began
         self._step_velocities: dict[int, Array] = {}  # velocity that each step was planned for
         self.timing = GaitTiming(settings, limits)
         self._max_change = settings.max_velocity_change * self.timing.max_velocity
@@ -40,16 +42,20 @@ class FootstepGenerator:
     def command(self, velocity: ArrayLike) -> None:
         """Walk at a velocity (3,); one beyond the limits raises InputError and changes nothing."""
         self.velocity = np.array(self.timing.check(velocity))
-        self.walking, self._goal = True, None
+        self.walking, self._goal, self._route = True, None, ()
 
     def go_to(self, goal: ArrayLike, *, speed: float) -> None:
         """Walk to a goal (3,); one out of reach, or a speed beyond the limits, raises InputError."""
         self._goal = self.check_goal(goal, speed)
-        self.walking = True
+        self.walking, self._route = True, ()
+
+    def follow(self, steps: Sequence[Footstep]) -> None:
+        """Walk on given footsteps, from standing, and stand at their end."""
+        self._route, self._goal, self.walking = tuple(steps), None, True
 
     def stop(self) -> None:
         """Slow down and bring the feet together."""
-        self.walking, self._goal = False, None
+        self.walking, self._goal, self._route = False, None, ()
 
     def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits, StepTiming]:
         """Return a goal (3,), limits and durations of the steps towards it, or raise InputError."""
@@ -67,6 +73,9 @@ class FootstepGenerator:
         self._step_velocities.clear()
         if not self.walking:
             return []
+        if self._route:
+            self._route_start = first
+            return self._on_route(first)
         if self._goal is not None:
             return self._to_goal(feet, None)
         side = leading_side(self.velocity)
@@ -83,6 +92,8 @@ class FootstepGenerator:
             Number of steps that have landed.
         """
         stance = list(feet.values())[-1]
+        if self._route:
+            return self._on_route(first)
         if self._goal is not None:
             return self._to_goal(feet, opposite(stance.side))
         steps: list[Footstep] = []
@@ -100,6 +111,12 @@ class FootstepGenerator:
         closing = replace(closing_step(stance, self.limits), timing=stance.timing)
         distance = max(map(abs, closing.relative_to(feet[closing.side]))) if not steps else np.inf
         return [] if distance < self.settings.closing_tolerance else [*steps, closing]
+
+    def _on_route(self, first: int) -> Sequence[Footstep]:
+        """Return the next steps of the route."""
+        coming, ahead = self._route[first - self._route_start :], self.settings.steps_ahead + 1
+        self.walking = len(coming) > ahead
+        return coming[:ahead]
 
     def _approach(self, velocity: Array) -> Array:
         """Change the velocity of the last step towards the command, by no more than the largest change."""

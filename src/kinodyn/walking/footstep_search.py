@@ -15,13 +15,13 @@ from kinodyn.errors import InputError
 from kinodyn.terrain.footholds import STATUS, FootholdRules, SoleOutline, footholds, grid_row
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.walking.biped import SIDES, Biped
-from kinodyn.walking.footsteps import Footstep, standing_feet
+from kinodyn.walking.footsteps import Footstep, standing_feet, wrap
 from kinodyn.walking.step_limits import StepLimits
 
 SPACING = 0.02  # [m] of the lattice, nearly: the nominal width is a multiple of it
 YAWS = 16  # headings of the lattice in a full turn
 COARSE = 0.04  # [m] cells of the maps of obstacles
-COSTS = (1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 0.5)  # of a step, per metre, width, height, support, slope, turn
+COSTS = (1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 2.0)  # of a step, per metre, width, height, support, slope, turn
 WEIGHTS = (3.0, 2.0, 1.5)  # of the heuristic
 SEARCH_TIME, MAX_SEARCH_TIME = 0.05, 5.0  # [s] for improvements, and for the first path
 MAX_STATES = 4_000_000
@@ -222,10 +222,11 @@ def plan_footsteps(
             reason = f"no path was found within {MAX_SEARCH_TIME:g} s and {states} poses of the feet"
             return problem.refused("budget", reason, target, seconds, expanded, states)
         return problem.refused("unreachable", problem.obstruction(target), target, seconds, expanded, states)
-    steps = tuple(
-        Footstep(SIDES[int(row[0])], row[1], row[2], row[3], row[4], (row[5], row[6])) for row in rows.tolist()
-    )
-    return FootstepPlan("solved", "", problem.start, steps, target, cost, weight, expanded, states, seconds)
+    steps, yaw = [], problem.start["left"].yaw
+    for side, x, y, heading, z, rise_x, rise_y, *_ in rows.tolist():
+        yaw += wrap(heading - yaw)  # continuous over full turns
+        steps.append(Footstep(SIDES[int(side)], x, y, yaw, z, (rise_x, rise_y)))
+    return FootstepPlan("solved", "", problem.start, tuple(steps), target, cost, weight, expanded, states, seconds)
 
 
 class _Problem:

@@ -23,6 +23,7 @@ from kinodyn.walking.step_adaptation import AdaptedStep
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.swing import SwingTrajectory
+from kinodyn.walking.terrain_plan import TerrainPlan
 
 
 class Planner:
@@ -57,6 +58,8 @@ class Planner:
         The current plan of the pendulum.
     adapted : AdaptedStep or None
         The step adaptation of the last update.
+    terrain : TerrainPlan or None
+        The plan over terrain that is followed.
     dcm_margin : float
         Margin of the measured DCM in the region that the planned steps capture [m]; negative: they cannot.
     dcm_deficit : (2,)
@@ -88,6 +91,7 @@ class Planner:
         self.plan: MPCPlan | None = None
         self.adapted: AdaptedStep | None = None
         self.dcm_margin, self.dcm_deficit = np.inf, np.zeros(2)
+        self.terrain: TerrainPlan | None = None
         self._generator = FootstepGenerator(body, self.limits, own)
         self._replanner = Replanner(body, self.limits, own, self._generator)
         self._trajectory = self.schedule.nominal
@@ -138,6 +142,18 @@ class Planner:
             [m/s]
         """
         self._generator.go_to(goal, speed=speed)
+        self._new_command = True
+
+    def follow(self, terrain: TerrainPlan) -> None:
+        """Walk on the footsteps of a plan over terrain, and stand at its goal.
+
+        Parameters
+        ----------
+        terrain
+            The plan; it starts where the robot stands.
+        """
+        self.terrain = terrain
+        self._generator.follow(terrain.steps)
         self._new_command = True
 
     def check_goal(self, goal: ArrayLike, speed: float) -> None:
@@ -252,13 +268,13 @@ class Planner:
         feet = {side: self._foot(t, side, phase) for side in SIDES}
         x, y, vx, vy, ax, ay, dx, dy, zx, zy = self._trajectory.floats(t)
         left, right = feet["left"], feet["right"]
-        height = self.body.com_height - self._com_height.in_phase(phase)
+        z, vz, az = self._height(x, y, phase, t)
         rate = 0.5 * (left.velocity[5] + right.velocity[5])
         acceleration = 0.5 * (left.acceleration[5] + right.acceleration[5])
         return Reference(
-            com=np.array([x, y, height + self._ground_height(x, y, phase)]),
-            com_velocity=np.array([vx, vy, 0.0]),
-            com_acceleration=np.array([ax, ay, 0.0]),
+            com=np.array([x, y, z]),
+            com_velocity=np.array([vx, vy, vz]),
+            com_acceleration=np.array([ax, ay, az]),
             dcm=np.array([dx, dy]),
             zmp=np.array([zx, zy]),
             feet=feet,
@@ -290,6 +306,8 @@ class Planner:
             return False
         T = self._swing(phase)(t) if T_world_sole is None else as_pose(T_world_sole, "T_world_sole")
         step = Footstep(side, float(T[0, 3]), float(T[1, 3]), _yaw_near(T, phase.swing.yaw), float(T[2, 3]))
+        if self.terrain is not None:  # heights stay those of the map
+            step = self.terrain.landed(step, phase.swing)
         # a longer double support after an early touchdown, a shorter one after a late one: steps keep their rhythm
         nominal = self.schedule.timing(phase.swing).double
         double = min(max(nominal + self._planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
@@ -346,10 +364,13 @@ class Planner:
         self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm, foot)
         if adapted is not None:
             end = t + adapted.remaining
-            target = self._sole_target(adapted.step, phase)
+            step = adapted.step
+            if self.terrain is not None:
+                step = self.terrain.snapped(step) or phase.swing
+            target = self._sole_target(step, phase)
             self._swing(phase).retarget(t, target, end, descent_speed=self.settings.touchdown_speed)
             self._planned_touchdown = end
-            self._rebuild(t, landing=adapted.step, end=end)
+            self._rebuild(t, landing=step, end=end)
 
     def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
         if side in phase.feet:
@@ -363,21 +384,46 @@ class Planner:
         if swing is None:
             assert phase.swing is not None and phase.lifted is not None
             start = phase.lifted.pose if self._ground is None else self._ground.soles[phase.swing.side]
-            swing = SwingTrajectory(
-                start,
-                self._sole_target(phase.swing, phase),
-                phase.start,
-                phase.end,
-                height=self.settings.swing_height,
-                vertical_fraction=self.settings.vertical_fraction,
-                descent_speed=self.settings.touchdown_speed,
-                velocity=None if self._ground is None else self._ground.velocities.get(phase.swing.side),
-            )
+            swing = self._make_swing(phase.swing, phase, start)
             self._swings, self._planned_touchdown = {phase.step: swing}, phase.end
         return swing
 
+    def _make_swing(self, step: Footstep, phase: Phase, start: Array) -> SwingTrajectory:
+        target = self._sole_target(step, phase)
+        if self.terrain is not None:
+            return self.terrain.swing(step.side, start, target, phase.start, phase.end, self._map_offset(phase))
+        return SwingTrajectory(
+            start,
+            target,
+            phase.start,
+            phase.end,
+            height=self.settings.swing_height,
+            vertical_fraction=self.settings.vertical_fraction,
+            descent_speed=self.settings.touchdown_speed,
+            velocity=None if self._ground is None else self._ground.velocities.get(step.side),
+        )
+
+    def _map_offset(self, phase: Phase) -> float:
+        """Return by how much the standing feet are higher than the map says [m]."""
+        if self._ground is None:
+            return 0.0
+        return sum(float(self._ground.soles[side][2, 3]) - foot.z for side, foot in phase.feet.items()) / len(
+            phase.feet
+        )
+
+    def _height(self, x: float, y: float, phase: Phase, t: float) -> tuple[float, float, float]:
+        """Return height [m], velocity and acceleration of the CoM."""
+        if self.terrain is not None:
+            z, vz, az = self.terrain.com_height(phase, t)
+            return z + self._map_offset(phase), vz, az
+        return self.body.com_height - self._com_height.in_phase(phase) + self._ground_height(x, y, phase), 0.0, 0.0
+
     def _sole_target(self, step: Footstep, phase: Phase) -> Array:
         """Compute the pose T_world_sole (4, 4) of a footstep on the ground."""
+        if self.terrain is not None:
+            T = step.pose
+            T[2, 3] += self._map_offset(phase)
+            return T
         return step.pose if self._ground is None else self._ground.sole_pose(step, next(iter(phase.feet.values())))
 
     def _ground_height(self, x: float, y: float, phase: Phase) -> float:

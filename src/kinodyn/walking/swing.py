@@ -38,7 +38,10 @@ class SwingTrajectory:
     height
         Height of the apex above the higher end [m].
     vertical_fraction
-        Part of the duration at either end in which the foot moves only vertically.
+        Part of the duration at either end in which the foot moves only vertically; two numbers: at lift-off, at
+        touchdown.
+    apex_fraction
+        Part of the duration after which the foot is at its apex.
     velocity
         Of the sole at lift-off (6,), linear first, in world axes [m/s, rad/s]: of a foot that rolls over its toes. By
         default it rests.
@@ -62,7 +65,8 @@ class SwingTrajectory:
         end: float,
         *,
         height: float = 0.05,
-        vertical_fraction: float = 0.1,
+        vertical_fraction: float | tuple[float, float] = 0.1,
+        apex_fraction: float = 0.5,
         velocity: ArrayLike | None = None,
         descent_speed: float = 0.0,
     ) -> None:
@@ -72,8 +76,11 @@ class SwingTrajectory:
             raise InputError(f"height must be 0 m or more, got {height!r}")
         if not 0 <= descent_speed < np.inf:
             raise InputError(f"descent_speed must be 0 m/s or more, got {descent_speed!r}")
-        if not 0 <= vertical_fraction < 0.5:
+        pair = vertical_fraction if isinstance(vertical_fraction, tuple) else (vertical_fraction, vertical_fraction)
+        if len(pair) != 2 or not all(0 <= part < 0.5 for part in pair):
             raise InputError(f"vertical_fraction must be at least 0 and below 0.5, got {vertical_fraction!r}")
+        if not 0.1 <= apex_fraction <= 0.9:
+            raise InputError(f"apex_fraction must be from 0.1 to 0.9, got {apex_fraction!r}")
         self.start, self.end, self.height = float(start), float(end), float(height)
         self._from = as_pose(T_start, "T_start")
         origin = _coordinates(self._from, 0.0)
@@ -82,12 +89,14 @@ class SwingTrajectory:
         self._aim(T_end, origin[5])
         self._ground = min(origin[2], self._goal[2])
         self._apex = max(origin[2], self._goal[2]) + self.height
-        middle, steep = 0.5 * (self.start + self.end), vertical_fraction * (self.end - self.start)
+        self._apex_fraction = float(apex_fraction)
+        middle = self.start + self._apex_fraction * (self.end - self.start)
+        early, late = (part * (self.end - self.start) for part in pair)
         first, last = np.array([origin, rates, np.zeros(6)]), np.array([[self._goal[2]], [-descent_speed], [0.0]])
         self._height = PiecewiseQuintic([self.start, middle, self.end], [first[:, 2:3], at_rest(self._apex), last])
         level = self.start + TILTED * (self.end - self.start)
         self._tilt = PiecewiseQuintic([self.start, level, self.end], [first[:, TILT], *2 * [_still(self._goal[TILT])]])
-        self._planar = PiecewiseQuintic(*self._cruise(first[:, PLANAR], steep if velocity is None else 0.0, steep))
+        self._planar = PiecewiseQuintic(*self._cruise(first[:, PLANAR], early if velocity is None else 0.0, late))
 
     def _cruise(self, first: Array, early: float, late: float) -> tuple[list[float], list[Array]]:
         """Plan the motion along the ground: a constant velocity in the middle, lower than the peak of one polynomial.
@@ -229,7 +238,7 @@ class SwingTrajectory:
         """
         z, goal = float(state[0, 0]), float(self._goal[2])
         last = np.array([[goal], [-speed], [0.0]])
-        middle = 0.5 * (self.start + finish)
+        middle = self.start + self._apex_fraction * (finish - self.start)
         plans: list[tuple[list[float], list[Array]]] = []
         if t < middle - TOLERANCE:
             plans.append(([t, middle, finish], [state, at_rest(self._apex), last]))

@@ -6,14 +6,16 @@ import gc
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
 from kinodyn.sim import ObservationController, Push, Simulator, simulate
+from kinodyn.terrain import HeightMap, Terrain, parse
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
@@ -27,6 +29,9 @@ from kinodyn.walking.state_estimation import EstimatingController
 from kinodyn.walking.upper_body import UpperBody
 from kinodyn.walking.walk_schedule import STANDING_TIME, WalkSchedule
 
+TERRAIN_SPEED = 0.3  # [m/s] at which a walk over terrain is, unless another one is given
+MAP_EDGE = 2.0  # [m] of ground around the shapes of a terrain that the planner knows
+MAP_NOISE, MAP_OFFSET = 0.005, 0.01  # [m] standard deviations of the errors of a noisy map: of a cell, and of all
 GOAL_TOLERANCE = (0.1, np.deg2rad(5.0))  # [m, rad] within which a goal is reached
 
 
@@ -37,6 +42,8 @@ def walk(
     duration: float | None = None,
     distance: float | None = None,
     goal: ArrayLike | None = None,
+    terrain: Terrain | str | None = None,
+    map: Literal["known", "noisy", "blind"] | HeightMap = "known",  # noqa: A002 - as on the command line
     settings: GaitSettings | None = None,
     upper_body: UpperBody | None = None,
     carry: float | Carrying | None = None,
@@ -64,6 +71,13 @@ def walk(
         Distance to walk along the path [m].
     goal
         x, y [m] and yaw [rad] to walk to, of the centre between the soles (3,); it starts at (0, 0, 0).
+    terrain
+        Ground to walk on, or its text (`terrain.parse`), such as "stairs:0.185,0.24,10"; level by default. The robot
+        starts at the origin, where it must be level.
+    map
+        What the planner knows of the terrain: "known", the heights as they are; "noisy", with errors of 5 mm in each
+        cell and 1 cm in all; "blind", nothing, the feet feel the ground; or a map. With a map all footsteps are planned
+        before the walk, to the goal or straight ahead.
     settings
         Settings of the gait, by default `GaitSettings.from_robot(robot)`.
     upper_body
@@ -112,11 +126,22 @@ def walk(
         carrying = carry if isinstance(carry, Carrying) else Carrying.from_robot(body, carry)
         body, simulated, upper_body = carrying.body, carrying.unloaded, upper_body.holding(*carrying.tasks)
         options["loads"] = [*options.get("loads", ()), carrying.load]
+    if terrain is not None:
+        terrain = options["terrain"] = parse(terrain) if isinstance(terrain, str) else terrain
     simulator = make_simulator(simulated, engine, frames=upper_body.frames, **options)
     controller = WalkingController(body, settings=settings, upper_body=upper_body)
     require_strong(body)
-    commanded = (default_speed(controller.planner), 0.0, 0.0) if velocity is None else velocity
-    schedule = WalkSchedule(controller, commanded, duration=duration, distance=distance, goal=goal)
+    if velocity is None:
+        usual = default_speed(controller.planner)
+        velocity = (usual if terrain is None else min(usual, TERRAIN_SPEED), 0.0, 0.0)
+    schedule = WalkSchedule(
+        controller,
+        velocity,
+        duration=duration,
+        distance=distance,
+        goal=goal,
+        ground=None if terrain is None else seen_by_planner(terrain, map, seed),
+    )
     require_feasible(controller.planner, schedule.checked_velocity)
     acting: ObservationController = schedule
     if estimate:
@@ -156,6 +181,25 @@ def no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def seen_by_planner(
+    terrain: Terrain,
+    map: Literal["known", "noisy", "blind"] | HeightMap,
+    seed: int,  # noqa: A002 - as on the command line
+) -> HeightMap | None:
+    """Make the map of a terrain that a planner sees; None if it is blind."""
+    if isinstance(map, HeightMap):
+        return map
+    if map not in ("known", "noisy", "blind"):
+        raise InputError(f'map must be "known", "noisy", "blind" or a terrain.HeightMap, got {map!r}')
+    if map == "blind":
+        return None
+    around = terrain.region + [[-MAP_EDGE, -MAP_EDGE], [MAP_EDGE, MAP_EDGE]]
+    if map == "known":
+        return terrain.map(region=around)
+    offset = float(np.random.default_rng(seed).normal(0.0, MAP_OFFSET))
+    return terrain.map(region=around, noise=MAP_NOISE, offset=offset, seed=seed).smoothed()
 
 
 def measure(schedule: WalkSchedule, recording: Recording, elapsed: float) -> WalkResult:

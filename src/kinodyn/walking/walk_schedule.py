@@ -12,7 +12,9 @@ from kinodyn.checks import numbers
 from kinodyn.errors import InputError
 from kinodyn.model.state import State
 from kinodyn.sim import Observation
+from kinodyn.terrain import HeightMap
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.terrain_plan import TerrainPlan
 
 STANDING_TIME = 0.5  # [s] before the first step
 STOPPING_TIME = 2.0  # [s] before the end, for stopping
@@ -33,6 +35,9 @@ class WalkSchedule:
         Distance to walk along the path [m].
     goal
         x, y [m] and yaw [rad] to walk to (3,).
+    ground
+        Map of the terrain, if it is known: all footsteps are planned on it at the beginning, straight ahead if there is
+        no goal.
 
     Attributes
     ----------
@@ -58,6 +63,7 @@ class WalkSchedule:
         duration: float | None,
         distance: float | None,
         goal: ArrayLike | None,
+        ground: HeightMap | None = None,
     ) -> None:
         if distance is not None and goal is not None:
             raise InputError("give a distance or a goal, not both")
@@ -68,7 +74,10 @@ class WalkSchedule:
         self.tick_times: list[float] = []
         self.walked, self.stopped, self._standing_since = 0.0, np.inf, np.inf
         self._last_position: Array | None = None
-        needed = self._start_to_goal(goal) if goal is not None else self._start()
+        if ground is not None:
+            needed = self._start_over(ground, goal, duration)
+        else:
+            needed = self._start_to_goal(goal) if goal is not None else self._start()
         self.duration = _checked_duration(needed if duration is None else duration, controller.dt)
 
     def _start(self) -> float:
@@ -81,6 +90,24 @@ class WalkSchedule:
         self.controller.go_to(self.goal, speed=speed, at=STANDING_TIME)
         self.checked_velocity, self.velocity = np.array([speed, 0.0, 0.0]), np.zeros(3)
         return 10.0 + 3.0 * float(np.hypot(*self.goal[:2])) / speed + 5.0 * abs(float(self.goal[2]))
+
+    def _start_over(self, ground: HeightMap, goal: ArrayLike | None, duration: float | None) -> float:
+        """Plan footsteps over terrain to the goal, or straight ahead."""
+        planner, speed = self.controller.planner, float(np.hypot(*self.velocity[:2]))
+        if goal is None:
+            if self.velocity[2] != 0.0:
+                raise InputError("walks over known terrain turn only towards a goal; give a goal, or no turn")
+            if speed < 0.01:
+                raise InputError(f"a walk over terrain needs a speed; the velocity is {self.velocity.tolist()}")
+            walking = (10.0 if duration is None else float(duration)) - STANDING_TIME - STOPPING_TIME
+            reach = speed * walking if self.distance is None else self.distance
+            goal = (*(reach / speed * self.velocity[:2]), 0.0)
+        plan = TerrainPlan(planner.body, ground, goal, speed=speed, settings=planner.settings, limits=planner.limits)
+        self.controller.follow(plan, at=STANDING_TIME)
+        self.goal, self.distance = plan.plan.goal, None
+        self.checked_velocity, self.velocity = np.array([speed, 0.0, 0.0]), np.zeros(3)
+        steps = sum(step.timing.step_time for step in plan.steps if step.timing is not None)
+        return STANDING_TIME + 1.2 * steps + 5.0
 
     def _time_for(self, distance: float) -> float:
         speed = float(np.hypot(*self.velocity[:2]))
