@@ -33,7 +33,7 @@ SIDE_CLEARANCE = 0.02  # [m] that it keeps from risers
 TOLERANCE = 0.005  # [m] by which a foot that is lifted or put down may be lower than its footholds
 SAMPLES = 24  # times of a swing at which the ground is looked at
 # parts of a swing in which the foot only rises, in which it only descends, and at which it is highest; flat ones first
-SHAPES = [(a, b, c) for a in (0.02, 0.15, 0.3) for b in (0.02, 0.15, 0.3) for c in (0.5, 0.4, 0.6)]
+SHAPES = [(a, b, c) for a in (0.02, 0.15, 0.3, 0.4) for b in (0.02, 0.15, 0.3) for c in (0.5, 0.4, 0.6)]
 HEIGHTS = (1.0, 1.5, 2.0, 3.0)  # of the apex, as multiples of the swing height
 
 
@@ -125,7 +125,7 @@ class TerrainPlan:
         )
 
     def _over(self, one: Footstep, other: Footstep) -> float:
-        """Return the height at which both legs reach their feet; on uneven ground they may be longer than in the stance."""
+        """Return the height at which both legs reach their feet; on uneven ground they are stretched further."""
         drop = 0.0 if one is other else self._com_height.drop(one, other)
         uneven = min(abs(one.z - other.z) / UNEVEN, 1.0)
         stretch = (self.settings.max_leg_extension * self.body.leg - self.body.hip_height) * STRETCH * uneven
@@ -172,8 +172,7 @@ class TerrainPlan:
         lift
             By how much the world is higher than the map [m].
         """
-        sole, best = self.body.feet[side], None
-        corners = sole.corners + SIDE_CLEARANCE * np.sign(sole.corners - sole.middle)
+        corners, best = self._outline(side, (T_start, T_end), lift), None
         for factor in HEIGHTS:
             for rise, descent, apex in SHAPES:
                 swing = SwingTrajectory(
@@ -194,14 +193,26 @@ class TerrainPlan:
         assert best is not None
         return best[1]
 
-    def _gap(self, swing: SwingTrajectory, corners: Array, lift: float) -> float:
-        """Measure by how much the sole is above the ground, less the clearance, at its lowest."""
-        s = np.linspace(0.0, 1.0, SAMPLES)
-        T = swing(swing.start + s * (swing.end - swing.start))
+    def _outline(self, side: str, ends: tuple[Array, Array], lift: float) -> Array:
+        """Return the corners (n, 2) of the sole with as much room around it as both footholds have."""
+        sole = self.body.feet[side]
+        for room in (SIDE_CLEARANCE, 0.5 * SIDE_CLEARANCE):
+            corners: Array = sole.corners + room * np.sign(sole.corners - sole.middle)
+            if self._above(np.array(ends), corners, lift).min() > -SIDE_CLEARANCE:
+                return corners
+        return sole.corners
+
+    def _above(self, T: Array, corners: Array, lift: float) -> Array:
+        """Measure how far soles (t, 4, 4) are above the ground at their lowest points (t,) [m]."""
         outline = np.concatenate([corners, 0.5 * (corners + np.roll(corners, -1, axis=0))])
         points = np.column_stack([outline, np.zeros(len(outline)), np.ones(len(outline))])
         world = np.einsum("tij,pj->tpi", T[:, :3], points)
-        gaps = (world[..., 2] - self.ground.height(world[..., :2]) - lift).min(axis=1)
+        return np.asarray((world[..., 2] - self.ground.height(world[..., :2]) - lift).min(axis=1))
+
+    def _gap(self, swing: SwingTrajectory, corners: Array, lift: float) -> float:
+        """Measure by how much the sole is above the ground, less the clearance, at its lowest."""
+        s = np.linspace(0.0, 1.0, SAMPLES)
+        gaps = self._above(swing(swing.start + s * (swing.end - swing.start)), corners, lift)
         # near its footholds the foot is no higher than on them, whatever the errors of the map
         away = np.clip((np.minimum(s, 1.0 - s) - 0.1) / 0.15, 0.0, 1.0)
         resting = np.where(s < 0.5, min(gaps[0], 0.0), min(gaps[-1], 0.0)) - TOLERANCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -37,6 +37,7 @@ PUSH_TEXT = (
     "walk",
     examples=[
         "kinodyn walk humanoid --speed 0.2 --push 0,60@1 --duration 4 --save walk.npz",
+        "kinodyn walk humanoid --terrain slope:5 --goal 1.5 0 0",
     ],
     without=("out",),
 )
@@ -50,6 +51,17 @@ def walk(
     goal: Annotated[
         tuple[float, float, float] | None, option("walk to this pose instead: x y [m] yaw [rad]", metavar="X Y YAW")
     ] = None,
+    terrain: Annotated[
+        str | None,
+        option(
+            "ground: 'stairs:RISE,TREAD,COUNT', 'slope:DEGREES', 'slope:DEGREES,across', 'stones:SIZE,GAP', "
+            "'boxes:HEIGHT', 'field:HEIGHT', or a file: map.png, world.xml, hills.stl",
+            metavar="KIND:VALUES",
+        ),
+    ] = None,
+    map: Annotated[  # noqa: A002 - the name of the option
+        Literal["known", "noisy", "blind"], option("what the planner knows of the terrain")
+    ] = "known",
     duration: Annotated[float | None, option("total time, from standing to standing [s]")] = None,
     push: Annotated[list[str] | None, option(PUSH_TEXT, metavar="F@T")] = None,
     gait: GaitOption = None,
@@ -98,6 +110,8 @@ def walk(
         "duration": duration,
         "distance": distance,
         "goal": goal,
+        "terrain": terrain,
+        "map": None if terrain is None else map,
         "carry": carry,
         "loads": None if payload is None else [trunk_load(loaded, payload)],
         "estimate": estimate or None,

@@ -1,0 +1,118 @@
+"""Walks over terrain: swings clear edges, the CoM follows the ground, legs reach, and wrong requests are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.errors import InputError
+from kinodyn.walking import Biped, ContactSchedule, GaitSettings, Planner
+from kinodyn.walking.terrain_plan import TerrainPlan
+
+
+@pytest.fixture(scope="module")
+def body() -> Biped:
+    return Biped.from_robot(kd.load("humanoid"))
+
+
+def planned(body: Biped, text: str, goal: tuple[float, float, float]) -> TerrainPlan:
+    terrain = kd.terrain.parse(text)
+    planner = Planner(body)
+    ground = terrain.map(region=[[-0.6, -0.8], [4.0, 0.8]])
+    return TerrainPlan(body, ground, goal, speed=0.3, settings=planner.settings, limits=planner.limits)
+
+
+@pytest.fixture(scope="module")
+def climb(body: Biped) -> TerrainPlan:
+    return planned(body, "stairs:0.15,0.28,3", (2.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("text", ["stairs:0.15,0.28,3", "stairs:-0.15,0.28,3"])
+def test_swings_clear_the_edges_of_stairs(body: Biped, text: str) -> None:
+    terrain, plan = kd.terrain.parse(text), planned(body, text, (2.0, 0.0, 0.0))
+    feet = dict(plan.plan.start)
+    for step in plan.steps:
+        swing = plan.swing(step.side, feet[step.side].pose, step.pose, 0.0, 1.0, 0.0)
+        T = swing(np.linspace(0.0, 1.0, 200))
+        corners = np.column_stack([body.feet[step.side].corners, np.zeros(4), np.ones(4)])
+        points = np.einsum("tij,pj->tpi", T[:, :3], corners)
+        gap = points[..., 2] - terrain.height(points[..., :2])
+        assert gap.min() > -1e-3  # of the sole's corners, at any time
+        feet[step.side] = step
+
+
+def test_the_com_moves_smoothly_and_the_legs_reach(body: Biped, climb: TerrainPlan) -> None:
+    schedule = ContactSchedule(body, climb.plan.start, climb.steps)
+    for phase, following in pairwise(schedule.phases):
+        end, start = climb.com_height(phase, phase.end), climb.com_height(following, following.start)
+        np.testing.assert_allclose(end, start, atol=1e-9)
+        steps = np.linspace(phase.start, phase.end, 50)
+        z, vz, _ = np.array([climb.com_height(phase, t) for t in steps]).T
+        np.testing.assert_allclose(np.gradient(z, steps)[1:-1], vz[1:-1], atol=0.02)
+        assert (z - max(foot.z for foot in phase.feet.values()) > 0.5 * body.com_height).all()
+    last = schedule.phases[-1]
+    assert climb.com_height(last, last.start)[0] == pytest.approx(body.com_height + 0.45)
+
+
+def test_higher_steps_take_more_time_and_none_exceeds_the_speed(body: Biped, climb: TerrainPlan) -> None:
+    feet = dict(climb.plan.start)
+    own = GaitSettings.from_robot(body)
+    for step in climb.steps:
+        assert step.timing is not None
+        advance = 0.5 * np.hypot(step.x - feet[step.side].x, step.y - feet[step.side].y)
+        assert advance <= 0.3 * step.timing.step_time + 1e-9
+        if abs(step.z - feet[step.side].z) > 0.1:
+            assert step.timing.step_time > 1.3 * own.step_time
+        feet[step.side] = step
+
+
+def test_changed_steps_move_to_the_nearest_foothold(climb: TerrainPlan) -> None:
+    step = next(step for step in climb.steps if step.z > 0.1)
+    moved = climb.snapped(replace(step, x=step.x + 0.03))
+    assert moved is not None and abs(moved.x - step.x) < 0.06 and moved.z == pytest.approx(step.z)
+    assert climb.snapped(replace(step, y=40.0)) is None
+
+
+def test_wrong_requests_are_refused_before_the_walk() -> None:
+    robot = kd.load("humanoid")
+    walk = kd.walking.walk
+    with pytest.raises(InputError, match="unknown terrain"):
+        walk(robot, terrain="hills")
+    with pytest.raises(InputError, match="map must be"):
+        walk(robot, terrain="slope:5", map="seen")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="off the map"):
+        walk(robot, terrain="slope:5", goal=(90.0, 0.0, 0.0))
+    with pytest.raises(InputError, match="give a goal"):
+        walk(robot, (0.3, 0.0, 0.2), terrain="slope:5")
+    with pytest.raises(InputError, match="no footsteps lead"):
+        walk(robot, terrain="stairs:0.6,0.3,3", goal=(1.5, 0.0, 0.0))
+    with pytest.raises(InputError, match="cannot stand at its start"):
+        walk(robot, terrain=kd.terrain.Terrain([kd.contact.Plane(normal=(1.0, 0.0, 1.0))]))
+
+
+def test_the_humanoid_walks_up_a_slope_of_ten_degrees() -> None:
+    result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), terrain="slope:10", goal=(1.6, 0.0, 0.0))
+    assert result.walked
+    com = kd.kinematics.com(result.body.robot, result.recording.q[-1])
+    assert com[2] - result.body.com_height > 0.8 * np.tan(np.deg2rad(10.0)) * 1.1 - 0.05
+    assert result.recording.terrain["vertices"][:, 2].max() > 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "distance"),
+    [
+        ("slope:-10", 2.5),
+        ("slope:10,across", 3.0),
+        ("stairs:0.1,0.28,4", 2.3),
+        ("stones:0.3,0.1", 3.2),
+        ("boxes:0.08,seed=1", 3.0),
+    ],
+)
+def test_the_humanoid_walks_over_known_terrain(text: str, distance: float) -> None:
+    result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), terrain=text, goal=(distance, 0.0, 0.0))
+    assert result.walked, result.reason
