@@ -87,6 +87,8 @@ class TerrainPlan:
         margin = self.limits.rules.margin
         self._soles = {side: SoleOutline(foot.corners, foot.middle, margin=margin) for side, foot in body.feet.items()}
         self._com_height = ComHeight(body, settings.max_leg_extension)
+        self._stretch = STRETCH * max(settings.max_leg_extension * body.leg - body.hip_height, 0.0)
+        self._heel = HEEL_RISE * float(min(foot.size[0] for foot in body.feet.values()))
         self.steps = tuple(self._timed(float(speed)))
 
     def _timed(self, speed: float) -> list[Footstep]:
@@ -128,13 +130,11 @@ class TerrainPlan:
         """Return the height at which both legs reach their feet; on uneven ground they are stretched further."""
         drop = 0.0 if one is other else self._com_height.drop(one, other)
         uneven = min(abs(one.z - other.z) / UNEVEN, 1.0)
-        stretch = (self.settings.max_leg_extension * self.body.leg - self.body.hip_height) * STRETCH * uneven
-        return min(one.z, other.z) + self.body.com_height - drop + stretch
+        return min(one.z, other.z) + self.body.com_height - drop + uneven * self._stretch
 
     def _heel_rise(self, old: Footstep, new: Footstep) -> float:
         """Return by how much the CoM rises while the heel of the lower foot behind lifts."""
-        sole = self.body.feet[old.side].size[0]
-        return float(min(max(HEEL_SHARE * (new.z - old.z), 0.0), HEEL_RISE * sole))
+        return min(max(HEEL_SHARE * (new.z - old.z), 0.0), self._heel)
 
     def snapped(self, step: Footstep) -> Footstep | None:
         """Move a step to the nearest foothold; None if there is none within 6 cm."""
