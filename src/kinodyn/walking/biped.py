@@ -315,11 +315,12 @@ def _stance(robot: Robot, legs: list[_Leg], length: float, width: float) -> Arra
     feet = [FrameTask(foot.frame, foot.frame_pose(soles[foot.side]), priority=0) for foot in (left, right)]
     com = ComTask((0.0, 0.0, 0.0), weights=(1, 1, 0), priority=1)
     posture = PostureTask(q, priority=3, required=False)
-    base = FrameTask(robot.joints[0].child, T_base, weights=(0, 0, 1, 1, 1, 1), priority=1)
+    name, upright = robot.joints[0].child, (0, 0, 1, 1, 1, 1)
+    base = FrameTask(name, T_base, weights=upright, priority=1)
     found = WholeBody(robot, [*feet, base, com, posture]).solve(q, tolerance=1e-4)
     if not found.success:  # joint limits: the base takes the nearest height and orientation that they allow
-        base.priority, base.required = 2, False
-        found = WholeBody(robot, [*feet, com, base, posture]).solve(q, iterations=300, tolerance=STANCE_TOLERANCE)
+        near = FrameTask(name, T_base, weights=upright, priority=2, required=False)
+        found = WholeBody(robot, [*feet, com, near, posture]).solve(q, iterations=300, tolerance=STANCE_TOLERANCE)
     if not found.success:
         why = "; ".join(str(conflict) for conflict in found.conflicts)
         raise KinodynError(f"{robot.name!r} has no stance on two flat feet {width:.3g} m apart: {why}")

@@ -1,0 +1,203 @@
+"""Humanoids of all kinds walk with no setting given, or say before they start why they cannot."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco as mj
+import numpy as np
+import pytest
+
+import kinodyn as kd
+from kinodyn.model.robot import Robot
+
+WALKING = (
+    "icub",
+    "icub_reduced",
+    "romeo",
+    "alexander_v1.lowerBodyOnly",
+    "human",
+    "talos",
+    "talos_full_v2",
+    "talos_reduced",
+    "g1",
+    "g1_29dof_with_hand_rev_1_0",
+)
+TRUE, FALSE = mj.mjtLimited.mjLIMITED_TRUE, mj.mjtLimited.mjLIMITED_FALSE
+
+
+def load(source: str | Path) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        return kd.load(source, base="floating")
+
+
+def walk(source: str | Path, duration: float) -> kd.walking.WalkResult:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        return kd.walking.walk(load(source), duration=duration)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WALKING)
+def test_a_humanoid_walks_with_no_setting_given(name: str) -> None:
+    result = walk(name, 6.0)
+    assert result.walked, result.reason
+    assert result.steps >= 4 and result.distance > 0.1
+
+
+def test_a_robot_whose_feet_are_only_drawn_walks() -> None:
+    result = walk("alexander", 3.5)
+    assert result.walked, result.reason
+    assert result.body.left.source == "visual"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("alex_sake_hands", "has no two legs: .* is the end of an arm"),
+        ("simple_humanoid", "too weak to stand on its two feet: joint WAIST_P needs .* N m and has 30 N m"),
+        ("bolt", "has no two legs: its CoM is .* m beside"),
+    ],
+)
+def test_what_cannot_walk_says_why_before_it_starts(name: str, reason: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kd.DescriptionWarning)
+        with pytest.raises(kd.KinodynError, match=reason):
+            kd.walking.walk(load(name), duration=3.0)
+
+
+def position_actuators(spec: mj.MjSpec) -> None:
+    for motor in list(spec.actuators):
+        joint, limit = spec.joint(motor.target), float(np.abs(motor.forcerange).max())
+        spec.delete(motor)
+        joint.actfrclimited, joint.actfrcrange = TRUE, [-limit, limit]
+        spec.add_actuator(target=joint.name, trntype=mj.mjtTrn.mjTRN_JOINT).set_to_position(kp=80.0, kv=4.0)
+
+
+def geared_motors(spec: mj.MjSpec) -> None:
+    for motor in spec.actuators:
+        limit = float(np.abs(motor.forcerange).max())
+        motor.forcelimited, motor.forcerange, motor.gear = FALSE, [0.0, 0.0], [100.0, 0, 0, 0, 0, 0]
+        motor.ctrllimited, motor.ctrlrange = TRUE, [-limit / 100, limit / 100]
+
+
+def only_contact_pairs(spec: mj.MjSpec) -> None:
+    """Let nothing collide but the feet with the floor, as Apollo's file does."""
+    for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0
+    spec.worldbody.add_geom(name="floor", type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05])
+    for geom in spec.geoms:
+        if geom.parent.name.endswith("foot"):
+            spec.add_pair(geomname1=geom.name, geomname2="floor")
+
+
+def nothing_collides(spec: mj.MjSpec) -> None:
+    for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0
+
+
+def spheres_as_feet(spec: mj.MjSpec) -> None:
+    for geom in [geom for geom in spec.geoms if geom.parent.name.endswith("foot")]:
+        body, (x, y, z), place = geom.parent, geom.size - 0.01, np.array(geom.pos)
+        spec.delete(geom)
+        for a, b in ((-x, -y), (-x, y), (x, -y), (x, y)):
+            body.add_geom(type=mj.mjtGeom.mjGEOM_SPHERE, size=[0.01, 0, 0], pos=place + [a, b, -z], mass=0.0)
+
+
+def coupled_and_locked_joints(spec: mj.MjSpec) -> None:
+    together = np.zeros(mj.mjNEQDATA)
+    together[1] = 1.0
+    kind = {"type": mj.mjtEq.mjEQ_JOINT, "objtype": mj.mjtObj.mjOBJ_JOINT}
+    spec.add_equality(name1="left_elbow", name2="right_elbow", data=together, **kind)
+
+
+def without_a_free_joint(spec: mj.MjSpec) -> None:
+    spec.delete(next(joint for joint in spec.joints if joint.type == mj.mjtJoint.mjJNT_FREE))
+
+
+VARIANTS = (
+    position_actuators,
+    geared_motors,
+    only_contact_pairs,
+    nothing_collides,
+    spheres_as_feet,
+    coupled_and_locked_joints,
+    without_a_free_joint,
+)
+Change = Callable[[mj.MjSpec], None]
+
+
+def written(folder: Path, change: Change) -> Path:
+    """Write the humanoid as MJCF, without a floor, and changed."""
+    spec = mj.MjSpec.from_string(kd.sim.to_mjcf(kd.load("humanoid"), floor=False))
+    change(spec)
+    spec.compile()
+    path = folder / "robot.xml"
+    path.write_text(spec.to_xml())
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", VARIANTS)
+def test_mjcf_of_every_kind_walks(tmp_path: Path, change: Change) -> None:
+    result = walk(written(tmp_path, change), 4.0)
+    assert result.walked, result.reason
+
+
+def test_a_file_with_other_actuators_keeps_its_limits_and_its_geoms(tmp_path: Path) -> None:
+    original = kd.load("humanoid")
+    for change in (position_actuators, geared_motors):
+        robot = load(written(tmp_path, change))
+        order = [robot.joint_names.index(name) for name in original.joint_names]
+        np.testing.assert_allclose(robot.limits.effort[6:][order], original.limits.effort[6:], rtol=1e-5)
+        simulator = kd.sim.MujocoSimulator(robot)
+        own = mj.MjModel.from_xml_path(str(robot.description.source))
+        assert simulator.model.ngeom == own.ngeom + 1  # the floor
+        assert simulator.model.nu == len(robot.joint_names)
+        np.testing.assert_array_equal(simulator.model.body_mass, own.body_mass)
+
+
+def test_legs_without_a_motor_are_refused(tmp_path: Path) -> None:
+    def passive(spec: mj.MjSpec) -> None:
+        for motor in list(spec.actuators):
+            if "ankle_roll" in motor.name:
+                spec.delete(motor)
+
+    with pytest.raises(kd.KinodynError, match="joints without a motor .left_ankle_roll.: their effort limit is 0"):
+        kd.walking.Biped.from_robot(load(written(tmp_path, passive)))
+
+
+def test_unstated_effort_limits_get_a_default_that_is_said() -> None:
+    robot = kd.load("humanoid")
+    joints = tuple(replace(joint, effort=np.inf) for joint in robot.description.joints)
+    with pytest.warns(
+        kd.DescriptionWarning, match="without an effort limit get .* N m in the legs"
+    ):
+        body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
+    assert np.isfinite(body.robot.limits.effort[6:]).all()
+
+
+def test_without_ankle_roll_the_roll_of_the_feet_is_free() -> None:
+    """The humanoid with five joints a leg: contact along a line, no weight on the roll of the swing foot."""
+    robot = kd.load("humanoid")
+    joints = tuple(
+        replace(joint, kind="fixed", axis=np.array([0.0, 0.0, 1.0]), lower=-np.inf, upper=np.inf, effort=np.inf)
+        if joint.name.endswith("ankle_roll")
+        else joint
+        for joint in robot.description.joints
+    )
+    body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints, configurations={})))
+    assert body.left.free == body.right.free == "roll"
+    assert body.left.contact().corners.shape == (2, 3)
+    np.testing.assert_array_equal(body.left.controlled, [1, 1, 1, 0, 1, 1])
+    assert kd.walking.Biped.from_robot(robot).left.free == ""
+
+
+def test_the_default_speed_follows_the_size_of_the_robot() -> None:
+    speeds = [kd.walking.default_speed(kd.load("humanoid", height=height)) for height in (1.2, 1.7)]
+    assert 0.1 < speeds[0] < speeds[1]
+    assert speeds[1] / speeds[0] == pytest.approx(np.sqrt(1.7 / 1.2), rel=0.1)  # equal Froude numbers
