@@ -11,6 +11,7 @@ from kinodyn.balance.polygon import margin
 from kinodyn.balance.support import support_polygon
 from kinodyn.balance.zmp import zmp_from_wrenches
 from kinodyn.recording import Recording
+from kinodyn.spatial import from_quaternion
 from kinodyn.walking.biped import Biped
 
 SETTLING_TIME = 0.04  # [s] after touchdown in which a foot may still move
@@ -29,8 +30,10 @@ class WalkMetrics:
         self.q, self.time = recording.q[: self.upto], recording.time[: self.upto]
         self.com = kinematics.com(body.robot, self.q)
         self.stance = self.signal("stance") > 0
-        x, y, z, w = self.q[:, 3:7].T
-        yaw = np.unwrap(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+        turned = (
+            from_quaternion(self.q[:, 3:7]) @ body.base[:3, :3].T
+        )  # since the stance, whatever axis of the base is up
+        yaw = np.unwrap(np.arctan2(turned[:, 1, 0], turned[:, 0, 0]))
         self.yaw: Array = yaw - yaw[0]
         self.soles = {side: foot.sole_pose(body.robot, self.q) for side, foot in body.feet.items()}
 
