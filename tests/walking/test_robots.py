@@ -174,9 +174,7 @@ def test_legs_without_a_motor_are_refused(tmp_path: Path) -> None:
 def test_unstated_effort_limits_get_a_default_that_is_said() -> None:
     robot = kd.load("humanoid")
     joints = tuple(replace(joint, effort=np.inf) for joint in robot.description.joints)
-    with pytest.warns(
-        kd.DescriptionWarning, match="without an effort limit get .* N m in the legs"
-    ):
+    with pytest.warns(kd.DescriptionWarning, match="without an effort limit get .* N m in the legs"):
         body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints)))
     assert np.isfinite(body.robot.limits.effort[6:]).all()
 

@@ -30,9 +30,7 @@ class WalkMetrics:
         self.q, self.time = recording.q[: self.upto], recording.time[: self.upto]
         self.com = kinematics.com(body.robot, self.q)
         self.stance = self.signal("stance") > 0
-        turned = (
-            from_quaternion(self.q[:, 3:7]) @ body.base[:3, :3].T
-        )  # since the stance, whatever axis of the base is up
+        turned = from_quaternion(self.q[:, 3:7]) @ body.base[:3, :3].T  # since the stance
         yaw = np.unwrap(np.arctan2(turned[:, 1, 0], turned[:, 0, 0]))
         self.yaw: Array = yaw - yaw[0]
         self.soles = {side: foot.sole_pose(body.robot, self.q) for side, foot in body.feet.items()}
