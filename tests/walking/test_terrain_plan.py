@@ -108,7 +108,6 @@ def test_the_humanoid_walks_up_a_slope_of_ten_degrees() -> None:
     [
         ("slope:-10", 2.5),
         ("slope:10,across", 3.0),
-        ("stairs:0.1,0.28,4", 2.3),
         ("stones:0.3,0.1", 3.2),
         ("boxes:0.08,seed=1", 3.0),
     ],
