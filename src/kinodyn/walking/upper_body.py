@@ -33,7 +33,7 @@ class UpperBody:
         while the robot walks.
     heading_tasks
         `FrameTask` and `GazeTask` with targets in the *heading frame*, which walks with the robot: z up, x along the
-        heading, its origin on the ground below the CoM.
+        heading, its origin below the CoM by the height of the CoM in the stance.
     supports
         Hands that lean on something for a time.
 
