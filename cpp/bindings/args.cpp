@@ -308,7 +308,7 @@ void Args::broadcast() {
             call_.in[k].stride = call_.in[k].size;
         } else if (own == 1) {
             call_.in[k].stride = 0;
-        } else if (call_.count > 0) {  // some axes are repeated: lay it out
+        } else if (call_.count > 0) {  // some axes are repeated: copy to a contiguous array
             npy_intp full[34];
             for (int i = 0; i < batch_.ndim; ++i) full[i] = batch_.dims[i];
             int ndim = batch_.ndim;
@@ -341,7 +341,7 @@ PyObject* Args::checked_output(PyObject* given, const Shape& shape) const {
     return given;
 }
 
-// Kernels read a state after others were written: an input that shares memory with an output is copied first.
+// Kernels read states after writing earlier ones: an input that shares memory with an output is copied first.
 void Args::copy_inputs_under(PyObject* output) {
     for (int k = 0; k < call_.n_in; ++k) {
         if (!overlap(inputs_[k], output)) continue;

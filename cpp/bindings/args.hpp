@@ -1,5 +1,5 @@
-// Arguments and results of one call of a kernel: converts and checks NumPy arrays once, broadcasts batch axes, makes or
-// checks outputs, runs.
+// Arguments and results of one kernel call: converts and checks NumPy arrays once, broadcasts batch axes, allocates or
+// checks outputs, and runs the kernel.
 #pragma once
 
 #include <cstring>
@@ -28,7 +28,7 @@ int frame_from(const CompiledRobot& robot, nanobind::handle frame);
 
 Reference reference_from(nanobind::handle text);
 
-// A list of indices that needs no memory of its own while it is short, as most are: calls on one state are short too.
+// A list of indices with inline storage for short lists, which avoids an allocation in calls for a single state.
 class IndexBuffer {
   public:
     IndexBuffer() = default;
@@ -64,7 +64,7 @@ class Args {
     const Model& model() const { return robot_.model; }
     const Call& call() const { return call_; }
 
-    // An argument of shape (..., size); -1 takes any size.
+    // An argument of shape (..., size); -1 accepts any size.
     void input(const char* name, nanobind::handle value, int size, Check check = Check::Finite);
     void configuration(const char* name, nanobind::handle value) {
         input(name, value, robot_.model.nq, Check::Configuration);
@@ -96,7 +96,7 @@ class Args {
     // The v indices to solve for, ascending: an int32 array with all or none of those of each body chosen before.
     void dofs(nanobind::handle indices);
 
-    // What does not change from state to state: a structure that only the kernel understands.
+    // Settings that are the same for all states: a structure defined by the kernel.
     template <class Settings>
     void settings(const Settings& value) {
         static_assert(std::is_trivially_copyable_v<Settings> && sizeof(Settings) <= sizeof settings_);

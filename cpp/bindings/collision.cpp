@@ -167,7 +167,7 @@ std::shared_ptr<Surface> point_surface(const Points& points) {
     return std::make_shared<Surface>(points.data(), points.shape(0));
 }
 
-// The indices of the faces are those of vertices, which Python has checked.
+// The indices of the faces refer to vertices and have been checked in Python.
 std::shared_ptr<Surface> triangle_surface(const Points& vertices, const Faces& faces, bool closed) {
     require(faces.shape(0) > 0, "a mesh needs triangles");
     nb::gil_scoped_release released;

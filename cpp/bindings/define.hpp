@@ -7,12 +7,12 @@ namespace kinodyn {
 
 using Any = nanobind::handle;
 
-// Takes the robot, then the arguments of `prepare`, then `out`. All may be None: Args says what is wrong with them
-// better than a type error of the binding. `prepare` fills the Args, in the order in which the kernel reads its inputs.
+// Takes the robot, then the arguments of `prepare`, then `out`. All may be None: the errors of Args are clearer
+// than a type error of the binding. `prepare` fills the Args, in the order in which the kernel reads its inputs.
 template <class Prepare, class... Arguments>
 void define_as(nanobind::module_& m, const char* name, const char* kernel, Prepare prepare,
                void (Prepare::*)(Args&, Arguments...) const) {
-    auto* const result = new ResultType(name);  // as long-lived as the function
+    auto* const result = new ResultType(name);  // lives as long as the function
     const auto function = [handle = KernelHandle(kernel), result, prepare](Any robot, Arguments... arguments, Any out) {
         Args args(robot);
         prepare(args, arguments...);

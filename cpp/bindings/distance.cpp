@@ -60,7 +60,7 @@ void bind_distance(nb::module_& m) {
                          for (const auto& pair : query.obstacle_pairs) pairs.emplace_back(pair.group, pair.owner);
                          return pairs;
                      })
-        // where it is in memory, for kernels that find it in their numbers; exact in a double
+        // its address, for kernels that receive it among their numbers; exact in a double
         .def_prop_ro("address", [](const DistanceQuery& query) {
             return static_cast<double>(reinterpret_cast<std::uintptr_t>(&query));
         });

@@ -22,7 +22,7 @@ void bind_constrained_planning(nanobind::module_& m);
 void bind_distance(nanobind::module_& m);
 void bind_footsteps(nanobind::module_& m);
 
-// Raises unless some of the robot that moves has mass, as functions of its CoM need.
+// Raises unless the robot has moving mass, as functions of its CoM require.
 void require_mass(const CompiledRobot& robot);
 
 }  // namespace kinodyn

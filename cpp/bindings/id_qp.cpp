@@ -1,7 +1,7 @@
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
 
-// the structures of the kernel are compiled here only to learn the names of their fields
+// the kernel's structures are compiled here only for the names of their fields
 #define KINODYN_TARGET layouts_only
 #define KINODYN_LANES 2
 #include "kernels/id_qp.hpp"

@@ -54,7 +54,7 @@ PyArrayObject* part(const nb::object& several, int k) {
     return reinterpret_cast<PyArrayObject*>(PyTuple_GET_ITEM(several.ptr(), k));
 }
 nb::object item(const nb::object& several, int k) { return nb::borrow(PyTuple_GET_ITEM(several.ptr(), k)); }
-// The numbers of row i in one of several arrays, which a kernel has made.
+// The numbers of row i in one of several arrays returned by a kernel.
 const double* numbers(const nb::object& several, int k, long i = 0) {
     PyArrayObject* a = part(several, k);
     return reinterpret_cast<const double*>(PyArray_BYTES(a) + i * PyArray_STRIDE(a, 0));
@@ -89,7 +89,7 @@ struct SearchKernels {
     ResultType ik_type{"ik"}, residual_type{"ik_residual"}, difference_type{"difference"};
 };
 
-// The first row if it succeeded, else the one of those that did that is nearest to the first start; or -1.
+// The first row if it succeeded, else the successful row nearest to the first start; -1 if there is none.
 long nearest(SearchKernels& kernels, Any robot, Any q0, Any q, const double* success, long rows) {
     if (success[0] > 0) return 0;
     if (std::find_if(success, success + rows, [](double x) { return x > 0; }) == success + rows) return -1;
@@ -119,8 +119,8 @@ nb::object at_limits(const double* q, const Limit& low, const Limit& high) {
 }
 
 // One target, its pose (16) without batch axes, from several starts (m, nq), of which the first leads. Returns the
-// solution and None where one start succeeds, the first or else the nearest to it; None and what `ik` found from the
-// starts that it tried otherwise. The solution has no batch axes; `at_limit` tells which coordinates stand at or beyond
+// solution and None if a start succeeds, the first or else the nearest to it; otherwise None and the results of `ik`
+// for the starts that were tried. The solution has no batch axes; `at_limit` marks the coordinates at or beyond
 // `low` or `high`.
 nb::object ik_single(SearchKernels& kernels, Any robot, Any starts, Any lower, Any upper, Any settings, Any targets,
                      Any dofs, Any tolerances, const Limit& low, const Limit& high) {
@@ -154,7 +154,7 @@ nb::object ik_single(SearchKernels& kernels, Any robot, Any starts, Any lower, A
 }
 
 // Are these poses (..., 4, 4) finite, their rotations orthonormal within 1e-6 and right-handed, their last rows
-// 0 0 0 1? The caller finds out what is wrong with those that are not.
+// 0 0 0 1? The caller determines what is wrong with those that are not.
 bool are_poses(nb::ndarray<const double, nb::c_contig, nb::device::cpu> poses) {
     constexpr double tolerance = 1e-6, largest = 1e60;
     const double* T = poses.data();
@@ -185,7 +185,7 @@ void bind_ik(nb::module_& m) {
     define(m, "ik_residual", [](Args& args, Any q, Any lower, Any upper, Any tolerances, Any targets) {
         prepare_residual(args, q, lower, upper, tolerances, targets);
     });
-    auto* const kernels = new SearchKernels;  // as long-lived as the function
+    auto* const kernels = new SearchKernels;  // lives as long as the function
     const auto any = nb::arg().none();
     m.def(
         "ik_single",

@@ -50,7 +50,7 @@ nb::object fields_of(const LayoutInfo& info) {
     return fields;
 }
 
-// Most often it is the same object, and nothing needs to be compared.
+// Usually it is the same object, so that no comparison is needed.
 bool same_dtype(PyArray_Descr* a, PyArray_Descr* b) { return a == b || PyArray_EquivTypes(a, b); }
 
 }  // namespace

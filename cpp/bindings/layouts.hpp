@@ -7,7 +7,7 @@
 
 namespace kinodyn {
 
-// Makes a layout known to Python under its name.
+// Registers a layout in Python under its name.
 void add_layout(const LayoutInfo& info);
 
 template <class... Records>

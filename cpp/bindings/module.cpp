@@ -35,7 +35,7 @@ void choose_threads(int count) {
     set_threads(count);
 }
 
-// A setting that cannot be followed is an error, not something to ignore.
+// An invalid setting is an error and is not ignored.
 void refuse_unknown_settings() {
     const char* isa = std::getenv("KINODYN_ISA");
     if (isa && std::string(instruction_set().name) != isa) {

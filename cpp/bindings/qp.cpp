@@ -29,7 +29,7 @@ double* data(const nb::object& array) {
     return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
 }
 
-// The numbers of an array of float64 of the size that is asked for. Python says what is wrong with any other.
+// The numbers of a float64 array of the requested size. Python explains what is wrong with any other.
 const double* numbers(nb::handle value, npy_intp size) {
     auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());
     if (!PyArray_Check(value.ptr()) || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY_RO(array) ||
@@ -38,7 +38,7 @@ const double* numbers(nb::handle value, npy_intp size) {
     return static_cast<const double*>(PyArray_DATA(array));
 }
 
-// Is it an array of float64 as the core takes it, of these sizes?
+// Is it a contiguous float64 array of these sizes?
 bool is_plain(nb::handle value, std::initializer_list<npy_intp> shape) {
     if (!PyArray_CheckExact(value.ptr())) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());
@@ -81,7 +81,7 @@ struct QpArrays {
                PyArray_SIZE(reinterpret_cast<PyArrayObject*>(row_unit.ptr())) == m;
     }
     bool can_be_spare() const {
-        constexpr npy_intp most = 1 << 16;  // numbers; larger programs are not solved tick after tick
+        constexpr npy_intp most = 1 << 16;  // numbers; larger programs are not solved in control loops
         const auto size = [](const nb::object& of) { return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(of.ptr())); };
         if (!g.is_valid() || size(H) + size(A) > most) return false;
         for (const nb::object* each : {&H, &g, &A, &lower, &upper, &sense, &x_unit, &row_unit})
@@ -89,10 +89,10 @@ struct QpArrays {
         return true;
     }
 
-    // Those of the last program that nobody uses any more: programs in a control loop have the same size tick after
-    // tick, and memory that the allocator returned to the system between ticks costs a page fault for each page.
+    // Reuses the arrays of the last program that is no longer in use: programs in a control loop keep their size from
+    // tick to tick, and memory that the allocator returned to the system in between costs a page fault for each page.
     static QpArrays& spare() {
-        static auto* arrays = new QpArrays;  // never deleted: Python may be gone before it could be
+        static auto* arrays = new QpArrays;  // never deleted: Python may be finalised first
         return *arrays;
     }
     static QpArrays get(int n, int m) { return spare().fit(n, m) ? std::exchange(spare(), {}) : QpArrays(n, m); }
@@ -139,7 +139,7 @@ class Qp : public QpArrays {
     nb::object arrays() const { return nb::make_tuple(H, g, A, upper, lower, sense); }
 
     bool convex() const {
-        thread_local std::vector<double> scratch;  // grows to the largest program, and is not touched anew by every one
+        thread_local std::vector<double> scratch;  // grows to the largest program and is reused
         scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_)));
         return is_convex(view(), scratch.data());
     }
@@ -196,8 +196,8 @@ class Qp : public QpArrays {
     int n_ = 0, m_ = 0;
 };
 
-// Scales a convex program of plain arrays without any conversion in Python: None if it is another, which Python
-// converts, or explains what is wrong with it.
+// Scales a convex program of plain arrays without any conversion in Python: None for any other program, which Python
+// converts, or whose errors it explains.
 nb::object scale_plain(nb::handle H, nb::handle g, nb::handle A, nb::handle x_lower, nb::handle x_upper,
                        nb::handle lower, nb::handle upper) {
     constexpr double infinite = std::numeric_limits<double>::infinity();

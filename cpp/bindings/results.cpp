@@ -20,7 +20,7 @@ PyTypeObject* ResultType::type(const char* const* names, int count) {
 }
 
 nb::object ResultType::make(const char* const* names, PyObject** items, int count) {
-    if (!names[0]) {  // a plain tuple is made twice as fast
+    if (!names[0]) {  // creating a plain tuple is twice as fast
         PyObject* plain = PyTuple_New(count);
         if (!plain) throw nb::python_error();
         for (int k = 0; k < count; ++k) PyTuple_SET_ITEM(plain, k, items[k]);

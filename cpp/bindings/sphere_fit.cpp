@@ -23,7 +23,7 @@ using Balls = nb::ndarray<const double, nb::shape<-1, 4>, nb::c_contig, nb::devi
 
 Vec3 point(const Points& points, std::size_t k) { return {points(k, 0), points(k, 1), points(k, 2)}; }
 
-// The indices of the faces are those of vertices, which Python has checked.
+// The indices of the faces refer to vertices and have been checked in Python.
 std::vector<Triangle> triangles_of(const Points& vertices, const Indices& faces) {
     std::vector<Triangle> triangles(faces.shape(0));
     for (std::size_t k = 0; k < triangles.size(); ++k)
@@ -138,7 +138,7 @@ nb::object group(const Balls& spheres, int count) {
 
 std::vector<int> starts_from(const Starts& starts) { return {starts.data(), starts.data() + starts.size()}; }
 
-// The indices of pairs and starts are consistent: Python makes them from one SphereSet.
+// The indices of pairs and starts are consistent: Python creates them from one SphereSet.
 nb::object overlaps(const Balls& bounding, const Balls& coarse, const Starts& coarse_start, const Balls& fine,
                     const Starts& fine_start, const Pairs& pairs, const Poses& poses, long kept) {
     const SphereLevels levels{balls_from(bounding), balls_from(coarse), balls_from(fine), starts_from(coarse_start),

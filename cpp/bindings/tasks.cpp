@@ -1,7 +1,7 @@
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
 
-// the registry is compiled here only to learn the names of its fields
+// the registry is compiled here only for the names of its fields
 #define KINODYN_TARGET layouts_only
 #define KINODYN_LANES 2
 #include "tasks/registry.hpp"

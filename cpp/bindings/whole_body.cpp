@@ -1,7 +1,7 @@
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
 
-// the structures of the kernel are compiled here only to learn the names of their fields
+// the kernel's structures are compiled here only for the names of their fields
 #define KINODYN_TARGET layouts_only
 #include "kernels/whole_body.hpp"
 
@@ -12,7 +12,7 @@ namespace kinodyn {
 void bind_whole_body(nb::module_& m) {
     export_layouts<WholeBodySettings, WholeBodyInfo>();
     export_block_layouts<layouts_only::JointBounds, layouts_only::SolveProgress>();
-    // progress: None, or that of a solve which pauses
+    // progress: None, or that of a paused solve
     define(m, "whole_body",
            [](Args& args, Any q, Any v, Any settings, Any bounds, Any entries, Any numbers, Any warm_start,
               Any progress, int levels) {

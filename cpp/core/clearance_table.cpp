@@ -13,7 +13,7 @@ constexpr double tolerance = 1e-3;  // [m] of distances
 constexpr int small = 4;            // cells along an axis of a block in which distances are accurate enough
 constexpr double coarse = 0.04;     // [m] movement within a block that is divided before shapes are compared
 constexpr double rounding = 3e-5;   // [m] of poses in float32
-// [m] Where spheres overlap by more than this, shapes are taken to collide: without a closer look, and next to
+// [m] Where spheres overlap by more than this, shapes are assumed to collide: without exact checks, and next to
 // configurations in which they do.
 constexpr double deep = 0.04, deep_near_collision = 0.015;
 
@@ -92,7 +92,7 @@ class Filler {
             moved_by[k] = 0.5 * (end[k] - begin[k]) * axis_[k].step * sweep_[k];
             if (axis_[k].iq >= 0) q_[axis_[k].iq] = axis_[k].low + 0.5 * (begin[k] + end[k]) * axis_[k].step;
         }
-        const double width = moved_by[0] + moved_by[1] + rounding;  // the whole block is this near to its centre
+        const double width = moved_by[0] + moved_by[1] + rounding;  // radius of motion of the block about its centre
         const Transform T = pose();
         const double spheres = sphere_distance(T);
         if (spheres + width < -deep) return set(r, ClearanceTable::colliding);

@@ -1,5 +1,5 @@
-// How far two bodies are apart at least, in a table over the one or two coordinates between them. Links near each other
-// cost most of the time of collision checks otherwise, and their spheres overlap where the links are free.
+// Lower bounds of the distance of two bodies, in a table over the one or two coordinates between them. Adjacent links
+// would otherwise take most of the time of collision checks, and their spheres overlap where the links do not collide.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ class CollisionQuery;
 struct TableAxis {
     std::int32_t iq, count;
     double low, step;  // cell i is from low + i step to low + (i + 1) step
-    double period;     // of an angle that is reduced to one turn first; 0 if it is not
+    double period;     // of an angle that is first reduced to one turn; 0 for other coordinates
 };
 
 template <>
@@ -28,7 +28,7 @@ struct Layout<TableAxis> {
 };
 
 struct ClearanceTable {
-    // Of all configurations of a cell: a lower bound of the distance [m] if it is above zero, else:
+    // For all configurations of a cell: a lower bound of the distance [m] if it is positive, else:
     static constexpr float undecided = -1;  // spheres must be checked
     static constexpr float colliding = -2;  // spheres collide everywhere in it
 

@@ -31,7 +31,7 @@ FloatBody to_float(const Body& body) {
     return f;
 }
 
-// How far the origin of a body can be from that of its parent, with its joint within its limits.
+// Maximum distance of the origin of a body from that of its parent, with the joint within its limits.
 double longest_offset(const Body& b, const CollisionQuery::Joints& joints, bool moves) {
     const auto largest = [&](int iq, double scale, double offset) {
         const double low = moves ? joints.lower[iq] : joints.q[iq], high = moves ? joints.upper[iq] : low;
@@ -69,7 +69,7 @@ double round_distance(const RoundObstacle& o, const Point& p) {
     return norm({d.x - t * o.axis[0], d.y - t * o.axis[1], d.z - t * o.axis[2]}) - o.radius;
 }
 
-// Adds what a sorted list lacks.
+// Merges missing elements into a sorted list.
 void merge(const std::vector<int>& added, std::vector<int>& list) {
     std::vector<int> all;
     std::set_union(list.begin(), list.end(), added.begin(), added.end(), std::back_inserter(all));
@@ -169,7 +169,7 @@ void CollisionQuery::place_fixed_bodies(const Joints& joints) {
     }
 }
 
-// Adds the joints on the path from a group towards the root, before the body `until`. In the body at hand, the group
+// Adds the joints on the path from a group towards the root, before the body `until`. In the current body, the group
 // lies within `after` of the point `first`.
 void CollisionQuery::add_sweep(const Joints& joints, int group, int until, float* row) const {
     const SphereNode& root = spheres_.root(group);
@@ -210,7 +210,7 @@ void CollisionQuery::bound_sweeps(const Joints& joints) {
             widen(pair_sweep(k), unit_pair_sweeps_.data() + row_size() * u);
 }
 
-// A ball that a group cannot leave: about the origin of the first moving body on the path to it.
+// A ball that always contains a group: about the origin of the first moving body on the path to it.
 CollisionQuery::Ball CollisionQuery::reachable(int group, const Joints& joints) const {
     const SphereNode& bounding = spheres_.root(group);
     const double centre[3] = {bounding.centre[0], bounding.centre[1], bounding.centre[2]};

@@ -25,7 +25,7 @@ struct SphereGroup {
     int begin, end;
 };
 
-// Groups that are fixed to each other, in a common sphere: one test instead of several where they are far away.
+// Groups that are fixed to each other, with a common bounding sphere: one test instead of several at a distance.
 struct SphereUnit {
     int body;
     std::vector<int> groups;
@@ -41,7 +41,7 @@ struct SphereModel {
         int a, b;
     };
     std::vector<Pair> pairs;       // of groups that must not touch
-    std::vector<int> pair_tables;  // which decides each pair, or -1
+    std::vector<int> pair_tables;  // table of each pair, or -1
     std::vector<ClearanceTable> tables;
 
     // Adds a group with these spheres, rows of x, y, z, r in the body frame; n > 0.
@@ -103,17 +103,17 @@ struct FloatBody {
     bool aligned;
 };
 
-// A robot among obstacles, some of whose joints move while the others stay where they are. What cannot change during
+// A robot among obstacles, some of whose joints move while the others are fixed. Whatever cannot change during
 // the query is computed once: poses of bodies that do not move, and which obstacles a group can never reach.
 class CollisionQuery {
   public:
     struct Joints {
-        const double* q;                 // where the joints are that do not move
+        const double* q;                 // positions of the joints that do not move
         const double *lower, *upper;     // bounds of each coordinate in this query; infinite if there are none
         const std::vector<char>& moves;  // by v index
         bool check_fixed;                // whether parts that do not move are checked against obstacles too
     };
-    // `allowed` says for each owner of obstacles and each group whether they may touch: (owners, groups).
+    // `allowed` (owners, groups): whether each owner of obstacles and each group may touch.
     CollisionQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
                    const std::vector<char>& allowed, const Joints& joints);
 
@@ -130,10 +130,10 @@ class CollisionQuery {
         int iq, iv;
     };
     long n_owners = 0;             // of obstacles
-    bool complete = true;          // no part that does not move is near anything: all that matters is checked
+    bool complete = true;          // no fixed part is near anything, so that the query checks all relevant pairs
     std::vector<Dof> moving_dofs;  // of joints with one coordinate
     std::vector<int> moving_manifold_bodies;  // whose joints are ball or free joints that move
-    std::vector<double> q;                    // where the joints are that do not move
+    std::vector<double> q;                    // positions of the joints that do not move
     // A coordinate in float32. Angles far from zero are reduced first where that changes nothing else.
     float reduced(int iq, double value) const {
         constexpr double turn = 6.283185307179586476925;

@@ -161,11 +161,11 @@ double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, d
     for (std::size_t k = 0; k < pieces.size();) {
         const int first = static_cast<int>(cover.points.size());
         const std::uint64_t key = pieces[k].key;
-        // the largest margin counts for all pieces of a patch, so those of very different margins are not put together
+        // the largest margin applies to all pieces of a patch, so pieces with very different margins are not combined
         const double largest = pieces[k].margin_fraction + 0.1;
         double share = 0;
         for (; k < pieces.size() && pieces[k].key == key && pieces[k].margin_fraction <= largest; ++k) {
-            share = pieces[k].margin_fraction;  // they are in rising order
+            share = pieces[k].margin_fraction;  // they are in ascending order
             add_points(pieces[k], layer, cover);
         }
         finish(cover, first, share * layer);

@@ -1,5 +1,5 @@
-// What spheres have to contain in order to cover a solid: patches of its surface with the layer below them, and cells
-// of an octree in its interior. Together they contain every point of the solid, so no argument about samples is needed.
+// The elements that spheres must contain to cover a solid: patches of its surface with the layer below them, and cells
+// of an octree in its interior. Together they contain every point of the solid, so the cover does not rely on sampling.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,7 @@ struct Face {
 };
 
 // Adds patches of about `size` with the layer of the solid below them, and returns the thickness of this layer: `thick`
-// where the surface is convex, where that costs nothing, else `thin`.
+// where the surface is convex, at no cost there, else `thin`.
 double add_patches(const TriangleBvh& surface, const std::vector<Face>& faces, double size, double thick, double thin,
                    CoverElements& cover);
 

@@ -1,4 +1,4 @@
-// Chooses the instruction set, once, when the module loads, and finds its kernels.
+// Selects the instruction set once, when the module is loaded, and looks up its kernels.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kinodyn {
 
-// An instruction set that was compiled, with the lists of kernels of all files; CMake writes the table of them.
+// A compiled instruction set, with the lists of kernels of all files; CMake generates the table.
 struct InstructionSet {
     const char* name;
     int lanes;
@@ -18,10 +18,10 @@ struct InstructionSet {
 extern const InstructionSet compiled_instruction_sets[];
 extern const int n_compiled_instruction_sets;
 
-// The one in use: the widest that this processor runs, or what the variable KINODYN_ISA names.
+// The one in use: the widest that this processor supports, or the one named by the variable KINODYN_ISA.
 const InstructionSet& instruction_set();
 
-// Those that were compiled and that this processor runs, narrowest first.
+// Those that were compiled and that this processor supports, narrowest first.
 std::vector<const InstructionSet*> instruction_sets();
 
 // Switches to another of them; false if there is none of that name.

@@ -1,4 +1,4 @@
-// Which pairs of a robot's sphere groups and of obstacles distances are measured between.
+// The pairs of sphere groups and obstacles between which distances are measured.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class DistanceQuery {
     struct GroupPair {
         int a, b;
     };
-    // A group of spheres and an obstacle, which is described by its place in the list of its kind. Its bounding sphere
+    // A group of spheres and an obstacle, which is given by its index in the list of its kind. Its bounding sphere
     // rejects most of the pairs that are far apart.
     struct ObstaclePair {
         enum Kind : std::int32_t { UprightBox, Box, Capsule, Cylinder, Surface } kind;
@@ -21,7 +21,7 @@ class DistanceQuery {
         double centre[3], radius;
     };
 
-    // `checked` says for each owner of obstacles and each group whether their distance counts: (owners, groups).
+    // `checked` (owners, groups): whether the distance of each owner of obstacles and each group is measured.
     DistanceQuery(const Model& robot, const SphereModel& spheres, const Obstacles& obstacles,
                   const std::vector<GroupPair>& pairs, const std::vector<char>& checked);
 
@@ -29,7 +29,7 @@ class DistanceQuery {
     const SphereModel& spheres() const { return spheres_; }
     const Obstacles& obstacles() const { return obstacles_; }
 
-    // The children of a node together, for vectors of four; places that are not used have a radius below any.
+    // The children of a node in one SIMD vector of four; unused entries have a large negative radius.
     struct Children {
         float x[4], y[4], z[4], r[4];
         int node[4];
@@ -37,7 +37,7 @@ class DistanceQuery {
     const Children* children() const { return children_.data(); }
     const int* children_of() const { return children_of_.data(); }  // by node; not valid for leaves
 
-    // Pairs have numbers: those of two groups come first, then those of a group and an obstacle.
+    // Pairs are numbered: first those of two groups, then those of a group and an obstacle.
     std::vector<GroupPair> pairs;
     std::vector<ObstaclePair> obstacle_pairs;
     int count() const { return static_cast<int>(pairs.size() + obstacle_pairs.size()); }

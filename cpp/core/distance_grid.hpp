@@ -1,5 +1,5 @@
-// A grid of cubic cells with a lower bound of how far each is from the cells that something occupies. One lookup tells
-// for most spheres that nothing is near.
+// A grid of cubic cells, each with a lower bound of its distance to occupied cells. For most spheres a single lookup
+// shows that nothing is near.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace kinodyn {
 
 class DistanceGrid {
   public:
-    static constexpr int reach = 10;   // cells; what is farther counts as so far
-    static constexpr int steps = 25;   // gaps are in this part of a cell, rounded down
+    static constexpr int reach = 10;   // cells; larger distances are clamped to it
+    static constexpr int steps = 25;   // gaps are stored in units of 1 / steps of a cell, rounded down
     static constexpr int solid = 255;  // gap of a cell inside a closed surface
 
     DistanceGrid() = default;
@@ -27,10 +27,10 @@ class DistanceGrid {
     }
     void occupy(int i, int j, int k) { gaps_[place(i, j, k)] = 1; }
     bool occupied(int i, int j, int k) const { return gaps_[place(i, j, k)] != 0; }
-    // Replaces what is occupied by the gaps.
+    // Replaces the occupancy by the gaps.
     void measure();
     void fill(std::size_t place) { gaps_[place] = solid; }
-    // Distance of a point in the grid from what is occupied, at least: cells beside its own tell more than that alone.
+    // Lower bound of the distance from a point in the grid to occupied cells, refined by the neighbours of its cell.
     float clearance(const float* p) const;
     const std::uint8_t* gaps() const { return gaps_.data(); }  // three more bytes may be read
 
@@ -42,7 +42,7 @@ class DistanceGrid {
     std::vector<std::uint8_t> gaps_;
 };
 
-// The size of cells of which `count` fill a box, at least `smallest`.
+// Cell size at which `count` cells fill a box, at least `smallest`.
 float cell_size(const float* extent, double count, float smallest);
 
 }  // namespace kinodyn

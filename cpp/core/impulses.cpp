@@ -25,7 +25,7 @@ struct Problem {
     double solve_point(int i) const {
         const int n = 3 * i;
         const double old[3] = {x[n], x[n + 1], x[n + 2]};
-        if (!(diagonal(n) > 0)) return 0;  // nothing that could move
+        if (!(diagonal(n) > 0)) return 0;  // the point cannot move
         x[n] = std::max(0.0, x[n] - (velocity(n) - b[i]) / diagonal(n));
         // divided by the largest eigenvalue of the tangential block, the step for both tangents cannot overshoot
         const double couple = A[(n + 1) * 3 * m + n + 2];

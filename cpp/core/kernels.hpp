@@ -1,4 +1,4 @@
-// What a kernel is: an algorithm over a batch of states, compiled once for each instruction set.
+// Kernels: algorithms over a batch of states, compiled once for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Fault {
     int element = 0;   // NotFinite: element of it; NotUnit: q index; Singular: v index
 };
 
-// A list of indices that belongs to someone else.
+// A non-owning list of indices.
 struct IndexList {
     const int* data = nullptr;
     int size = 0;
@@ -56,7 +56,7 @@ struct Call {
     const void* settings = nullptr;
 
     int first_wrench() const { return n_in - wrench_frames.size; }
-    // What does not change from state to state, in a structure of the kernel's own.
+    // Settings that are the same for all states, in a structure defined by the kernel.
     template <class Settings>
     const Settings& as() const {
         return *static_cast<const Settings*>(settings);
@@ -66,7 +66,7 @@ struct Call {
 // Settings of the kernel `acceleration`; those of the other kernels of frames are the Reference alone.
 struct AccelerationSettings {
     Reference reference;
-    bool classical;  // of the point itself, not of the spatial velocity field
+    bool classical;  // acceleration of the point itself, not of the spatial velocity field
 };
 
 // Works on the states [begin, end) and stops at the first fault.
@@ -74,7 +74,7 @@ using Kernel = void (*)(const Call&, long begin, long end, Fault&);
 
 // The kernels that a file offers. The file `kernels/crba.cpp` defines the list `crba_kernels`, which is all that is
 // needed to register them: CMake collects the lists (KINODYN_TARGET is the instruction set). They are constants,
-// because no code of an instruction set may run before the processor is known to have it.
+// because no code of an instruction set may run before the processor is known to support it.
 struct KernelEntry {
     const char* name;
     Kernel kernel;

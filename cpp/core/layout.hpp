@@ -58,7 +58,7 @@ constexpr Field<Record, Member, shape...> field(const char* name, Member Record:
     return {name, member};
 }
 
-// What Python learns of a field. A dimension is a number, or the name of one that is known at run time.
+// Description of a field for Python. A dimension is a number, or the name of one that is known at run time.
 struct Dimension {
     long size;
     std::string name;

@@ -29,7 +29,7 @@ struct BodyRecord {
     double mass;
     double h[3];       // first moment of mass in the body frame: mass * com
     double I[6];       // inertia about the body's origin: xx xy yy xz yz zz
-    double R_link[9];  // body frame axes to those of the link that the user knows: v_link = R_link^T v_body
+    double R_link[9];  // axes of the link in the description, in body axes: v_link = R_link^T v_body
 };
 
 template <>
@@ -77,12 +77,12 @@ struct Model {
     int nq = 0, nv = 0, ncolumns = 0;
     bool mimic = false;
     double gravity[3] = {0, 0, -9.81};
-    double total_mass = 0;    // of what moves
-    double inverse_mass = 0;  // stays 0 without mass: there is no CoM then, and functions of it raise
+    double total_mass = 0;    // of all moving bodies
+    double inverse_mass = 0;  // 0 without mass: there is no CoM then, and functions that need it raise
     std::vector<Body> bodies;
     std::vector<FixedFrame> frames;
     std::vector<double> armature, damping;  // by v index, mimic followers added in
-    std::vector<double> dof_scale;          // by v index: upper bound of its subtree's inertia, all arms stretched out
+    std::vector<double> dof_scale;          // by v index: upper bound of its subtree's inertia, fully stretched out
     std::vector<int> quaternions;           // q index of each unit quaternion
     std::vector<int> column_iv;             // column -> v index
     std::vector<int> column_body;

@@ -91,7 +91,7 @@ class Pool {
         job.work();
         {
             std::lock_guard<std::mutex> lock(mutex_);
-            job_ = nullptr;  // helpers that have not woken up yet need not
+            job_ = nullptr;  // helpers that have not woken up yet stay idle
         }
         spin_while([this] { return busy_.load() != 0; });
         std::unique_lock<std::mutex> lock(mutex_);

@@ -5,7 +5,7 @@
 
 namespace kinodyn {
 
-// How many threads large batches use, the caller included. At first: all cores, or KINODYN_THREADS.
+// Number of threads for large batches, the caller included. Initially all cores, or KINODYN_THREADS.
 int threads();
 void set_threads(int count);
 

@@ -18,7 +18,7 @@ constexpr double least = 1e-300;  // 0 / least = 0
 
 double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
 
-// Sums term(0) ... term(n - 1) in lanes that do not wait for each other.
+// Sums term(0) ... term(n - 1) in several independent accumulators.
 template <class Term>
 double sum(std::ptrdiff_t n, Term term) {
     constexpr int lanes = 8;
@@ -62,7 +62,7 @@ void unit_of_flat_variables(const QpView& qp, double* unit) {
     }
 }
 
-// Without curvature nothing but the sides says how large an answer is: the median of those that are not 0.
+// Without curvature only the sides indicate the magnitude of a solution: the median of those that are not 0.
 double median_side(const QpView& qp, const double* lower, const double* upper) {
     std::vector<double> sizes;
     for (int k = 0; k < qp.n + qp.m; ++k)

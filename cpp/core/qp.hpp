@@ -28,19 +28,19 @@ struct QpResiduals {
     double gap;              // primal cost minus dual cost
 };
 
-// Returns what is wrong with the numbers of a program, or nullptr: not finite, not symmetric, sides in the wrong order.
+// Returns a description of invalid numbers, or nullptr: not finite, not symmetric, lower sides above upper ones.
 const char* find_fault(const QpView& qp);
 
 // Scales a program such that each variable with curvature has curvature 1, each row has length 1, and the larger of the
 // gradient at 0 and the distance of 0 to the farthest violated side is 1.
 void scale(const QpView& qp, ScaledQp& scaled);
 
-// Tells whether H has no direction of negative curvature beyond rounding. `scratch` holds n^2 numbers.
+// Returns whether H has no direction of negative curvature beyond rounding. `scratch` holds n^2 numbers.
 bool is_convex(const QpView& scaled, double* scratch);
 
 // Measures a scaled program at y (n) with multipliers (n + m), above 0 at upper sides. With the floor, 1e-6 is added to
-// the numbers that a residual is a fraction of: what is rounding in the unit of the program is then no residual, even
-// where all numbers of a condition are rounding. `scratch` holds 2 n numbers.
+// the denominators of the residuals: rounding errors in the unit of the program then do not count as residuals, even
+// where all terms of a condition are rounding errors. `scratch` holds 2 n numbers.
 QpResiduals residuals(const QpView& scaled, const double* y, const double* multipliers, bool with_floor,
                       double* scratch);
 

@@ -1,4 +1,4 @@
-// Rigid transforms in double precision, for what is computed once.
+// Rigid transforms in double precision, for one-time computations.
 #pragma once
 
 #include "core/model.hpp"

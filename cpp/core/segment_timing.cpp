@@ -18,12 +18,12 @@ double largest(F&& f, double low, double high, double bound) {
     return low;
 }
 
-// How far a blend at a speed reaches into both segments.
+// Distance that a blend at a given speed extends into both segments.
 double reach(const Corner& corner, double speed) {
     return 0.5 * speed * transition_time(speed * corner.over_acceleration, speed * corner.over_jerk);
 }
 
-// How far the motion goes while its speed changes.
+// Distance travelled while the speed changes.
 double ramp(const Segment& segment, double from, double to) {
     const double change = std::fabs(to - from);
     return 0.5 * (from + to) * transition_time(change * segment.over_acceleration, change * segment.over_jerk);

@@ -1,4 +1,4 @@
-// The triangles of a closed mesh by vertical columns: what is inside of the mesh is told by the triangles above.
+// The triangles of a closed mesh by vertical columns: the triangles above a point determine whether it is inside.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class SolidColumns {
     bool any() const { return !corners_.empty(); }
     // Whether a point within the grid, which must not be on the surface, is inside.
     bool inside(const float* p) const;
-    // The cells of a grid inside of the mesh, as places. The grid knows the cells that triangles pass through.
+    // Indices of the grid cells inside the mesh. The grid marks the cells that triangles pass through.
     std::vector<std::size_t> cells_inside(const DistanceGrid& grid) const;
 
   private:

@@ -165,7 +165,7 @@ std::vector<Ball> candidate_balls(const TriangleBvh& surface, const std::vector<
     return std::move(candidates.balls);
 }
 
-// The smallest ball about the middle of an element: for what no candidate contains.
+// The smallest ball about the middle of an element, for elements that no candidate contains.
 Ball ball_about(const CoverElements& cover, const CoverElement& element) {
     return {element.bound.centre, reach_of(cover, element, element.bound.centre) * (1 + 1e-12)};
 }

@@ -87,7 +87,7 @@ Ball enclosing_ball(const std::vector<Ball>& balls) {
         const Vec3 offset = balls[k].centre - centre;
         const double distance = norm(offset);
         if (distance == 0) break;
-        // the far side of the farthest ball, not its centre, is what must come nearer
+        // the step is towards the far side of the farthest ball, not its centre
         centre = centre + (1.0 / (step + 1) * (distance + balls[k].radius) / distance * 0.5) * offset;
     }
     return ball;

@@ -1,4 +1,4 @@
-// Surfaces that the spheres of a robot are compared with: points of a cloud, or triangles of a mesh.
+// Surfaces for checks against the spheres of a robot: point clouds or triangle meshes.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct alignas(64) TriangleBlock {
     float corner[3][3][box_fanout];  // corner, axis
 };
 
-// Elements in blocks of sixteen, the last of them repeated, a tree of boxes around the blocks, and a grid of distances.
+// Elements in blocks of sixteen (the last one is repeated), a box tree over the blocks, and a distance grid.
 // Coordinates are relative to `lower`, so that a surface far from its origin loses no digits.
 class Surface {
   public:
     // Points x, y, z; n > 0.
     Surface(const double* points, std::size_t n);
-    // Triangles with corners in `vertices` (x, y, z). With `closed`, what is inside of them belongs to the solid.
+    // Triangles with corners in `vertices` (x, y, z). With `closed`, the interior belongs to the solid.
     Surface(const double* vertices, const std::int64_t* faces, std::size_t n, bool closed);
 
     const std::vector<PointBlock>& points() const { return points_; }
@@ -35,7 +35,7 @@ class Surface {
     const float* extent() const { return extent_; }
     float rounding() const { return rounding_; }  // [m] of coordinates
 
-    // Whether a point, which must not be on the surface, is inside of it. Nothing is inside if it is not closed.
+    // Whether a point, which must not be on the surface, is inside. Always false if the surface is not closed.
     bool contains(const float* p) const;
 
     // The point of the surface nearest to p, relative to `lower` as p is, and its distance; `bound` if it is farther.

@@ -39,13 +39,13 @@ bool projects_inside(const Vec3* t, const Vec3& normal, const Vec3& p) {
     return true;
 }
 
-// The corners of a triangle seen from the plane of another face.
+// The corners of a triangle relative to the plane of another face.
 struct Heights {
     Heights(const Vec3* corners, const Vec3* face)
         : normal(cross(face[1] - face[0], face[2] - face[0])), length2(squared(normal)) {
         for (int k = 0; k < 3; ++k) height[k] = dot(corners[k] - face[0], normal);
     }
-    // Lower bound of the distance of the triangles by the plane; not a number if the face is degenerate.
+    // Lower bound of the distance of the triangles by the plane; NaN if the face is degenerate.
     double apart2() const {
         const double lowest = std::min({height[0], height[1], height[2]}),
                      highest = std::max({height[0], height[1], height[2]});
@@ -58,7 +58,7 @@ struct Heights {
 
 // Distances of the corners of a triangle above the face of another; 0 if an edge passes through the face.
 double corners_to_face2(const Vec3* corners, const Vec3* face, const Heights& above, double best) {
-    if (above.length2 == 0) return best;  // degenerate: its edges say all
+    if (above.length2 == 0) return best;  // degenerate: the edges suffice
     for (int k = 0; k < 3; ++k) {
         const double height = above.height[k], next = above.height[(k + 1) % 3];
         if (height * height < best * above.length2 && projects_inside(face, above.normal, corners[k]))

@@ -7,7 +7,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Inertia of a body with everything that hangs on it, as felt at its origin: force = A v + B w, moment = B^T v + C w.
+// Articulated inertia of a body, about its origin: force = A v + B w, moment = B^T v + C w.
 template <class T>
 struct Articulated {
     Sym3<T> A;
@@ -110,7 +110,7 @@ inline T along(const Spatial<T>& f, const Body& b, int k) {
         return dot(f, axis_of<K, T>(b, k));
 }
 
-// What one joint keeps of the backward pass: U = I S, the factor of D = S^T I S + armature, u = tau - S^T p.
+// Results of the backward pass for one joint: U = I S, the factor of D = S^T I S + armature, u = tau - S^T p.
 template <int n, class T>
 struct Reduced {
     Spatial<T> U[n];
@@ -160,7 +160,7 @@ struct GivenJoints {
 
 struct ArticulatedBodies {
     static constexpr long per_body = 2 + joint_words + 6 + 6 + 6 + 21;
-    static constexpr long per_column = 13;  // Reduced<6> has 78 words for 6 columns, the most of all
+    static constexpr long per_column = 13;  // Reduced<6> has 78 words for 6 columns, the maximum
     static long words(const Call& c) {
         return per_body * static_cast<long>(c.model->bodies.size()) + per_column * c.model->ncolumns + wrench_words(c);
     }
@@ -262,7 +262,7 @@ struct ArticulatedBodies {
         for (int k = 0; k < n; ++k) p += x[k] * r.U[k];
     }
 
-    // Finds the joint's acceleration and adds it to that of the body.
+    // Computes the joint's acceleration and adds it to that of the body.
     template <Kind K, class J, class T>
     static void accelerate(const J& joint, const Reduced<J::n, T>& r, Spatial<T>& a, T* qdd) {
         constexpr int n = J::n;
@@ -274,7 +274,7 @@ struct ArticulatedBodies {
     }
 };
 
-// Mimic joints couple branches of the tree, which articulated-body inertias cannot express: through M instead.
+// Mimic joints couple branches of the tree, which articulated-body inertias cannot represent: M is used instead.
 struct FactoredMass {
     static long words(const Call& c) {
         const long nv = c.model->nv;

@@ -47,7 +47,7 @@ inline auto cross(const Vec3<A>& a, const Vec3<B>& b) -> Vec3<decltype(a.x * b.x
 
 inline Vec3<double> vec(const double* p) { return {p[0], p[1], p[2]}; }
 
-// A 3 x 3 matrix by its rows. Named members, not an array: compilers keep those in registers.
+// A 3 x 3 matrix by its rows. Named members instead of an array: compilers keep them in registers.
 template <class T>
 struct Mat3 {
     Vec3<T> x, y, z;
@@ -91,7 +91,7 @@ inline auto operator*(const Sym3<A>& S, const Vec3<B>& a) -> Vec3<decltype(S.xx 
             S.xz * a.x + S.yz * a.y + S.zz * a.z};
 }
 
-// R S R^T, the symmetric matrix seen from rotated axes.
+// R S R^T, the symmetric matrix in rotated axes.
 template <class A, class B>
 inline auto rotate(const Mat3<A>& R, const Sym3<B>& S) -> Sym3<decltype(R.x.x * S.xx)> {
     const auto x = S * R.x, y = S * R.y, z = S * R.z;
@@ -131,12 +131,12 @@ template <class A, class B>
 inline auto dot(const Spatial<A>& a, const Spatial<B>& b) {
     return dot(a.lin, b.lin) + dot(a.ang, b.ang);
 }
-// v x m: rate of change of a twist m that is carried along by the twist v.
+// v x m: rate of change of a motion vector m that moves with the twist v.
 template <class A, class B>
 inline auto cross_motion(const Spatial<A>& v, const Spatial<B>& m) -> Spatial<decltype(v.lin.x * m.lin.x)> {
     return {cross(v.ang, m.lin) + cross(v.lin, m.ang), cross(v.ang, m.ang)};
 }
-// v x* f: rate of change of a wrench f that is carried along by the twist v.
+// v x* f: rate of change of a wrench f that moves with the twist v.
 template <class A, class B>
 inline auto cross_force(const Spatial<A>& v, const Spatial<B>& f) -> Spatial<decltype(v.lin.x * f.lin.x)> {
     return {cross(v.ang, f.lin), cross(v.ang, f.ang) + cross(v.lin, f.lin)};
@@ -162,7 +162,7 @@ inline RigidInertia<T>& operator+=(RigidInertia<T>& a, const RigidInertia<T>& b)
     return a;
 }
 
-// Adds to the inertia S what moving the origin by -r does: for first moment h (about the old origin) and mass m,
+// Shifts the origin of the inertia S by -r: for first moment h (about the old origin) and mass m,
 // I -> I - [r][h] - [h][r] - m [r][r], with [.] the cross product matrix.
 template <class T, class B>
 inline void parallel_axis(Sym3<T>& S, const Vec3<B>& r, const Vec3<T>& h, T mass) {

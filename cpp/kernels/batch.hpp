@@ -1,7 +1,7 @@
 // Runs an algorithm over a range of states: one state at a time in place, or `lanes` states at once.
 //
 // For lanes, the rows of each input are transposed into columns of packs, the algorithm works on those, and its outputs
-// are transposed back into rows. Inputs and results are checked meanwhile, where it costs nothing.
+// are transposed back into rows. Inputs and results are checked during the transposition, at no extra cost.
 #pragma once
 
 #include <string.h>
@@ -19,7 +19,7 @@ struct Work {
     const Model& model;
     const T* in[Call::max_inputs];
     T* out[Call::max_outputs];
-    T* free;  // memory for the algorithm, as much as it said in words()
+    T* free;  // memory for the algorithm, as requested by words()
     int singular_dof = -1;
     int singular_lane = 0;
 
@@ -210,7 +210,7 @@ inline bool store_rows(const Output& output, long state, int rows, const Pack* c
     double* row[lanes];
     for (int i = 0; i < lanes; ++i) row[i] = output.data + (state + (i < rows ? i : 0)) * output.size;
     Vector sum[2] = {};
-    // lanes beyond the last row go to row 0, which is then overwritten by its own
+    // lanes beyond the last row write to row 0, which is then overwritten by its own lane
     const bool done = for_blocks(output.size, [&](int j) {
         if (zero && zero[j]) {
             for (int i = lanes - 1; i >= 0; --i) put<streaming>(row[i] + j, Vector{});
@@ -229,8 +229,8 @@ inline bool store_rows(const Output& output, long state, int rows, const Pack* c
     return Lanes<Pack>::all_zero(sum[0] + sum[1]);
 }
 
-// Sparse algorithms write the same elements every time and leave the others alone. Outputs are filled with a mark
-// before the first pack; elements that still have it afterwards are structural zeros, and whole blocks of zeros need no
+// Sparse algorithms write the same elements every time and no others. Outputs are filled with a marker
+// before the first pack; elements that still hold it afterwards are structural zeros, and whole blocks of zeros need no
 // transposition.
 inline Pack untouched() { return Pack::Vector{} - __builtin_nan("0x6b6e"); }
 inline void find_structure(Pack* columns, int size, char* zero) {
@@ -256,7 +256,7 @@ struct Packs {
     static long words(const Call& call) {
         long n = Algorithm::words(call);
         for (int k = 0; k < call.n_in; ++k) n += call.in[k].size;
-        for (int k = 0; k < call.n_out; ++k) n += 2 * call.out[k].size;  // half of a pack's room for the structure
+        for (int k = 0; k < call.n_out; ++k) n += 2 * call.out[k].size;  // half of it for the structure
         return n;
     }
 
@@ -327,7 +327,7 @@ inline void run_packs(const Call& call, long begin, long end, Fault& fault) {
 #endif
 }
 
-// One state at a time: for algorithms that branch on their numbers, such as logarithms, and for results so large that
+// One state at a time: for algorithms that branch on their data, such as logarithms, and for results so large that
 // a pack of them would take too much memory.
 template <class Algorithm>
 void run_each(const Call& call, long begin, long end, Fault& fault) {

@@ -1,13 +1,13 @@
-// Collision checks of many configurations that have nothing to do with each other. A pair of links or a link and the
-// obstacles that are near each other in a few lanes wait until there are as many such configurations as lanes: spheres
-// are then compared in full packs.
+// Collision checks of many independent configurations. If a pair of links, or a link and the
+// obstacles, are close in a few lanes only, these configurations are queued until they fill a pack: spheres
+// are then always compared in full packs.
 #pragma once
 
 #include "kernels/sphere_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Poses of bodies in configurations that wait.
+// Poses of bodies in queued configurations.
 struct WaitingPoses {
     static constexpr int words = 12;
     float pose[words][2 * float_lanes];
@@ -52,7 +52,7 @@ class BatchChecker : private SphereChecker {
         for (int u = 0; u < n_units(); ++u) near_units_[u].size = 0;
     }
 
-    // Checks a pack of configurations, the first of which is that of `state`; some of them later.
+    // Checks a pack of configurations that starts at `state`; some of the checks are deferred.
     void add(const FloatPack* q, long state, unsigned alive) {
         margins_ = {};
         alive_ = alive, any_ = false, hit_ = 0;

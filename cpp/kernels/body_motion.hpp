@@ -1,5 +1,5 @@
-// Motion of the bodies in world axes about a common point, with Coriolis operators: what the Coriolis matrix, the
-// derivatives of the dynamics and the regressor are sums of.
+// Motion of the bodies in world axes about a common point, with Coriolis operators: the terms of which the Coriolis
+// matrix, the derivatives of the dynamics and the regressor are sums.
 #pragma once
 
 #include "kernels/momentum.hpp"

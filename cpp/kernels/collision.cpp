@@ -1,6 +1,6 @@
 // Collision checks of batches of configurations and motions on the spheres of a robot.
 //
-// Settings: the CollisionQuery, a pointer. Inputs: of `collision_free` q; of `motion_free` q0, q1 and the resolution
+// Settings: pointer to the CollisionQuery. Inputs: q for `collision_free`; for `motion_free` q0, q1, resolution
 // [m]. Output: 1 if free, else 0.
 #include "kernels/batch_checks.hpp"
 #include "kernels/motion_checks.hpp"
@@ -9,7 +9,7 @@ namespace kinodyn::KINODYN_TARGET {
 
 namespace {
 
-// Loads configurations into lanes, the last one into those that are left over. Returns false if there is a fault.
+// Loads configurations into lanes; the last one fills the remaining lanes. Returns false if there is a fault.
 bool load_lanes(const CollisionQuery& query, const Call& call, long state, int rows, FloatPack* q, Fault& fault) {
     const Input& input = call.in[0];
     float* lanes = reinterpret_cast<float*>(q);
@@ -17,7 +17,7 @@ bool load_lanes(const CollisionQuery& query, const Call& call, long state, int r
     for (int i = 0; i < float_lanes; ++i) {
         const double* row = input.data + (state + (i < rows ? i : rows - 1)) * input.stride;
         for (int j = 0; j < input.size; ++j) {
-            faults += row[j] - row[j];  // not a number if one is not finite
+            faults += row[j] - row[j];  // NaN if any is not finite
             lanes[j * float_lanes + i] = query.reduced(j, row[j]);
         }
     }

@@ -1,8 +1,8 @@
-// Smallest distances on the spheres of a robot, state by state.
+// Smallest distances between the spheres of a robot, state by state.
 //
 // Settings: the DistanceQuery, a pointer. Inputs: q, the largest distance [m] of interest.
 //
-// Outputs of `collision_distance`: the distance, the number of the pair (-1 if there is none so near), the two witness
+// Outputs of `collision_distance`: the distance, the index of the pair (-1 if none is that close), the two witness
 // points (2, 3), the gradient (nv). Output of `pair_distances`: the distance of each pair.
 #include "kernels/sphere_distance.hpp"
 

@@ -22,7 +22,7 @@ inline void free_torques(Work<T>& w, const World<T>& world, const Motion<T>& mot
     }
     for (int k = 0; k < w.call.wrench_frames.size; ++k) {
         const FixedFrame& frame = model.frames[w.call.wrench_frames[k]];
-        if (frame.body < 0) continue;  // the world takes it
+        if (frame.body < 0) continue;  // wrenches on the world have no effect
         const T* x = w.in[w.call.first_wrench() + k];
         const Vec3<T> force = {x[0], x[1], x[2]}, moment = {x[3], x[4], x[5]};
         const Placement<T>& at = world.at[frame.body];
@@ -101,7 +101,7 @@ struct Constrained {
         }
         T* size = rate;
         for (long j = 0; j < m; ++j) size[j] = L::larger(desired[j], -desired[j]) + L::root(A[j * m + j] * power);
-        if constexpr (impact) {  // one speed for all: that of a row may be zero by chance
+        if constexpr (impact) {  // one reference speed for all rows: that of a single row may be zero by chance
             for (long j = 1; j < m; ++j) size[0] = L::larger(size[0], size[j]);
             for (long j = 1; j < m; ++j) size[j] = size[0];
         }

@@ -86,7 +86,7 @@ struct Project {
         }
     }
 
-    // M and J, in which the fixed degrees of freedom move nothing and are moved by nothing.
+    // M and J with the fixed degrees of freedom decoupled.
     static void mass_matrix(Work<double>& w, World<double>& world, Reduction<double>& reduction, double* M) {
         const long nv = w.model.nv;
         const double* fixed = w.in[3];
@@ -99,7 +99,7 @@ struct Project {
         }
     }
 
-    // Factors M with a small inertia where bodies have none. Records an unconstrained one as the fault. E: 2 nv + m
+    // Factors M with a small inertia for massless bodies. Records an unconstrained one as the fault. E: 2 nv + m
     // numbers.
     static void fill(Work<double>& w, World<double>& world, const double* q, Reduction<double>& reduction, double* M,
                      double* A, double* f, double* memory, double* E) {

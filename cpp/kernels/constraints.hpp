@@ -13,7 +13,7 @@ struct Motion {
     Spatial<T>*v, *bias;
 };
 
-// One constraint at one configuration. What it writes has one entry for each constrained direction.
+// One constraint at one configuration. Its outputs have one entry for each constrained direction.
 template <class T>
 class PlacedConstraint {
   public:
@@ -26,13 +26,13 @@ class PlacedConstraint {
 
     int rows() const { return c_.rows(); }
 
-    // Adds its columns to JT (nv, m), zero before.
+    // Adds its columns to JT (nv, m), which must be zero initially.
     void columns(T* JT, long m) const {
         add_columns(c_.frame, 1, JT, m);
         add_columns(c_.other, -1, JT, m);
     }
 
-    // How far A's pose is from B's: along, and 2 sin(angle / 2) about each axis.
+    // Error of A's pose relative to B's: the displacement along, and 2 sin(angle / 2) about, each axis.
     void error(T* out) const {
         if (!c_.has_target) {
             for (int k = 0; k < c_.rows(); ++k) out[k] = 0.0;
@@ -46,7 +46,7 @@ class PlacedConstraint {
         const Spatial<T> va = at_point(motion.v, c_.frame), vb = at_point(motion.v, c_.other);
         put({tmul(B_.R, va.lin - vb.lin), tmul(B_.R, va.ang - vb.ang)}, rate);
         Spatial<T> a = point_bias(motion, c_.frame, va) - point_bias(motion, c_.other, vb);
-        a.lin -= T(2.0) * cross(vb.ang, va.lin - vb.lin);  // the axes of B turn
+        a.lin -= T(2.0) * cross(vb.ang, va.lin - vb.lin);  // the axes of B rotate
         a.ang -= cross(vb.ang, va.ang);
         put({tmul(B_.R, a.lin), tmul(B_.R, a.ang)}, drift);
     }
@@ -70,7 +70,7 @@ class PlacedConstraint {
         if (body < 0) return {zero, zero};
         return {of[body].lin + cross(of[body].ang, A_.p), of[body].ang};
     }
-    // Acceleration of the point of the body that is there, at constant joint velocities.
+    // Acceleration of the body-fixed point at A's origin, at constant joint velocities.
     Spatial<T> point_bias(const Motion<T>& motion, int frame, const Spatial<T>& v) const {
         Spatial<T> a = at_point(motion.bias, frame);
         a.lin += cross(v.ang, v.lin);
@@ -91,7 +91,7 @@ class PlacedConstraint {
         const T k = 1.0 / L::root(L::larger(opening, T(1e-8)));
         Vec3<T> turn = {k * (y.z - z.y), k * (z.x - x.z), k * (x.y - y.x)};
         if (L::all_positive(opening - 1e-8)) return turn;
-        for (int i = 0; i < L::count; ++i) {  // about half a turn, where differences say nothing of the axis
+        for (int i = 0; i < L::count; ++i) {  // near half a turn the antisymmetric part does not determine the axis
             const auto at = [i](const Vec3<T>& v) { return V{L::lane(v.x, i), L::lane(v.y, i), L::lane(v.z, i)}; };
             const V cx = at(x), cy = at(y), cz = at(z);
             const Quaternion r = quaternion_of({{cx.x, cy.x, cz.x}, {cx.y, cy.y, cz.y}, {cx.z, cy.z, cz.z}});

@@ -1,7 +1,7 @@
-// What the kernels of constraints and soft contacts take and return.
+// Inputs and outputs of the kernels for constraints and soft contacts.
 //
-// A constraint acts between a frame and another frame or the world. With a pose fixed in each, it keeps some of the six
-// directions of the first pose still relative to the second, in the axes of the second. Forces act on the first frame
+// A constraint acts between a frame and another frame or the world. With a pose fixed in each, it constrains some of
+// the six directions of the first pose relative to the second, in the axes of the second. Forces act on the first frame
 // there, in those axes, and the opposite ones on the other.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace kinodyn {
 struct ConstraintRecord {
     std::int32_t frame, other;  // other = -1: the world
     std::int32_t directions;    // bit k: direction k of x y z rx ry rz is constrained
-    std::int32_t has_target;    // 0: it is kept still wherever it is, so that it has no error
+    std::int32_t has_target;    // 0: it is fixed at its current pose, so that it has no error
     bool constrains(int direction) const { return directions >> direction & 1; }
     int rows() const { return __builtin_popcount(static_cast<unsigned>(directions)); }
 };
@@ -68,7 +68,7 @@ namespace soft_contact_input {
 enum { position, velocity, arm, height, normal, anchor, stiffness, damping, friction };
 }
 
-// Most sweeps of projected Gauss-Seidel over all points.
+// Maximum number of sweeps of projected Gauss-Seidel over all points.
 struct ImpulseSettings {
     int max_sweeps;
 };

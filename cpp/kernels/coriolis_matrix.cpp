@@ -4,7 +4,7 @@
 namespace kinodyn::KINODYN_TARGET {
 
 // G. Echeandia, P. Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
-// systems", 2021: C_ij = S_i^T (I S'_j + B S_j), with I and B of the farther body.
+// systems", 2021: C_ij = S_i^T (I S'_j + B S_j), with I and B of the more distal body.
 struct Coriolis {
     static constexpr bool sparse = true;
     static long words(const Call& c) { return BodyMotion<double>::words(*c.model) + 6 * c.model->ncolumns; }

@@ -1,4 +1,4 @@
-// Continuous collision checks of polynomial motions, among obstacles that move too.
+// Continuous collision checks of polynomial motions, including moving obstacles.
 //
 // Settings: CurveQuery. Inputs, one row for each piece of a motion: configuration, coefficients (6, nv), duration,
 // start time, resolution [m]. Output: 1 if free throughout, else 0.
@@ -42,7 +42,7 @@ class CurveChecker {
         speed_ = floats(n_dofs_);
     }
 
-    // Is the piece free everywhere? As for straight motions, an interval of it is when the spheres, widened by how far
+    // Is the piece free everywhere? As for straight motions, an interval is free if the spheres, inflated by how far
     // they can move within it, are free at its centre; otherwise it is divided. Time runs from 0 to 1.
     bool free_throughout(const double* q, const double* coefficients, double duration, double start, float resolution) {
         load(q, coefficients, duration);
@@ -105,7 +105,7 @@ class CurveChecker {
         return result;
     }
 
-    // How far units, pairs and obstacles move in all, at most. Returns the largest.
+    // Upper bounds of the total motion of units, pairs and obstacles. Returns the largest.
     float bound_widths(double duration, double start) {
         const auto bound = [&](const float* sweep) {
             float sum = 0;

@@ -50,9 +50,9 @@ inline FloatPack root(FloatPack a) {
 #endif
 }
 
-// The nearest integer of numbers below 2^22.
+// Rounds numbers below 2^22 to the nearest integer.
 inline FloatPack rounded(FloatPack a) { return (a + 12582912.0f) - 12582912.0f; }
-// The integer towards zero of numbers below 2^31.
+// Rounds numbers below 2^31 towards zero.
 inline FloatMask truncated(FloatPack a) { return __builtin_convertvector(a.v, FloatMask); }
 
 // table[index] in each lane.

@@ -1,6 +1,6 @@
 // Forward kinematics: poses, velocities and accelerations of frames, along the path from the root to each.
 //
-// Settings: of `velocity` the Reference, of `acceleration` AccelerationSettings.
+// Settings: Reference for `velocity`, AccelerationSettings for `acceleration`.
 #include "kernels/motion.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -51,7 +51,7 @@ struct Acceleration {
         const Placement<T> f = frame_on(w, m);
         Spatial<T> v = velocity_at(m, f.p - m.at.p);
         Spatial<T> a = acceleration_at(m, f.p - m.at.p);
-        a.lin -= cross(v.ang, v.lin);  // spatial acceleration, the one that moves like a twist
+        a.lin -= cross(v.ang, v.lin);  // spatial acceleration, which transforms like a twist
         if (settings.reference == Reference::World) {
             v.lin += cross(f.p, v.ang);
             a.lin += cross(f.p, a.ang);

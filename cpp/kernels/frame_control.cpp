@@ -72,7 +72,7 @@ struct FrameControl {
             torques(weighted);
         }
 
-        // Errors of pose and rate, the desired acceleration that they give, the drift; rows of the Jacobian.
+        // Errors of pose and velocity, the resulting desired acceleration, the drift; rows of the Jacobian.
         void frame_errors() {
             auto* motions = w.take_as<Motion<double>>(w.call.bodies.size);
             const Motion<double> m = propagate<double>(w, w.in[in::q], w.in[in::v], nullptr, motions);
@@ -173,7 +173,7 @@ struct FrameControl {
         }
 
         // z = Y^T (Y Y^T)^-1 b, unless an eigenvalue of Y Y^T may be below the smallest allowed: the trace of the
-        // inverse bounds its largest eigenvalue, and most often nothing else needs to be known.
+        // inverse bounds its largest eigenvalue, which usually decides.
         bool exactly() {
             double C[6][6], inverse[6][6], turned[6], x[6], trace = 0;
             for (long i = 0; i < k; ++i)
@@ -208,7 +208,7 @@ struct FrameControl {
             return true;
         }
 
-        // The same with x / min^2 in place of 1 / x for eigenvalues x below the smallest allowed; tells whether there
+        // The same with x / min^2 in place of 1 / x for eigenvalues x below the smallest allowed; returns whether there
         // are any.
         bool damped() {
             const double least = settings.min_eigenvalue;

@@ -8,7 +8,7 @@ namespace kinodyn {
 struct FrameControlSettings {
     double min_eigenvalue;    // of the weighted J M^-1 J^T or J J^T; smaller ones are damped
     std::int32_t directions;  // bit k: direction k of x y z rx ry rz is controlled
-    std::int32_t by_inertia;  // 1: joints share the motion by their inertia; 0: evenly
+    std::int32_t by_inertia;  // 1: inertia-weighted pseudo-inverse; 0: unweighted
     std::int32_t free_base;   // 1: the first six degrees of freedom have no motor and no contact
     int rows() const { return __builtin_popcount(static_cast<unsigned>(directions)); }
 };

@@ -1,25 +1,25 @@
-// Inverse dynamics as a quadratic program: the accelerations and contact forces that serve tasks best, within what
-// contacts, motors and joints can do, and the torques that cause them. One state at a time.
+// Inverse dynamics as a quadratic program: the accelerations and contact forces that best achieve the tasks within
+// the limits of contacts, motors and joints, and the corresponding torques. One state at a time.
 //
-// Variables    x = (a, f): accelerations (nv) and forces along the directions that contacts keep, f in units of some
-//              weights of the robot; torques follow, tau = M a + h - J^T f
+// Variables    x = (a, f): accelerations (nv) and forces along the constrained directions of contacts, f in units of
+//              several robot weights; torques follow, tau = M a + h - J^T f
 // Objective    sum of |W (J a - desired)|^2 over tasks, and small weights on a and on f - (desired f); in one level, or
 //              in strict order of levels. desired = d2e/dt2 at zero a + damping de/dt + stiffness e, with signs such
 //              that J a = desired makes the error e an oscillator with that stiffness and damping
-// Constraints  tau = 0 where nothing drives; J a as contacts need it; tau within limits; f in cones, its normal part
+// Constraints  tau = 0 without a motor; J a as required by contacts; tau within limits; f in cones, its normal part
 //              between a minimum and a maximum; a such that position and velocity limits stay reachable; J a <= h of
 //              limits with rows, h from their viable bound
 //
-// If constraints contradict each other, forces and torques are kept, then bounds on a are exceeded as little as can be,
-// then contacts move as little as can be.
+// If constraints are infeasible, forces and torques stay within limits, bounds on a are violated as little as possible,
+// and then contacts are violated as little as possible.
 //
-// Inputs: q, v, IdQpSettings, JointBounds, blocks of all tasks and of all contacts, active constraints of the tick
-// before.
+// Inputs: q, v, IdQpSettings, JointBounds, blocks of all tasks and of all contacts, active constraints of the previous
+// tick.
 //
 // Outputs: a, forces, tau, constraints that are active in each level, and those that were active while bounds and
-// contacts were relaxed (levels + 2, constraints): 1 at their lower, -1 at their upper bounds; what each task misses of
-// its desired acceleration, what each constraint is beyond its limit, what the rows of contacts accelerate beyond what
-// they should; of each joint the limit (JointLimit) behind the bound that its acceleration is nearest to; IdQpInfo.
+// contacts were relaxed (levels + 2, constraints): 1 at their lower, -1 at their upper bounds; the residual of each
+// task's desired acceleration, the violation of each constraint, the violation of the contacts' desired
+// accelerations; for each joint the limit (JointLimit) behind the bound nearest to its acceleration; IdQpInfo.
 #include "kernels/id_qp.hpp"
 
 #include "kernels/id_qp_contacts.hpp"
@@ -85,7 +85,7 @@ struct InverseDynamicsQP {
         Motion<double> motion;
         Spatial<double>* force;  // on each body at zero acceleration
         double *M, *h;
-        Matrix A, base;  // rows of tasks; of what nothing drives
+        Matrix A, base;  // rows of tasks; rows of unactuated joints
         double *b, *base_desired, *scales, *offsets;
         double *error, *rate, *bias, *task_desired;  // of one task
         Objective* objectives;                       // one for each level
@@ -193,7 +193,7 @@ struct InverseDynamicsQP {
             contacts.bound(limits);
             limits.apply();
         }
-        // The margin e of a limit shall not shrink faster than it can be stopped: -d2e/dt2 = J a - bias <= viable.
+        // The margin e of a limit must not decrease faster than it can be stopped: -d2e/dt2 = J a - bias <= viable.
         void bound_rows(const RobotState& state, const TaskEntry& entry) {
             Registry::visit(state, entry, w.in[io::Tasks], [&](const auto& limit, const auto& fields) {
                 const int rows = rows_of<std::decay_t<decltype(limit)>>(entry, model);
@@ -218,7 +218,7 @@ struct InverseDynamicsQP {
                 task.motion(rate, bias);
         }
 
-        // Objectives of the levels. The last one also asks for small accelerations and for the desired forces.
+        // Objectives of the levels. The last one also regularises accelerations and tracks the desired forces.
         void add_tasks(const RobotState& state) {
             long row = 0;
             double* out = w.out[io::TaskResiduals];
@@ -265,7 +265,7 @@ struct InverseDynamicsQP {
 
         double damping() const { return settings.acceleration_weight * settings.acceleration_weight; }
 
-        // As it almost always goes: contacts stay, and limits leave a feasible set.
+        // The common case: contacts and limits are feasible.
         bool solve_all_at_once() {
             constexpr double rank_tolerance = 1e-4;
             hierarchy.start(n);
@@ -277,13 +277,13 @@ struct InverseDynamicsQP {
         bool solve_levels(bool best_effort) {
             bool met = true;
             for (int k = 0; k < plan.levels && (met || best_effort); ++k) {
-                // once there is an answer to the first level, there is one to all
+                // if the first level is feasible, all are
                 met &= minimise(objectives[k], k + 1 == plan.levels, k, best_effort || k > 0) || k > 0;
             }
             return met;
         }
         bool minimise(const Objective& objective, bool last, int place, bool best_effort) {
-            constexpr double null_space_factor = 100;  // motion that serves a level only through constraints costs more
+            constexpr double null_space_factor = 100;  // for motion that helps a level only through constraints
             begin_working_set(place);
             // the last level has weights on all variables
             const LevelSettings level = {last ? 0 : damping(), null_space_factor * damping(), 1e-6};
@@ -300,9 +300,9 @@ struct InverseDynamicsQP {
             for (long i = 0; i < limits.count; ++i) active[i] = hierarchy.working_set()[i];
         }
 
-        // Limits that contradict each other: forces and torques always have an answer, then joints exceed the bounds
-        // of their accelerations as little as can be, then contacts come as near as they can. So a foot slips rather
-        // than a joint is rammed into its end.
+        // Infeasible limits: force and torque limits are always feasible; then joints violate the bounds
+        // of their accelerations as little as possible, then contacts are violated as little as possible. A foot slips
+        // rather than a joint hitting its stop.
         void solve_relaxed() {
             relaxed = true;
             hierarchy.start(n);
@@ -337,7 +337,7 @@ struct InverseDynamicsQP {
             for (const Body& body : model.bodies)
                 for (int k = 0; body.kind == Kind::Free && k < 6; ++k) tau[body.iv + k] = 0;
         }
-        // What tasks miss; the output holds the desired J a.
+        // Residuals of the tasks; the output holds the desired J a.
         void write_residuals(const double* x) {
             const double* row = A.data;
             double* out = w.out[io::TaskResiduals];
@@ -349,7 +349,7 @@ struct InverseDynamicsQP {
                 out += entry.rows;
             }
         }
-        // Subtracts J a from `out`; `row` walks through the weighted rows of J as add_rows wrote them.
+        // Subtracts J a from `out`; `row` iterates over the weighted rows of J that add_rows wrote.
         template <class Task>
         void subtract_motion(Type<Task>, const double* weights, int rows, const double* x, const double*& row,
                              double* out) {

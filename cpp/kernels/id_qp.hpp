@@ -1,4 +1,4 @@
-// What the kernel id_qp takes and gives.
+// Inputs and outputs of the kernel id_qp.
 #pragma once
 
 #include "tasks/contact.hpp"
@@ -34,7 +34,7 @@ struct Layout<IdQpSettings> {
 struct IdQpInfo {
     double iterations;  // of the active set
     double relaxed;     // whether bounds or contacts had to be relaxed
-    double unmet;       // whether a constraint could not be met all the same
+    double unmet;       // whether a constraint could still not be met
 };
 template <>
 struct Layout<IdQpInfo> {

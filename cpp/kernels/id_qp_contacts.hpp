@@ -1,5 +1,5 @@
-// The active contacts of inverse dynamics: their rows J, the accelerations J a that they need, and their forces, which
-// are variables of the quadratic program in a unit of their own.
+// The active contacts of inverse dynamics: their rows J, the required accelerations J a, and their forces, which
+// are variables of the quadratic program in a scaled unit.
 #pragma once
 
 #include "kernels/id_qp.hpp"
@@ -9,8 +9,8 @@ namespace kinodyn::KINODYN_TARGET {
 
 class ContactSet {
   public:
-    Matrix J;                 // one row for each direction that an active contact keeps
-    double *desired, *scale;  // accelerations J a that are needed; newtons, newton metres in a unit of force
+    Matrix J;                 // one row for each constrained direction of an active contact
+    double *desired, *scale;  // required accelerations J a; newtons or newton metres per unit of force
     long rows = 0, n_cones = 0;
     double unit = 1;             // of forces [N]
     ControlLimits::Cone* cones;  // of those that touch
@@ -44,7 +44,7 @@ class ContactSet {
         }
     }
 
-    // Weighs forces, the variables from `first` on, against the desired ones; `weight` is for a robot's weight.
+    // Adds the cost of deviations from the desired forces, the variables from `first` on; `weight` is per robot weight.
     void regularise(Objective& objective, long first, double weight) const {
         for (int k = 0, i = 0; k < plan_->n_contacts; ++k) {
             const double scaled = robot_weights * weight * fields_of(k).numbers->weight;
@@ -55,7 +55,7 @@ class ContactSet {
         }
     }
 
-    // Forces in newtons, and what the rows accelerate beyond what they should, of all contacts.
+    // Forces in newtons, and errors of the required accelerations, of all contacts.
     void write(const RobotState& state, const double* x, double* out, double* residuals) const {
         const long nv = state.model.nv;
         long i = 0;
@@ -78,7 +78,7 @@ class ContactSet {
 
   private:
     static constexpr double robot_weights =
-        30;  // in a unit of force: so forces are small numbers that cost little beside motion
+        30;  // robot weights per unit of force: forces are then small numbers with little cost relative to motion
 
     ContactFields fields_of(int k) const { return contact_fields(plan_->contacts[k], numbers_); }
     bool is_active(int k) const { return fields_of(k).numbers->active != 0; }

@@ -1,9 +1,9 @@
 // Inverse kinematics: moves joints within their limits until frames reach their targets, all lanes at once.
 //
-// The methods share errors, Jacobian and integration; they differ in the step alone (IkMethod):
+// The methods share errors, Jacobian and integration; they differ only in the step (IkMethod):
 // - LevenbergMarquardt with damping in proportion to the cost (S. K. Chan, P. D. Lawrence, "General inverse kinematics
 //   with the error damped pseudoinverse", 1988): long steps far from singularities, quadratic convergence near the
-//   solution, and hardly a step that increases the cost. Where a target is out of reach the cost stays large, and with
+//   solution, and steps rarely increase the cost. Where a target is out of reach the cost stays large, and with
 //   it the damping: to converge to the nearest configuration, damping 0 makes it adaptive, and steps that do not lower
 //   the cost are then rejected.
 // - Transpose: along the transposed Jacobian, with the step length that is best for the linearised error
@@ -17,9 +17,9 @@
 // Inputs and outputs: ik.hpp; call.frames have targets, call.bodies carry them, call.dofs are the v indices that may
 // move, all or none of a body's. Other coordinates are copied; their limits should be infinite.
 //
-// Where the first state leads, the others are further starts for its target, taken in the lanes beside it and then four
-// by four: all stop once it has converged, and no more are taken once others have. Rows after the end of the four among
-// which the first converged are then not written.
+// With `first_leads`, the other states are additional starts for the same target, run in the adjacent lanes and then in
+// groups of four: all stop once the first converges, and no new group starts once any other has. Rows after the group
+// in which the first one converged are then not written.
 #include "kernels/ik.hpp"
 
 #include "kernels/placement.hpp"
@@ -28,7 +28,7 @@
 namespace kinodyn::KINODYN_TARGET {
 
 struct InverseKinematics {
-    static constexpr int together = 4;  // states, the first and the starts beside it
+    static constexpr int together = 4;  // states in the first group
     static constexpr bool sparse = false;
     static long words(const Call& c) {
         const long n = c.dofs.size, rows = 6 * c.frames.size;
@@ -90,7 +90,7 @@ struct InverseKinematics {
                 }
                 best = L::smaller(best, cost);
                 stalled = (stalled + 1.0) * (1.0 - better);
-                // lanes that have converged or stalled do not move any more
+                // converged or stalled lanes no longer move
                 const T open = 1.0 - L::one_if_less(lin, settings.position_tolerance) *
                                          L::one_if_less(ang, settings.orientation_tolerance);
                 const T moving = L::one_if_less(stalled, max_stalled);
@@ -111,7 +111,7 @@ struct InverseKinematics {
         }
         static constexpr double code(IkEnding ending) { return static_cast<double>(ending); }
 
-        // Computes the step; `regular` becomes 0 in lanes where the method has none.
+        // Computes the step; `regular` becomes 0 in lanes where the method has no step.
         void take_step(T damping, T& regular) {
             switch (settings.method) {
                 case IkMethod::LevenbergMarquardt: normal_equations(); return solve_step(damping);
@@ -124,7 +124,7 @@ struct InverseKinematics {
             }
         }
 
-        // Goes back to the best configuration in the lanes that are no better; tells whether there are any.
+        // Restores the best configuration in lanes without improvement; returns whether there are any.
         bool reject_worse(T better) {
             for (int k = 0; k < w.call.bodies.size; ++k) {
                 const Body& body = model.bodies[w.call.bodies[k]];
@@ -166,7 +166,7 @@ struct InverseKinematics {
         }
         const T* weights(long k) const { return w.in[ik_input::first_target + frames + k]; }
 
-        // From R to the target: 2 sin(angle / 2) along the axis, which has a direction up to half a turn.
+        // From R to the target: 2 sin(angle / 2) along the axis, which is well defined up to half a turn.
         static Vec3<T> rotation_error(const Mat3<T>& target, const Mat3<T>& R) {
             const Mat3<T> E = {{dot(target.x, R.x), dot(target.x, R.y), dot(target.x, R.z)},
                                {dot(target.y, R.x), dot(target.y, R.y), dot(target.y, R.z)},
@@ -178,7 +178,7 @@ struct InverseKinematics {
             if (__builtin_expect(L::all_zero(half), 1)) return r;
             return (1.0 - half) * r + half * half_turn(E);
         }
-        // At half a turn E + 1 is twice the axis times itself; its longest row shows the axis best.
+        // At half a turn E + 1 is twice axis axis^T: its longest row gives the axis most accurately.
         static Vec3<T> half_turn(const Mat3<T>& E) {
             const Vec3<T> rows[3] = {
                 {E.x.x + 1.0, E.x.y, E.x.z}, {E.y.x, E.y.y + 1.0, E.y.z}, {E.z.x, E.z.y, E.z.z + 1.0}};
@@ -219,7 +219,7 @@ struct InverseKinematics {
         long index_of(int iv) const { return w.call.dof_index[iv]; }
 
         // free is 0 for a joint at a limit that the gradient g pushes beyond it, 1 otherwise. Columns of the former are
-        // cleared, so that the step is the best one of the others.
+        // cleared, so that the step is optimal for the others.
         void fix_at_limits() {
             for (long i = 0; i < n; ++i) {
                 T sum = 0.0;
@@ -362,7 +362,7 @@ struct InverseKinematics {
     };
 };
 
-// Runs the first state and the starts beside it, then those four by four until some have converged, on any number of
+// Runs the first group of starts, then further groups of four until some have converged, on any number of
 // lanes.
 static void solve_led(const Call& c, long count, Fault& f) {
     constexpr auto converged = static_cast<double>(IkEnding::Converged);

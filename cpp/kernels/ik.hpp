@@ -13,14 +13,14 @@ enum class IkEnding : std::int32_t { Converged, Stalled, OutOfIterations, Singul
 struct IkSettings {
     double position_tolerance;     // [m]
     double orientation_tolerance;  // [rad]
-    double damping;       // of Levenberg-Marquardt, in proportion to the cost; 0: adapted, each step must improve
-    double min_progress;  // fraction of the cost that a step must take away to count as progress
+    double damping;       // of Levenberg-Marquardt, proportional to the cost; 0: adaptive, each step must improve
+    double min_progress;  // smallest relative reduction of the cost that counts as progress
     IkMethod method;
     std::int32_t max_iterations;
     std::int32_t first_leads;  // 1: the states are several starts for one target, and the first is preferred
 };
 
-// What counts as solved.
+// Tolerances of the verification.
 struct IkTolerances {
     double position;     // [m]
     double orientation;  // [rad]

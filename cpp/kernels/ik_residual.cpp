@@ -1,8 +1,8 @@
-// How far configurations are from bringing frames to their targets: forward kinematics alone, independent of any
+// Residuals of configurations with respect to frame targets: forward kinematics alone, independent of any
 // solver.
 //
 // Inputs and outputs: ik.hpp; directions without weight do not count. `error` is the largest distance and angle over
-// the frames, `success` 1 if these and the limits are within tolerance, `cost` the weighted sum of squares that the
+// the frames, `success` is 1 if these and the limits are within tolerance, `cost` the weighted sum of squares that the
 // solver minimises.
 #include "kernels/ik.hpp"
 #include "kernels/placement.hpp"
@@ -65,7 +65,7 @@ struct IkResidual {
         const double sine = length(s), cosine = 0.5 * (E.x.x + E.y.y + E.z.z - 1), angle = atan2(sine, cosine);
         if (sine > 1e-6) return (angle / sine) * s;
         if (cosine > 0) return s;
-        // about half a turn: E + 1 is twice the axis times itself, and its longest column shows the axis best
+        // near half a turn E + 1 is twice axis axis^T: its longest column gives the axis most accurately
         const Mat3<double> twice = {{E.x.x + 1, E.x.y, E.x.z}, {E.y.x, E.y.y + 1, E.y.z}, {E.z.x, E.z.y, E.z.z + 1}};
         Vec3<double> axis = twice.x;
         if (dot(twice.y, twice.y) > dot(axis, axis)) axis = twice.y;

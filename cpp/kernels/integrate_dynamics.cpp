@@ -9,7 +9,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Friction and stops of the joints: forces and, for the implicit step, how these grow with the acceleration.
+// Friction and stops of the joints: forces and, for the implicit step, their derivatives by the acceleration.
 template <class T>
 class JointForces {
   public:
@@ -41,8 +41,8 @@ class JointForces {
             const int k = settings_.friction[i].iv;
             const T c = slope(i, v[k]), speed = Lanes<T>::larger(v[k], -v[k]);
             force[k] -= c * v[k];
-            // where friction could stop the joint within the step, it acts on the velocity that remains: the joint
-            // rests
+            // where friction could stop the joint within the step, it acts on the remaining velocity: the joint
+            // comes to rest
             inertia[k] += dt * c * Lanes<T>::one_if_less(speed, friction_[i].stopping_speed);
         }
         for_stops(q, v, dt, [&](int k, T push, T stiffness, T damping) {
@@ -65,7 +65,7 @@ class JointForces {
             const JointStopRecord& at = settings_.stops[i];
             const JointStop<T>& stop = stops_[i];
             const T rate = v[at.iv], position = q[at.iq] + look_ahead * rate;
-            // a stop pushes and never pulls: a joint that leaves faster than the spring follows is free
+            // a stop never pulls: there is no force on a joint that leaves faster than the spring expands
             const T below = stop.stiffness * (stop.lower - position) - stop.damping * rate;
             const T above = stop.stiffness * (position - stop.upper) + stop.damping * rate;
             const T low = touches(stop.lower - position, below), high = touches(position - stop.upper, above);
@@ -167,7 +167,7 @@ struct Integrator {
     }
 
     // Velocities first, then positions along the new ones. The linear velocity of a free body is stepped along the
-    // axes it has at the start: in its own turning axes a body that flies straight would gain speed.
+    // axes it has at the start: in its own rotating axes a body in straight flight would gain speed.
     template <class T>
     static void semi_implicit(Work<T>& w, const JointForces<T>& joint_forces, const T* q, const T* v, T* next_q,
                               T* next_v) {
@@ -231,7 +231,7 @@ struct Integrator {
         double armature(int iv) const { return model.armature[iv]; }
     };
 
-    // Is a rate above the largest allowed, or NaN? Notes the fastest joint of each lane.
+    // Is a rate above the largest allowed, or NaN? Records the fastest joint of each lane.
     template <class T>
     static bool diverged(Work<T>& w, const T* v, T& diverged_dof) {
         const T max_rate = time_step(w).max_rate;

@@ -9,14 +9,14 @@ template <class T>
 struct TimeStep {
     T dt;              // [s]
     T max_rate;        // a faster joint [rad/s or m/s] has diverged
-    T friction_speed;  // below it [rad/s or m/s] dry friction fades
+    T friction_speed;  // below it [rad/s or m/s] dry friction decreases to zero
 };
 
 // Dry friction of a joint.
 template <class T>
 struct JointFriction {
     T force;           // [N m or N]
-    T stopping_speed;  // [rad/s or m/s] that it could take away within a step
+    T stopping_speed;  // [rad/s or m/s] that it could stop within a step
 };
 
 // A spring and damper that push a joint back from its limits.

@@ -88,7 +88,7 @@ struct FullRotation {
     Mat3<T> up(const Mat3<T>& M) const { return R * Mat3<T>{up(M.x), up(M.y), up(M.z)}; }
 };
 
-// Rotation matrix of a quaternion [x y z w], orthogonal for any norm of it, so that rounding in q does no harm.
+// Rotation matrix of a quaternion [x y z w], orthogonal for any norm, so that rounding in q has no effect.
 template <class T>
 inline Mat3<T> rotation(const T* q) {
     const T x = q[0], y = q[1], z = q[2], w = q[3];
@@ -98,7 +98,7 @@ inline Mat3<T> rotation(const T* q) {
             {s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)}};
 }
 
-// Sine and cosine of a revolute joint; of all joints at once, because each would otherwise wait for the one before.
+// Sine and cosine of revolute joints: computed for all joints at once, to avoid the latency of dependent calls.
 template <class T>
 inline void joint_angle(const Body& b, const T* q, SinCos<T>& result) {
     if (b.kind <= Kind::RevoluteAny) result = sincos(b.scale * q[b.iq] + b.offset);
@@ -308,7 +308,7 @@ inline void visit(Kind kind, F&& f) {
     }
 }
 
-// Twist of the parent in the coordinates of the body, and a wrench on the body in those of the parent.
+// Transforms a twist from the parent to the body, and a wrench from the body to the parent.
 template <class J, class T>
 inline Spatial<T> motion_down(const J& joint, const Spatial<T>& v) {
     return {joint.R.down(v.lin + cross(v.ang, joint.p())), joint.R.down(v.ang)};

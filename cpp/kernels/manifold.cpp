@@ -1,5 +1,5 @@
 // Integration, difference and interpolation on the configuration manifold, one state at a time: logarithms branch on
-// their numbers. Mimic joints have no coordinates of their own and repeat the result of their leader.
+// their arguments. Mimic joints have no coordinates of their own and repeat the result of their leader.
 #include "kernels/manifold.hpp"
 
 #include "kernels/batch.hpp"

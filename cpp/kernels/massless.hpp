@@ -1,14 +1,14 @@
 // Constrained bodies without inertia: M is singular, the KKT matrix [M J^T; J 0] is not.
 //
-// A small inertia E takes the place of each pivot of M that vanishes. The proximal-point method takes its effect away
-// again (R. T. Rockafellar 1976): (M + E) a - J^T f = tau + E a_before, repeated until a = a_before.
+// A small inertia E replaces each pivot of M that vanishes. The proximal-point method removes its effect
+// (R. T. Rockafellar 1976): (M + E) a - J^T f = tau + E a_before, repeated until a = a_before.
 #pragma once
 
 #include "kernels/reduction.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// As factor(), of M + E. E: 1e-7 of the greatest inertia where a pivot vanishes, else 0.
+// As factor(), but of M + E. E: 1e-7 of the largest inertia where a pivot vanishes, else 0.
 template <class T>
 inline void factor_filled(const Model& model, T* H, T* E) {
     using L = Lanes<T>;
@@ -63,7 +63,7 @@ inline void check_held(Work<T>& w, const T* E, T* x, Solve&& solve) {
         if (energy(k) > energy(w.singular_dof)) w.singular_dof = static_cast<int>(k);
 }
 
-// Accelerations a, from a before on, until E has no effect. more: 2 nv numbers.
+// Iterates the accelerations a, starting at a, until E has no effect. more: 2 nv numbers.
 template <class T, class Solve>
 inline void remove_fill(const T* E, const T* tau, long nv, T* a, T* more, Solve&& solve) {
     using L = Lanes<T>;

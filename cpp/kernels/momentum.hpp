@@ -23,7 +23,7 @@ inline void move_body(const Model& model, const World<T>& world, int i, const T*
     if (!root) a[i] += cross_motion(v[i], own);  // at the root v is `own` itself
 }
 
-// CoM relative to the common point, after gather(): the roots have the inertia of everything.
+// CoM relative to the common point, after gather(): the roots then have the inertia of the whole robot.
 template <class T>
 inline Vec3<T> centre(const Model& model, const World<T>& world) {
     Vec3<T> moment = {0.0, 0.0, 0.0};

@@ -57,7 +57,7 @@ inline Motion<T> propagate(Work<T>& w, const T* q, const T* qd, const T* qdd, Mo
             const Vec3<T> u = m.at.R * rate.lin, turn = m.at.R * rate.ang;
             m.v = velocity_at(last, r);
             m.a = acceleration_at(last, r);
-            // prismatic motion has a Coriolis term; a body that also rotates carries its own velocity along
+            // prismatic motion has a Coriolis term; the velocity of a rotating body turns with it
             m.a.lin += m.at.R * gain.lin + 2.0 * cross(last.v.ang, u) + cross(turn, u);
             m.a.ang += m.at.R * gain.ang + cross(last.v.ang, turn);
             m.v.lin += u;

@@ -6,8 +6,8 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Checks motions q(s) = q0 + s v over s from 0 to 1 of the moving joints with one coordinate. Ball and free joints
-// stay, or move along geodesics.
+// Checks motions q(s) = q0 + s v, s from 0 to 1, of the moving joints with one coordinate. Ball and free joints
+// are fixed, or move along geodesics.
 class MotionChecker {
   public:
     static long bytes(const CollisionQuery& query) {
@@ -29,7 +29,7 @@ class MotionChecker {
         for (int k = 0; k < n_dofs_; ++k) widest_[k] = widest_sweep(query.moving_dofs[k].iv);
     }
 
-    // Motion of the ball and free joints in the checks to come: a configuration and a tangent vector, or null.
+    // Sets the motion of ball and free joints for the following checks: a configuration and a tangent vector, or null.
     void set_geodesic(const double* q0, const double* v) { geodesic_q0_ = q0, geodesic_v_ = v; }
 
     // Is the motion free at `n` equidistant points, the last of them its end? The lanes are spread over the whole
@@ -39,14 +39,14 @@ class MotionChecker {
         const FloatPack spread = lane_numbers() * static_cast<float>(packs) + 1.0f;
         const float step = 1.0f / static_cast<float>(packs * float_lanes);
         for (int k = 0; k < packs; ++k) {
-            // from the end of each stretch backwards: the end of the motion comes first
+            // from the end of each section backwards: the end of the motion is checked first
             const FloatPack s = step * (spread + static_cast<float>(packs - 1 - k));
             if (collisions(q0, v, s, all_lanes, true, {})) return false;
         }
         return true;
     }
 
-    // The same with as many points as keep the spheres from moving more than `step` [m] between them.
+    // The same with enough points that the spheres move at most `step` [m] between them.
     bool free_at_resolution(const float* q0, const float* v, float step) {
         float points = 0;
         for (int k = 0; k < n_dofs_; ++k) points += __builtin_fabsf(v[k]) * widest_[k];
@@ -54,7 +54,7 @@ class MotionChecker {
         return free_at(q0, v, points < max_points ? 1 + static_cast<int>(points) : max_points);
     }
 
-    // Is the motion free everywhere? An interval of it is when the spheres, widened by how far they can move within it,
+    // Is the motion free everywhere? An interval is free if the spheres, inflated by how far they can move within it,
     // are free at its centre; otherwise it is divided, until the spheres move less than `resolution` [m].
     bool free_throughout(const float* q0, const float* v, float resolution) {
         const float widest = bound_widths(v);
@@ -87,7 +87,7 @@ class MotionChecker {
         return checker_.collisions(q_, lanes_used, any, margins);
     }
 
-    long packs = 0;  // that have been checked
+    long packs = 0;  // checked so far
 
   private:
     struct Interval {
@@ -95,7 +95,7 @@ class MotionChecker {
     };
     static constexpr int max_intervals = 1024, max_parts = 256;
     static constexpr float first_width =
-        0.05f;  // [m] that spheres move at most in the intervals that are checked first
+        0.05f;  // [m] maximum motion of the spheres within the intervals that are checked first
     static constexpr int max_points = 1 << 20;
 
     void place_geodesic(FloatPack s) {
@@ -118,7 +118,7 @@ class MotionChecker {
             stack_[stack_size_++] = {centre - half + part * static_cast<float>(2 * i + 1), part};
     }
 
-    // The farthest that any unit moves for each unit of a coordinate.
+    // Maximum motion of any unit per unit of a coordinate.
     float widest_sweep(int iv) const {
         float widest = 0;
         for (int u : query_.checked_units)
@@ -126,7 +126,7 @@ class MotionChecker {
         return widest;
     }
 
-    // How far the units and pairs move in all, at most. Returns the largest.
+    // Upper bounds of the total motion of units and pairs. Returns the largest.
     float bound_widths(const float* v) {
         const auto bound = [&](const float* sweep) {
             float sum = 0;

@@ -6,7 +6,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// A direction across another one, of length 1.
+// A unit vector normal to another one.
 inline Point across(const Point& a) {
     const Point other = fabs(a.x) < 0.6 ? Point{1, 0, 0} : Point{0, 1, 0};
     const Point d = cross(a, other);
@@ -47,7 +47,7 @@ struct BoxSolid {
 
   private:
     struct Parts {
-        double beyond[3], side[3], outside;  // beyond the faces, on which side; distance if outside of the box
+        double beyond[3], side[3], outside;  // distance beyond the faces, their sides; distance if outside the box
     };
     Point axis(int k) const { return point(o.R + 3 * k); }
     Parts parts_at(const Point& c) const {

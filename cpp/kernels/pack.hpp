@@ -59,7 +59,7 @@ inline bool any(Pack::Mask mask) {
 #endif
 }
 
-// What differs between one state (double) and several (Pack). Comparisons are written so that NaN fails them.
+// Operations that differ between one state (double) and several (Pack). Comparisons with NaN are false.
 template <class T>
 struct Lanes;
 
@@ -122,7 +122,7 @@ template <class T>
                           z * (2.48015872888517045348e-5 +
                                z * (-2.75573141792967388112e-7 +
                                     z * (2.08757008419747316778e-9 + z * -1.13585365213876817300e-11)))));
-    // the last two bits of k tell the quadrant
+    // the last two bits of k determine the quadrant
     if constexpr (Lanes<T>::count == 1) {
         const long quadrant = static_cast<long>(k);
         const double sin = quadrant & 1 ? c : s, cos = quadrant & 1 ? s : c;

@@ -31,7 +31,7 @@ void with_path(const Call& call, F&& f) {
 
 void shorten_path(const Call& call, long, long, Fault&) {
     with_path(call, [](PlanningProblem& problem, PathShortener& path) {
-        // the rest of the time is for the motions that are left
+        // the remaining time is for the remaining motions
         const double begin = steady_time(), end = begin + 0.8 * problem.seconds;
         path.remove_vertices(end);
         int failures = 0;

@@ -1,6 +1,6 @@
 // J M^-1 J^T and products with it, with M = L^T D L, computed only along the joints that move each constraint.
 //
-// W = L^-T J^T is zero wherever J^T and its ancestors are, so that a foot's rows only ever meet the base and its leg.
+// W = L^-T J^T is zero wherever J^T and its ancestors are, so that a foot's rows involve only the base and its leg.
 // A = W^T D^-1 W; J M^-1 x = W^T D^-1 (L^-T x); M^-1 (x + J^T f) = L^-1 D^-1 (L^-T x + W f).
 #pragma once
 
@@ -58,7 +58,7 @@ class Reduction {
         }
     }
 
-    // Where the columns of constraint k go: a row of J^T for each degree of freedom, `m` apart; zero at first.
+    // Memory for the columns of constraint k: a row of J^T for each degree of freedom, `m` apart; zero initially.
     T* clear(int k) {
         const Support& s = supports_[k];
         for (int d = 0; d < s.count; ++d)
@@ -66,7 +66,7 @@ class Reduction {
         return J_ + s.first;
     }
 
-    // Lets a degree of freedom move no constraint.
+    // Decouples a degree of freedom from all constraints.
     void clear_dof(int dof) {
         for (int k = 0; k < n_; ++k)
             for (int d = 0; d < supports_[k].count; ++d)
@@ -76,7 +76,7 @@ class Reduction {
 
     int rows(int k) const { return supports_[k].rows; }
 
-    // Makes W of J^T, and A (m, m). H: M as factor() left it.
+    // Computes W from J^T, and A (m, m). H: the factor of M from factor().
     void reduce(const T* H, T* A) {
         for (long k = 0; k < model_.nv; ++k) inverse_[k] = 1.0 / H[k * model_.nv + k];
         for (int k = 0; k < n_; ++k) with_rows(supports_[k].rows, [&](auto n) { reduce_one<n.value>(H, k); });
@@ -127,7 +127,7 @@ class Reduction {
         }
     }
 
-    // Loops over a number of rows that the compiler knows.
+    // Loops over a number of rows known at compile time.
     template <class F>
     static void with_rows(int rows, F&& f) {
         switch (rows) {
@@ -159,7 +159,7 @@ class Reduction {
         }
     }
 
-    // The block of A where constraints k and l meet, and its mirror image.
+    // The block of A for constraints k and l, and its transpose.
     template <int n>
     void multiply(int k, int l, T* A) {
         const Support &s = supports_[k], &t = supports_[l];

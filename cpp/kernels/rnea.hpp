@@ -11,7 +11,7 @@ inline Vec3<T> minus_gravity(const Model& model) {
     return {T(-model.gravity[0]), T(-model.gravity[1]), T(-model.gravity[2])};
 }
 
-// External wrenches, given at frames in world axes, as wrenches on bodies in body axes: calls add(body, wrench).
+// Converts external wrenches, given at frames in world axes, to body axes: calls add(body, wrench).
 template <class T, class F>
 inline void for_wrenches(Work<T>& w, const T* q, F&& add) {
     if (w.call.wrench_frames.size == 0) return;
@@ -19,7 +19,7 @@ inline void for_wrenches(Work<T>& w, const T* q, F&& add) {
     place_all(w, q, placements);
     for (int k = 0; k < w.call.wrench_frames.size; ++k) {
         const FixedFrame& frame = w.model.frames[w.call.wrench_frames[k]];
-        if (frame.body < 0) continue;  // the world takes it
+        if (frame.body < 0) continue;  // wrenches on the world have no effect
         const T* x = w.in[w.call.first_wrench() + k];
         const Mat3<T>& R = placements[frame.body].R;
         const Vec3<T> force = tmul(R, Vec3<T>{x[0], x[1], x[2]});
@@ -75,7 +75,7 @@ inline void rnea_forward_pass(const Model& model, Recursion<T>& r, const T* q, c
     }
 }
 
-// Backward pass: the torque of each joint, and the wrench that it passes on to the parent.
+// Backward pass: the torque of each joint, and the wrench that it transmits to the parent.
 template <class T>
 inline void rnea_backward_pass(const Model& model, Recursion<T>& r, T* tau) {
     for (int k = 0; k < model.nv; ++k) tau[k] = 0.0;

@@ -63,7 +63,7 @@ struct Gradient {
         const Vec3<T> G = 2.0 * B.transposed(S[c]);
         World<T>::for_ancestors(model, i, c, [&](int d) {
             const long column = model.column_iv[d];
-            // within one joint the axes turn along with the body, which cancels the term of f
+            // within one joint the axes rotate with the body, which cancels the term of f
             put(model, dq[column * nv + row], dot(S[d], d >= body.column ? own_q : all_q));
             put(model, dv[column * nv + row], dot(S[d], all_v));
             const T inertia = dot(S[d], F);
@@ -91,7 +91,7 @@ struct RneaDerivatives {
     }
 };
 
-// From inverse dynamics at the acceleration that tau gives: da = M^-1 (dtau - d(rnea)). out[2] is M^-1.
+// From inverse dynamics at the acceleration due to tau: da = M^-1 (dtau - d(rnea)). out[2] is M^-1.
 struct AbaDerivatives {
     static constexpr bool sparse = false;
     static long words(const Call& c) {
@@ -117,7 +117,7 @@ struct AbaDerivatives {
         factor(w, H);
         solve_factored(model, H, a, 1);
 
-        // again with the acceleration known; single bodies' inertias are needed once more
+        // again with the known acceleration, which needs the inertias of single bodies again
         for (std::size_t i = 0; i < model.bodies.size(); ++i)
             m.world.I[i] = World<T>::inertia_at(model.bodies[i], m.world.at[i]);
         m.move(model, w.in[1], a);

@@ -1,4 +1,4 @@
-// Soft contacts: where points of the robot are and how they move, and the forces of springy, rough ground on them.
+// Soft contacts: positions and velocities of points of the robot, and the forces of compliant ground with friction.
 //
 // The contact law is described in src/kinodyn/dynamics/contact/soft.py; the ground itself, plane or height field, stays
 // in Python between the two kernels.
@@ -7,7 +7,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Where a body is, the velocity of its origin and its angular velocity, in world axes.
+// Pose of a body, velocity of its origin and angular velocity, in world axes.
 template <class T>
 struct PointBody {
     Placement<T> at;
@@ -104,7 +104,7 @@ struct SoftForces {
         }
     }
 
-    // The force on one point; the stretch of its bristle is brought into the ground's plane and within Coulomb's disc.
+    // The force on one point; its bristle deflection is projected onto the tangent plane and the Coulomb disc.
     template <class T>
     static Vec3<T> law(T stiffness, T damping, T friction, T height, const Vec3<T>& n, const Vec3<T>& rate,
                        Vec3<T>& stretch) {
@@ -119,7 +119,7 @@ struct SoftForces {
         return pressure * n - share(limit, pull) * pull;
     }
 
-    // How much of a vector fits into a disc.
+    // Scale factor that brings a vector into a disc.
     template <class T>
     static T share(T radius, const Vec3<T>& x) {
         using L = Lanes<T>;

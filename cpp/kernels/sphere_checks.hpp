@@ -51,7 +51,7 @@ struct Cylinder {
     }
 };
 
-// Lanes in which a sphere that may touch an obstacle does; with `any`, at least one of them if there are any.
+// Lanes in which a candidate sphere touches an obstacle; with `any`, at least one of them if there are any.
 template <class Obstacle>
 inline unsigned confirmed(const Obstacle&, const LaneSphere&, unsigned lanes, bool) {
     return lanes;
@@ -83,7 +83,7 @@ inline FloatPack clearance(const ClearanceTable& table, const FloatPack* q) {
     return select(outside, ClearanceTable::undecided, gather(table.cells.data(), index));
 }
 
-// Checks lanes of configurations. Margins widen the spheres of each unit, and of each unit pair, by another amount in
+// Checks lanes of configurations. Margins inflate the spheres of each unit, and of each unit pair, by an amount for
 // each lane: `margin` times the widths, which are null if there are none.
 class SphereChecker {
   public:
@@ -126,7 +126,7 @@ class SphereChecker {
             else
                 check_unit(test - n_pairs());
             if (!done()) continue;
-            // what has collided will most often collide again in the next check: it comes first
+            // pairs that collided are likely to collide in the next check: they are tested first
             for (; i > 0; --i) order_[i] = order_[i - 1];
             order_[0] = test;
             break;
@@ -146,7 +146,7 @@ class SphereChecker {
         return hit_;
     }
 
-    // Calls with_obstacle(owner, group, lanes) and with_pair(pair, lanes) for all that touch in lanes of `alive`.
+    // Calls with_obstacle(owner, group, lanes) and with_pair(pair, lanes) for all contacts in lanes of `alive`.
     template <class WithObstacle, class WithPair>
     void all_touching(const FloatPack* q, unsigned alive, WithObstacle&& with_obstacle, WithPair&& with_pair) {
         margins_ = {};
@@ -319,7 +319,7 @@ class SphereChecker {
         return {{columns.column(0), columns.column(1), columns.column(2)}, tmul(A.R, B.p - A.p)};
     }
 
-    // A table decides most lanes of the pairs that it covers; spheres the others.
+    // A table decides most lanes of the pairs that it covers; spheres decide the others.
     void check_unit_pair(int index, const FloatPack* q) {
         const UnitPair& pair = query_.unit_pairs[index];
         const FloatPack width = margins_.pair_width ? margins_.margin * margins_.pair_width[index] : FloatPack(0.0f);
@@ -339,8 +339,8 @@ class SphereChecker {
         for (int k = pair.begin; k < pair.end && !done(); ++k) check_pair(k, T, width);
     }
 
-    // Descends in both trees at once, in the larger sphere of two that touch. All is seen from the body of the first,
-    // in which T is the pose of the second.
+    // Descends both trees at once, expanding the larger of two spheres that touch. Coordinates are in the body of the
+    // first, in which T is the pose of the second.
     void check_pair(int pair, const Placement<FloatPack>& T, FloatPack width) {
         const SphereNode* nodes = query_.spheres().nodes.data();
         const SphereGroup &first = query_.spheres().groups[query_.pairs[pair].a],

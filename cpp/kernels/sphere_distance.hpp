@@ -1,7 +1,7 @@
 // Distances between the spheres of a robot's links, and to obstacles, at one configuration.
 //
 // Branch and bound: a sphere of a tree contains its children, so that two subtrees, or a subtree and an obstacle, are
-// not nearer to each other than their spheres are. What cannot be nearer than the best so far is not visited.
+// not nearer to each other than their spheres are. Subtrees that cannot be nearer than the best so far are skipped.
 #pragma once
 
 #include <stdlib.h>
@@ -84,7 +84,7 @@ class SphereDistances {
         find_nearest(pair, best, f);
     }
 
-    // A bound of how far any sphere has moved from where it was at other poses.
+    // Upper bound of the motion of any sphere relative to other poses.
     double largest_motion(const Poses& before) const {
         double most = 0;
         for (int g = 0; g < n_groups(); ++g) {
@@ -191,7 +191,7 @@ class SphereDistances {
         int body;
         double sign;
     };
-    static constexpr int few = 128;  // groups that need no memory but that of the stack
+    static constexpr int few = 128;  // groups that fit on the stack
 
     int n_groups() const { return static_cast<int>(query_.spheres().groups.size()); }
     int n_pairs() const { return static_cast<int>(query_.pairs.size()); }
@@ -272,8 +272,8 @@ class SphereDistances {
             traverse_obstacle(pair, bound, leaf);
     }
 
-    // Descends in both trees at once, in the larger of two spheres, to all children of it. All is seen from the body of
-    // the first.
+    // Descends both trees at once, expanding the larger of two spheres. Coordinates are those of the body of
+    // the first one.
     template <class Leaf>
     void traverse_groups(int pair, const double& most, Leaf&& leaf) const {
         const auto [a, b] = query_.pairs[pair];

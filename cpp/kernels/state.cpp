@@ -1,9 +1,9 @@
-// Everything that a controller needs to know of one state, in one pass over the tree.
+// All quantities that a controller needs at one state, in one pass over the tree.
 #include "kernels/momentum.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
-// In the order in which the binding names them. `columns` has six numbers for each joint column, then the common point;
+// In the order of the binding. `columns` has six numbers for each joint column, then the common point;
 // `momentum_bias` is the rate of momentum at zero acceleration.
 namespace out {
 enum { poses, columns, mass_matrix, bias, com, com_jacobian, com_velocity, momentum_matrix, momentum, momentum_bias };

@@ -1,5 +1,5 @@
-// Spheres against surfaces: a lookup in the grid of distances for all lanes at once, and the tree of boxes for those
-// lanes that are near.
+// Spheres against surfaces: a lookup in the distance grid for all lanes at once, and the box tree for those
+// lanes that are close.
 #pragma once
 
 #include "core/collision.hpp"
@@ -14,7 +14,7 @@ struct LaneSphere {
 
 inline FloatPack square(FloatPack a) { return a * a; }
 
-// Those of sixteen numbers for which touches(k) holds, k the first of each pack, as bits.
+// Bit mask of the sixteen elements for which touches(k) holds, k being the first of each pack.
 template <class Touches>
 inline unsigned block_bits(Touches&& touches) {
     unsigned all = 0;
@@ -31,7 +31,7 @@ inline Vec3<FloatPack> load(const float (*p)[box_fanout], int k) {
     return {load(p[0] + k), load(p[1] + k), load(p[2] + k)};
 }
 
-// Bytes of a table, of which three more than the last may be read.
+// Bytes of a table, padded by three bytes that may be read.
 inline FloatMask bytes_at(const std::uint8_t* table, FloatMask index) {
 #if KINODYN_LANES == 8 && defined(__AVX512F__)
     return (FloatMask)_mm512_i32gather_epi32((__m512i)index, table, 1) & 255;
@@ -84,7 +84,7 @@ struct SurfaceSphere {
         const Vec3<FloatPack> nearest = a + t * along;
         return dot(nearest, nearest) <= square;
     }
-    // Whether the foot of the perpendicular on the plane of a triangle is in the triangle, and near.
+    // Whether the projection onto the plane of a triangle is inside the triangle, and close.
     FloatMask below(const Vec3<FloatPack>& a, const Vec3<FloatPack>& b, const Vec3<FloatPack>& d) const {
         const Vec3<FloatPack> n = cross(b - a, d - a);
         const FloatPack height = dot(n, a), length2 = dot(n, n);
@@ -105,12 +105,12 @@ struct SurfaceShape {
         const float* extent = o.surface->extent();
         const Vec3<FloatPack> in = {clamp(p.x, 0.0f, extent[0]), clamp(p.y, 0.0f, extent[1]),
                                     clamp(p.z, 0.0f, extent[2])};
-        const Vec3<FloatPack> outside = p - in;  // at least at a right angle to what is in the box
+        const Vec3<FloatPack> outside = p - in;  // at an angle of at least 90 degrees to points of the box
         const FloatPack gap = bound(in);
         return dot(outside, outside) + gap * gap <= square(s.r + o.radius);
     }
 
-    // Those of `lanes` in which a sphere touches it; with `any`, at least one of them if there are any.
+    // The lanes of `lanes` in which a sphere touches it; with `any`, at least one of them if there are any.
     unsigned confirmed(const LaneSphere& s, unsigned lanes, bool any) const {
         const Vec3<FloatPack> p = local(s.c);
         unsigned hit = 0;
@@ -125,7 +125,7 @@ struct SurfaceShape {
   private:
     Vec3<FloatPack> local(const Vec3<FloatPack>& c) const { return mat(o.bounds.R) * (c - vec(o.corner)); }
 
-    // Distance of points in the box from what is occupied, at least; 0 inside of a solid.
+    // Lower bound of the distance from points in the box to occupied cells; 0 inside a solid.
     FloatPack bound(const Vec3<FloatPack>& in) const {
         const DistanceGrid& grid = o.surface->grid();
         const auto index = [&](FloatPack x, int axis) {
@@ -138,7 +138,7 @@ struct SurfaceShape {
         return FloatPack(__builtin_convertvector(gap, FloatPack::Vector)) * (grid.cell / DistanceGrid::steps);
     }
 
-    // Whether the grid tells that nothing is within a distance, given squared.
+    // Whether the grid shows that nothing is within a distance, given squared.
     bool clears(const Vec3<float>& c, float square) const {
         const float* extent = o.surface->extent();
         const auto within = [](float x, float high) { return x < 0 ? 0 : x > high ? high : x; };

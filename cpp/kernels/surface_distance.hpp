@@ -109,7 +109,7 @@ struct SurfaceSolid {
     }
     static Point element(const float (*p)[box_fanout], int k) { return {p[0][k], p[1][k], p[2][k]}; }
 
-    // The point of a triangle that is nearest to p: on the plane if the foot is inside, else on an edge.
+    // The point of a triangle nearest to p: the projection onto its plane if that is inside, else a point on an edge.
     Point on_triangle(int block, int k, const Point& p) const {
         const auto& corner = o.surface->triangles()[block].corner;
         const Point a = element(corner[0], k), b = element(corner[1], k), c = element(corner[2], k);

@@ -1,12 +1,12 @@
-// Whole-body inverse kinematics: the motion that serves tasks in strict order of priority within limits, for one step
-// or step by step until the robot is at rest. One state at a time.
+// Whole-body inverse kinematics: the motion that achieves strictly prioritised tasks within limits, for one step
+// or step by step until convergence. One state at a time.
 //
-// Inputs: q, velocity of the step before, WholeBodySettings, JointBounds, blocks of all tasks, active bounds of the
-// step before, and, to continue a solve that pauses, its SolveProgress.
+// Inputs: q, velocity of the previous step, WholeBodySettings, JointBounds, blocks of all tasks, active bounds of the
+// previous step, and, to resume a paused solve, its SolveProgress.
 //
-// Outputs: q, velocity, distance and angle missing of each task where the last step began, bounds that the motion
+// Outputs: q, velocity, distance and angle error of each task at the start of the last step, bounds that the motion
 // reaches and those that are active in each level (levels + 1, nv): 1 lower, -1 upper, 0 none; WholeBodyInfo, and the
-// SolveProgress of a solve that pauses.
+// SolveProgress of a paused solve.
 #include "kernels/whole_body_solve.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
@@ -22,7 +22,7 @@ struct WholeBody {
         WholeBodyStep step(w);
         StepCheck check(step);
         WholeBodySolve solve(step, check);
-        // aligned for lanes: memory is handed out in whole blocks from here on
+        // aligned for lanes: memory is allocated in whole blocks from here on
         Memory memory = {w.free};
         step.take(memory);
         check.take(memory);

@@ -1,4 +1,4 @@
-// What the kernel whole_body takes and gives.
+// Inputs and outputs of the kernel whole_body.
 #pragma once
 
 #include "limits/joint_bounds.hpp"
@@ -19,9 +19,9 @@ enum Output : int { NextConfiguration, StepVelocity, Errors, ActiveBounds, Info,
 struct WholeBodySettings {
     double dt;         // [s]
     double damping;    // per square of the error
-    double max_steps;  // 1: one step; more: steps until the robot is at rest
-    double rest;       // motion [rad, m] in one step that counts as rest
-    double pausing;    // 1: returns after each step of a solve, for rows that Python computes
+    double max_steps;  // 1: a single step; more: steps until convergence
+    double rest;       // largest motion [rad, m] in one step that counts as converged
+    double pausing;    // 1: returns after each step of a solve, for rows computed in Python
 };
 template <>
 struct Layout<WholeBodySettings> {
@@ -35,7 +35,7 @@ struct Layout<WholeBodySettings> {
 
 struct WholeBodyInfo {
     double steps, iterations;  // iterations: of the active set
-    double at_rest, done;      // done: no more steps are needed, or allowed
+    double at_rest, done;      // done: no more steps are needed or allowed
 };
 template <>
 struct Layout<WholeBodyInfo> {
@@ -49,25 +49,25 @@ struct Layout<WholeBodyInfo> {
 
 namespace KINODYN_TARGET {
 
-// How far a solve has come, between its steps.
+// State of a solve between its steps.
 struct SolveState {
     double steps, iterations, at_rest, done;  // as in WholeBodyInfo
-    double moved;                             // whether q is a step away from the last configuration that was accepted
+    double moved;                             // whether q is one step away from the last accepted configuration
     double largest;                           // motion of that step
-    double trust;                             // fraction of the longest step that may be trusted
-    double level_share;                       // what a level counts beside the one above
-    double judging;                           // level, counted from 1, of which rest is to be judged next; 0: none
+    double trust;                             // size of the trust region, as a fraction of the longest step
+    double level_share;                       // weight of a level relative to the one above
+    double judging;                           // next level, counted from 1, to be tested for convergence; 0: none
     double probing;                           // whether q is a trial step away from `judged`
-    double last;                              // after which there are no more steps
+    double last;                              // index of the last step
 };
 
-// What a level misses, squared: now, after the motion of the levels above (if it is required), and after the step as
-// predicted; the first and the last also for the step before.
+// Squared residual of a level: now, after the motion of the levels above (if it is required), and after the step as
+// predicted; the first and the last also for the previous step.
 struct LevelProgress {
     double now, above, predicted, before, predicted_before;
-    double judged;  // now, where rest is judged
+    double judged;  // at the configuration tested for convergence
     double unit;    // of weighted errors, as they were at the start
-    double limit;   // whether it is a limit, which counts no less than the level that it precedes
+    double limit;   // whether it is a limit, whose weight is at least that of the level that it precedes
 };
 
 struct SolveProgressSizes {
@@ -76,8 +76,8 @@ struct SolveProgressSizes {
 struct SolveProgress {
     const SolveState* state;
     const double* levels;    // LevelProgress of each
-    const double* accepted;  // the last configuration that was accepted
-    const double* judged;    // the configuration of which rest is judged
+    const double* accepted;  // the last accepted configuration
+    const double* judged;    // the configuration tested for convergence
 };
 
 }  // namespace KINODYN_TARGET

@@ -1,5 +1,5 @@
-// Limits that look at the end of a step: a step that leads where they forbid is solved again with what was not known of
-// them before, and shortened if that does not help.
+// Limits that are checked at the end of a step: a step that violates them is solved again with additional rows,
+// and shortened if that does not help.
 #pragma once
 
 #include "kernels/whole_body_step.hpp"
@@ -17,7 +17,7 @@ class StepCheck {
         before_ = reinterpret_cast<Placement<double>*>(memory.take(pose_words(model_)));
     }
 
-    // Corrects the step until it keeps the limits, as far as the bounds of the joints allow; returns the iterations of
+    // Corrects the step until it satisfies the limits, as far as the joint bounds allow; returns the iterations of
     // the active set that this took.
     int keep_limits(const WholeBodyStep::Request& request) {
         constexpr int attempts = 4, halvings = 8;
@@ -55,7 +55,7 @@ class StepCheck {
         }
     }
 
-    // Adds rows for what the end of the step violates. The robot is at q.
+    // Adds rows for the limits that the end of the step violates. The robot is at q.
     bool leads_too_far() {
         World<double>& world = step_.world;
         const double *q = step_.q, *x = step_.hierarchy.x();

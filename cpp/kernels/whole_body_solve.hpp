@@ -1,10 +1,10 @@
-// Steps of whole-body inverse kinematics until the robot is at rest, each within the distance for which the linear
+// Steps of whole-body inverse kinematics until convergence, each within the distance for which the linear
 // model is trusted: a lexicographic trust-region method.
 //
-// At rest no level can gain by a small step that costs the levels above it nothing. The linear model alone cannot tell:
-// where a level cannot be met, as for a hand that reaches for what is too far, the directions along which its rows do
-// not change are still not free, because what it misses grows with the square of the motion along them. So a level that
-// would gain by the linear model takes a small step for trial, and what the levels above it miss there decides.
+// At convergence no level can improve by a small step without cost to the levels above. The linear model is not enough:
+// where a level cannot be met, as for a hand whose target is out of reach, the directions along which its rows do
+// not change are still not free, because its residual grows with the square of the motion along them. So a level that
+// would improve by the linear model takes a small trial step, and the residuals of the levels above decide there.
 #pragma once
 
 #include "kernels/whole_body_cuts.hpp"
@@ -20,7 +20,7 @@ class WholeBodySolve {
     WholeBodySolve(WholeBodyStep& step, StepCheck& check)
         : step_(step), check_(check), w(step.w), model_(step.model), levels_(step.plan.levels), q(step.q) {}
 
-    // Takes up a solve that paused, or starts anew.
+    // Resumes a paused solve, or starts a new one.
     void take(Memory& memory) {
         const SolveProgressSizes size = {levels_, model_.nq};
         above_ = memory.take(step_.n);
@@ -43,7 +43,7 @@ class WholeBodySolve {
     }
 
     void run() {
-        // a solve that pauses may return without a new step, and goes on as if it had not paused
+        // a pausing solve may return without a new step, and resumes with the same result as without the pause
         for (long k = 0; k < step_.n; ++k) w.out[whole_body_io::StepVelocity][k] = 0;
         const double* warm_start = step_.warm_start;
         for (long k = 0; k < w.call.out[whole_body_io::ActiveBounds].size; ++k)
@@ -59,22 +59,22 @@ class WholeBodySolve {
     }
 
   private:
-    static constexpr int check_interval = 50;      // steps between tests whether the robot is at rest
-    static constexpr double optional_share = 0.4;  // share of the steps after which only required levels count
+    static constexpr int check_interval = 50;      // steps between convergence tests
+    static constexpr double optional_share = 0.4;  // fraction of the steps after which only required levels count
 
     void copy(const double* from, double* to) const {
         for (int k = 0; k < model_.nq; ++k) to[k] = from[k];
     }
     bool last_step() const { return state->steps >= step_.settings.max_steps; }
 
-    // The step to take, after so many.
+    // The options of the next step, given the number of steps so far.
     WholeBodyStep::Request request(double trust, int count) const {
         const bool late = step_.solving && state->steps > optional_share * step_.settings.max_steps;
         return {trust, late, count};
     }
 
-    // One step. In a solve each step is judged where the next one begins: the linear model by which it was planned
-    // holds for a short distance only, near stretched knees above all.
+    // One step. In a solve, each step is assessed at the start of the next one: the linear model that predicted it
+    // is valid only for a short distance, in particular near stretched knees.
     void iterate() {
         if (state->probing != 0) return end_probe();
         if (state->judging != 0 && !goes_on()) return;
@@ -103,7 +103,7 @@ class WholeBodySolve {
             state->judging = 1;
     }
 
-    // Returns to where the step began, and trusts shorter ones only.
+    // Returns to the start of the step and shrinks the trust region.
     void reject() {
         state->trust = 0.25 * state->largest / longest_step();
         state->moved = 0;
@@ -112,7 +112,7 @@ class WholeBodySolve {
         if (last_step()) state->judging = state->last = 1;
     }
 
-    // Moves on, and notes what the step is predicted to do.
+    // Accepts the configuration, takes the next step and stores its predicted reduction.
     void accept() {
         for (int k = 0; k < levels_; ++k)
             level[k].before = level[k].now, level[k].predicted_before = level[k].predicted;
@@ -120,7 +120,7 @@ class WholeBodySolve {
         move_from(accepted);
     }
 
-    // q becomes where x leads to from another place: not in place, because mimic joints share a coordinate with the
+    // Integrates x from another configuration into q: not in place, because mimic joints share a coordinate with the
     // joint that they follow.
     void move_from(const double* start) {
         for (const Body& body : model_.bodies) integrate_joint(body, start, step_.hierarchy.x(), 1, q);
@@ -128,9 +128,9 @@ class WholeBodySolve {
 
     double longest_step() const { return step_.joints.velocity[0] * step_.settings.dt; }
 
-    // Did the step from `accepted` do a tenth of what was predicted? Levels count a hundred times less than the one
-    // above, and less still as steps fail: so a lower one may cost a higher one the little that curvature spoils
-    // and the next step makes good, but cannot lead in circles. What a level loses to those above counts at most
+    // Did the step from `accepted` achieve a tenth of the predicted reduction? Each level has a hundredth of the weight
+    // of the one above, and even less as steps fail: a lower one may then cost a higher one the small error due to
+    // curvature, which the next step corrects, without cycling. The loss of a level to those above counts at most
     // half of what they gain.
     bool as_predicted() const {
         double predicted = 0, achieved = 0, all = 0, count = 1;
@@ -146,15 +146,15 @@ class WholeBodySolve {
         return predicted > 1e-14 * all && achieved >= 0.1 * predicted;
     }
 
-    // Looks for a level that would gain by a small step, from the level at which `judging` stands on. False if the
-    // answer has to wait for a trial step, or if there is none and the solve is done.
+    // Looks for a level that a small step would improve, starting with the level `judging`. False if the
+    // answer depends on a trial step, or if there is none and the solve is done.
     bool goes_on() {
         const double trust = small_step / longest_step();
         step_.solve(request(trust, levels_));
         int k = static_cast<int>(state->judging) - 1;
         while (k < levels_ && level[k].above - level[k].predicted <= significant(level[k].now)) ++k;
         if (k == levels_) return conclude(true);
-        if (k == 0) return conclude(false);  // there is nothing above it
+        if (k == 0) return conclude(false);  // no level is above it
         for (int j = 0; j <= k; ++j) level[j].judged = j < k ? level[j].above : level[j].now;
         step_.solve(request(trust, k));
         for (long i = 0; i < step_.n; ++i) above_[i] = step_.hierarchy.x()[i];
@@ -166,9 +166,9 @@ class WholeBodySolve {
         return false;
     }
 
-    // At the end of the trial step, which is what the level adds to the step of those above: does it gain, at no cost
-    // of theirs? What a level above misses is what it misses once those above it have made good the curvature of the
-    // step (feet that slipped are back). One whose error doubles does not count: the next step makes that good.
+    // At the end of the trial step, the level's contribution to the step of those above: does it improve, at no cost
+    // to them? The residual of a level above is evaluated after those above it have corrected the curvature of the
+    // step (feet that slipped are back). A level whose error doubles is ignored: the next step corrects it.
     void end_probe() {
         const int k = static_cast<int>(state->judging) - 1;
         step_.solve(request(small_step / longest_step(), k + 1));
@@ -189,8 +189,8 @@ class WholeBodySolve {
         return state->done == 0;
     }
 
-    // Changes of the squared error of a level that count, over a small step: in proportion to its length, and 1e-8 m or
-    // rad; in proportion to the square of its length where that is all there can be.
+    // Significant changes of the squared error of a level over a small step: proportional to its length, and 1e-8 m or
+    // rad; proportional to the square of its length where the first-order change vanishes.
     static constexpr double small_step = 1e-4, slope = 3e-5, nothing = 1e-16, curvature = 0.01;
     static double significant(double now) { return slope * small_step * __builtin_sqrt(now) + nothing; }
 
@@ -203,7 +203,7 @@ class WholeBodySolve {
     SolveState* state = nullptr;
     LevelProgress* level = nullptr;
     double *accepted = nullptr, *judged = nullptr;
-    double* above_ = nullptr;  // the step of the levels above the one that is judged
+    double* above_ = nullptr;  // the step of the levels above the one being tested
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,5 +1,5 @@
-// One step of whole-body inverse kinematics: levels of tasks and limits at a configuration, and the motion that serves
-// them in their order.
+// One step of whole-body inverse kinematics: levels of tasks and limits at a configuration, and the motion that solves
+// them in order of priority.
 //
 // Variables    x: a small motion of the robot (nv), a step of length dt
 // Objective    for each level in turn, the sum of |W (J x - gain e)|^2 over its tasks, damped
@@ -33,11 +33,11 @@ struct WholeBodySizes {
 
 class WholeBodyStep {
   public:
-    // Which step is asked for.
+    // Options of a step.
     struct Request {
-        double trust = 1;            // share of the longest step that joints may take
+        double trust = 1;            // trust region, as a fraction of the longest step
         bool required_only = false;  // levels without a required task are left out
-        int levels = 0;              // how many levels count, from the first
+        int levels = 0;              // number of levels to consider, from the first
     };
 
     static long words(const Call& c) {
@@ -80,7 +80,7 @@ class WholeBodyStep {
         motion_.bias = reinterpret_cast<Spatial<double>*>(memory.take(twist_words(model)));
     }
 
-    // Finds the motion x of the hierarchy from q.
+    // Computes the motion x of the hierarchy at q.
     void solve(const Request& request) {
         world.place_all(model, q);
         world.gather(model);
@@ -110,7 +110,7 @@ class WholeBodyStep {
         }
     }
 
-    // Tells what the step does; returns its largest motion.
+    // Writes the outputs of the step; returns its largest motion.
     double report() {
         double* x = hierarchy.x();
         constraints.clamp(x);
@@ -130,7 +130,7 @@ class WholeBodyStep {
     const WholeBodyPlan& plan;
     const long n;
     const WholeBodySettings& settings;
-    const bool solving;  // until the robot is at rest
+    const bool solving;  // solve until convergence, instead of a single step
     const JointBounds joints;
     World<double> world;
     Hierarchy<LinearConstraints> hierarchy;
@@ -139,18 +139,18 @@ class WholeBodyStep {
     double* q;
     const double* warm_start;
     StepCuts cuts;
-    bool checked_limits = false;  // whether a limit looks at the end of the step
+    bool checked_limits = false;  // whether a limit checks the end of the step
 
   private:
-    static constexpr double far_ahead = 0.3;  // [m] distance at which the long steps of a solve see obstacles
+    static constexpr double far_ahead = 0.3;  // [m] distance up to which the long steps of a solve consider obstacles
 
     static long twist_words(const Model& model) {
         return static_cast<long>(model.bodies.size() * sizeof(Spatial<double>) / sizeof(double));
     }
 
-    // How far each joint may go in this step. Where limits contradict each other, the largest velocity comes before
-    // the largest acceleration and both before the position: so there is always a step, and a joint beyond its
-    // limits comes back as fast as it may.
+    // Bounds of each joint for this step. Where limits contradict each other, velocity limits have priority over
+    // acceleration limits and both over position limits: so there is always a feasible step, and a joint beyond its
+    // limits returns as fast as allowed.
     void bound_steps(double trust) {
         const double *v = w.in[whole_body_io::Velocity], dt = settings.dt;
         double *lower = constraints.lower, *upper = constraints.upper;
@@ -169,7 +169,7 @@ class WholeBodyStep {
         }
     }
 
-    // The motion of the bodies at the velocity of the step before, which tells the curvature of this step.
+    // The motion of the bodies at the velocity of the previous step, which predicts the curvature of this step.
     const Motion<double>& move_as_before() {
         const V zero = {0, 0, 0};
         for (int i = 0; i < static_cast<int>(model.bodies.size()); ++i)
@@ -194,7 +194,7 @@ class WholeBodyStep {
         if (solving) progress.predicted = missing(progress, hierarchy.x(), limit);
     }
 
-    // Inequalities hold from now on, or are violated as little as the levels above allow.
+    // Makes the inequalities hold for all later levels, or violates them as little as the levels above allow.
     void limit_motion() {
         constraints.append(objective_.A, objective_.b, objective_.rows);
         double* active = hierarchy.working_set();
@@ -202,8 +202,8 @@ class WholeBodyStep {
         hierarchy.relax(constraints);
     }
 
-    // Damping grows with the square of the level's error, as if no error were above 1 m or rad, and is always
-    // enough to have a best answer where the level alone leaves a choice.
+    // Damping grows with the square of the level's error, saturated at 1 m or rad, and is always
+    // large enough for a unique solution where the level alone is rank-deficient.
     void minimise(double square, bool last, const double* guess, double* result) {
         const double most = max_squared_row_norm(objective_, n);
         const double damping = 1e-10 * most + settings.damping * (square < most ? square : most) + 1e-200;
@@ -213,15 +213,15 @@ class WholeBodyStep {
         for (long i = 0; i < n; ++i) result[i] = active[i];
     }
 
-    // What a level misses after a motion x, squared; growing no more than in proportion beyond 1 m or rad: what is far
-    // off must not outweigh all the rest.
+    // Squared residual of a level after a motion x, which grows only linearly beyond 1 m or rad, so that distant
+    // targets do not dominate.
     double missing(const LevelProgress& progress, const double* x, bool limit) const {
         const double square = progress.unit * squared_residual(objective_, x, n, limit);
         return square < 1 ? square : 2 * __builtin_sqrt(square) - 1;
     }
 
-    // Adds a task's rows to the level, and writes the distance and the angle that are missing; returns the square
-    // of its weighted error, that of postures left out: joints have no error that is far.
+    // Adds a task's rows to the level, and writes the remaining distance and angle; returns the square
+    // of its weighted error, without postures, which do not increase the damping.
     double append(const RobotState& robot, const TaskEntry& entry, double* missing) {
         missing[0] = missing[1] = 0;
         const long before = objective_.rows;

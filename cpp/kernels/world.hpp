@@ -1,4 +1,4 @@
-// Poses, joint columns and inertias in world axes about one common point: sums over subtrees are then plain sums.
+// Poses, joint columns and inertias in world axes about one common point, so that subtree sums need no transforms.
 //
 // The common point is the origin of the first body, not of the world, so that a robot far from the world's origin
 // loses no digits.
@@ -11,7 +11,7 @@ namespace kinodyn::KINODYN_TARGET {
 template <class T>
 struct World {
     Placement<T>* at;    // p is measured from `origin`
-    RigidInertia<T>* I;  // of each body; after gather() of its whole subtree
+    RigidInertia<T>* I;  // of each body; after gather(), of its whole subtree
     Spatial<T>* S;       // columns: unit twist of each degree of freedom
     SinCos<T>* angles;
     Vec3<T> origin;
@@ -59,8 +59,8 @@ struct World {
             if (model.bodies[i].parent >= 0) I[model.bodies[i].parent] += I[i];
     }
 
-    // Full symmetric mass matrix with armature; leaves subtree inertias in I. Entries off the tree's pattern are not
-    // touched unless joints share coordinates: they are zero already.
+    // Full symmetric mass matrix with armature; leaves subtree inertias in I. Entries outside the sparsity pattern
+    // are not written unless joints share coordinates: they are zero already.
     void mass_matrix(const Model& model, T* M) {
         gather(model);
         const long nv = model.nv;
@@ -114,7 +114,7 @@ inline void factor(Work<T>& w, T* H) {
     }
 }
 
-// Solves for n neighbouring columns of x, whose rows are `stride` apart, and multiplies by `sign`. The row at work
+// Solves for n adjacent columns of x, whose rows are `stride` apart, and multiplies by `sign`. The current row
 // stays in registers. Rows from `rows` on are zero on entry.
 template <int n, class T>
 inline void solve_columns(const Model& model, const T* H, T* x, long stride, double sign, long rows) {

@@ -1,6 +1,6 @@
 // Distances between parts of the robot, and to obstacles, stay above a margin: e is the distance minus the margin, for
-// the nearest spheres of each pair that is within the slow-down distance. As many rows as are asked for; what is not
-// used has no Jacobian and a margin without limit.
+// the nearest spheres of each pair within the slow-down distance. The number of rows is fixed; unused rows have a
+// zero Jacobian and an unlimited margin.
 #pragma once
 
 #include "kernels/sphere_distance.hpp"
@@ -14,7 +14,7 @@ namespace KINODYN_TARGET {
 
 struct CollisionParameters {
     double margin, slow_down;  // [m] slow_down: beyond the margin
-    double gain;               // [1/s] velocity level: distances shrink by this fraction of e at most
+    double gain;               // [1/s] velocity level: maximum rate of decrease of distances, relative to e
     double query;              // address of the DistanceQuery
 };
 struct CollisionLimitFields : TaskFields {
@@ -73,7 +73,7 @@ class CollisionLimit {
         for (int k = 0; k < rows_; ++k) out[k] = k < used_ ? near_[k].pair : -1;
     }
 
-    // How far the margins e may shrink in a step; what is within the margin leaves it.
+    // How far the margins e may decrease in a step; pairs within the margin must leave it.
     void slow_down(double* e, double dt) const {
         const double fraction = parameters_.gain * dt < 1 ? parameters_.gain * dt : 1;
         for (int k = 0; k < used_; ++k) {
@@ -82,7 +82,7 @@ class CollisionLimit {
         }
     }
 
-    // Calls put(row, v index, derivative) for what is not zero in the Jacobian: how motion reduces the margins.
+    // Calls put(row, v index, derivative) for the nonzeros of the Jacobian: how motion reduces the margins.
     template <class Put>
     void entries(Put&& put) const {
         for (int k = 0; k < used_; ++k)
@@ -106,8 +106,8 @@ class CollisionLimit {
         }
     }
 
-    // Adds to `cuts` what a step has brought nearer than the margin, or nearer than it was if it was nearer before.
-    // `world` is where the step ends, and after place_before() where it begins; `before` are the poses there. True if
+    // Adds to `cuts` the pairs that a step has brought within the margin, or closer if they were within it before.
+    // `world` is the end of the step and, after place_before(), its start; `before` are the poses at the start. True if
     // there is something to add.
     template <class PlaceBefore>
     static bool add_cuts(const Model& model, const TaskEntry& entry, const Fields& fields, const World<double>& world,
@@ -122,7 +122,7 @@ class CollisionLimit {
             const auto consider = [&](const Proximity& near) {
                 if (n < StepCuts::most && after.first_body(near) != after.second_body(near)) found[n++] = near;
             };
-            // what was farther away than two parts can move is not near now
+            // pairs that were farther apart than the parts can move are not close now
             const double moved = 2 * after.largest_motion(poses_before);
             const StepCuts::Neighbourhood& known = cuts.neighbourhood;
             if (known.limit != &entry || known.beyond - moved < bound)
@@ -148,7 +148,7 @@ class CollisionLimit {
 
   private:
     static constexpr double reserve =
-        2e-5;  // [m] beyond the margin at which motion stops, for what a linear model misses
+        2e-5;  // [m] added to the margin where motion stops, for errors of the linear model
     static constexpr Spatial<double> at_rest = {{0, 0, 0}, {0, 0, 0}};
 
     static const DistanceQuery& query_of(const Fields& fields) {
@@ -182,8 +182,8 @@ class CollisionLimit {
         for (int pair = 0; pair < query_.count(); ++pair) add_critical(pair, zone + stopping_distance(pair));
     }
 
-    // Adds rows for those spheres of a pair, of all that are near, that have the least room left to brake in. One pair
-    // has several rows here: other spheres than the nearest may be about to become so.
+    // Adds rows for those nearby spheres of a pair that have the least braking distance left. One pair
+    // has several rows here: spheres other than the nearest may be about to become the nearest.
     void add_critical(int pair, double bound) {
         constexpr int most = 4;
         Proximity best[most];
@@ -219,7 +219,7 @@ class CollisionLimit {
         near_[place] = near, tightening_[place] = tightening;
     }
 
-    // A bound of how far the groups of a pair move towards each other until they have braked.
+    // Upper bound of the distance that the groups of a pair approach each other while braking.
     double stopping_distance(int pair) const {
         const auto [a, b] = distances_.bounding_spheres(pair);
         const Spatial<double> va = velocity(a.body), vb = velocity(b.body);
@@ -249,7 +249,7 @@ class CollisionLimit {
         return {speed, a.lin + cross(a.ang, c) + cross(v.ang, speed)};
     }
 
-    // What curvature takes of a margin if the motion goes on as in the step before.
+    // Reduction of a margin by curvature if the motion continues as in the previous step.
     double expected_curvature(int k, double dt) const {
         if (!state_.step_motion) return 0;
         const double change = 0.5 * dt * dt * rates_of(near_[k], *state_.step_motion).bias;

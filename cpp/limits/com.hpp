@@ -1,4 +1,4 @@
-// The CoM within half-spaces normal . com <= offset: e is the margin that is left to each.
+// The CoM within half-spaces normal . com <= offset: e is the remaining margin of each.
 #pragma once
 
 #include "tasks/fields.hpp"

@@ -1,4 +1,4 @@
-// What a controller must keep: bounds of joint accelerations, of torques, of other limits and of contact forces, all of
+// Constraints of a controller: bounds of joint accelerations, of torques, of other limits and of contact forces, all of
 // them functions of x = (a, scaled forces).
 #pragma once
 
@@ -33,7 +33,7 @@ class ControlLimits {
     // Where the cone of a contact is: its first variable and its first row.
     struct Cone {
         long variable, row;
-        long rows, kept;  // kept: its variables, of which the third is the normal force
+        long rows, kept;  // kept: number of its variables, of which the third is the normal force
         const double* numbers;
         static constexpr long words = 5;
     };
@@ -66,13 +66,13 @@ class ControlLimits {
         }
     }
 
-    // Elastic constraints get a variable of their own each; returns how many there are.
+    // Adds a slack variable to each elastic constraint; returns how many there are.
     long set_elastic(bool on) {
         elastic_ = on;
         return on ? slacks() : 0;
     }
     long slacks() const { return nv_ + limit_rows_; }
-    // Widens the bounds of accelerations and of limits with rows to where x is, and all bounds by a small margin, so
+    // Widens the bounds of accelerations and of limits with rows to contain x, and all bounds by a small margin, so
     // that the feasible set has an interior.
     void widen_to(const double* x) {
         for (long i = 0; i < nv_; ++i) {
@@ -140,7 +140,7 @@ class ControlLimits {
         }
     }
 
-    // By how much each row is beyond what was asked for at first, in the units of users: accelerations, torques, rates
+    // Violation of the original bounds by each row, in physical units: accelerations, torques, rates
     // of margins, forces (times `unit`).
     void excess(const double* x, double unit, double* out) const {
         evaluate(x, value_);

@@ -43,8 +43,8 @@ class JointAccelerations {
     }
 
   private:
-    // What a joint is trusted to have at most; a motor plans with half of its torque, on the inertia that it moves:
-    // gravity and other joints need the rest.
+    // Available deceleration of a joint, planned with half of the motor torque on the inertia that it moves:
+    // the other half is reserved for gravity and other joints.
     static Braking braking(const JointBounds& joints, long k, double inertia) {
         constexpr double motor_share = 0.5;
         const double most = joints.braking[k], motor = motor_share * joints.effort[k] / inertia;

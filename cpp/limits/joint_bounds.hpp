@@ -1,4 +1,4 @@
-// What joints can do, as both solvers take it: what single limits leave, by coordinate. 1e30 stands for no limit.
+// Joint bounds for both solvers: the intersection of all limits, by coordinate. 1e30 represents no limit.
 #pragma once
 
 #include "core/layout.hpp"
@@ -7,13 +7,13 @@ namespace kinodyn {
 
 namespace KINODYN_TARGET {
 
-constexpr double unlimited = 1e29;  // limits from here on are none
+constexpr double unlimited = 1e29;  // larger values count as no limit
 
 struct JointBoundsSizes {
     std::int32_t nq, nv;
 };
 
-// Which limit bounds the acceleration of a joint, and how it is called.
+// The limit that bounds the acceleration of a joint, and its name.
 enum class JointLimit : int { Acceleration, Velocity, Position };
 constexpr const char* joint_limit_names[] = {"acceleration", "velocity", "position"};
 
@@ -27,7 +27,7 @@ struct JointBounds {
 struct Bounds {
     double lower, upper;
 
-    // Narrows to [low, high]; what of it lies outside is moved to the nearer end, so that something is left always.
+    // Narrows to [low, high], clipped to the current interval, so that the result is never empty.
     void narrow(double low, double high) {
         const double a = lower, b = upper;
         lower = low < a ? a : low > b ? b : low;

@@ -6,7 +6,7 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// The longest step of length dt towards a limit at distance `room` after which one can still stop before it, braking by
+// The longest step of duration dt towards a limit at distance `room` that still allows stopping before it, braking by
 // `braking` in each step: speeds v with (v + braking dt / 2)^2 <= 2 braking room, or that end in one step.
 inline double longest_step(double room, double braking, double dt) {
     if (!(braking < unlimited) || room <= braking * dt * dt) return room;

@@ -1,4 +1,4 @@
-// What a step has shown about limits whose rows are a local model: further rows with which the step is solved again.
+// Additional rows for limits whose rows are a local model: violations at the end of a step, which is then solved again.
 #pragma once
 
 #include "kernels/sphere_distance.hpp"
@@ -11,12 +11,12 @@ struct StepCuts {
     struct Cut {
         const TaskEntry* limit;
         Proximity spheres;
-        double tightening;  // [m] what curvature takes of the margin
+        double tightening;  // [m] reduction of the margin by curvature
     };
     Cut cuts[most];
     int count = 0;
 
-    // Pairs that are near where the step begins, and how near; all others are farther apart than `beyond` [m].
+    // Pairs that are close at the start of the step, with distances; all others are farther apart than `beyond` [m].
     static constexpr int most_near = 64;
     struct Near {
         int pair;

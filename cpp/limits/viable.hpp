@@ -1,4 +1,4 @@
-// The acceleration towards a limit under which the limit can be kept for all time.
+// The largest acceleration towards a limit for which the limit remains satisfiable at all future times (viability).
 //
 // It is not enough to be within the limit after the next step: from there one must be able to stop before it, braking
 // at a finite rate (A. Del Prete, "Joint position and velocity bounds in discrete-time acceleration/torque
@@ -10,11 +10,11 @@
 
 namespace kinodyn::KINODYN_TARGET {
 
-// Decelerations that can be relied on: one to plan with, and the most there is if that no longer suffices.
+// Available decelerations: one to plan with, and the maximum if that no longer suffices.
 struct Braking {
     double planned, most;
 
-    // What stops a motion at `speed` within `room`, between the two.
+    // The deceleration that stops a motion at `speed` within `room`, clamped between the two.
     double needed(double room, double speed, double dt) const {
         const double left = room - speed * dt;
         if (!(speed > 0 && speed * speed > 2 * planned * left)) return planned;
@@ -24,10 +24,10 @@ struct Braking {
 
 // The largest acceleration towards a limit at distance `room`, for what moves towards it at `speed`: a joint, or the
 // margin of any limit. After the step, the position and the distance to stop, q + speed^2 / (2 braking), must not pass
-// the limit. Where the planned braking comes too late, it is as hard as the limit needs.
+// the limit. If the planned braking is too late, it is as strong as the limit requires.
 inline double viable(double room, double speed, const Braking& braking, double dt) {
     if (room <= 0) {
-        // beyond: stop, and come back critically damped
+        // beyond the limit: stop, and return critically damped
         constexpr double rate = 20;  // rad/s
         const double back = rate * rate * room - 2 * rate * speed, stop = -speed / dt;
         const double desired = speed > 0 && stop < back ? stop : back;
@@ -46,7 +46,7 @@ inline double viable(double room, double speed, const Braking& braking, double d
         a = root(0.5);
         if (a > 0) a = 0;
     }
-    // if the joint turns back within the step, only the distance up to there counts
+    // if the joint reverses within the step, only the distance up to there counts
     if (a * dt < -speed) {
         const double turn = -0.5 * speed * speed / room;
         a = speed > 0 && turn < -speed / dt ? turn : -speed / dt;

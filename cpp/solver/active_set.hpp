@@ -2,11 +2,11 @@
 // D. Goldfarb and A. Idnani, "A numerically stable dual method for solving strictly convex quadratic programs" (1983).
 //
 // It starts at the unconstrained minimum, or with the working set of the last solve (warm start), and activates one
-// violated constraint after the other: so it is done at once where none is violated, which in control is the rule.
+// violated constraint after the other: it finishes at once if none is violated, which is the usual case in control.
 //
 // The form is given in terms of x itself by J, whose rows are directions of x. Constraints are evaluated all together,
-// and a constraint's normal is needed only once it is activated: so rows that are cheap to evaluate, such as torques,
-// cost next to nothing until they matter, and a bound of a single variable never needs a product.
+// and a constraint's normal is needed only once it is activated: rows that are easy to evaluate, such as torques,
+// cost almost nothing until they become active, and a bound of a single variable never needs a product.
 //
 // Constraints has:
 //   long count                        number of constraints
@@ -113,7 +113,7 @@ class ActiveSet {
         return all;
     }
 
-    // Activates what was active last time, then drops what has a negative multiplier: a valid place to start.
+    // Activates the last working set, then drops constraints with negative multipliers: a valid starting point.
     void warm_start() {
         constexpr double dependence = 1e-20;
         for (long i = 0; i < of_->count && active_ < m_; ++i) {
@@ -143,7 +143,7 @@ class ActiveSet {
         return worst;
     }
 
-    // The step onto the active constraints, in d along the rows of J, from where value_ was evaluated.
+    // The step onto the active constraints, in d along the rows of J, from the point at which value_ was evaluated.
     void step_to_active() {
         for (long k = 0; k < active_; ++k) {
             const int i = which_[k];
@@ -159,9 +159,9 @@ class ActiveSet {
         for (long j = block_of(k); j < k; ++j) x[j] -= x[k] * R_[k][j];
     }
 
-    // Moves onto the active constraints from the unconstrained minimum in one step, which leaves behind the rounding of
-    // all steps so far, and corrects what rounding in J has added: first out of `space`, then beside the constraints.
-    // Where many more constraints meet than there are directions, nothing less keeps them consistent.
+    // Moves onto the active constraints from the unconstrained minimum in one step, which discards the rounding of
+    // all steps so far, and corrects those due to J: first deviations from `space`, then from the constraints.
+    // This is needed for consistency where many more constraints meet than there are directions.
     void restore_active() {
         if (!direct_) {
             memcpy(x, start_, sizeof(double) * static_cast<std::size_t>(end_));
@@ -205,7 +205,7 @@ class ActiveSet {
     }
 
     // Whether the normal behind d depends linearly on those of the active constraints: at most the fraction `tolerance`
-    // of the square of d lies in the directions that they leave, or no more than the rounding of d.
+    // of the square of d lies in the directions that they leave free, or no more than the rounding of d.
     bool is_dependent(double tolerance) {
         constexpr double rounding_of_d = 1e-28;  // square of a hundred units in the last place
         const long split = padded(active_) < m_ ? padded(active_) : m_, end = padded(m_);
@@ -270,7 +270,7 @@ class ActiveSet {
         return false;
     }
 
-    // The largest step that keeps all multipliers positive, and whose vanishes first. Leaves their rates in r.
+    // The largest step that keeps all multipliers positive, and which one vanishes first. Leaves their rates in r.
     double dual_step(long& leave) {
         for (long j = 0; j < active_; ++j) r_[j] = d_[j];
         double least = HUGE_VAL;
@@ -281,7 +281,7 @@ class ActiveSet {
         return least;
     }
 
-    // Adds a constraint to the working set: a reflector turns d beyond the active ones onto one direction. z holds the
+    // Adds a constraint to the working set: a reflector maps d beyond the active ones onto one direction. z holds the
     // sum of d[k] J[k] over them.
     void activate(long next, double sign, double multiplier) {
         double length;
@@ -297,7 +297,7 @@ class ActiveSet {
         excluded_[next] = HUGE_VAL;
     }
 
-    // Removes the constraint at place l from the working set and makes R triangular again by Givens rotations.
+    // Removes the constraint at position l from the working set and restores the triangular R by Givens rotations.
     void drop(long l) {
         side[which_[l]] = excluded_[which_[l]] = 0;
         --active_;

@@ -1,6 +1,6 @@
-// Small dense matrices, row by row, for one state at a time: lanes hold neighbours of a row.
+// Small dense row-major matrices, for one state at a time: lanes hold adjacent elements of a row.
 //
-// Rows are padded with zeros to a multiple of `lanes`, so that no loop has a rest.
+// Rows are padded with zeros to a multiple of `lanes`, so that no loop has a remainder.
 #pragma once
 
 #include <string.h>
@@ -47,7 +47,7 @@ struct Matrix {
     double* operator[](long i) const { return data + i * stride; }
 };
 
-// Memory in doubles, handed out piece by piece.
+// A bump allocator of doubles.
 struct Memory {
     double* free;
     double* take(long n) {
@@ -220,7 +220,7 @@ inline void products_of_rows(const Matrix& A, long rows, long n, const Matrix& C
     }
 }
 
-// (I - tau v v^T) applied from the right to `count` rows; v lives in [begin, end).
+// (I - tau v v^T) applied from the right to `count` rows; v is nonzero only in [begin, end).
 inline void reflect(double* const* rows, long count, const double* v, double tau, long begin, long end) {
     long i = 0;
     for (; i + 4 <= count; i += 4) {
@@ -240,14 +240,14 @@ inline void reflect(double* const* rows, long count, const double* v, double tau
     for (; i < count; ++i) add(-tau * dot(rows[i], v, begin, end), v, rows[i], begin, end);
 }
 
-// Makes the reflector I - tau v v^T that turns x[k ..] into its length on element k. Writes v (zero before k) and
+// Computes the reflector I - tau v v^T that maps x[k ..] to its length on element k. Writes v (zero before k) and
 // returns tau; `length` takes the signed length.
 inline double reflector(const double* x, long k, long end, double* v, double& length) {
     const long begin = block_of(k);
     memcpy(v + begin, x + begin, sizeof(double) * static_cast<std::size_t>(end - begin));
     for (long j = begin; j < k; ++j) v[j] = 0;
     const double norm = __builtin_sqrt(dot(v, v, begin, end));
-    length = v[k] > 0 ? -norm : norm;  // away from x, so that nothing cancels
+    length = v[k] > 0 ? -norm : norm;  // sign opposite to x, to avoid cancellation
     if (norm == 0) return 0;
     v[k] -= length;
     return 1 / (norm * (norm + fabs(v[k] + length)));
@@ -278,7 +278,7 @@ inline void gram(const Matrix& B, long rows, long n, const Matrix& H) {
     }
 }
 
-// Cholesky's factor U, H = U^T U, of a symmetric positive matrix given by its upper half; zero below the diagonal
+// Cholesky factor U, H = U^T U, of a positive definite matrix given by its upper half; zero below the diagonal
 // within its block. Also the inverses of the diagonal.
 inline void factor_symmetric(const Matrix& H, long n, double* inverse) {
     const long end = padded(n);

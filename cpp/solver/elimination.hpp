@@ -1,5 +1,5 @@
 // Orthogonal elimination: rows B = L Q, where Householder reflectors from the right make L lower triangular up to the
-// order of its rows. Says on which directions the rows depend (the first `rank` rows of Q) and which they leave free.
+// order of its rows. The first `rank` rows of Q are the directions on which the rows depend, the others are free.
 //
 // Q is kept in compact form, Q = I - V^T T V (R. Schreiber, C. Van Loan, "A storage-efficient WY representation for
 // products of Householder transformations", 1989). T itself is never formed: its inverse has 1 / tau on the diagonal
@@ -31,7 +31,7 @@ class Elimination {
     }
 
     // B (rows x columns) becomes L, with row pivoting: the longest row comes first. A row counts as dependent on those
-    // before it when what is left of it is at most `rank_tolerance` of its length before any projection.
+    // before it if its remainder is at most `rank_tolerance` of its length before any projection.
     void reduce(const Matrix& B, long rows, long columns_of_B, const double* squared_norm, double rank_tolerance) {
         columns = columns_of_B;
         B_ = B, m_ = rows;
@@ -99,7 +99,7 @@ class Elimination {
     }
 
   private:
-    // Brings the longest of the remaining rows to place `rank`; false if all of them are dependent.
+    // Moves the longest of the remaining rows to position `rank`; false if all of them are dependent.
     bool pivot() {
         long best = rank;
         for (long i = rank + 1; i < m_; ++i)
@@ -114,7 +114,7 @@ class Elimination {
         a = b, b = old;
     }
 
-    // Turns row `rank` onto its diagonal element, and the rows below with it.
+    // Reflects row `rank` onto its diagonal element, and applies the reflector to the rows below.
     void reflect_below(long end) {
         const long k = rank;
         double length;
@@ -127,7 +127,7 @@ class Elimination {
         for (long i = k + 1; i < m_; ++i) downdate(i, k);
     }
 
-    // The squared length of row i beyond element k; computed anew where the difference has lost its digits.
+    // The squared length of row i beyond element k; recomputed where the difference has lost its digits.
     void downdate(long i, long k) {
         constexpr double doubtful = 1e-6;
         const double* b = row_[i];
@@ -144,7 +144,7 @@ class Elimination {
     long m_ = 0;       // rows
     Matrix products_;  // of the rows of V
     double *tau_, *product_;
-    double *norm_, *left_, *least_;  // squared lengths: when last computed exactly, what is left, what counts as none
+    double *norm_, *left_, *least_;  // squared lengths: when last computed exactly, of the remainder, of a zero row
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,9 +1,9 @@
-// Least squares in strict order of priority: each level does what it can in the directions that the levels above leave,
-// within constraints that hold throughout.
+// Least squares in strict order of priority: each level is solved in the directions that the levels above leave free,
+// within constraints that hold for all levels.
 //
 // The formulation is that of O. Kanoun, F. Lamiraux, P.-B. Wieber, "Kinematic control of redundant manipulators:
 // generalizing the task-priority framework to inequality task" (2011). An orthonormal basis N of the free directions is
-// carried from level to level, as in A. Escande, N. Mansard, P.-B. Wieber, "Hierarchical quadratic programming" (2014):
+// updated from level to level, as in A. Escande, N. Mansard, P.-B. Wieber, "Hierarchical quadratic programming" (2014):
 // so a lower level cannot disturb a higher one by more than rounding. A level is first solved without constraints, by
 // orthogonal elimination and normal equations of the size of its rank; the active set is set up only if the solution
 // violates one.
@@ -18,7 +18,7 @@ namespace kinodyn::KINODYN_TARGET {
 struct LevelSettings {
     double damping;             // weight of |y|^2 for motion y along the directions on which the level depends
     double null_space_damping;  // the same along the others, which serve it only through constraints
-    double rank_tolerance;      // what must be left of a row for it to be independent, relative to its length
+    double rank_tolerance;      // smallest remainder of an independent row, relative to its length
 };
 
 // Constraints has, besides what ActiveSet needs:
@@ -49,7 +49,7 @@ class Hierarchy {
         set_.take(memory, n + slacks, constraints);
     }
 
-    // Begins at x = 0 with nothing asked for.
+    // Starts at x = 0 without any level.
     void start(long n) {
         n_ = n, iterations_ = 0, feasible_ = false;
         basis_.start(n);
@@ -60,11 +60,11 @@ class Hierarchy {
     double* x() const { return x_; }
     int iterations() const { return iterations_; }
 
-    // Of each constraint: 1 active at its lower, -1 at its upper bound, 0 inactive. Before `minimise` and `relax`: what
-    // is expected to be active (warm start); afterwards: what is.
+    // For each constraint: 1 active at its lower, -1 at its upper bound, 0 inactive. Before `minimise` and `relax`: the
+    // expected working set (warm start); afterwards: the actual one.
     double* working_set() const { return set_.side; }
 
-    // A x = b from now on, or as nearly as can be, whatever the constraints.
+    // Imposes A x = b on all later levels, in the least-squares sense and regardless of the constraints.
     void add_equalities(const Matrix& A, const double* b, long rows, double rank_tolerance) {
         const long m = project({A, const_cast<double*>(b), rows});
         elimination_.reduce(B_, m, used_, squared_norm_, rank_tolerance);
@@ -74,12 +74,12 @@ class Hierarchy {
         basis_.rotate(elimination_, elimination_.rank);
     }
 
-    // Brings x as near to the objective as levels above and constraints allow, and leaves to later levels the
+    // Minimises the objective as far as the levels above and the constraints allow, and leaves to later levels the
     // directions on which it does not depend; after the last one there are none. False if a constraint cannot be met.
     bool minimise(const Objective& objective, const LevelSettings& settings, bool last, const Constraints& constraints,
                   bool best_effort) {
         const long m = project(objective);
-        // few rows depend on few directions, which are worth finding even if nothing comes after
+        // few rows depend on few directions, which are worth finding even for the last level
         const bool all = last && 2 * m >= basis_.dimension();
         if (!all) elimination_.reduce(B_, m, used_, squared_norm_, settings.rank_tolerance);
         const long rank = all ? basis_.dimension() : elimination_.rank;
@@ -102,7 +102,7 @@ class Hierarchy {
 
     // Finds the least violation of the elastic constraints, the others being met, and widens them by it.
     void relax(Constraints& constraints) {
-        constexpr double motion_weight = 1e-4;  // beside violation
+        constexpr double motion_weight = 1e-4;  // relative to violation
         if (set_.satisfied(constraints, x_)) {
             clear_row(set_.side, padded(constraints.count));
             return constraints.widen_to(x_);
@@ -124,7 +124,7 @@ class Hierarchy {
     }
 
   private:
-    // B = A N and what is missing of b; returns the number of rows.
+    // Computes B = A N and the residual of b; returns the number of rows.
     long project(const Objective& objective) {
         const long end = padded(n_);
         used_ = basis_.touch(objective.A, objective.rows, objective.diagonal ? objective.scale : nullptr);
@@ -153,7 +153,7 @@ class Hierarchy {
         double largest = 0;
         for (long j = 0; j < n; ++j)
             if (H_[j][j] > largest) largest = H_[j][j];
-        // the second part keeps rounding from making the diagonal negative where weights lie far apart
+        // the second term keeps the diagonal positive despite rounding where weights differ by orders of magnitude
         for (long j = 0; j < n; ++j) H_[j][j] += damping + 1e-14 * largest;
         factor_symmetric(H_, n, inverse_);
         combine(B_, 0, m, residual_, end, y_);
@@ -172,7 +172,7 @@ class Hierarchy {
         add(1, step_, y_, 0, end);
     }
 
-    // The point that y leads to, along the directions of the elimination or along those of the basis.
+    // The point x + N y, with y along the directions of the elimination or along those of the basis.
     void propose(bool eliminated) {
         if (eliminated) elimination_.apply_transposed(y_, rotated_, padded(basis_.dimension()));
         basis_.move(eliminated ? rotated_ : y_, x_, candidate_);
@@ -182,7 +182,7 @@ class Hierarchy {
         x_ = candidate_, candidate_ = old;
     }
 
-    // The level again, this time under constraints. H holds the factor of its Hessian in the first `rank` directions.
+    // Solves the level again under constraints. H holds the factor of its Hessian in the first `rank` directions.
     bool constrained(long rank, double null_space_damping, const Constraints& constraints, bool best_effort) {
         const long end = padded(n_);
         write_directions(rank, __builtin_sqrt(null_space_damping), end);
@@ -190,7 +190,7 @@ class Hierarchy {
         memcpy(set_.x, candidate_, sizeof(double) * static_cast<std::size_t>(end));
         const bool met = set_.solve(constraints, basis_, x_, feasible_, basis_.dimension(), n_, best_effort);
         iterations_ += set_.iterations;
-        // where rounding keeps a constraint from being met: towards the solution as far as constraints allow
+        // if rounding prevents a constraint from being met: move towards the solution as far as constraints allow
         const double step = met || !best_effort ? 1 : set_.max_step(x_);
         for (long i = 0; i < n_; ++i) x_[i] += step * (set_.x[i] - x_[i]);
         return met;
@@ -204,9 +204,9 @@ class Hierarchy {
     }
 
     long n_ = 0;
-    long used_ = 0;  // directions, from the first, on which the level at work depends
+    long used_ = 0;  // directions, from the first, on which the current level depends
     int iterations_ = 0;
-    bool feasible_ = false;  // x meets the constraints, as a level before this one has seen to
+    bool feasible_ = false;  // x satisfies the constraints, as ensured by an earlier level
     NullSpace basis_;
     Elimination elimination_;
     Matrix B_, H_;

@@ -18,7 +18,7 @@ class LinearConstraints {
         for (long i = 0; i < n + rows; ++i) tolerance[i] = 1e-12;
     }
 
-    // Begins with bounds only, which the caller writes to lower and upper.
+    // Starts with bounds only, which the caller writes to lower and upper.
     void start() { count = n_, slacks_ = 0; }
 
     // The point nearest to x within the bounds.
@@ -35,10 +35,10 @@ class LinearConstraints {
         count += rows, appended_ = rows;
     }
 
-    // Gives each elastic row a slack variable, C x - s <= d, or takes it away; returns how many there are.
+    // Adds a slack variable to each elastic row, C x - s <= d, or removes it; returns how many there are.
     long set_elastic(bool on) { return slacks_ = on ? appended_ : 0; }
 
-    // Widens the bounds of elastic rows to where x is.
+    // Widens the bounds of elastic rows until x satisfies them.
     void widen_to(const double* x) {
         for (long i = count - appended_; i < count; ++i) {
             const double value = dot(C_[i - n_], x, 0, padded(n_));

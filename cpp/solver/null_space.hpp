@@ -1,8 +1,8 @@
 // An orthonormal basis N of the directions of x that the levels of a hierarchy have left free.
 //
-// At first all directions are free, each that of one variable. A level rotates those that it depends on and removes
-// some. Directions that no level has touched yet are neither stored nor multiplied: so a robot's arms cost nothing
-// while its feet are dealt with. Variables are kept in an order of their own, the touched ones first:
+// Initially all directions are free, one for each variable. A level rotates those that it depends on and removes
+// some. Directions that no level has touched yet are neither stored nor multiplied: a robot's arms cost nothing
+// while the levels of its feet are solved. Variables are permuted, the touched ones first:
 //
 //     N = [ mixed  0 ]   rows_ variables, columns_ directions
 //         [ 0      I ]
@@ -31,7 +31,7 @@ class NullSpace {
     }
     long dimension() const { return columns_ + n_ - rows_; }
 
-    // Puts the untouched variables on which A, or `scale` of single variables, depends before the others; returns how
+    // Moves the untouched variables on which A, or `scale` of single variables, depends before the others; returns how
     // many directions, from the first, the two depend on.
     long touch(const Matrix& A, long rows, const double* scale) {
         if (rows_ == n_) return columns_;
@@ -133,7 +133,7 @@ class NullSpace {
     void remove_all() { rows_ = n_, columns_ = 0; }
 
   private:
-    // B[i][column...] = A[i] at the variables of the places from `first` to `last`; four rows share each index.
+    // B[i][column...] = A[i] at the variables of positions `first` to `last`; four rows share each index.
     void gather(const Matrix& A, long rows, long first, long last, const Matrix& B, long column) const {
         long i = 0;
         const auto block = [&](auto height) {
@@ -151,8 +151,8 @@ class NullSpace {
     long rows_ = 0, columns_ = 0;  // of the part that is mixed
     Matrix N_, next_, X_, Y_, permuted_;
     double *sum_, *moved_;
-    int *at_, *place_;     // the variable at each place, and the place of each variable
-    bool natural_ = true;  // the two are the identity
+    int *at_, *place_;     // the variable at each position, and the position of each variable
+    bool natural_ = true;  // both permutations are the identity
 };
 
 }  // namespace kinodyn::KINODYN_TARGET

@@ -1,4 +1,4 @@
-// What one level of a hierarchy minimises: |A x - b|^2 + sum_i (scale_i x_i - offset_i)^2.
+// The objective of one level of a hierarchy: |A x - b|^2 + sum_i (scale_i x_i - offset_i)^2.
 #pragma once
 
 #include "solver/dense.hpp"

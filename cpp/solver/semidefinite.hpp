@@ -1,7 +1,7 @@
 // A f = b for a symmetric positive semidefinite A: the minimum-norm solution, and the rank.
 //
-// Rows may be scaled very differently, those that turn a light link beside those that push a heavy one: a row counts as
-// linearly dependent by what elimination leaves of its own diagonal element, and as zero by the largest of all.
+// Rows may have very different scales, such as rotation of a light link and translation of a heavy one: a row counts as
+// linearly dependent relative to its own diagonal element before elimination, and as zero relative to the largest one.
 #pragma once
 
 #include "kernels/batch.hpp"

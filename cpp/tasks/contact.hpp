@@ -1,8 +1,8 @@
-// Contacts and loops that hold a robot: the directions in which a place of a frame is kept still, and the forces that
+// Contacts and loops: the directions in which a pose fixed in a frame (its `place`) is constrained, and the forces that
 // act along them.
 //
-// Forces act on the frame at its place, in axes of their own: of a contact, z is the normal of the ground and x as near
-// to the place's x as can be; of a loop, those of the place in the other frame.
+// Forces act on the frame at its place, in axes of their own: for a contact, z is the ground normal and x as close
+// to the x axis of the place as possible; for a loop, those of the place in the other frame.
 #pragma once
 
 #include "tasks/robot_state.hpp"
@@ -11,8 +11,8 @@ namespace kinodyn {
 
 struct ContactEntry {
     std::int32_t frame, other;  // other -1: the world
-    std::int32_t mask;          // bit k: direction k of x y z rx ry rz is kept
-    std::int32_t directions;    // how many are kept
+    std::int32_t mask;          // bit k: direction k of x y z rx ry rz is constrained
+    std::int32_t directions;    // number of constrained directions
     std::int32_t cone_rows;
     std::int32_t touches;  // a contact with the ground, not a loop
     std::int32_t offset;   // of its block among the numbers of all contacts
@@ -48,7 +48,7 @@ struct ContactSizes {
 };
 struct ContactFields {
     const ContactNumbers* numbers;
-    const double* cone;  // cone times force <= 0, over the kept directions
+    const double* cone;  // cone times force <= 0, over the constrained directions
 };
 
 }  // namespace KINODYN_TARGET
@@ -103,7 +103,7 @@ class PlacedContact {
         arm_ = A_.p - state.frames.place(entry.frame, numbers.point).p;
     }
 
-    // Writes its rows from row `first` of J on, and the accelerations J a that they need.
+    // Writes its rows, starting at row `first` of J, and the required accelerations J a.
     void write_rows(const Matrix& J, double* desired, long first) const {
         Spatial<double> rate, drift;
         state_.relative_motion(entry_.frame, entry_.other, A_.p, rate, drift);
@@ -124,14 +124,14 @@ class PlacedContact {
         });
     }
 
-    // The desired wrench, as forces along the kept directions.
+    // The desired wrench, as forces along the constrained directions.
     void write_desired_force(double* force) const {
         const V f = vec(numbers_.desired_force), m = vec(numbers_.desired_force + 3) - cross(arm_, f);
         for (int k = 0, i = 0; k < 6; ++k)
             if (keeps(k)) force[i++] = entry_.touches ? along(k, {f, m}) : 0;
     }
 
-    // Forces along the kept directions as users see them: of a contact, in world axes and about its point.
+    // Forces along the constrained directions in the convention of users: for a contact, in world axes about its point.
     void write_force(const double* force, double* out) const {
         if (!entry_.touches) {
             for (int i = 0; i < entry_.directions; ++i) out[i] = force[i];

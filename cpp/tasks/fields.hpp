@@ -1,4 +1,4 @@
-// What Python tells the core about tasks and limits, by name.
+// Named fields of tasks and limits that Python passes to the core.
 //
 // Each task or limit has a TaskEntry of integers, fixed when a solver is built, and a block of numbers, which may
 // change from call to call and broadcasts over states. The block begins with the fields below; each header of this
@@ -32,7 +32,7 @@ struct Layout<TaskEntry> {
     }
 };
 
-// What the kernel task_rows computes.
+// Quantities that the kernel task_rows computes.
 enum class TaskOutput : int { Error, Jacobian, Drift, Labels, BrakingLabels };
 
 // Settings of the kernel `task_rows`.

@@ -1,5 +1,5 @@
 // An axis a of a frame that points at a position: e is the rotation vector that turns a towards the direction s of the
-// target, seen from the frame, by its two components across a. Rotation about the axis is free.
+// target, in the axes of the frame: its two components normal to a. Rotation about the axis is free.
 //
 // With c = a . s and y the components of a x s, e = k(c) y where k = angle / sin(angle): the logarithm on the sphere.
 #pragma once
@@ -51,7 +51,7 @@ class GazeTask {
     void error(double* e) const {
         if (!visible()) {
             e[0] = e[1] = 0;
-        } else if (opposite()) {  // all ways round are as long: about b
+        } else if (opposite()) {  // all rotations are equally short: about b
             e[0] = sine_ > 1e-9 ? angle_ * y_.b / sine_ : angle_;
             e[1] = sine_ > 1e-9 ? angle_ * y_.c / sine_ : 0;
         } else {
@@ -93,15 +93,15 @@ class GazeTask {
     struct Pair {
         double b, c;
     };
-    static constexpr double nearest = 1e-9;  // m; nearer there is nothing to look at
+    static constexpr double nearest = 1e-9;  // m; at smaller distances the direction is undefined
     static constexpr double smallest_sine = 0.03;
 
     bool visible() const { return distance_ >= nearest; }
-    // Within two degrees of the opposite direction, where the logarithm is singular. Across the way back e changes as
-    // fast as at their edge at most, and its curvature is left out.
+    // Within two degrees of the opposite direction, where the logarithm is singular. Normal to the rotation e changes
+    // at most as fast as at the edge of this region, and its curvature is neglected.
     bool opposite() const { return cosine_ < 0 && sine_ < smallest_sine; }
 
-    // Components of a x s across the axis.
+    // Components of a x s normal to the axis.
     Pair across_axis(const V& s) const { return {-dot(c_, s), dot(b_, s)}; }
     V rate_of_direction(const V& du) const { return (1 / distance_) * (du - dot(s_, du) * s_); }
 

@@ -1,5 +1,5 @@
-// Momentum about the CoM, linear first. It is the motion that is asked for, not a place: e is the momentum that is
-// missing at rest, steps of length dt shall have J x = e dt, and the rate of e is what motion leaves to be reached.
+// Momentum about the CoM, linear first. The target is a velocity, not a position: e is the momentum error at
+// rest, steps of length dt require J x = e dt, and the rate of e is the momentum error of the motion.
 #pragma once
 
 #include "tasks/fields.hpp"

@@ -13,7 +13,7 @@ namespace kinodyn {
 namespace KINODYN_TARGET {
 
 struct PoseFields : TaskFields {
-    const double* point;  // of the frame, that is to be at the target's origin
+    const double* point;  // of the frame, to be brought to the target's origin
 };
 
 }  // namespace KINODYN_TARGET
@@ -66,7 +66,7 @@ class PoseTask {
         const Spatial<double> t = {v.lin + cross(v.ang, arm), v.ang};
         Spatial<double> change = {a.lin + cross(a.ang, arm) + cross(v.ang, velocity.lin - v.lin), a.ang};
         change = change - drift;
-        // the axes of the frame turn
+        // the axes of the frame rotate
         change.lin -= cross(velocity.ang, t.lin - velocity.lin);
         change.ang -= cross(velocity.ang, t.ang);
         const Spatial<double> de = jacobian_.inverse(own(t - velocity));

@@ -1,4 +1,4 @@
-// Joints at a configuration: e leads there on the manifold of configurations.
+// Joints at a configuration: e is the difference on the configuration manifold.
 //
 // Each joint has rows of its own. Where a joint has one degree of freedom its row is a unit vector; of a ball or a free
 // joint e is a logarithm, and its rows are the inverse of the left Jacobian at e.
@@ -86,7 +86,7 @@ class PostureTask {
             }
         }
 
-        // How the error changes while the joint moves by v; the target's motion is given in the target's axes.
+        // Rate of the error for joint velocity v; the target's motion is given in the target's axes.
         void motion(const double* v, const double* target_v, const double* target_a, double* rate, double* bias) const {
             const Spatial<double> u = twist(v, n_), t = from_target(twist(target_v, n_));
             const Spatial<double> de = jacobian_.inverse(t - u);

@@ -1,8 +1,8 @@
 // All tasks and limits with rows. To add one, write its header and add it to Registry.
 //
-// A task measures an error e(q) of some rows, and its Jacobian J tells how velocities reduce it: J v = -de/dt while the
-// target rests. A limit has the margin that is left for e. Each is a class, made for one state, with
-//   Fields                 what Python tells it (tasks/fields.hpp), with a BlockLayout
+// A task has an error e(q) of some rows, and its Jacobian J is the rate at which velocities reduce it: J v = -de/dt for
+// a target at rest. For a limit, e is the remaining margin. Each is a class, constructed for one state, with
+//   Fields                 its inputs from Python (tasks/fields.hpp), with a BlockLayout
 //   rows                   how many there are; 0: as many as the entry says; -1: one for each degree of freedom
 //   distances              how many of the rows, the first, are lengths in metres, the others being angles; -1: all
 //   error(e)               e, of `rows` numbers
@@ -64,13 +64,13 @@ using Registry = TaskList<  //
     ComLimit,               //
     CollisionLimit>;
 
-// Whether e is a motion that is missing, as of a momentum, not a way to go.
+// Whether e is a velocity error, as for a momentum, not a displacement.
 template <class Task, class = void>
 constexpr bool is_of_motion = false;
 template <class Task>
 constexpr bool is_of_motion<Task, std::enable_if_t<Task::of_motion>> = true;
 
-// Whether a limit looks where a step leads.
+// Whether a limit checks the end of a step.
 template <class Task, class = void>
 constexpr bool checks_steps = false;
 template <>

@@ -16,10 +16,10 @@ struct RobotState {
     V com;  // in the world
     Frames frames;
     const Motion<double>* motion = nullptr;  // of the bodies; null at the velocity level
-    bool brakes = false;  // whether limits are kept by accelerations, so that rows depend on the motion
-    const Motion<double>* step_motion = nullptr;  // velocity level: of the step before
+    bool brakes = false;                     // whether limits act on accelerations, so that rows depend on the motion
+    const Motion<double>* step_motion = nullptr;  // velocity level: of the previous step
     StepCuts* cuts = nullptr;                     // of limits, from earlier attempts at this step
-    double reach = 0;                             // [m] how much farther limits look ahead than in a short step
+    double reach = 0;                             // [m] additional look-ahead of limits, compared to a short step
     Spatial<double> momentum = {},
                     momentum_rate = {};  // about the CoM; the rate is that at joint accelerations of zero
 
@@ -60,7 +60,7 @@ struct RobotState {
 };
 
 // Velocities and bias accelerations of all bodies, the force on each at joint accelerations of zero, and the sums of
-// momentum and force about the common point. Inertias are those of single bodies still.
+// momentum and force about the common point. Inertias are still those of single bodies.
 inline void move_bodies(const Model& model, const World<double>& world, const double* v, const V& gravity,
                         const Motion<double>& motion, Spatial<double>* force, Spatial<double>& momentum) {
     const V zero = {0, 0, 0};

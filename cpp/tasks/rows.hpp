@@ -1,4 +1,4 @@
-// Rows that Python has computed at this state, for tasks and limits of the user's own: error, Jacobian and drift.
+// Rows computed in Python at this state, for user-defined tasks and limits: error, Jacobian and drift.
 #pragma once
 
 #include "tasks/fields.hpp"

@@ -21,7 +21,7 @@ inline void add_rows(const Task& task, int, const double* weights, const double*
     double* rows[count];
     const long first = to.rows;
     for (int k = 0; k < count; ++k) rows[k] = weights[k] != 0 ? open_row(to, weights[k] * b[k]) : nullptr;
-    if (to.rows - first == count)  // as it almost always is
+    if (to.rows - first == count)  // the common case
         task.columns([&](int iv, const double* column) {
             for (int k = 0; k < count; ++k) rows[k][iv] += weights[k] * column[k];
         });
@@ -42,7 +42,7 @@ inline void add_rows(const RowsTask& task, int rows, const double* weights, cons
     }
 }
 
-// Joints of one degree of freedom go to the diagonal part: several postures in one level ask for their weighted mean.
+// One-DoF joints go to the diagonal part: several postures in one level give their weighted mean.
 inline void add_rows(const PostureTask& task, int, const double* weights, const double* b, const double* e,
                      Objective& to) {
     task.for_joints(
@@ -66,11 +66,11 @@ inline void add_rows(const PostureTask& task, int, const double* weights, const 
         });
 }
 
-// A limit has no weights, and is no objective.
+// A limit has no weights and is not an objective.
 inline void add_rows(const ComLimit&, int, const double*, const double*, const double*, Objective&) {}
 inline void add_rows(const CollisionLimit&, int, const double*, const double*, const double*, Objective&) {}
 
-// What a limit allows in one step of the margins e that are left.
+// The part of the remaining margins e that a limit allows in one step.
 template <class Limit>
 inline void bound_step(const Limit&, double*, double) {}
 inline void bound_step(const CollisionLimit& limit, double* e, double dt) { limit.slow_down(e, dt); }
