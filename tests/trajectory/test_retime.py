@@ -1,4 +1,4 @@
-"""Retiming: exact factors, torques whose gravity part does not scale, and the fastest pace along a path."""
+"""Retiming: exact factors, torques whose gravity part does not scale, and the fastest motion along a path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_factor_is_exact_for_rates(panda: kd.Robot, fast: tr.PiecewisePolyno
 
 
 def test_the_factor_is_the_least_for_torques(panda: kd.Robot, fast: tr.PiecewisePolynomial) -> None:
-    """Slightly faster violates the limit, and so does every pace in between."""
+    """Slightly faster violates the limit, and so does every speed in between."""
     torque = np.array([40.0, 45.0, 40.0, 40.0, 12.0, 12.0, 12.0])
     found = tr.retime(panda, fast, velocity=np.inf, torque=torque)
     assert found.status == "slowed" and found.check.peak_ratio["torque"].max() == pytest.approx(1.0, abs=1e-6)
@@ -52,7 +52,7 @@ def test_the_factor_is_the_least_for_torques(panda: kd.Robot, fast: tr.Piecewise
         assert not tr.check(panda, fast.stretched(1.0 / fraction), velocity=np.inf, torque=torque)
 
 
-def test_damping_scales_linearly_with_the_pace() -> None:
+def test_damping_scales_linearly_with_the_speed() -> None:
     robot = kd.load("puma560")
     assert robot.damping.all()
     q = robot.random(3, seed=2) * 0.5 + np.array([0, 0.5, -0.5, 0, 0, 0])

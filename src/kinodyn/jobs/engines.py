@@ -67,7 +67,7 @@ def _processes(workers: int) -> Iterator[Engine]:
 
 
 def stop(executor: Executor) -> None:
-    """End an executor without waiting for what it is doing."""
+    """Shut an executor down without waiting for its running tasks."""
     processes = list((getattr(executor, "_processes", None) or {}).values())
     executor.shutdown(wait=False, cancel_futures=True)
     for process in processes:

@@ -1,4 +1,4 @@
-"""The manifest of a job: what was to be computed, and how far it is."""
+"""The manifest of a job: what is to be computed, and its progress."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class JobFolder:
         tables.write_file(self.path / FILE, lambda stream: stream.write(text.encode()))
 
     def begin(self, job: JobDescription) -> set[int]:
-        """Take the folder for a job, and return the shards that are there already.
+        """Claim the folder for a job, and return the shards that exist already.
 
         Raises
         ------

@@ -111,7 +111,7 @@ def open_job(folder: str | os.PathLike[str]) -> JobResult:
     Returns
     -------
     JobResult
-        As far as the job has come.
+        The current state of the job.
     """
     place = JobFolder(folder)
     found = place.read()

@@ -42,15 +42,15 @@ def map(
 ) -> JobResult:
     """Call a function on the shards of its inputs, in parallel, and write each result to a file.
 
-    Stopped at any moment, even by the loss of power, and called again, it computes what is missing; the files are the
-    same to the byte as those of a run without a stop.
+    If it is stopped at any moment, even by a power failure, a second call computes what is missing; the files are
+    identical to the byte with those of an uninterrupted run.
 
     Parameters
     ----------
     function
         Receives the rows of a shard: an array (k, ...), a dict of arrays, or a `SampleBatch`. Returns an array (n, ...)
-        or a dict of them; n is up to it. With processes or Dask it must be importable, such as a function of a module
-        or a `functools.partial` of one.
+        or a dict of them, with any number of rows n. With processes or Dask it must be importable, such as a function
+        of a module or a `functools.partial` of one.
     inputs
         Array (count, ...); dict of arrays with `count` rows; a CSV, NPZ or Parquet file, a folder of them, or a folder
         of .npy files; or `Samples`.
@@ -65,10 +65,10 @@ def map(
     workers
         Number of workers; by default one for each core.
     retries
-        How often a shard is tried again after an error or the death of its worker.
+        How often a shard is retried after an error or after its worker died.
     parameters
-        JSON values that the results depend on, such as the name of a robot. They are recorded; a folder with results of
-        others is refused.
+        JSON values that the results depend on, such as the name of a robot. They are recorded; a folder with results
+        for other values is refused.
     progress
         Whether to show a progress bar on stderr, if that is a terminal.
 
@@ -132,7 +132,7 @@ class _Run:
         self.reason = ""
         self._attempts: dict[int, int] = {}
         self._flying: dict[Future[Outcome], int] = {}
-        self._suspects: set[int] = set()  # shards that were on the way when a worker died
+        self._suspects: set[int] = set()  # shards in flight when a worker died
         self._computed, self._saved = 0, 0.0
 
     def __call__(self, done: set[int]) -> JobResult:
@@ -167,7 +167,7 @@ class _Run:
         return f"shard {index}: {self.failed[index].error}"
 
     def _submit(self) -> None:
-        """Keep twice as many shards on the way as there are workers; more would only take memory."""
+        """Keep twice as many shards in flight as there are workers; more would only take memory."""
         assert self.engine is not None
         while self._queue and len(self._flying) < self._most_flying():
             index = self._queue.pop()
@@ -184,7 +184,7 @@ class _Run:
             self._flying[future] = index
 
     def _most_flying(self) -> int:
-        """Return how many shards may be on the way: one at a time after a death, to find out which shard causes it."""
+        """Return how many shards may be in flight: one at a time after a worker died, to find the cause."""
         assert self.engine is not None
         suspected = bool(self._suspects & {*self._queue[-1:], *self._flying.values()})
         return 1 if suspected else 2 * self.engine.workers
@@ -231,7 +231,7 @@ class _Run:
             self._queue.append(index)
 
     def _renew(self) -> None:
-        """Replace workers that died; what they were doing is done again."""
+        """Replace workers that died; their shards are computed again."""
         assert self.engine is not None
         if self.engine.renew is None:
             raise InputError("the workers of the executor have died; give jobs.map a new one")
@@ -262,7 +262,7 @@ def _describe(
         earlier = folder.read()
         shard = earlier[0].shard if earlier else min(max(1, -(-source.count // SHARDS)), MAX_SHARD)
     if isinstance(shard, bool) or not isinstance(shard, int | np.integer) or shard < 1:
-        raise InputError(f"shard must be a whole number from 1 on, got {shard!r}")
+        raise InputError(f"shard must be a whole number of at least 1, got {shard!r}")
     if -(-source.count // shard) > 10_000_000:
         raise InputError(
             f"{source.count} inputs in shards of {shard} are more than 10,000,000 files; use larger shards"

@@ -23,7 +23,7 @@ MAX_TRACE = 4000  # characters of a traceback that are kept
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a shard.
+    """The outcome of a shard.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ def workspace(
     workers: int | None = None,
     progress: bool = False,
 ) -> Workspace:
-    """Map where a frame can get, as `kinematics.workspace` does, by a job that can be resumed.
+    """Map the positions that a frame can reach, as `kinematics.workspace` does, by a job that can be resumed.
 
     The result is the same as that of `kinematics.workspace` with these arguments. Memory is bounded by the number of
     voxels, not of samples.

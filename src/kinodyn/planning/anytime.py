@@ -1,9 +1,9 @@
-"""Anytime planning: while there is time, other paths are searched where a shorter one can be, and the shortest is kept.
+"""Anytime planning: while there is time, shorter paths are searched for, and the shortest one is kept.
 
-A round searches anew by RRT-Connect, with samples in the ellipsoids through which a shorter path can lead (informed
-sampling: J. Gammell, S. Srinivasa, T. Barfoot, IROS 2014), simplifies the path, and crosses it over with the best one
-so far (path hybridisation: B. Raveh, A. Enosh, D. Halperin, IEEE T-RO 27, 2011). Every other round looks for further
-shortcuts of the best path instead.
+A round starts a new search by RRT-Connect, with samples in the ellipsoids through which a shorter path can lead
+(informed sampling: J. Gammell, S. Srinivasa, T. Barfoot, IROS 2014), simplifies the path, and combines it with the
+best one so far (path hybridisation: B. Raveh, A. Enosh, D. Halperin, IEEE T-RO 27, 2011). Every other round looks for
+further shortcuts of the best path instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinodyn.collision.query import Query
 from kinodyn.planning.search import SLICE, Found, full
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
-STRAIGHT = 1e-4  # relative difference to the straight motion, below which nothing can be gained
+STRAIGHT = 1e-4  # relative difference to the straight motion, below which no improvement is possible
 MIN_ITERATIONS, MORE_ITERATIONS = 2000, 20  # of a round: at least, and times those of the first path
 PERSISTENT = 64  # failures in a row that end the search for shortcuts of the best path
 POINTS = 24  # of each path, between which crossings are tried

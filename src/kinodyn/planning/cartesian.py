@@ -33,9 +33,9 @@ class CartesianPlan(Plan):
     Attributes
     ----------
     robot, status, message, path, group, world, planning_time, simplification_time, iterations
-        As of any plan.
+        As for any plan.
     allowed, constraints, deviations
-        As of any plan; there are no constraints.
+        As for any plan; there are no constraints.
     fraction : float
         How much of the motion was planned, 0 to 1. The plan is "solved" only at 1; otherwise `path` ends there, and
         `trajectory` times that part.
@@ -59,7 +59,7 @@ def plan_cartesian(
     step: float = 0.01,
     angle_step: float = 0.05,
 ) -> CartesianPlan:
-    """Plan a motion of a frame along straight lines, which turns at a constant rate about fixed axes.
+    """Plan a motion of a frame along straight lines, with rotation at a constant rate about fixed axes.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ def plan_cartesian(
     Returns
     -------
     CartesianPlan
-        Continuous: `ik.track` follows one branch. Its status is "out_of_reach" where inverse kinematics ends, "no_path"
-        where something is in the way; `fraction` tells how far it gets.
+        The path is continuous: `ik.track` follows one branch. The status is "out_of_reach" if inverse kinematics fails
+        along the line, "no_path" if there is a collision; `fraction` is the part of the motion before that.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Continue on another path without coming to rest first: from a state of motion to a vertex of the path."""
+"""Switch to another path without coming to rest first: from a moving state to a vertex of the path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def connected(
     is_free: Callable[[PiecewisePolynomial], bool],
     timed: Callable[[Array], PiecewisePolynomial],
 ) -> PiecewisePolynomial | None:
-    """Return a motion from a moving state to a vertex of a path, as far along it as is free, and on to its end.
+    """Return a motion from a moving state to the farthest vertex of a path that it can reach freely, and on to its end.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def connected(
     path : (n, nq)
         From where the robot would come to rest.
     is_free
-        Tells whether a motion is free, and whatever else it must satisfy.
+        Returns whether a motion is free and satisfies all other requirements.
     timed
         Times the rest (k, nq) of the path, from rest to rest.
 
@@ -50,7 +50,7 @@ def connected(
 
 
 def within_torques(robot: Robot, motion: PiecewisePolynomial, limits: Limits) -> bool:
-    """Return whether the torques of a motion are within their limits, at samples; True where they do not count."""
+    """Return whether the torques of a motion are within their limits, at samples; True where torques are ignored."""
     if not limits.torque:
         return True
     t = np.linspace(0.0, motion.duration, 2 + int(motion.duration / SAMPLE_TIME))

@@ -1,4 +1,4 @@
-"""Plan motions that satisfy constraints: trees along the constraints, in the core, then checks of the path."""
+"""Plan motions that satisfy constraints: trees on the constraint manifold, in the core, then checks of the path."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes
 def plan_constrained(
     space: ConstrainedSpace, goal: Goal, settings: PlannerSettings, begin: float, time_budget: float, seed: int
 ) -> Plan:
-    """Plan a motion along constraints.
+    """Plan a motion under constraints.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def plan_constrained(
     goal
         Goal, as in `plan`.
     settings
-        Those of continuous checks and of shortcuts count.
+        Only those of continuous checks and of shortcuts are used.
     begin, time_budget
-        When it began, by `time.perf_counter`, and the time for all of it [s].
+        Start time on the clock of `time.perf_counter`, and the time for the whole call [s].
     seed
         Seed of the random number generator.
     """
@@ -151,7 +151,7 @@ class _Search:
         return self.problem.path
 
     def straightened(self, query: Query, path: Array) -> Array:
-        """Remove vertices of a path (n, nq) that no constraint asks for."""
+        """Remove vertices of a path (n, nq) that no constraint requires."""
 
         def connect(a: Array, b: Array) -> Array | None:
             return np.array([a, b]) if query.motion_free(a, b, self.settings.resolution) else None

@@ -1,4 +1,4 @@
-"""Goals of plans with constraints: configurations that satisfy the constraints, by projection from many starts."""
+"""Goals of plans with constraints: configurations that satisfy the constraints, projected from many initial guesses."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
 
 
 def _configurations(space: ConstrainedSpace, goal: Goal) -> Goals:
-    """Return the goals within limits, nearest turns of joints without limits, with the base where they have it."""
+    """Return the goals within limits: unlimited joints at the turn nearest to the start, the base as in the goal."""
     return goal_configurations(space.robot, goal, space.start, space.constraints.joints)
 
 
 class _Targets(ABC):
-    """Targets that leave some of the configuration open: projections from many starts find the rest."""
+    """Targets that leave part of the configuration free: projections from many initial guesses find the rest."""
 
     def __init__(self, space: ConstrainedSpace, rng: np.random.Generator) -> None:
         self.space, self.constraints, self.rng = space, space.constraints, rng
@@ -91,7 +91,7 @@ class _Targets(ABC):
 
     @abstractmethod
     def unreached(self) -> str:
-        """Write why the target is out of reach."""
+        """Describe why the target is out of reach."""
 
     def search(self, end: float) -> ConstrainedGoals:
         """Return configurations that are collision-free, or the reason why there are none."""
@@ -130,7 +130,7 @@ class _Targets(ABC):
         return free
 
     def _starts(self, first: bool) -> Array:
-        """Return configurations around the start, farther and farther from it; the first is the start itself.
+        """Return configurations around the start, at growing distances; the first is the start itself.
 
         Half of the later ones are around configurations that reach a target but collide.
         """

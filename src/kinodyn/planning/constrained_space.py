@@ -82,7 +82,7 @@ class ConstrainedSpace:
         return ExactChecks(self.full_query, self.allowed, self.end) if exact.is_available() else None
 
     def colliding(self, q: Array) -> str:
-        """Write which parts collide at a configuration (nq,) and how deep; empty if none do."""
+        """Describe which parts collide at a configuration (nq,) and how deep; empty if none do."""
         if self.full_query.free(q):
             return ""
         if self.exact is None or not self.exact.can_decide(q):
@@ -92,14 +92,14 @@ class ConstrainedSpace:
         return "; ".join(f"{a} with {b}, {1e3 * depth:.3g} mm deep" for (a, b), depth in list(depths.items())[:3])
 
     def exactly_free(self, path: Array, end: float) -> bool:
-        """Return whether a path (n, nq) is free on the exact shapes, False where there is no time to tell."""
+        """Return whether a path (n, nq) is free on the exact shapes, False if the time is up."""
         checks = self.exact
         assert checks is not None
         checks.end = end
         return all(checks.motion_free(a, b, self.resolution) for a, b in zip(path, path[1:], strict=False))
 
     def escape(self, query: Query, q: Array, end: float) -> Array | None:
-        """Find a path (n, nq) to where the spheres are free, from where the exact shapes are.
+        """Find a path (n, nq) from a configuration that is free on the exact shapes to one that is free on the spheres.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ class Deviation(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Constraints as the core reads them: a table of it, and the tolerances (n, 2) [m], [rad]."""
+    """Constraints as the core reads them: a table, and the tolerances (n, 2) [m], [rad]."""
 
     core: _core.ConstraintTable
     tolerances: Array
@@ -55,7 +55,7 @@ class ConstraintSet:
     joints
         Joints that move.
     constraints
-        Those that move the base make it move too.
+        Constraints that include the base make it move too.
     goals : (n, nq), optional
         Configurations that the path may lead to; by default near the start.
     """
@@ -89,7 +89,7 @@ class ConstraintSet:
         self.rows = self.rows_of(self.records)
 
     def _bounds(self, reach: float) -> tuple[Array, Array]:
-        """Return the limits of q; floating joints are bounded so that what they can touch is known."""
+        """Return the limits of q; floating joints are bounded so that the reachable obstacles are known."""
         lower, upper = self.robot.limits.lower.copy(), self.robot.limits.upper.copy()
         for joint in self.joints:
             if joint.kind == "floating":
@@ -101,7 +101,7 @@ class ConstraintSet:
         return lower, upper
 
     def within_ranges(self, q: Array) -> NDArray[np.bool_]:
-        """Return at which configurations (..., nq) the joints with ranges are within them."""
+        """Return at which configurations (..., nq) the joints with ranges are within their ranges."""
         kept = np.ones(q.shape[:-1], dtype=bool)
         for _, i, low, high in self._ranges:
             kept &= (q[..., i] >= low - RANGE_TOLERANCE) & (q[..., i] <= high + RANGE_TOLERANCE)
@@ -117,7 +117,7 @@ class ConstraintSet:
         return self.rows_of(np.concatenate([self.records, *further]))
 
     def project(self, q: Array, iterations: int, rows: Rows | None = None) -> tuple[Array, Array]:
-        """Move configurations (n, nq) onto the constraints; return them all, and those that are there."""
+        """Project configurations (n, nq) onto the constraints; return all of them, and which have converged."""
         found = _core.project_onto_path_constraints(self.robot, (rows or self.rows).core, q, iterations)
         return found.q, found.q[found.success != 0]
 
@@ -146,7 +146,7 @@ class ConstraintSet:
         return np.concatenate([inner.reshape(-1, self.robot.nq), path[-1:]])
 
     def violation(self, q: Array) -> str:
-        """Write which constraint a configuration (nq,) violates most and by how much; empty if none."""
+        """Describe which constraint a configuration (nq,) violates most and by how much; empty if none."""
         for constraint, i, low, high in self._ranges:
             if not low - RANGE_TOLERANCE <= q[i] <= high + RANGE_TOLERANCE:
                 return f"{constraint}: the joint is at {q[i]:.6g}, outside {low:.6g} to {high:.6g}"

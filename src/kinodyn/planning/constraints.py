@@ -26,7 +26,7 @@ VERTICAL = np.array([0.0, 0.0, 1.0])
 
 
 class Constraint(ABC):
-    """What a path must satisfy. A path keeps it at every configuration, between its vertices too.
+    """A constraint that a path satisfies at every configuration, between its vertices too.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Constraint(ABC):
         ----------
         robot
         start
-            Where the path starts (nq,); it decides what the constraint leaves open.
+            Where the path starts (nq,); it determines what the constraint does not specify.
 
         Returns
         -------
@@ -141,7 +141,7 @@ def _axes_along(z: Array) -> Array:
 
 
 class Upright(Constraint):
-    """Keep an axis of a frame vertical, such as that of a cup; turns about the vertical are free.
+    """Keep an axis of a frame vertical, such as that of a cup; rotation about the vertical is free.
 
     Parameters
     ----------
@@ -186,9 +186,10 @@ class FixedOrientation(Constraint):
     orientation : (3, 3) or Rotation, optional
         In the world, by default that at the start.
     tolerance : float or (3,)
-        Largest rotation from there [rad]; three numbers bound its components, pi or more leaves one of them free.
+        Largest rotation from this orientation [rad]; three numbers bound its components, where pi or more leaves one
+        free.
     components
-        Which these are: "xyz", angles about x, then the new y, then the new z axis; "rotation_vector".
+        Which components these are: "xyz", angles about x, then the new y, then the new z axis; or "rotation_vector".
     """
 
     def __init__(
@@ -316,7 +317,7 @@ class InBox(Constraint):
 
 
 class FixedRelativePose(Constraint):
-    """Keep the pose of a frame as seen from another one: both hands on one object, a closed chain.
+    """Keep the pose of a frame relative to another one: both hands on one object, a closed chain.
 
     Parameters
     ----------

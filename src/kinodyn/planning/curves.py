@@ -14,7 +14,7 @@ from kinodyn.errors import InputError
 from kinodyn.layouts import layout
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
 
-COEFFICIENTS = 6  # of a polynomial, as the core takes them
+COEFFICIENTS = 6  # of a polynomial, as the core expects them
 NO_SPHERES = np.zeros(0, dtype=layout("moving_sphere"))
 
 
@@ -42,7 +42,7 @@ def pieces_free(
     spheres
         Moving obstacles, records of the layout "moving_sphere".
     start
-        Time of the obstacles at which the motion starts [s].
+        Time, on the clock of the obstacles, at which the motion starts [s].
     """
     chosen = slice(None) if pieces is None else pieces
     rows = motion.coefficients[:, chosen].transpose(1, 0, 2)
@@ -83,7 +83,7 @@ def piece_ends(motion: PiecewisePolynomial) -> Array:
 
 
 def remaining(motion: PiecewisePolynomial, t: float) -> PiecewisePolynomial:
-    """Return the motion from time t on, as one that starts at time 0."""
+    """Return the part of the motion from time t on, shifted to start at time 0."""
     t = min(max(t, 0.0), motion.duration)
     first = int(np.searchsorted(motion.knots[1:-1], t, side="right"))
     coefficients = np.array(motion.coefficients[:, first:])

@@ -1,4 +1,4 @@
-"""Ends of a path where the spheres of the robot touch something, but its exact shapes do not."""
+"""Ends of a path at which the spheres of the robot touch something, but its exact shapes do not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def escape(
     query
         Collision query of the joints that move.
     q : (nq,)
-        Where the exact shapes are free.
+        A configuration at which the exact shapes are free.
     columns
         Coordinates that move.
     bounds

@@ -1,4 +1,4 @@
-"""Where to evade moving obstacles: targets next to the current position, first those away from the nearest one."""
+"""Evasive targets: configurations near the current one, first those away from the nearest moving obstacle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DISTANCES = (0.15, 0.3, 0.5)  # [m] by which the threatened link moves aside
 REACHES = (0.3, 0.6, 1.2)  # [rad or m] of random targets
 PER_REACH = 8
 DAMPING = 0.05  # of the inverse of the Jacobian
-TIMES = 40  # at which the obstacle is looked at
+TIMES = 40  # at which the obstacle is evaluated
 
 
 def evasion_targets(
@@ -28,19 +28,19 @@ def evasion_targets(
     times: tuple[float, float],
     rng: np.random.Generator,
 ) -> Iterator[Array]:
-    """Yield positions of the group (n,) to evade to.
+    """Yield evasive positions of the group (n,).
 
     Parameters
     ----------
     robot
     q : (nq,)
-        Where the robot comes to rest otherwise.
+        Where the robot would come to rest without evading.
     columns, q_index
         Velocity and configuration coordinates of the group.
     threats
         Obstacles that would touch the robot.
     times
-        Interval in which to look at them [s].
+        Time interval in which the threats are evaluated [s].
     rng
         Random numbers.
     """

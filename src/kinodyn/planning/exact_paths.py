@@ -12,7 +12,7 @@ from kinodyn.arrays import Array
 from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query
 
-DRAWN = 32  # pairs of points between which a shortcut is looked for at once
+DRAWN = 32  # pairs of points between which shortcuts are tried at once
 TRIED = 2  # of them, those that gain most, on the exact shapes
 MIN_GAIN = 1e-3  # of a shortcut, relative to the length of the path
 

@@ -46,7 +46,7 @@ def execute(
     jerk: LimitLike | None = None,
     torque: LimitLike | Literal[False] | None = None,
 ) -> Execution:
-    """Follow a plan or a trajectory with a controller, watch the world, stop and replan where something is in the way.
+    """Follow a plan or a trajectory with a controller, monitor the world, stop and replan if the motion is obstructed.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def execute(
     world
         The obstacles, which may change meanwhile, from another thread or by `on_check`; by default those of the plan.
     controller
-        Makes a controller from a reference trajectory; by default computed torque with 20 rad/s.
+        Function that returns a controller for a reference trajectory; by default computed torque with 20 rad/s.
     control_dt, check_dt
         Periods of the controller, by default the simulator's time step, and of the checks of the remaining motion
         after the world has changed [s].
@@ -67,7 +67,7 @@ def execute(
     max_error
         Tracking error of a joint above which the execution is aborted [rad or m].
     max_replans
-        Other paths to try.
+        Maximum number of replans.
     time_budget, seed, allowed
         Arguments of each plan, see `plan`. The allowed pairs of a given plan stay.
     wait
@@ -84,8 +84,8 @@ def execute(
     Notes
     -----
     When the remaining motion is no longer free, the robot brakes as fast as the limits of acceleration and jerk allow,
-    and plans from where it will be at rest. If the new path is there by the next check, and a motion within the limits
-    leads to it from the state then, the robot follows it without coming to rest.
+    and plans from where it will be at rest. If the new path is available by the next check, and a motion within the
+    limits leads to it from the state at that time, the robot follows it without coming to rest.
 
     Examples
     --------

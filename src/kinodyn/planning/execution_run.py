@@ -1,4 +1,4 @@
-"""One run of a motion on a simulator or robot: follow, brake, plan again, wait."""
+"""One run of a motion on a simulator or robot: follow, brake, replan, wait."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Execution:
     Attributes
     ----------
     status : str
-        "done": at the goal; "stopped": at rest before it, because something is in the way; "aborted": the tracking
-        error was too large, or the simulation diverged or was interrupted.
+        "done": at the goal; "stopped": at rest before the goal, because the motion is obstructed; "aborted": the
+        tracking error was too large, or the simulation diverged or was interrupted.
     reason : str
-        Why it did not get to the goal; empty if it did.
+        Why the goal was not reached; empty if it was.
     replans : int
-        How often it continued on another path.
+        How often the robot continued on another path.
     replans_in_motion : int
-        How often of these it did so without coming to rest.
+        How many of these replans succeeded without coming to rest.
     tracking_error : float
         Maximum distance of a joint from its reference [rad or m].
     goal_error : float
@@ -92,7 +92,7 @@ class Reference:
 
     @property
     def end(self) -> float:
-        """When it comes to rest [s]."""
+        """Time at which the reference comes to rest [s]."""
         return self.start + self.motion.duration
 
 
@@ -189,7 +189,7 @@ class ExecutionRun:
             self._finish("aborted", self.reason)
 
     def _brake(self, t: float, reason: str) -> None:
-        """Begin to brake, and look for another path meanwhile."""
+        """Begin to brake, and search for another path meanwhile."""
         stop = self._stop(*(self.reference(t, order) for order in range(3)))
         self.reason = f"at {t:.3g} s the motion would collide: {reason}"
         self._follow(t, stop, "braking")
@@ -199,7 +199,7 @@ class ExecutionRun:
             self._replan_in_motion(t, stop)
 
     def _replan_in_motion(self, t: float, stop: PiecewisePolynomial) -> None:
-        """Leave the braking motion at the next check for a path that is free; keep braking if there is none by then."""
+        """Switch from braking to a free path at the next check; keep braking if there is none by then."""
         delay, begin = min(self.options.check_dt, stop.duration), time.perf_counter()
         found = self.options.replan(stop(stop.duration))
         after = None

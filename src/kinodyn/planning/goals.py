@@ -52,7 +52,7 @@ def goal_configurations(
     joints
         Those that move.
     is_free
-        Tells which configurations (n, nq) are free; inverse kinematics searches until some are.
+        Returns which configurations (n, nq) are free; inverse kinematics searches until some are.
     end
         Deadline on the clock of `time.perf_counter` [s].
     seed
@@ -80,7 +80,7 @@ def goal_poses(goal: Goal) -> Mapping[str, ArrayLike | PoseRegion] | None:
 
 
 def given_configurations(robot: Robot, goal: Goal, start: Array) -> Array:
-    """Return the configurations (n, nq) of a goal that names or lists them; joints that it does not mention stay."""
+    """Return the configurations (n, nq) of a goal given by names or values; joints not mentioned do not move."""
     if isinstance(goal, str):
         robot.configuration(goal)  # it must exist
         return _filled(robot, start, robot.description.configurations[goal])
@@ -130,7 +130,7 @@ def _within_limits(robot: Robot, goals: Array, joints: Sequence[JointInfo]) -> G
 
 
 def _nearest_turns(robot: Robot, goals: Array, start: Array, joints: Sequence[JointInfo]) -> Array:
-    """Return the goals with joints that turn without limits moved by full turns next to the start."""
+    """Return the goals with unlimited joints shifted by full turns to be nearest to the start."""
     turning = [joint.q.stop - 1 for joint in joints if joint.kind in ("continuous", "planar")]
     turning = [i for i in turning if not np.isfinite(robot.limits.upper[i])]
     goals[:, turning] -= 2 * np.pi * np.rint((goals[:, turning] - start[turning]) / (2 * np.pi))

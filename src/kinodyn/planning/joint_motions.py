@@ -20,7 +20,7 @@ JointState = tuple[Array, Array, Array]
 
 
 class JointMotions:
-    """Motions of the coordinates `columns` of v from any state, within limits of position too.
+    """Motions of the coordinates `columns` of v from any state, within position limits too.
 
     Parameters
     ----------

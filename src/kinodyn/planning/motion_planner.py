@@ -1,4 +1,4 @@
-"""MotionPlanner: plans of one group in one world, for those who know MoveIt."""
+"""MotionPlanner: plans for one group in one world, with an interface like MoveIt's."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class MotionPlanner:
         Returns
         -------
         CartesianPlan
-            Its `fraction` tells how much of it is possible.
+            Its `fraction` is the part of the motion that is possible.
         """
         options = {"group": self.group, "step": step, "angle_step": angle_step, "allowed": self._options["allowed"]}
         return plan_cartesian(self.robot, self._start(start), poses, frame or self.frame, self.world, **options)
@@ -214,7 +214,7 @@ class MotionPlanner:
     def execute(
         self, motion: Plan | PiecewisePolynomial, simulator: Simulator | None = None, **options: Any
     ) -> Execution:
-        """Follow a plan, watch the world, stop and replan; see `kd.planning.execute`.
+        """Follow a plan, monitor the world, stop and replan; see `kd.planning.execute`.
 
         Parameters
         ----------

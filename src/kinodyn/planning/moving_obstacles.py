@@ -1,4 +1,4 @@
-"""Obstacles that move: balls whose flight is predicted."""
+"""Moving obstacles: spheres with a predicted ballistic motion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinodyn.layouts import layout
 
 @dataclass(frozen=True, eq=False)
 class MovingObstacle:
-    """A ball in motion, as seen at a time; the prediction is ballistic.
+    """A moving sphere, observed at one time; its motion is predicted as ballistic.
 
     Attributes
     ----------
@@ -25,11 +25,11 @@ class MovingObstacle:
     velocity : (3,) array
         [m/s]
     radius : float
-        [m]; a larger one for what is not round or not known exactly.
+        [m]; choose it larger for objects that are not spherical or not known exactly.
     acceleration : (3,) array
         [m/s^2]: zero by default, (0, 0, -9.81) for a ball thrown.
     time : float
-        When it was seen there [s].
+        Time of the observation [s].
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Adapter to OMPL, the only module that imports it: its geometric planners with our collision checks.
 
 Joints with limits are coordinates of a real vector space. Joints without limits are circles (SO2): a path may pass from
-pi to -pi. The planners that sample an informed subset know no circles; for them such a joint may turn once in each
+pi to -pi. Planners that sample an informed subset do not support SO2; for them such a joint may turn once in each
 direction from the start.
 """
 
@@ -26,7 +26,7 @@ MotionFree: TypeAlias = Callable[[Array, Array], bool]
 TURN = 2.0 * math.pi
 INFORMED = ("AORRTC", "BITstar", "InformedRRTstar", "SORRTstar")
 # These sample goals in a second thread. If that called Python while the first one waits for it with the GIL, both would
-# wait for ever; with a single goal it does not.
+# deadlock; with a single goal there is no second thread.
 ONE_GOAL = ("PRM", "PRMstar")
 # OMPL has one seed generator for the whole process.
 _LOCK = threading.Lock()
@@ -70,9 +70,9 @@ def plan_with_ompl(
     start : (n,)
         Joint positions [rad or m].
     goals : (n,) or (k, n)
-        Joint positions, of which one is enough.
+        Joint positions; reaching one of them is enough.
     lower, upper : (n,)
-        Limits; a joint with the limits -inf and inf turns without end.
+        Limits; a joint with the limits -inf and inf is unlimited.
     is_free
         Function of positions (n,): whether they are collision-free.
     motion_free
@@ -137,7 +137,7 @@ class _Problem:
         self._space = self._make_space(lower[self._bounded], upper[self._bounded])
 
     def solve_any(self, groups: list[Array], is_free: IsFree, motion_free: MotionFree, ends: float) -> Array | None:
-        """Try groups of goals one after the other, each for an equal fraction of the time that is left."""
+        """Try groups of goals one after the other, each for an equal fraction of the remaining time."""
         for k, goals in enumerate(groups):
             now = time.perf_counter()
             path = self._solve(goals, is_free, motion_free, now + max(ends - now, 0.0) / (len(groups) - k))

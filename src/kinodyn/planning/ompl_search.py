@@ -1,4 +1,4 @@
-"""The planners of OMPL as a search: they ask our checks on spheres, and their paths are made shorter as ours."""
+"""OMPL's planners as a search: they use the sphere checks of kinodyn, and their paths are shortened in the same way."""
 
 from __future__ import annotations
 

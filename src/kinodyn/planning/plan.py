@@ -72,15 +72,15 @@ def plan(
         Where the motion starts.
     goal
         Configuration (nq,), several of them (n, nq), the name of a configuration of the robot or several names,
-        positions by joint {"joint": q}, or poses by frame {"frame": T (4, 4)}, all frames at once. Several poses
-        (..., 4, 4) of a frame, such as `grasp_poses`, are alternatives; a `PoseRegion` contains any number of them.
-        Joints that a goal does not mention stay.
+        positions by joint {"joint": q}, or poses by frame {"frame": T (4, 4)}, all of which must be reached. Several
+        poses (..., 4, 4) of a frame, such as `grasp_poses`, are alternatives; a `PoseRegion` contains any number of
+        them. Joints that a goal does not mention do not move.
     world
         Obstacles and attached objects.
     group
         Joints that move: the name of a chain of the robot (a group of its SRDF), names of chains or joints; by default
-        all but floating ones, such as the base of a humanoid. The others stay; joints that follow one that moves
-        follow it. Floating joints move within 3 m of start and goal.
+        all but floating ones, such as the base of a humanoid. Other joints do not move, except mimic joints of moving
+        ones. Floating joints move within 3 m of start and goal.
     constraints
         Constraints that the path satisfies, such as `kd.planning.Upright`; with `kd.planning.Standing` the floating
         base moves too.
@@ -89,8 +89,8 @@ def plan(
     seed
         Seed of the random number generator; the same seed gives the same path.
     planner
-        "rrt_connect"; "anytime": the shortest path found within the time budget; "prm": a roadmap for this plan alone,
-        see `Roadmap` for many; "ompl:" and the name of one of `ompl_planners`, such as "ompl:BITstar".
+        "rrt_connect"; "anytime": the shortest path found within the time budget; "prm": a roadmap for this plan alone
+        (see `Roadmap` for many plans); "ompl:" and the name of one of `ompl_planners`, such as "ompl:BITstar".
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `kd.collision.allowed_pairs` of the robot.
     settings
@@ -139,14 +139,14 @@ class End(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """Parts that collide, and whether it is certain: not where spheres touch and there was no time for more."""
+    """Parts that collide, and whether this is certain: not if spheres touch without time for an exact check."""
 
     parts: str
     is_certain: bool
 
 
 class _Problem:
-    """What a plan depends on besides its goal."""
+    """The inputs of a plan besides its goal."""
 
     MAX_ESCAPES = 8  # goals from which a motion to free spheres is searched
 
@@ -177,7 +177,7 @@ class _Problem:
         return ConstrainedSpace(self.robot, self.start, *world, settings.resolution, self.end, self.around(goal))
 
     def around(self, goal: Goal) -> Array:
-        """Return configurations (n, nq) that tell where floating joints may have to go."""
+        """Return configurations (n, nq) that bound the region in which floating joints may move."""
         poses = goal_poses(goal)
         if poses is None:
             return given_configurations(self.robot, goal, self.start)
@@ -309,7 +309,7 @@ class _Problem:
     def search(
         self, start: End, goals: list[End], settings: PlannerSettings, share: float, end: float, seed: int
     ) -> Found:
-        """Search for a path for a fraction of the time that is left; if it is to be improved, use all of it."""
+        """Search for a path within a fraction of the remaining time; an anytime planner uses all of it."""
         inner = start.free[self.columns], np.array([goal.free[self.columns] for goal in goals])
         bounds, left = self.sampling_bounds(inner), max(end - time.perf_counter(), 0.0)
         found = self.run(self.query, settings, inner, bounds, share * left, seed)

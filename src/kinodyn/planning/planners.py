@@ -18,7 +18,7 @@ PREFIX = "ompl:"
 
 
 class Search(Protocol):
-    """A search for a path, as `search` is one."""
+    """The protocol of a search for a path, such as `search`."""
 
     def __call__(
         self,

@@ -22,7 +22,7 @@ from kinodyn.planning.regions import PoseRegion, draw
 IsFree = Callable[[Array], NDArray[np.bool_]]
 
 FIRST_ROUND, MAX_ROUND = 32, 512  # attempts of inverse kinematics at once: few at first, then more
-MIN_ATTEMPTS, ATTEMPTS_PER_POSE = 1024, 8  # before the search for free configurations is given up
+MIN_ATTEMPTS, ATTEMPTS_PER_POSE = 1024, 8  # after which the search for free configurations ends
 ENOUGH = 4  # free configurations that end the search
 MAX_CONFIGURATIONS = 64
 TOLERANCE = 1e-6  # [m, rad] of inverse kinematics
@@ -44,13 +44,13 @@ def pose_configurations(
     ----------
     robot
     goal
-        Poses (..., 4, 4) or regions by frame. Alternatives of several frames belong together one by one.
+        Poses (..., 4, 4) or regions by frame. Alternatives for several frames are paired by index.
     start : (nq,)
         The first start of the search, and the position of joints that do not move.
     joints
         Those that move.
     is_free
-        Tells which configurations (n, nq) are free; None if it does not matter.
+        Returns which configurations (n, nq) are free; None to accept all.
     end
         Deadline on the clock of `time.perf_counter` [s].
     seed
@@ -100,8 +100,8 @@ def _attempt(
 ) -> Attempt:
     """Solve for poses (n, 4, 4) of each frame, from one start each, the first of them `start` (nq,).
 
-    Solutions in a corner of the limits have a larger basin of attraction beyond them: by a detour, the solver ignores
-    the limits first.
+    Solutions in a corner of the limits have a larger basin of attraction beyond the limits, so the solver first
+    ignores the limits.
     """
     problem = Problem(robot, cast(Mapping[str, ArrayLike], targets), None, False, TOLERANCE, joints)
     count = len(next(iter(targets.values())))
@@ -116,7 +116,7 @@ def _attempt(
 def _nearest(
     robot: Robot, regions: Mapping[str, PoseRegion], every: Attempt, joints: tuple[str, ...], end: float
 ) -> tuple[Array, str]:
-    """Search thoroughly from the nearest configurations found; return solutions, or how far the goal is."""
+    """Search thoroughly from the nearest configurations found; return solutions, or the residual of the goal."""
     nearest = int(every.cost.argmin())
     residual, left = every.residual[nearest], end - time.perf_counter()
     if left > 0:

@@ -1,4 +1,4 @@
-"""What plans need that is made once for a robot: spheres, allowed pairs, shapes for exact checks."""
+"""Preprocessing that is done once per robot: spheres, allowed pairs, shapes for exact checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PREPARED: WeakSet[Description] = WeakSet()
 
 
 def prepare(robot: Robot) -> None:
-    """Make what does not depend on the problem, so that it does not count for the time budget of a plan."""
+    """Compute what does not depend on the problem, so that it is not part of the time budget of a plan."""
     if robot.description in _PREPARED:
         return
     sphere_form(robot)

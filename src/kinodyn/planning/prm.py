@@ -20,7 +20,7 @@ TURN = 2.0 * np.pi
 def roadmap_bounds(query: Query) -> tuple[Array, Array]:
     """Return the limits (dofs,) of the joints that move.
 
-    Where there are none: one turn for angles, about 3 m each way from the configuration of the query for lengths.
+    Unlimited joints: one turn for angles, about 3 m in both directions from the configuration of the query for lengths.
     """
     columns = query.core.moving_q
     lower, upper = query.robot.limits.lower[columns], query.robot.limits.upper[columns]

@@ -1,4 +1,4 @@
-"""Reactive motion among moving obstacles: only motions whose stop is safe are committed."""
+"""Reactive motion among moving obstacles: the robot commits only to motions that it can stop safely."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from kinodyn.trajectory.space import Space
 
 RESOLUTION = 2e-3  # [m] of the checks among moving obstacles
 REST = 1e-9  # [s]
-FOLLOWED = 3  # periods of the path that are committed at once, so that a late decision does not leave it
+FOLLOWED = 3  # periods of the path that are committed at once, so that a late decision does not interrupt it
 
 Status = Literal["following", "braking", "evading", "standing"]
 
 
 @dataclass(frozen=True, eq=False)
 class ReactiveStep:
-    """What happens in one period, see `ReactiveMotion.step`.
+    """The result of one period, see `ReactiveMotion.step`.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class ReactiveStep:
         End of the period [s].
     q : (nq,) array
     v, a : (nv,) array
-        State then.
+        State at that time.
     status : str
-        What follows: "following" the path, "braking", "evading", or "standing".
+        What the robot does next: "following" the path, "braking", "evading", or "standing".
     safe : bool
-        Whether the robot is at rest before anything can touch it. False: an obstacle was seen too late.
+        Whether the robot comes to rest before anything can touch it. False: an obstacle was observed too late.
     threats : tuple of int
         Indices of the obstacles that would touch the robot, moving or standing, within the horizon.
     late : bool
@@ -88,10 +88,10 @@ class _Choice(NamedTuple):
 class ReactiveMotion:
     """Motion to a goal among moving obstacles, replanned in every period.
 
-    In each period it is decided what follows. The robot follows its path for the next three periods only if it could
+    In each period the next motion is decided. The robot follows its path for the next three periods only if it could
     come to rest afterwards before anything touches it, by the predicted motion of robot and obstacles, checked
-    continuously. Otherwise it continues the motion to rest that was found safe before. Where it would be hit at rest,
-    or sees an obstacle too late to stop, it searches for an evasive motion that is free. It replans while it brakes or
+    continuously. Otherwise it continues the stopping motion that was verified before. If it would be hit at rest,
+    or observes an obstacle too late to stop, it searches for a free evasive motion. It replans while it brakes or
     evades, and continues from there without coming to rest if that is possible within the limits; else from rest.
 
     Parameters
@@ -108,9 +108,9 @@ class ReactiveMotion:
     period
         Control period: time between decisions [s].
     horizon
-        How far ahead obstacles count [s].
+        Prediction horizon of the obstacles [s].
     budget
-        Maximum time of a decision [s], by default the period. One that takes longer is dropped and counted.
+        Maximum time of a decision [s], by default the period. A decision that takes longer is dropped and counted.
     margin
         Distance by which obstacles are enlarged [m], to allow for errors of prediction and tracking.
     allowed
@@ -127,9 +127,9 @@ class ReactiveMotion:
     missed : int
         Decisions and plans that took longer than the budget.
     replans : int
-        Paths planned after it has left one.
+        Paths planned after leaving a previous one.
     replans_in_motion : int
-        Those of them that it continues on without coming to rest.
+        Replans that took effect without coming to rest.
 
     Notes
     -----
@@ -219,7 +219,7 @@ class ReactiveMotion:
         return self._goal is not None and self._at_rest and bool(np.abs(self(self.time) - self._goal).max() < 1e-6)
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
-        """Compute q, v or a of the motion, from one period before `time` on; the future is the safe motion to rest."""
+        """Compute q, v or a of the motion, from one period before `time` on; later times are those of the safe stop."""
         times = numbers("t", t)
         old, old_start = self._before
         earlier = times < self._start
@@ -229,12 +229,12 @@ class ReactiveMotion:
         return np.where(earlier[..., None], old(np.maximum(times - old_start, 0.0), order), now)
 
     def step(self, obstacles: Sequence[MovingObstacle] = ()) -> ReactiveStep:
-        """Advance by a period, and decide what follows it.
+        """Advance by a period, and decide the next motion.
 
         Parameters
         ----------
         obstacles
-            All that are known now.
+            All obstacles known at this time.
 
         Returns
         -------
@@ -287,7 +287,7 @@ class ReactiveMotion:
             motion = joined([until(ahead, followed), stop])
         level = self._level(motion, spheres)
         if level == 1 and self._level(until(ahead, self.horizon), spheres) > (ahead.duration < self.horizon):
-            level = 2  # it leaves before the obstacle comes, and does not wait for it at the goal
+            level = 2  # it leaves before the obstacle arrives, instead of waiting at the goal
         return _Choice(motion, level, "following")
 
     def _continued(self, spheres: np.ndarray, t1: float) -> _Choice:
@@ -347,7 +347,7 @@ class ReactiveMotion:
         return t - self._start >= self._motion.duration - REST
 
     def _replan(self, t1: float) -> None:
-        """Plan again; the path counts when the time that planning took has passed."""
+        """Replan; the path takes effect after the time that planning took."""
         if self._goal is None or self.arrived:
             return
         begin = self._clock()
@@ -361,7 +361,7 @@ class ReactiveMotion:
             self._replan_in_motion(t1, begin)
 
     def _replan_in_motion(self, t1: float, begin: float) -> None:
-        """Plan from where the present motion comes to rest, and leave it for that path before."""
+        """Plan from where the current motion comes to rest, and switch to that path before it does."""
         leaves = t1 + math.ceil(self._planning_time / self.period) * self.period
         if self._at_rest_at(leaves):
             return
@@ -376,7 +376,7 @@ class ReactiveMotion:
             self._path, self._path_start = motion, leaves
 
     def _is_free(self, motion: PiecewisePolynomial, start: float) -> bool:
-        """Return whether a motion that begins `start` from now [s] is free, of moving obstacles too."""
+        """Return whether a motion that begins `start` from now [s] is free of static and moving obstacles."""
         free = pieces_free(self._query, motion, resolution=RESOLUTION, spheres=self._seen, start=start)
         return bool(free.all())
 

@@ -1,4 +1,4 @@
-"""Goals in space: regions of poses, and grasps of an object."""
+"""Pose goals: regions of poses, and grasps of an object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOLERANCE = 1e-6  # [m, rad]
 
 @dataclass(frozen=True, eq=False)
 class PoseRegion:
-    """Poses that are good enough as a goal: those near a pose, within a box and ranges of angles.
+    """A region of acceptable goal poses: those near a pose, within a box and ranges of angles.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class PoseRegion:
     position_tolerance : float or (3,)
         How far the frame may be from the centre, along the axes of `pose`, in both directions [m].
     rotation_tolerance : float or (3,)
-        How far it may be turned, in both directions [rad]: by angles about its x, then its new y, then its new z axis.
+        How far it may be rotated, in both directions [rad]: by angles about its x, then its new y, then its new z axis.
         pi leaves the angle about an axis free.
     free_yaw : bool
         Leave the angle about the z axis free.
@@ -71,7 +71,7 @@ class PoseRegion:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it consists of its centres alone."""
+        """Whether the region has no extent around its centres."""
         return not self.position_tolerance.any() and not self.rotation_tolerance.any()
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> Array:
@@ -82,7 +82,7 @@ class PoseRegion:
         n
             Number of poses.
         seed
-            Or a generator of random numbers.
+            Seed or random number generator.
 
         Returns
         -------
@@ -98,7 +98,7 @@ class PoseRegion:
         T_world_frame : (..., 4, 4)
             Poses of the frame.
         tolerance
-            Beyond the region [m, rad].
+            Allowed distance from the region [m, rad].
 
         Returns
         -------
@@ -138,7 +138,7 @@ def grasp_poses(world: World | WorldSnapshot, name: str, T_object_frame: MatrixL
     name
         Name of the object.
     T_object_frame : (..., 4, 4)
-        Grasps: poses of the frame that grasps, such as a hand, in the frame of the object.
+        Grasps: poses of the grasping frame, such as a hand, in the frame of the object.
 
     Returns
     -------

@@ -146,7 +146,7 @@ class Plan:
         return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
 
     def _keeps(self) -> Callable[[Array], NDArray[np.bool_]] | None:
-        """Return what tells which configurations (n, nq) satisfy the constraints, None if there are none."""
+        """Return a function that checks the constraints at configurations (n, nq), None if there are none."""
         if not self.constraints:
             return None
         joints = [self.robot.joint(name) for name in self.group]
@@ -155,9 +155,9 @@ class Plan:
     def smoothed(self, *, reach: float = np.inf) -> PiecewisePolynomial:
         """Return a collision-free curve along the path with continuous first and second derivatives.
 
-        A cubic B-spline with its control points on the path: all vertices, and a point before and one behind each. What
-        is not part of an edge of the path is checked continuously. Where it would collide, the points around the corner
-        move nearer to it; where nothing else is free, the corner stays.
+        A cubic B-spline with its control points on the path: all vertices, and a point before and after each. Pieces
+        that are not part of an edge of the path are checked continuously. Where one would collide, the points around
+        the corner move nearer to it; if nothing else is free, the corner remains.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ class Roadmap:
         *,
         time_budget: float = 1.0,
     ) -> Plan:
-        """Plan a motion along the roadmap, made shorter afterwards.
+        """Plan a motion along the roadmap, and shorten it.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Roadmap:
         return search_graph(self._graph, query, settings, ends, end, seed, simplify)
 
     def _adapt(self, query: Query) -> None:
-        """Find out what has changed since the last plan."""
+        """Determine what has changed since the last plan."""
         old, new = self._known, _key(query)
         if old[1:] != new[1:]:
             self._graph.forget(query, added=True, removed=True)
@@ -181,7 +181,7 @@ class Roadmap:
 
 
 def _key(query: Query) -> Key:
-    """Return what the freedom of configurations depends on: the objects, and all else."""
+    """Return what the validity of configurations depends on: the objects, and everything else."""
     fixed = np.delete(query.q, query.core.moving_q)
     attached = tuple(id(thing) for thing in query.snapshot.objects if thing.attached_to is not None)
     return tuple(map(id, query.snapshot.objects)), attached, query.allowed, fixed.tobytes()

@@ -24,7 +24,7 @@ from kinodyn.planning.search import full
 BLOCKED, FREE, UNKNOWN = 0, 1, 2
 FAR = 1e30  # length of a motion that is not free
 MAX_BATCHES = 16  # of samples, until enough are free
-BATCH = 256  # motions checked before the clock is looked at
+BATCH = 256  # motions checked between two readings of the clock
 
 
 class Adjacency(NamedTuple):
@@ -93,7 +93,7 @@ class Graph:
     def forget(self, query: Query, added: bool, removed: bool) -> None:
         """Check all vertices again after a change; motions become unknown.
 
-        Those that were free do if something was added, those that were blocked if something was removed.
+        Free motions do so if something was added, blocked motions if something was removed.
         """
         self.is_free = query.free(full(query, self.points)) if len(self.points) else self.is_free
         self.states[((self.states == FREE) & added) | ((self.states == BLOCKED) & removed)] = UNKNOWN

@@ -56,7 +56,7 @@ def search(
     seed
         Seed of the random number generator.
     simplify
-        Whether the path is made shorter.
+        Whether to shorten the path.
     """
     begin = time.perf_counter()
     found = Found(None)
@@ -105,7 +105,7 @@ def shortened(
     end: float,
     seed: int,
 ) -> Found:
-    """Make a path that was found otherwise shorter, until the time `end`."""
+    """Shorten a path from another planner, until the time `end`."""
     problem = _core.PlanningProblem(query.core, settings_record(settings, len(ends[0])), seed, *bounds, *ends)
     assert found.path is not None
     problem.set_path(found.path)
@@ -124,7 +124,7 @@ def _advance(problem: _core.PlanningProblem, end: float) -> bool:
 
 
 def _is_free(problem: _core.PlanningProblem, found: Found, simplify: bool, end: float) -> bool:
-    """Return whether the path is free between checks too, after it has been made shorter."""
+    """Return whether the shortened path is free between checks too."""
     begin = time.perf_counter()
     if not simplify:
         return _core.path_blocked(problem, max(end - begin, 0.0)) < 0

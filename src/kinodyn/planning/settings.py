@@ -22,8 +22,7 @@ class PlannerSettings:
     range : float, optional
         Longest edge of a tree, L2 norm over the joints [rad or m]; by default 0.28 times the root of their number.
     edge_step : float
-        How far points of the robot move at most between the checks of an edge [m]. Paths are checked continuously in
-        the end.
+        Maximum motion of points of the robot between the checks of an edge [m]. Final paths are checked continuously.
     resolution : float
         A motion is divided for continuous checks until points of the robot move less than this [m].
     domain_radius, domain_growth, domain_min : float

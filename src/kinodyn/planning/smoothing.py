@@ -37,7 +37,7 @@ class Polygon(NamedTuple):
 def smoothed(robot: Robot, path: Array, query: Query, allowed: Pairs, reach: float = np.inf) -> PiecewisePolynomial:
     """Return a collision-free curve along a path.
 
-    A cubic B-spline has its control points on the path: each vertex, and a point before and one behind it. A piece is
+    A cubic B-spline has its control points on the path: each vertex, and a point before and one after it. A piece is
     in the convex hull of four consecutive control points. If these are on one edge of the path, the piece is part of
     that edge and free, as the path is. All other pieces are polynomials that are checked continuously; where one is not
     free, the points around its corners move nearer to them. Around vertices whose spheres touch something, the original

@@ -65,7 +65,7 @@ class Standing(Constraint):
         self.tolerance, self.angle = positive("tolerance", tolerance), positive("angle", angle)
 
     def feet_of(self, robot: Robot) -> tuple[Foot, ...]:
-        """Return the feet that stand.
+        """Return the stance feet.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ def _com_records(normals: Array, offsets: Array, tolerance: float) -> Records:
 
 
 def _is_flat(foot: Foot) -> bool:
-    """Return whether a foot has a sole. Others, such as those of dogs, have no ankle and turn about their end."""
+    """Return whether a foot has a sole. Point feet, such as those of quadrupeds, rotate about their contact."""
     return len(foot.corners) >= 3 and bool(np.ptp(foot.corners, axis=0).max() > foot.ankle)
 
 

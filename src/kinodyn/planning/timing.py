@@ -36,7 +36,7 @@ MAX_ROUNDS = 100
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What a trajectory must keep: limits of the joints, and whether torques count."""
+    """Limits of a trajectory, and whether torques are limited."""
 
     bounds: Bounds
     torque: bool
@@ -82,7 +82,7 @@ def timed(
     allowed
         Pairs that may touch, as the query has them.
     keeps
-        Tells which configurations (n, nq) satisfy constraints, as the path does; blends do so at samples.
+        Returns which configurations (n, nq) satisfy constraints, as the path does; blends are checked at samples.
 
     Raises
     ------
@@ -96,17 +96,17 @@ def timed(
         raise InputError(f"the path is not collision-free between its vertices {colliding} and {colliding + 1}")
     checks = ExactCurves(query, allowed, RESOLUTION)
     touches = checks.touching(segments.q)
-    reach, pace = np.full(len(segments) + 1, blend), np.ones(len(segments))
+    reach, speed_scale = np.full(len(segments) + 1, blend), np.ones(len(segments))
     for _ in range(MAX_ROUNDS):
-        motion = segments.timed(reach, pace)
+        motion = segments.timed(reach, speed_scale)
         blocked = _blocked_blends(checks, touches, motion, keeps)
         reach[blocked] = np.where(motion.reach[blocked] > 2 * MIN_REACH, 0.5 * motion.reach[blocked], 0.0)
         slower = _slower(robot, motion, limits) if limits.torque else None
         if slower is not None:
-            pace *= slower
+            speed_scale *= slower
         if not len(blocked) and slower is None:
             return motion.trajectory
-    raise InputError(f"no pace within the torque limits was found in {MAX_ROUNDS} rounds")
+    raise InputError(f"no speed within the torque limits was found in {MAX_ROUNDS} rounds")
 
 
 def _blocked_blends(
@@ -115,7 +115,7 @@ def _blocked_blends(
     motion: BlendedMotion,
     keeps: Callable[[Array], NDArray[np.bool_]] | None,
 ) -> NDArray[np.intp]:
-    """Return the corners whose blends are not free, or do not satisfy constraints.
+    """Return the corners whose blends are not free, or violate constraints.
 
     Around vertices whose spheres touch something, `touches` (n,), the exact shapes decide.
     """
@@ -144,9 +144,9 @@ def first_blocked(query: Query, q: Array, allowed: Pairs) -> int | None:
 
 
 def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None:
-    """Return by what factor the speed on each segment must shrink for the torques, None if they are kept.
+    """Return the factor of the speed on each segment that satisfies the torque limits, None if they are satisfied.
 
-    At the pace f a torque is about gravity + (torque - gravity) f^2; what is left is found in the next round.
+    At the speed scale f a torque is about gravity + (torque - gravity) f^2; what is left is found in the next round.
     """
     trajectory = motion.trajectory
     count = int(np.ceil(trajectory.duration / SAMPLE_TIME)) + 1
@@ -163,7 +163,7 @@ def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None
         k, i = np.argwhere(static)[0]
         raise InputError(
             f"gravity takes {abs(gravity[k, i]):.4g} of joint {motion.trajectory.space.names[i]!r} on the path, "
-            f"its limit is {limits.bounds.torque[i]:.4g}: no pace is slow enough"
+            f"its limit is {limits.bounds.torque[i]:.4g}: no speed is slow enough"
         )
     moving = tau[rows] - gravity
     room = np.where(moving > 0.0, limit - gravity, limit + gravity)

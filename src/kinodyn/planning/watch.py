@@ -1,4 +1,4 @@
-"""Watch a world that changes while a motion is executed."""
+"""Monitor a world that changes while a motion is executed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLES = 16  # of a piece, to find what touches
 
 
 class Watch:
-    """Tells whether motions are still free in a world.
+    """Checks whether motions are still free in a world.
 
     Parameters
     ----------

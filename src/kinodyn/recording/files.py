@@ -50,7 +50,7 @@ def _prefixed(fields: Mapping[str, Any], groups: dict[str, str]) -> dict[str, Ar
 
 def _fields(about: Any, arrays: tables.Columns) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("kind") != KIND:
-        raise InputError("it does not say that it is one")
+        raise InputError("it has no header of a recording")
     if about.get("version") != VERSION:
         raise InputError(f"it has version {about.get('version')!r}; this kinodyn reads version {VERSION}")
     texts = (about["robot"], about["reason"], *about["q_names"], *about["v_names"])

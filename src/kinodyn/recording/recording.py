@@ -83,7 +83,7 @@ class Recording:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        fields = self.__dict__  # frozen for everybody else
+        fields = self.__dict__  # the dataclass is frozen
         for name in ("time", "q", "v", "tau"):
             fields[name] = _numbers(name, fields[name])
         for group in GROUPS:
@@ -177,7 +177,7 @@ class Recording:
         return self._mapped(lambda array: array[axes] if array.shape[1 : 1 + depth] == self.batch else array)
 
     def at(self, t: ArrayLike) -> dict[str, Array]:
-        """Look up every array at given times; between two rows the earlier one holds.
+        """Look up every array at given times; between two rows the values of the earlier one apply.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Recording:
         return replace(self, signals={**self.signals, **arrays})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the recording to a file, which is replaced only once all has been written.
+        """Write the recording to a file, which is replaced only after everything has been written.
 
         CSV has the columns only; `load` reads the other two formats. `kinodyn.identification.read` reads all three.
 

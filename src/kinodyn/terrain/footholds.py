@@ -15,17 +15,17 @@ from kinodyn.errors import InputError
 from kinodyn.terrain.height_map import HeightMap
 
 STATUS = ("supported", "no ground", "too steep", "too little of the sole is supported", "an edge is in the way")
-SPACING = 0.025  # [m] between the points of a sole that are looked at, at most
+SPACING = 0.025  # [m] between the sample points of a sole, at most
 
 
 @dataclass(frozen=True)
 class FootholdRules:
-    """What counts as ground that supports a sole.
+    """Criteria for ground that supports a sole.
 
     Attributes
     ----------
     tolerance : float
-        Ground at most this far below the sole bears it [m].
+        Ground at most this far below the sole supports it [m].
     margin : float
         Width of the ring around the sole in which nothing may be higher than the sole by more than `tolerance` [m].
     max_tilt_deg : float
@@ -52,12 +52,12 @@ class FootholdRules:
                 raise InputError(f"{name} must be from {least:g} to {most:g}, got {value!r}")
 
     def row(self) -> Array:
-        """Return tolerance, clearance, slope and support (4,) as the core takes them."""
+        """Return tolerance, clearance, slope and support (4,) in the order that the core expects."""
         return np.array([self.tolerance, self.tolerance, np.tan(np.deg2rad(self.max_tilt_deg)), self.min_support])
 
 
 class SoleOutline:
-    """A convex sole, as points that are looked up on a map.
+    """A convex sole, as points at which a map is sampled.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Footholds:
     gradient : (..., 2)
         Rise of the sole along x and y of the world.
     support : (...)
-        Fraction of the sole that the ground bears.
+        Fraction of the sole that the ground supports.
     code : (...) of int
         Index of the status in `STATUS`; 0 is supported.
     """
@@ -173,7 +173,7 @@ def footholds(ground: HeightMap, sole: SoleOutline, poses: ArrayLike, rules: Foo
 
 
 def grid_row(ground: HeightMap) -> Array:
-    """Return cell and x, y of the first cell's centre (3,) as the core takes them."""
+    """Return cell and x, y of the first cell's centre (3,) in the order that the core expects."""
     return np.array([ground.cell, *ground.origin])
 
 

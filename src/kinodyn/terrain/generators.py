@@ -14,7 +14,7 @@ from kinodyn.errors import InputError
 from kinodyn.terrain.shapes import Box
 from kinodyn.terrain.terrain import Terrain
 
-START = 0.5  # [m] of level ground before the origin's robot
+START = 0.5  # [m] of level ground around the start of the robot
 LANDING = 2.0  # [m] of level ground at the end
 DEPTH = 0.2  # [m] by which boxes extend below the ground around them
 SPACING = 0.05  # [m] of the nodes of height fields
@@ -39,7 +39,7 @@ def slope(angle_deg: float, direction: Literal["along", "across"] = "along", len
     angle_deg
         Inclination [degrees]; "along": positive rises and negative falls with x, "across": positive rises to the left.
     direction
-        "along": of the slope, with x; "across": the ground turns within a metre to a slope along y.
+        "along": the slope is along x; "across": the ground changes within a metre to a slope along y.
     length
         Along x [m].
 
@@ -204,7 +204,7 @@ def _block(x: tuple[float, float], width: float, top: float, bottom: float) -> B
 
 
 def _ramp(x: Array, begin: float, end: float) -> Array:
-    """Go smoothly from 0 to 1."""
+    """Blend smoothly from 0 to 1."""
     s = np.clip((x - begin) / (end - begin), 0.0, 1.0)
     result: Array = s * s * (3.0 - 2.0 * s)
     return result

@@ -14,7 +14,7 @@ from kinodyn.errors import InputError
 
 MAX_CELLS = 8_000_000
 MAX_HEIGHT = 1e4  # [m]
-SMOOTHING = 5  # cells of the median filter that takes noise out of a map
+SMOOTHING = 5  # cells of the median filter that removes noise from a map
 
 
 class HeightMap:
@@ -61,7 +61,7 @@ class HeightMap:
         return np.array([low, low + self.cell * np.array(self.heights.shape)])
 
     def contains(self, xy: ArrayLike) -> Any:
-        """Tell whether positions are on the map.
+        """Return whether positions are on the map.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class HeightMap:
         return result
 
     def disturbed(self, noise: float = 0.0, offset: float = 0.0, seed: int = 0) -> HeightMap:
-        """Return a map with errors.
+        """Return a map with simulated errors.
 
         Parameters
         ----------

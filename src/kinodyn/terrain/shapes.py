@@ -113,9 +113,9 @@ def surface(shape: Shape, xy: Array) -> tuple[Array, Array]:
     Returns
     -------
     heights : (n,)
-        [m]; -inf where the ray passes by.
+        [m]; -inf where the ray misses the shape.
     normals : (n, 3)
-        Upward; along z where the ray passes by.
+        Upward; along z where the ray misses the shape.
     """
     if isinstance(shape, Plane):
         return _plane(shape, xy)

@@ -15,17 +15,17 @@ from kinodyn.terrain.height_map import HeightMap, checked_region
 from kinodyn.terrain.shapes import Box, Mesh, Shape, surface
 
 MAX_SHAPES = 20_000
-EDGE = 1.0  # [m] of level ground around the shapes that a map shows
+EDGE = 1.0  # [m] of ground around the shapes that a map includes
 
 
 class Terrain:
-    """Ground of any shape: planes, height fields, boxes and meshes, of which the highest counts.
+    """Ground of any shape: planes, height fields, boxes and meshes; where they overlap the highest one counts.
 
     Parameters
     ----------
     shapes
         `contact.Plane` with an upward normal, `contact.HeightField`, `Box` and `Mesh`, in any number and order. Where
-        there is none there is no ground.
+        no shape is, there is no ground.
     name
         Name used in messages and reports.
 

@@ -1,4 +1,4 @@
-"""Terrains from one line of text, as the command line takes them."""
+"""Terrains from one line of text, as on the command line."""
 
 from __future__ import annotations
 

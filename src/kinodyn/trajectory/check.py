@@ -37,7 +37,7 @@ class LimitViolation:
     time : float
         Time of the largest violation [s].
     value, limit : float
-        The value then, and the limit, in the units of the joint.
+        Value at that time, and the limit, in the units of the joint.
     """
 
     kind: Kind
@@ -60,7 +60,7 @@ class LimitViolation:
 
 @dataclass(frozen=True, eq=False)
 class LimitCheck:
-    """Result of `check`; true in a boolean context when all limits are kept.
+    """Result of `check`; true in a boolean context when no limit is violated.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class LimitCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether all limits that were checked are kept."""
+        """Whether no checked limit is violated."""
         return not self.violations
 
     def __bool__(self) -> bool:

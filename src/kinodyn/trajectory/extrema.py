@@ -29,7 +29,7 @@ def polynomial_roots(coefficients: Array) -> Array:
     """Find candidates (degree, ...) within [0, 1] for real roots of polynomials (degree + 1, ...) in rising powers.
 
     Eigenvalues of companion matrices, clipped to [0, 1], complex ones by their real part. Callers look for extrema and
-    evaluate all candidates, so those that are no roots do no harm.
+    evaluate all candidates, so candidates that are not roots are harmless.
     """
     degree, batch = len(coefficients) - 1, coefficients.shape[1:]
     flat = coefficients.reshape(degree + 1, -1) if degree >= 0 else np.zeros((1, 0))
@@ -77,8 +77,8 @@ def sampling_times(knots: Array, min_samples: int = 400) -> Array:
 def refined_peaks(f: Callable[[Array], Array], times: Array, candidates: int = 3) -> tuple[Array, Array]:
     """Find for each column of f(times) (n, m) the largest value (m,) and its time (m,) [s].
 
-    The interval around the highest few samples of each column is refined. A peak narrower than the distance of samples
-    can be missed.
+    The interval around the highest few samples of each column is refined. A peak narrower than the sample spacing can
+    be missed.
     """
     values = f(times)
     best, columns = values.max(axis=0), np.arange(values.shape[1])

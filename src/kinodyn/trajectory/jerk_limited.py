@@ -31,7 +31,7 @@ def jerk_limited(
     synchronise: Synchronise = "time",
     robot: Robot | None = None,
 ) -> PiecewisePolynomial:
-    """Move from the state (q0, v0, a0) to (q1, v1, a1) in the least time within limits of velocity, acceleration, jerk.
+    """Move from (q0, v0, a0) to (q1, v1, a1) in minimum time within limits of velocity, acceleration and jerk.
 
     A start outside the limits is brought back within them first. Position limits are not considered: see `check`.
 
@@ -44,10 +44,10 @@ def jerk_limited(
         [rad/s, m/s]; by default the robot's.
     v0, v1, a0, a1 : (nv,), zero by default
     duration : float, optional
-        A duration longer than the least [s].
+        Duration, at least the minimum time [s].
     synchronise : "time", "phase" or "none"
         "time": all joints end together; "phase": on a straight line too, where the states allow; "none": each joint
-        takes its own least time.
+        takes its own minimum time.
     robot : Robot, optional
 
     Returns

@@ -41,7 +41,8 @@ def linear_segments(
         [rad/s, m/s]; by default the robot's.
     blend : () or (n,)
         How far from a waypoint its blend starts and ends at most, L2 norm over the joints [rad or m]; 0 stops there.
-        Unlimited by default: blends take what serves the speed. Those of the first and the last waypoint are ignored.
+        Unlimited by default: blends are as large as the speed requires. The values of the first and the last waypoint
+        are ignored.
     robot : Robot, optional
 
     Returns
@@ -82,7 +83,7 @@ class BlendedMotion:
     ----------
     trajectory : PiecewisePolynomial
     part : (pieces,) int array
-        To what each piece belongs: 2 i for segment i, 2 i + 1 for the blend after it.
+        What each piece belongs to: 2 i for segment i, 2 i + 1 for the blend after it.
     reach : (n,) array
         How far the blends reach into the segments, 0 where the motion stops.
     """
@@ -127,14 +128,14 @@ class Segments:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def timed(self, reach: Array, pace: Array | None = None) -> BlendedMotion:
+    def timed(self, reach: Array, speed_scale: Array | None = None) -> BlendedMotion:
         """Time the motion.
 
         Parameters
         ----------
         reach : (n,)
             Maximum reach of the blends.
-        pace : (n - 1,), optional
+        speed_scale : (n - 1,), optional
             Factor of the speed on each segment, at most 1: velocities are limited to as much less, accelerations to its
             square, jerks to its cube.
         """
@@ -142,12 +143,12 @@ class Segments:
             base = np.array(self.q[:1])
             still = PiecewisePolynomial(self.space, np.zeros(2), base, np.zeros((4, 1, self.space.nv)))
             return BlendedMotion(still, np.zeros(1, dtype=np.intp), np.zeros(1))
-        pace = np.ones(len(self)) if pace is None else pace
-        own = [quotient / pace**k for k, quotient in enumerate(self._segment, start=2)]
-        slower = np.minimum(pace[:-1], pace[1:])
+        speed_scale = np.ones(len(self)) if speed_scale is None else speed_scale
+        own = [quotient / speed_scale**k for k, quotient in enumerate(self._segment, start=2)]
+        slower = np.minimum(speed_scale[:-1], speed_scale[1:])
         between = [_between_rest(quotient / slower**k) for k, quotient in enumerate(self._corner, start=2)]
         stops = np.concatenate([[True], self._stops[:-1] | self._stops[1:], [True]])
-        rows = np.column_stack([self.lengths, pace * self._speed, *own])
+        rows = np.column_stack([self.lengths, speed_scale * self._speed, *own])
         corner_speed, speed = _core.segment_speeds(
             rows, np.column_stack([*between, np.where(stops, 0.0, np.minimum(reach, self.lengths.sum()))])
         )

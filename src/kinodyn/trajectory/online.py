@@ -53,10 +53,10 @@ class RetargetResult:
 class OnlineTrajectory:
     """A jerk-limited trajectory whose target can be changed at any time.
 
-    It starts at q0 with v0 and a0, comes to rest, and waits for targets. A start beyond the velocity limits brakes, one
-    outside the position limits returns within them. Each new plan starts with the position, velocity and acceleration
-    of the previous one. After a target with a velocity, it comes to rest as soon as the limits allow, unless there is a
-    new target. Ball and floating joints stay as in q0.
+    It starts at q0 with v0 and a0, comes to rest, and waits for targets. From a start beyond the velocity limits it
+    brakes; from one outside the position limits it returns within them. Each new plan starts with the position,
+    velocity and acceleration of the previous one. After a target with a velocity, it comes to rest as soon as the
+    limits allow, unless there is a new target. Ball and floating joints stay as in q0.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class OnlineTrajectory:
     Attributes
     ----------
     time : float
-        Present time: that of the last `step` or `retarget`; new targets count from there [s].
+        Current time: that of the last `step` or `retarget`, at which new targets take effect [s].
     missed : int
         Number of late targets.
 

@@ -18,7 +18,7 @@ from kinodyn.trajectory.space import Space
 from kinodyn.trajectory.time_optimal import time_optimal
 
 MAX_ROUNDS = 30  # of adding sample times where a torque limit is violated between them
-ROUNDING_MARGIN = 1e-10  # by which the pace is reduced below the computed one
+ROUNDING_MARGIN = 1e-10  # by which the speed scale is reduced below the computed one
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class RetimeResult:
         New duration over the old.
     status : str
         "kept": it was within limits; "slowed"; "position": the path violates position limits; "gravity": a torque
-        exceeds its limit at any pace, mostly because of gravity; "infeasible": method "path" found no pace.
+        exceeds its limit at any speed, mostly because of gravity; "infeasible": method "path" found no feasible speed.
     reason : str
         Explanation of a failure; empty otherwise.
     check : LimitCheck
@@ -65,7 +65,7 @@ def retime(
     torque: LimitLike | Literal[False] | None = None,
     method: Literal["uniform", "path"] = "uniform",
 ) -> RetimeResult:
-    """Slow a trajectory down until it keeps its limits, and no more than necessary.
+    """Slow a trajectory down until it is within its limits, and no more than necessary.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def retime(
     velocity, acceleration, jerk, torque
         Limits, as in `check`.
     method : "uniform" or "path"
-        "uniform" stretches time by the smallest factor k. "path" keeps the path only and finds the fastest pace along
+        "uniform" stretches time by the smallest factor k. "path" keeps the path only and finds the fastest motion along
         it (`time_optimal`), from rest to rest; it does not limit jerk.
 
     Returns
@@ -86,8 +86,8 @@ def retime(
     -----
     Stretched by k, velocities shrink by k, accelerations by k^2, jerks by k^3. A torque becomes
     gravity + damping / k + rest / k^2, a quadratic in 1/k whose forbidden intervals are known in closed form; the
-    smallest k outside all of them is taken, and checked between samples. Slower is not always feasible: a motion that
-    falls with gravity may be possible and its slow version not.
+    smallest k outside all of them is taken, and checked between samples. Slower is not always feasible: a fall may be
+    within the torque limits while its slow version is not.
     """
     if not isinstance(trajectory, JointTrajectory):
         raise InputError(f"trajectory must be a JointTrajectory of kinodyn, got {type(trajectory).__name__}")
@@ -128,12 +128,12 @@ def _uniform(
     before: LimitCheck,
 ) -> RetimeResult:
     space, _ = read_motion(robot, trajectory)
-    top = 1.0  # largest pace u = 1 / k
+    top = 1.0  # largest speed scale u = 1 / k
     for kind, power in ORDERS:
         ratio = float(before.peak_ratio.get(kind, np.zeros(1)).max())
         top = min(top, max(ratio, 1e-300) ** (-1.0 / power))
     limits_torque = "torque" in before.peak_ratio and robot is not None
-    pace = top if top == 1.0 else top * (1.0 - ROUNDING_MARGIN)
+    scale = top if top == 1.0 else top * (1.0 - ROUNDING_MARGIN)
     times = motion_times(trajectory)
     if limits_torque:
         times = np.union1d(times, before.time["torque"])
@@ -141,22 +141,22 @@ def _uniform(
         if limits_torque:
             assert robot is not None
             limit = motion_bounds(space, torque=limits["torque"]).torque
-            found, why = _fastest_pace(robot, space, trajectory, times, limit, top)
+            found, why = _largest_speed_scale(robot, space, trajectory, times, limit, top)
             if found is None:
                 return RetimeResult(None, np.inf, "gravity", why, before)
-            pace = found * (1.0 - ROUNDING_MARGIN)
-        slower = trajectory.stretched(1.0 / pace)
+            scale = found * (1.0 - ROUNDING_MARGIN)
+        slower = trajectory.stretched(1.0 / scale)
         after = check(robot, slower, **limits)  # type: ignore[arg-type]
         if after.ok:
-            return RetimeResult(slower, 1.0 / pace, "slowed", "", after)
-        times = np.union1d(times, [violation.time * pace for violation in after.violations])
+            return RetimeResult(slower, 1.0 / scale, "slowed", "", after)
+        times = np.union1d(times, [violation.time * scale for violation in after.violations])
     return RetimeResult(None, np.inf, "gravity", f"no slow-down was found: {after.violations[0]}", before)
 
 
-def _fastest_pace(
+def _largest_speed_scale(
     robot: Robot, space: Space, motion: JointTrajectory, times: Array, limit: Array, top: float
 ) -> tuple[float | None, str]:
-    """Find the largest pace u up to `top` at which |g + D u + B u^2| is within the limit at all times."""
+    """Find the largest speed scale u up to `top` at which |g + D u + B u^2| is within the limit at all times."""
     q, v, a = motion(times), motion(times, 1), motion(times, 2)
     zero = np.zeros_like(v)
     g = dynamics.inverse(robot, q, zero, zero)
@@ -164,15 +164,15 @@ def _fastest_pace(
     B = dynamics.inverse(robot, q, v, a) - g - D
     some = np.isfinite(limit)
     low, high = _forbidden(g[:, some], D[:, some], B[:, some], limit[some])
-    pace = top
+    scale = top
     order = np.argsort(-high, kind="stable")
-    for i in order:  # from the fastest down: an interval that contains the pace lowers it to its lower end
-        if high[i] < pace:
+    for i in order:  # from the fastest down: an interval that contains the speed scale lowers it to its lower end
+        if high[i] < scale:
             break
-        if low[i] < pace:
-            pace = low[i]
-    if pace > 0.0:
-        return float(pace), ""
+        if low[i] < scale:
+            scale = low[i]
+    if scale > 0.0:
+        return float(scale), ""
     load = np.abs(g[:, some]) / limit[some]
     place = np.unravel_index(int(load.argmax()), load.shape)
     name = [name for name, limited in zip(space.names, some, strict=True) if limited][place[1]]

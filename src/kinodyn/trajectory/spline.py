@@ -262,6 +262,6 @@ def _first_times(space: Space, q: Array, bounds: Bounds) -> Array:
         raise InputError(f"waypoints {index} and {index + 1} are the same; leave one out, or give times")
     needed = np.maximum(steps / bounds.velocity, 2.0 * np.sqrt(steps / bounds.acceleration)).max(axis=1)
     length = np.linalg.norm(steps, axis=1)
-    pace = (needed / length).max()  # for segments of joints without limits
-    durations = np.where(needed > 0.0, needed, length * (pace if pace > 0.0 else 1.0))
+    rate = (needed / length).max()  # for segments of joints without limits
+    durations = np.where(needed > 0.0, needed, length * (rate if rate > 0.0 else 1.0))
     return np.concatenate([[0.0], np.cumsum(durations)])

@@ -4,7 +4,8 @@ A curve R(t) = R0 exp(x(t)) has the velocity v = J(x) dx in its own axes, J the 
 is J ddx + (dJ/dt) dx. With A = -ad(x), whose eigenvalues are 0 and twice +-i angle, J = I + c1 A + c2 A^2 + c3 A^3 +
 c4 A^4, and the c are functions of the squared angle alone. Only products with vectors are formed.
 
-Reference: T. D. Barfoot, "State Estimation for Robotics", 2017, section 7.1.5 and appendix; the derivative is ours.
+Reference: T. D. Barfoot, "State Estimation for Robotics", 2017, section 7.1.5 and appendix; the derivative of J is not
+taken from there.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ class TimeOptimalResult:
     ----------
     trajectory : TimedPath or None
     status : str
-        "solved"; "gravity": somewhere on the path gravity alone exceeds a torque limit; "infeasible": no pace keeps the
-        limits; "position": the path violates position limits; "inexact": a pace was found, but limits are violated
-        between grid points.
+        "solved"; "gravity": somewhere on the path gravity alone exceeds a torque limit; "infeasible": no path speed
+        satisfies the limits; "position": the path violates position limits; "inexact": a path speed was found, but
+        limits are violated between grid points.
     reason : str
         Explanation; empty if solved.
     check : LimitCheck or None
@@ -72,9 +72,10 @@ def time_optimal(
 ) -> TimeOptimalResult:
     """Compute the fastest trajectory along a path, from rest to rest, within limits.
 
-    Torques come from the robot's inverse dynamics, damping included. The pace is found on a grid, and the trajectory is
-    then checked over its whole duration (`check`); where it violates a limit between grid points, the grid is refined
-    and the limits are tightened by as much. The result is slower than the optimum by about that much.
+    Torques come from the robot's inverse dynamics, damping included. The path speed is found on a grid, and the
+    trajectory is then checked over its whole duration (`check`); where it violates a limit between grid points, the
+    grid is refined and the limits are tightened by the violation. The result is slower than the optimum by about that
+    much.
 
     Parameters
     ----------
@@ -183,40 +184,41 @@ def _refit(path: JointTrajectory) -> tuple[PiecewisePolynomial, float]:
 
 
 class _Problem:
-    """A curve and its limits as constraints on the pace ds/dt."""
+    """A curve and its limits as constraints on the path speed ds/dt."""
 
     def __init__(self, curve: PiecewisePolynomial, robot: Robot | None, bounds: Bounds) -> None:
         self.curve, self.robot, self.bounds = curve, robot, bounds
-        self._last_pace: tuple[Array, Array] | None = None  # s and ds/dt with which damping is computed
+        self._last_speed: tuple[Array, Array] | None = None  # s and ds/dt with which damping is computed
 
     def law(self, grid: int, scale: dict[str, float]) -> tuple[PiecewisePolynomial | None, int]:
         """Find s(t) on a grid with limits times `scale`, or None and the grid point where it fails.
 
-        Damping torque is linear in the pace, which the method cannot handle: it is computed with the previous pace.
+        Damping torque is linear in the path speed, which the method cannot handle: it is computed with the previous
+        path speed.
         """
-        self._last_pace = None
+        self._last_speed = None
         rounds = 6 if self.robot is not None and self.robot.damping.any() else 1
         law: PiecewisePolynomial | None = None
         for _ in range(rounds):
-            s, pace, failed = self._pace(grid, scale)
-            if pace is None:
+            s, path_speed, failed = self._path_speed(grid, scale)
+            if path_speed is None:
                 return None, failed
-            before: tuple[Array, Array] | None = self._last_pace
-            self._last_pace = (s, pace)
-            law = _law_of(s, pace)
-            if before is not None and np.abs(np.interp(s, *before) - pace).max() < 1e-4 * pace.max():
+            before: tuple[Array, Array] | None = self._last_speed
+            self._last_speed = (s, path_speed)
+            law = _law_of(s, path_speed)
+            if before is not None and np.abs(np.interp(s, *before) - path_speed).max() < 1e-4 * path_speed.max():
                 break
         return law, 0
 
-    def _pace(self, grid: int, scale: dict[str, float]) -> tuple[Array, Array | None, int]:
+    def _path_speed(self, grid: int, scale: dict[str, float]) -> tuple[Array, Array | None, int]:
         # Imported here: toppra takes a second to import.
-        from kinodyn.trajectory.toppra_adapter import fastest_pace
+        from kinodyn.trajectory.toppra_adapter import max_path_speed
 
         s = np.linspace(0.0, self.curve.duration, grid + 1)
         a, b, c, limit = self._rows(s, scale)
         tangent = (np.abs(self.curve(s, 1)) / (scale["velocity"] * self.bounds.velocity)).max(axis=1)
         fastest = np.where(tangent > 1e-9, 1.0 / np.maximum(tangent, 1e-9), 1e9)
-        return s, *fastest_pace(self.curve, s, (a, b, c), limit, np.minimum(fastest**2, 1e9))
+        return s, *max_path_speed(self.curve, s, (a, b, c), limit, np.minimum(fastest**2, 1e9))
 
     def _rows(self, s: Array, scale: dict[str, float]) -> tuple[Array, Array, Array, Array]:
         """Return a, b, c (n, m) and the limit (m,): |a s'' + b s'^2 + c| <= limit for accelerations and torques."""
@@ -238,8 +240,8 @@ class _Problem:
         gravity = dynamics.inverse(self.robot, q, zero, zero)
         a = dynamics.inverse(self.robot, q, zero, first) - gravity
         b = dynamics.inverse(self.robot, q, first, second) - gravity - damping * first
-        pace = np.zeros(len(s)) if self._last_pace is None else np.interp(s, *self._last_pace)
-        return a, b, gravity + damping * first * pace[:, None]
+        path_speed = np.zeros(len(s)) if self._last_speed is None else np.interp(s, *self._last_speed)
+        return a, b, gravity + damping * first * path_speed[:, None]
 
     def explain(self, failed: int) -> tuple[str, str]:
         """Explain why there is no solution."""
@@ -253,13 +255,13 @@ class _Problem:
                     f"{s[row] / s[-1]:.0%} along the path gravity needs a torque of {g[row, column]:.4g} at"
                     f" {self.curve.space.names[column]!r}, whose limit is {self.bounds.torque[column]:.4g}"
                 )
-        return "infeasible", f"no pace from rest to rest keeps the limits; the search fails at grid point {failed}"
+        return "infeasible", f"no path speed satisfies the limits; the search fails at grid point {failed}"
 
 
-def _law_of(s: Array, pace: Array) -> PiecewisePolynomial:
-    """Compute s(t) with constant acceleration between grid points from the pace ds/dt at them."""
-    step, mean = np.diff(s), (pace[1:] + pace[:-1]) / 2.0
+def _law_of(s: Array, path_speed: Array) -> PiecewisePolynomial:
+    """Compute s(t) with constant acceleration between grid points from the path speed ds/dt at them."""
+    step, mean = np.diff(s), (path_speed[1:] + path_speed[:-1]) / 2.0
     h = step / np.maximum(mean, 1e-12)
     knots = np.concatenate([[0.0], np.cumsum(h)])
-    rates = np.stack([s[:-1], pace[:-1], np.diff(pace) / h / 2.0])
+    rates = np.stack([s[:-1], path_speed[:-1], np.diff(path_speed) / h / 2.0])
     return PiecewisePolynomial(Space(None, 1), knots, np.zeros((len(h), 1)), rates[..., None])

@@ -1,4 +1,4 @@
-"""Adapter to toppra: the fastest pace along a path within linear constraints on s'' and s'^2."""
+"""Adapter to toppra: the largest path speed within linear constraints on s'' and s'^2."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class _Path:
         return self.curve(s, order)
 
 
-def fastest_pace(
-    curve: PiecewisePolynomial, s: Array, rows: tuple[Array, Array, Array], limit: Array, max_squared_pace: Array
+def max_path_speed(
+    curve: PiecewisePolynomial, s: Array, rows: tuple[Array, Array, Array], limit: Array, max_squared_speed: Array
 ) -> tuple[Array | None, int]:
-    """Compute the largest pace ds/dt at grid points s (n,), from rest to rest.
+    """Compute the largest path speed ds/dt at grid points s (n,), from rest to rest.
 
     Parameters
     ----------
@@ -43,17 +43,17 @@ def fastest_pace(
     rows : three (n, m)
         a, b, c of |a s'' + b s'^2 + c| <= limit.
     limit : (m,)
-    max_squared_pace : (n,)
+    max_squared_speed : (n,)
         Bound of s'^2.
 
     Returns
     -------
-    pace : (n,) or None
+    path_speed : (n,) or None
         None where there is no solution.
     failed : int
         The grid point at which it fails.
     """
-    xbound = np.stack([np.zeros(len(s)), max_squared_pace], axis=1)
+    xbound = np.stack([np.zeros(len(s)), max_squared_speed], axis=1)
     F, g = np.concatenate([np.eye(len(limit)), -np.eye(len(limit))]), np.concatenate([limit, limit])
 
     def parameters(*_: object) -> Any:
@@ -67,8 +67,8 @@ def fastest_pace(
     constraint.identical, constraint.dof = True, curve.space.nv
     constraint.compute_constraint_params = parameters
     solver = algorithm.TOPPRA([constraint], _Path(curve), gridpoints=s, solver_wrapper="seidel")
-    _, pace, _, sets = solver.compute_parameterization(0.0, 0.0, return_data=True)
-    if pace is None or np.isnan(pace).any():
+    _, path_speed, _, sets = solver.compute_parameterization(0.0, 0.0, return_data=True)
+    if path_speed is None or np.isnan(path_speed).any():
         unknown = np.flatnonzero(np.isnan(np.atleast_2d(sets)).any(axis=1))
         return None, int(unknown[-1]) if len(unknown) else 0
-    return np.asarray(pace), 0
+    return np.asarray(path_speed), 0

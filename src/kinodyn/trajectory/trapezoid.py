@@ -44,7 +44,7 @@ def trapezoid(
         [rad/s, m/s]; by default the robot's.
     v0, v1 : (nv,), zero by default
     duration : float, optional
-        A duration longer than the least [s]. From a moving start some durations are impossible; the error then names
+        Duration, at least the minimum time [s]. From a moving start some durations are impossible; the error then names
         the next possible one.
     robot : Robot, optional
 

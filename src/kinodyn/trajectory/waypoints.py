@@ -66,10 +66,10 @@ def jerk_limited_waypoints(
     """Move through waypoints within limits of velocity, acceleration and jerk, without stopping at each.
 
     Each segment is the fastest motion from state to state (`jerk_limited`). Velocities and accelerations at the
-    waypoints come from a local search that starts with a stop at each and accepts only what shortens the whole, so that
-    the result is never slower than stopping and always within the limits, the robot's position limits included. It is
-    not the optimum: see `bound` of the result. Segments are not straight. Ball and floating joints stop at each
-    waypoint.
+    waypoints come from a local search that starts with a stop at each and accepts only changes that shorten the whole
+    motion, so that the result is never slower than stopping and always within the limits, the robot's position limits
+    included. It is not the optimum: see `bound` of the result. Segments are not straight. Ball and floating joints stop
+    at each waypoint.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def jerk_limited_waypoints(
 
 
 class _Search:
-    """Local search: states at the waypoints, durations of the segments, and moves that shorten the whole."""
+    """Local search: states at the waypoints, durations of the segments, and changes that shorten the whole motion."""
 
     def __init__(self, space: Space, q: Array, bounds: Bounds) -> None:
         self.space, self.q, self.bounds = space, q, bounds
@@ -175,7 +175,7 @@ class _Search:
             except InputError:  # a repeated waypoint takes no time
                 return
             v, a = spline(times, 1), spline(times, 2)
-            faster = [self._try_all(pace * v, pace**2 * a) for pace in RATE_SCALES]
+            faster = [self._try_all(scale * v, scale**2 * a) for scale in RATE_SCALES]
             if not any(faster):
                 return
 
@@ -241,7 +241,7 @@ class _Search:
         return False
 
     def _try(self, k: int, v: Array, a: Array) -> bool:
-        """Accept a state at waypoint k if both adjacent segments keep the limits and are faster together."""
+        """Accept a state at waypoint k if both adjacent segments are within the limits and faster together."""
         V, A = self.v.copy(), self.a.copy()
         V[k, self.columns], A[k, self.columns] = self._admissible(v, a)
         cost, durations = [], []
@@ -265,7 +265,7 @@ class _Search:
         return self.planners[k].plan((0.0 * axes.step, rates[0], rates[1]), (axes.step, rates[2], rates[3]))
 
     def _cost(self, found: Any) -> float:
-        """Return the duration plus a little of each joint's own, so that joints that wait still improve."""
+        """Return the duration plus a fraction of each joint's own duration, so that waiting joints improve too."""
         independent = found.independent_min_durations
         return float(found.duration) + MEAN_DURATION_WEIGHT * float(np.mean(independent))
 

@@ -41,8 +41,8 @@ class FollowResult:
     trajectory : PiecewisePolynomial or None
         Joint trajectory; None if the path cannot be followed to its end.
     status : str
-        "solved"; or where tracking fails that of `kinodyn.ik.TrackResult`: "limits", "unreachable", "singular",
-        "step"; or "coarse": followed at all samples, but not within the tolerance between them.
+        "solved"; where tracking fails the status of `kinodyn.ik.TrackResult`: "limits", "unreachable", "singular",
+        "step"; or "coarse": tracked at all samples, but not within the tolerance between them.
     reason : str
         Where and why it fails; empty if it does not.
     broke_at : float or None

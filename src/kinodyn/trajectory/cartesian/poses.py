@@ -124,8 +124,8 @@ class PoseTrajectory(ABC):
         robot : Robot
         frame : str
         q0 : (nq,), optional
-            Current configuration; if it is not at the first pose, the nearest one that is. Without it several are
-            tried.
+            Current configuration; if it does not reach the first pose, the nearest configuration that does is used.
+            Without it several configurations are tried.
         tolerance : float
             Maximum distance [m] and angle [rad] from this trajectory.
         samples : int, optional

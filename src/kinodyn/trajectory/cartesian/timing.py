@@ -28,7 +28,7 @@ class PathGeometry:
     length : float
         |dp/ds| [m]
     bend : float
-        |d2p/ds2| [m], perpendicular to dp/ds: the centripetal acceleration at unit pace.
+        |d2p/ds2| [m], perpendicular to dp/ds: the centripetal acceleration at unit path speed.
     angle : float
         Angle of the whole rotation [rad].
     """
@@ -41,8 +41,9 @@ class PathGeometry:
 def timing_law(path: PathGeometry, limits: CartesianLimits, duration: float | None, law: Law) -> PiecewisePolynomial:
     """Compute s(t) from 0 to 1, from rest to rest, as fast as the limits allow with this kind of law.
 
-    On a bend, the linear acceleration is |(length s'', bend s'^2)|. A trapezoid cruises at the pace that makes the
-    whole motion shortest, and accelerates with what the bend leaves at that pace. The jerk limit is along the path.
+    On a bend, the linear acceleration is |(length s'', bend s'^2)|. A trapezoid cruises at the path speed that makes
+    the whole motion shortest, and accelerates with the acceleration that is left beside the centripetal one. The jerk
+    limit is along the path.
     """
     if law not in ("trapezoid", "minimum_jerk", "jerk_limited"):
         raise InputError(f'law is {law!r}; give "trapezoid", "minimum_jerk" or "jerk_limited"')
@@ -71,40 +72,40 @@ def _with_duration(fastest: PiecewisePolynomial | None, duration: float, law: La
 def _fastest(path: PathGeometry, limits: CartesianLimits, law: Law) -> PiecewisePolynomial:
     if law == "minimum_jerk":
         return _minimum_jerk(path, limits)
-    pace, acceleration = _cruise(path, limits)
+    path_speed, acceleration = _cruise(path, limits)
     if not np.isfinite(acceleration):
         raise InputError(f"law={law!r} needs linear_acceleration or angular_acceleration, for what moves")
     if law == "trapezoid":
-        return trapezoid([0.0], [1.0], velocity=pace, acceleration=acceleration)
+        return trapezoid([0.0], [1.0], velocity=path_speed, acceleration=acceleration)
     jerk = min(_ratio(limits.linear_jerk, path.length), _ratio(limits.angular_jerk, path.angle))
     if not np.isfinite(jerk):
         raise InputError('law="jerk_limited" needs linear_jerk or angular_jerk, for what moves')
-    return jerk_limited([0.0], [1.0], velocity=pace, acceleration=acceleration, jerk=jerk)
+    return jerk_limited([0.0], [1.0], velocity=path_speed, acceleration=acceleration, jerk=jerk)
 
 
 def _cruise(path: PathGeometry, limits: CartesianLimits) -> tuple[float, float]:
-    """Compute the cruising pace ds/dt and the acceleration d2s/dt2 of the shortest trapezoid."""
+    """Compute the cruising path speed ds/dt and the acceleration d2s/dt2 of the shortest trapezoid."""
     top = min(_ratio(limits.linear_velocity, path.length), _ratio(limits.angular_velocity, path.angle))
     if path.bend > 0.0:
         top = min(top, float(np.sqrt(limits.linear_acceleration / path.bend)) * (1.0 - 1e-9))
     angular = _ratio(limits.angular_acceleration, path.angle)
 
-    def acceleration(pace: float) -> float:
-        """Compute d2s/dt2 that the centripetal acceleration at this pace leaves."""
+    def acceleration(path_speed: float) -> float:
+        """Compute the d2s/dt2 that is left beside the centripetal acceleration at this path speed."""
         most = limits.linear_acceleration
         if not np.isfinite(most) or path.length == 0.0:
             return angular
-        left = most**2 - (path.bend * pace**2) ** 2 if path.bend else most**2
+        left = most**2 - (path.bend * path_speed**2) ** 2 if path.bend else most**2
         return min(angular, float(np.sqrt(max(left, 0.0))) / path.length)
 
     def duration(fraction: float) -> float:
         return ramp_and_duration(fraction * top, max(acceleration(fraction * top), 1e-300))[1]
 
-    pace = top
+    path_speed = top
     if path.bend > 0.0 and np.isfinite(limits.linear_acceleration):
         best = minimize_scalar(duration, bounds=(1e-6, 1.0), method="bounded", options={"xatol": 1e-10})
-        pace = top * float(best.x)
-    return pace, acceleration(pace if np.isfinite(pace) else 0.0)
+        path_speed = top * float(best.x)
+    return path_speed, acceleration(path_speed if np.isfinite(path_speed) else 0.0)
 
 
 def _minimum_jerk(path: PathGeometry, limits: CartesianLimits) -> PiecewisePolynomial:
