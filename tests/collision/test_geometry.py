@@ -64,7 +64,7 @@ def test_a_broken_mesh_is_read_with_a_warning_that_names_file_and_link(tmp_path:
 @pytest.mark.parametrize("content", [b"", b"solid nothing\nendsolid\n", b"\0" * 200])
 def test_a_mesh_that_cannot_be_read_leaves_the_link_without_it(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "bad.stl").write_bytes(content)
-    with pytest.warns(kd.DescriptionWarning, match=r"link 'arm': .*bad\.stl: .* the link collides without it"):
+    with pytest.warns(kd.DescriptionWarning, match=r"link 'arm': .*bad\.stl: .* the link is checked without it"):
         assert [type(shape) for shape in shapes_of(robot_with(tmp_path / "bad.stl", tmp_path), "arm")] == [Sphere]
 
 

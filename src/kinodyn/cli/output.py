@@ -17,7 +17,7 @@ from kinodyn.cli.result import CommandResult
 from kinodyn.errors import InputError
 
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
-MAX_INPUT_SIZE = 120  # a report prints arrays with up to this many entries, of larger ones the shape
+MAX_INPUT_SIZE = 120  # a report prints arrays with up to this many entries, and the shape of larger ones
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _POSE = re.compile(r"\s*([^=,\s][^=,]*)=([^=]+,[^=]+)$")  # one name and at leas
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What files say about the surroundings of a robot.
+    """The environment of a robot, as read from files.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Surroundings:
         The configuration of the robot.
     request : Request or None
     notes : list of str
-        What the files say and what is not used.
+        Content of the files that is not used.
     """
 
     world: World | None
@@ -70,7 +70,7 @@ def read_surroundings(robot: Robot, scene: Path | None, request: Path | None = N
     padded += [name for name, value in found.link_scale.items() if value != 1.0]
     notes = [f"padding and scale of links have no effect: {', '.join(padded[:6])}"] if padded else []
     q = found.robot_state if asked is None else asked.start
-    q = _neutral(robot) if np.array_equal(q, robot.neutral()) else q  # the files say nothing about it
+    q = _neutral(robot) if np.array_equal(q, robot.neutral()) else q  # the files do not specify it
     return Surroundings(found.world, found.allowed_pairs, q, asked, notes)
 
 

@@ -1,6 +1,6 @@
 """Tables of numbers on disk, found by the content that they were computed from.
 
-A file that is damaged, too large or foreign is ignored and replaced; a folder that cannot be written is not an error.
+A file that is damaged, too large or of another format is ignored and replaced; a read-only folder is not an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def cache_folder() -> Path:
 
 
 def content_key(*parts: bytes | str | float | Array) -> str:
-    """Return a key that differs whenever one of the parts does."""
+    """Return a key that changes whenever one of the parts does."""
     digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else _bytes(part)
@@ -53,7 +53,7 @@ def load_table(key: str, columns: int) -> Array | None:
 
 
 def save_table(key: str, table: Array) -> None:
-    """Save a table; another process sees all of it or nothing."""
+    """Save a table atomically."""
     content = np.ascontiguousarray(table, dtype="<f8").tobytes()
     path = _path(key)
     try:

@@ -74,14 +74,14 @@ def motion_free(
     world, allowed
         See `free`.
     resolution
-        A motion is divided until points of the robot move less than this between checks [m]. What comes nearer to an
-        obstacle is called a collision.
+        A motion is divided until points of the robot move less than this between checks [m]. A motion that comes nearer
+        than this to an obstacle may be reported as a collision.
 
     Returns
     -------
     free : (...) bool array
-        A motion is called free only if all of it is: each check covers the motion around it, by a bound of how far
-        every link can move there.
+        A motion is reported free only if all of it is: each check covers the motion around it, by a bound on the
+        motion of every link.
     """
     q0, q1 = numbers("q0", q0, robot.nq), numbers("q1", q1, robot.nq)
     query = Query(robot, snapshot_of(world), as_pairs(allowed), bounds=range_of(robot, q0, q1))

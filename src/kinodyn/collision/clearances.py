@@ -1,7 +1,7 @@
-"""Distances of links near each other, in tables over the one or two coordinates between them.
+"""Distances between neighbouring links, in tables over the one or two coordinates between them.
 
-Spheres of such links overlap in many configurations in which the links are free, and to find that out takes most of the
-time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk.
+Spheres of such links overlap in many configurations in which the links do not collide, and resolving these takes most
+of the time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Cells = NDArray[np.float32]
 
 
 class Table(NamedTuple):
-    """Lower bounds of the distance of two links [m] in the cells of a grid, or that they collide."""
+    """Lower bounds of the distance between two links [m] in the cells of a grid, or a mark that they collide."""
 
     bodies: Bodies
     axes: NDArray[np.void]
@@ -98,7 +98,7 @@ class _Maker:
             return {pair: Table(bodies, axes[bodies], job.result()) for pair, (bodies, job) in jobs.items()}
 
     def _near_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs of numbers of links that must not touch, with one or two coordinates of joints between them."""
+        """Yield pairs of indices of links that must not touch, with one or two joint coordinates between them."""
         allowed = allowed_pairs(self.robot).pairs
         for i, first in enumerate(self.spheres.links):
             for k, second in enumerate(self.spheres.links[:i]):
@@ -167,7 +167,7 @@ class _Maker:
         return cells
 
     def _identity(self, numbers: Iterable[int]) -> Iterator[bytes | str | float | Array]:
-        """Yield what a table depends on besides triangles and axes: the spheres and the joints between them."""
+        """Yield the inputs of a table besides triangles and axes: the spheres and the joints between them."""
         yield from (_in_body(self.spheres, self.spheres.links[k], self.tree) for k in numbers)
         for body in _between(self.tree, *(self.places[k].body for k in numbers)):
             yield from (f"{body.kind} {body.iq}", body.scale, body.offset, body.R, body.p, body.axis)

@@ -1,4 +1,4 @@
-"""Distances: the two parts that are nearest to each other, where, and how joints change it."""
+"""Distances: the nearest pair of parts, the witness points, and the gradient."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ UNLIMITED = 1e30  # [m] stands for no bound in the core, which takes finite numb
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """The smallest distance of a robot to itself and to a world; batch axes lead.
+    """The smallest distance of a robot to itself and to a world; batch axes come first.
 
     Attributes
     ----------
     distance : (...)
-        [m], negative if the two parts penetrate; infinite, or the given `max_distance`, if there is no pair so near.
+        [m], negative if the two parts penetrate; infinite, or the given `max_distance`, if no pair is that near.
     names : (..., 2) array of str
         Links or objects that are nearest to each other; empty if there is no pair.
     points : (..., 2, 3)
-        The points of both that are nearest to each other, in the world [m].
+        Witness points: the nearest points of the two parts, in the world [m].
     gradient : (..., nv)
         The rate of the distance is `gradient @ v`.
     error_bound : (...)
-        How much larger the distance of the exact shapes can be, where the parts do not penetrate [m].
+        How much larger the distance between the exact shapes can be, if the parts do not penetrate [m].
     """
 
     distance: Array
@@ -75,16 +75,16 @@ def distance(
     world
         Obstacles and attached objects; None for distances of the robot to itself alone.
     allowed : pairs of names, optional
-        Links or objects whose distance does not count, beyond `allowed_pairs` of the robot.
+        Links or objects whose distance is ignored, beyond `allowed_pairs` of the robot.
     pairs : pairs of names, optional
-        Links or objects whose distance counts; no other does, and these do even if the robot allows them to touch.
+        Links or objects whose distance is measured, and no others, even if the robot allows them to touch.
     exact
         False: between the spheres that cover robot and objects (see `robot_spheres`), and from them to boxes, spheres,
         cylinders and capsules. This takes microseconds. Where nothing penetrates, it is a lower bound of the exact
         distance, too small by `error_bound` at most; the depth of a penetration is that of two spheres.
         True: between the exact shapes, by coal. This takes milliseconds for each configuration.
     max_distance
-        Pairs that are farther apart do not count [m], which is faster.
+        Pairs that are farther apart are ignored [m], which is faster.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def distance(
 
     Notes
     -----
-    Gradients are those of the two spheres or of the two points that are nearest. Where two pairs are equally near, the
+    Gradients are those of the two nearest spheres or points. Where two pairs are equally near, the
     smallest distance has no gradient, and that of one of them is returned.
 
     Examples

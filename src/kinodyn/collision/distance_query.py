@@ -24,23 +24,23 @@ from kinodyn.model.robot import Robot
 Pair = tuple[str, str]
 
 MAX_QUERIES = 16  # kept for a robot
-SAMPLED = 1.1  # factor on a measured overshoot, for what is between its samples
+SAMPLED = 1.1  # factor on a measured overshoot, for the surface between its samples
 ROUNDING = 3e-5  # [m] of float32, which the radii of two spheres include
 
 _QUERIES: WeakKeyDictionary[Robot, dict[tuple[object, ...], DistanceQuery]] = WeakKeyDictionary()
 
 
 class DistanceQuery:
-    """The pairs of a robot in a world whose distances count.
+    """The pairs of a robot in a world whose distances are measured.
 
     Parameters
     ----------
     robot, snapshot
         The robot and the world.
     allowed
-        Pairs that may touch, beyond those of the robot itself: their distances do not count.
+        Pairs that may touch, beyond those of the robot itself: their distances are ignored.
     pairs
-        The pairs that count, and no others; None for all but those that may touch.
+        The pairs to measure, and no others; None for all but those that may touch.
     """
 
     def __init__(self, robot: Robot, snapshot: WorldSnapshot, allowed: Pairs, pairs: Pairs | None) -> None:
@@ -79,7 +79,7 @@ class DistanceQuery:
 def distance_query(
     robot: Robot, snapshot: WorldSnapshot, allowed: Pairs = frozenset(), pairs: Pairs | None = None
 ) -> DistanceQuery:
-    """Return a query, the same one as before for the same arguments."""
+    """Return a query, cached for the same arguments."""
     known = _QUERIES.setdefault(robot, {})
     key = (snapshot, allowed, pairs)
     query = known.get(key)
@@ -112,7 +112,7 @@ def _check_names(robot: Robot, pairs: Pairs, groups: Sequence[str], owners: Sequ
 
 
 def _overshoots(robot: Robot, objects: Objects) -> dict[str, float]:
-    """Return how far the spheres of each link and object reach beyond its shapes at most [m]."""
+    """Return the maximum overshoot of the spheres of each link and object beyond its shapes [m]."""
     spheres = robot_spheres(robot)
     shapes: dict[str, list[Shape]] = {}
     for part in robot_geometry(robot):

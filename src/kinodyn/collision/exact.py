@@ -1,6 +1,6 @@
 """Exact collision, distance and contacts between shapes, computed by coal. No other module imports coal.
 
-A closed mesh is a solid here: what is inside it collides, although it touches no triangle.
+A closed mesh is a solid here: an object inside it collides, although it touches no triangle.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class ExactDistance(NamedTuple):
     Attributes
     ----------
     distance : float
-        [m], below 0 by the depth of penetration if they collide; between meshes the depth is that of the deepest pair
+        [m], minus the penetration depth if they collide; between meshes the depth is that of the deepest pair
         of triangles, a lower bound.
     points : (2, 3) array
-        The points of both that are nearest to each other, in the world [m].
+        Witness points: the nearest points of the two shapes, in the world [m].
     indices : (int, int)
         Which shape of each list.
     normal : (3,) array
@@ -91,13 +91,13 @@ def is_available() -> bool:
 
 
 def prepared(shapes: Iterable[Shape], end: float) -> bool:
-    """Prepare shapes for exact checks, which is done once for each; False if there is no time until `end` for it.
+    """Prepare shapes for exact checks, once for each; return False if the time until `end` is too short for it.
 
     Parameters
     ----------
     shapes
     end
-        By `time.perf_counter` [s]. The time that a mesh takes is estimated from the number of its triangles.
+        Deadline on the clock of `time.perf_counter` [s]. The time for a mesh is estimated from its number of triangles.
     """
     for shape in shapes:
         if shape in _GEOMETRIES and _GEOMETRIES[shape].is_prepared:
@@ -109,7 +109,7 @@ def prepared(shapes: Iterable[Shape], end: float) -> bool:
 
 
 def _preparation_time(shape: Shape) -> float:
-    """Return an upper estimate of the time that the preparation of a shape takes [s]."""
+    """Return an upper estimate of the preparation time of a shape [s]."""
     if isinstance(shape, PointCloud):
         return TIME_PER_POINT * len(shape.points)
     if isinstance(shape, HeightField):
@@ -157,7 +157,7 @@ def contacts(first: Sequence[Placed], second: Sequence[Placed]) -> list[Contact]
 
 
 class _Geometry:
-    """A shape as coal takes it, with what is needed for containment and for a quick rejection."""
+    """A shape as coal expects it, with data for containment tests and for quick rejection."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape, self._queries = shape, 0
@@ -175,11 +175,11 @@ class _Geometry:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether nothing that takes long is left to be made."""
+        """Whether the expensive data have been computed."""
         return all(name in vars(self) for name in self._parts)
 
     def prepare(self) -> None:
-        """Make what takes long."""
+        """Compute the expensive data."""
         for name in self._parts:
             getattr(self, name)
 
@@ -225,7 +225,7 @@ class _Geometry:
         return np.asarray(np.einsum("ij,ij->i", self._mesh.vertices, self._mesh.vertices))
 
     def _has_tree(self) -> bool:
-        """Return whether there is a tree; it takes as long to make as some dozens of queries without one."""
+        """Return whether there is a tree; building one takes as long as some dozens of queries without one."""
         self._queries += 1
         return self._queries > QUERIES_WITHOUT_TREE
 
@@ -278,7 +278,7 @@ def _coal_geometry(shape: Shape, mesh: TriangleMesh) -> Any:
 
 
 def _near(a: Placed, b: Placed, bound: float) -> bool:
-    """Return whether the distance can be below a bound, by spheres around the shapes."""
+    """Return whether the distance can be below a bound, according to the bounding spheres of the shapes."""
     first, second = _geometry(a.shape), _geometry(b.shape)
     centres = _moved(a.pose, first.centre) - _moved(b.pose, second.centre)
     return float(np.linalg.norm(centres)) <= first.radius + second.radius + max(bound, 0.0)
@@ -304,7 +304,7 @@ def _distance(a: Placed, b: Placed) -> tuple[float, Array]:
     measured = float(coal.distance(*_arguments(a), *_arguments(b), coal.DistanceRequest(True), result))
     points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
     if measured > 0.0 and (_contains(a, b) or _contains(b, a)):
-        measured = -measured  # of two solids, one inside the other, the surfaces are apart
+        measured = -measured  # the surfaces of nested solids do not touch
     return measured, points
 
 

@@ -17,7 +17,7 @@ from kinodyn.collision.query import Pairs, Query, range_of
 Pair = tuple[str, str]
 
 TOUCH = 1e-5  # [m] a motion that comes nearer than this counts as a collision
-NEAR = 1e-3  # [m] pairs of spheres that come as near are looked at, if spheres block a motion
+NEAR = 1e-3  # [m] pairs of spheres within this distance are checked exactly, if spheres block a motion
 MAX_STEPS = 2000  # of a motion
 MAX_DIVISIONS = 6
 
@@ -32,7 +32,7 @@ class ExactChecks:
     allowed
         Pairs that may touch, beyond those of the robot.
     end
-        When motions are no longer checked but called not free, by `time.perf_counter` [s].
+        Deadline on the clock of `time.perf_counter` [s], after which motions are reported as not free without a check.
     """
 
     def __init__(self, query: Query, allowed: Pairs, end: float = np.inf) -> None:
@@ -56,7 +56,7 @@ class ExactChecks:
         return {pair: exact.distance(shapes[pair[0]], shapes[pair[1]]).distance for pair in pairs}
 
     def has_time(self, pairs: Iterable[Pair]) -> bool:
-        """Return whether the shapes of pairs are prepared for exact checks, or can be until `end`."""
+        """Return whether the shapes of pairs are prepared for exact checks, or can be prepared before `end`."""
         names = {name for pair in pairs for name in pair}
         shapes = [part.shape for part in robot_geometry(self.robot) if part.link in names]
         return exact.prepared(
@@ -101,7 +101,7 @@ class ExactChecks:
         return list(dict.fromkeys(pair for q in configurations for pair in query.touching(q)))
 
     def _others_free(self, q0: Array, q1: Array, pairs: list[Pair], resolution: float) -> bool:
-        """Return whether a motion is free on spheres but for some pairs."""
+        """Return whether a motion is free on spheres, except for some pairs."""
         allowed = self.allowed | {frozenset(pair) for pair in pairs}
         query = Query(self.robot, self.snapshot, allowed, bounds=range_of(self.robot, q0, q1))
         return bool(query.motion_free(q0, q1, resolution))

@@ -1,4 +1,4 @@
-"""Smallest distances and contacts on the exact shapes, by coal, for the pairs that spheres say are near."""
+"""Smallest distances and contacts on the exact shapes, by coal, for pairs whose spheres are near each other."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ExactDistances:
         return gradient
 
     def _frame(self, name: str) -> str | None:
-        """Return the frame with which a link or an object moves; None: it is fixed in the world."""
+        """Return the frame that a link or an object moves with; None if it is fixed in the world."""
         return self.query.snapshot[name].attached_to if name in self.query.snapshot else name
 
 

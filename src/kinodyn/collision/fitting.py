@@ -20,7 +20,7 @@ from kinodyn.errors import InputError
 VERSION = "3"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
-LEAK = 1.05  # an overshoot of so many resolutions: spheres come out of a hole of the mesh
+LEAK = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh
 
 
 class Overshoot(NamedTuple):
@@ -90,7 +90,7 @@ def _fitted(parts: Sequence[LinkGeometry], meshes: Sequence[TriangleMesh], resol
 
 class _Fit(NamedTuple):
     spheres: Array
-    solid: TriangleMesh  # what they cover: the mesh, with lids on holes that are too large
+    solid: TriangleMesh  # the surface to cover: the mesh, with holes that are too large closed
 
 
 def _fit(part: LinkGeometry, mesh: TriangleMesh, resolution: float) -> _Fit:

@@ -17,7 +17,7 @@ from kinodyn.errors import DescriptionError, DescriptionWarning, InputError
 from kinodyn.model.robot import Robot
 
 CONVEX_TOLERANCE = 1e-5  # of the extent, by which a vertex of a convex mesh may be outside one of its faces
-MAX_CONVEX_FACES = 10_000  # of a mesh that is tested for being convex: every vertex against every face
+MAX_CONVEX_FACES = 10_000  # of a mesh whose convexity is tested: every vertex against every face
 
 _GEOMETRIES: WeakKeyDictionary[types.Description, tuple[LinkGeometry, ...]] = WeakKeyDictionary()
 
@@ -100,7 +100,7 @@ class _Reader:
 
     def _mesh(self, link: str, written: types.Shape) -> Mesh | None:
         if written.mesh is None:
-            _warn(link, f"the mesh {written.uri!r} was not found: the link collides without it")
+            _warn(link, f"the mesh {written.uri!r} was not found: the link is checked without it")
             return None
         key = (written.mesh, tuple(written.size))
         if key not in self._meshes:
@@ -112,7 +112,7 @@ def _read(link: str, path: Path, scale: tuple[float, ...]) -> Mesh | None:
     try:
         mesh = read_mesh(path, scale)
     except DescriptionError as cause:
-        _warn(link, f"{cause}: the link collides without it")
+        _warn(link, f"{cause}: the link is checked without it")
         return None
     return _repaired(link, str(path), mesh)
 

@@ -1,4 +1,4 @@
-"""What the fit of spheres needs to know of a mesh: which side is outside, where it is concave, how holes are closed."""
+"""Mesh properties for fitting spheres: orientation of faces, concave edges, closed holes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_lids(mesh: TriangleMesh) -> TriangleMesh:
 
 
 def bends(mesh: TriangleMesh) -> Array:
-    """Return how far points below each triangle may be beside the prism below it, relative to their distance (m,).
+    """Return how far points below each triangle may lie outside the prism below it, relative to their distance (m,).
 
     A point inside is nearest to a point within a triangle, straight below which it is, or to one on a concave edge or
     corner. Then its direction is between the normals of the triangles there, which differ by no more than the angles of

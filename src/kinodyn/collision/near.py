@@ -31,7 +31,7 @@ class NearPair(NamedTuple):
     distance : float
         [m], negative if they penetrate.
     points : (2, 3)
-        The points of both that are nearest to each other, in the world [m].
+        Witness points: the nearest points of the two parts, in the world [m].
     """
 
     names: tuple[str, str]

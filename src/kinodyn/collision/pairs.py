@@ -40,14 +40,14 @@ _FOUND: WeakKeyDictionary[Description, AllowedPairs] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class AllowedPairs:
-    """Pairs of links whose collision is not checked, with the reason of each.
+    """Pairs of links whose collision is not checked, each with its reason.
 
     Parameters
     ----------
     reasons : mapping
         From a pair of link names, a frozenset, to the reason: "srdf" (the description excludes it), "fixed" (the links
-        do not move against each other), "adjacent" (neighbours in the tree of links with shapes), "always" or "never"
-        (in random configurations within the joint limits).
+        do not move relative to each other), "adjacent" (neighbours in the tree of links with shapes), "always" or
+        "never" (in random configurations within the joint limits).
     """
 
     reasons: Mapping[Pair, Reason]
@@ -122,7 +122,7 @@ def _pairs(links: tuple[str, ...]) -> list[Pair]:
 
 
 def _known(robot: Robot, spheres: SphereSet) -> dict[Pair, Reason]:
-    """Return what the description says: excluded, fixed and adjacent pairs."""
+    """Return the pairs that follow from the description: excluded, fixed and adjacent ones."""
     parents = {joint.child: joint for joint in robot.description.joints}
     shaped = set(spheres.links)
     found: dict[Pair, Reason] = {}
@@ -182,7 +182,7 @@ def _decided(robot: Robot, spheres: SphereSet, pair: Numbers, overlap: Overlap) 
 
 
 def _collisions(robot: Robot, links: Sequence[str], q: Array) -> Iterator[bool]:
-    """Tell of each configuration whether two links collide on the exact shapes."""
+    """Return for each configuration whether two links collide on the exact shapes."""
     parts = [[part for part in robot_geometry(robot) if part.link == link] for link in links]
     for poses in kinematics.poses(robot, q, frames=links):
         first, second = (
@@ -193,7 +193,7 @@ def _collisions(robot: Robot, links: Sequence[str], q: Array) -> Iterator[bool]:
 
 
 def _identity(robot: Robot, spheres: SphereSet) -> Iterator[bytes | str | float | Array]:
-    """Yield what the result depends on: spheres, joints and the range of sampling."""
+    """Yield the inputs of the result: spheres, joints and the sampling range."""
     yield from spheres.links
     yield from (spheres.fine, spheres.coarse_start.tobytes(), spheres.fine_start.tobytes(), *robot.sampling_range())
     for joint in robot.description.joints:

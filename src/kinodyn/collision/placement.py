@@ -1,4 +1,4 @@
-"""Poses of objects: the forms in which they are given, checked in a microsecond."""
+"""Poses of objects in all accepted forms, validated in a microsecond."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def placed_at(position: ArrayLike) -> Array:
 
 
 def _is_plain(position: ArrayLike) -> bool:
-    """Tell quickly whether a position is a tuple of three finite floats."""
+    """Return quickly whether a position is a tuple of three finite floats."""
     if not isinstance(position, tuple) or len(position) != 3:
         return False
     x, y, z = position

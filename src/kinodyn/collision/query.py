@@ -1,4 +1,4 @@
-"""Queries: a robot in its sphere form among the obstacles of a world, as the compiled core checks them."""
+"""Queries: the sphere model of a robot among the obstacles of a world, as the compiled core checks them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Pairs = frozenset[frozenset[str]]
 Objects = tuple[WorldObject, ...]
 
 EMPTY = WorldSnapshot()
-MAX_FORMS = 16  # sphere forms kept for a robot; each change of what it has grasped makes one
+MAX_FORMS = 16  # sphere models cached for a robot; each change of its attached objects creates one
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,14 @@ class SphereForm:
 
     groups: tuple[str, ...]
     core: _core.Spheres
-    objects: Objects  # kept, because forms are found by the identity of objects
+    objects: Objects  # kept, because sphere models are found by the identity of objects
 
 
 _FORMS: WeakKeyDictionary[Description, dict[tuple[object, ...], SphereForm]] = WeakKeyDictionary()
 
 
 def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
-    """Return what a world contains now; None is the empty world."""
+    """Return the current content of a world; None is the empty world."""
     if world is None:
         return EMPTY
     if isinstance(world, World):
@@ -60,7 +60,7 @@ def snapshot_of(world: World | WorldSnapshot | None) -> WorldSnapshot:
 
 
 def as_pairs(allowed: Iterable[Iterable[str]] | None) -> Pairs:
-    """Return pairs of names in a form that can be compared."""
+    """Return pairs of names in a canonical form."""
     if isinstance(allowed, frozenset):
         return _checked(allowed)
     return _checked(frozenset(pair if isinstance(pair, str) else frozenset(pair) for pair in allowed or ()))
@@ -142,7 +142,7 @@ def checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed:
 def _with_tables(
     robot: Robot, names: Sequence[str], pairs: Sequence[tuple[int, int]], certain: bool
 ) -> tuple[NDArray[np.int32], list[_core.ClearanceTable]]:
-    """Return the pairs, each with the number of a table or -1, and the tables."""
+    """Return the pairs, each with the index of a table or -1, and the tables."""
     known = link_clearances(robot)
     own = [known.get(frozenset((names[i], names[j]))) for i, j in pairs]
     by_bodies: dict[tuple[int, int], list[Table]] = {}
@@ -256,7 +256,7 @@ def _translations(robot: Robot) -> list[int]:
 
 @lru_cache(maxsize=64)
 def may_touch(owners: tuple[str, ...], groups: tuple[str, ...], allowed: Pairs) -> NDArray[np.bool_]:
-    """Tell of which obstacles and groups the pair is among some pairs of names: (owners, groups)."""
+    """Return for which obstacles and groups their pair is in a set of pairs of names: (owners, groups)."""
     table = np.zeros((len(owners), len(groups)), dtype=bool)
     if allowed:
         rows, columns = {name: i for i, name in enumerate(owners)}, {name: i for i, name in enumerate(groups)}

@@ -304,7 +304,7 @@ def _lengths(what: str, value: ArrayLike, count: int = 3) -> Array:
 
 
 def _few_positive(value: ArrayLike, count: int) -> Array | None:
-    """Copy a tuple of positive numbers quickly; None for anything else, of which the caller finds out what it is.
+    """Copy a tuple of positive numbers quickly; None for anything else, which the caller then examines.
 
     Planners that are called thousands of times a second make a world for each call.
     """

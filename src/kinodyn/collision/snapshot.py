@@ -1,4 +1,4 @@
-"""WorldSnapshot: the objects of a world at one moment, which never change."""
+"""WorldSnapshot: the objects of a world at one moment, immutable."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class WorldSnapshot:
         return f"WorldSnapshot({self.summary()}; version {self.version})"
 
     def summary(self) -> str:
-        """Write the number of objects and the first few names.
+        """Return the number of objects and the first few names as text.
 
         Returns
         -------

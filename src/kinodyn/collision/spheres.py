@@ -91,8 +91,8 @@ def robot_spheres(robot: Robot, resolution: float = RESOLUTION, *, progress: boo
     robot
         The robot.
     resolution
-        How far a sphere may reach beyond the shapes [m]; links larger than about half a metre get more. Half of it
-        gives about three times as many spheres.
+        How far a sphere may extend beyond the shapes [m]; more for links larger than about half a metre. Half the
+        resolution gives about three times as many spheres.
     progress
         Whether a bar is shown on a terminal while spheres are fitted.
 
@@ -102,10 +102,10 @@ def robot_spheres(robot: Robot, resolution: float = RESOLUTION, *, progress: boo
 
     Notes
     -----
-    A collision shape that is a sphere is taken as it is; to choose the spheres of a link, describe its collision shape
-    by spheres. All others are fitted: greedy set cover with balls inside the solid, after G. Bradshaw and
+    A collision shape that is a sphere is used unchanged; to choose the spheres of a link, describe its collision shape
+    by spheres. All other shapes are covered: greedy set cover with balls inside the solid, after G. Bradshaw and
     C. O'Sullivan, "Adaptive medial-axis approximation for sphere-tree construction", 2004. The result is kept in
-    $KINODYN_CACHE, or kinodyn in $XDG_CACHE_HOME or ~/.cache, for the content of the shapes.
+    $KINODYN_CACHE, or kinodyn in $XDG_CACHE_HOME or ~/.cache, keyed by the content of the shapes.
     """
     resolution = positive("resolution", resolution)
     known = _SETS.setdefault(robot.description, {})

@@ -283,7 +283,7 @@ class World:
         frame
             The frame that it moves with from now on.
         T_frame_object
-            Its pose in the frame. By default the pose that the object has, which is then one in the frame: to attach
+            Pose of the object in the frame. By default its current pose is taken as the pose in the frame; to attach
             an object where it is in the world, give inverse(kinematics.pose(robot, q, frame)) @ world[name].pose.
         touch
             Names of links that may touch the object. The link of the frame always may.
@@ -334,7 +334,7 @@ class World:
         return self._version
 
     def snapshot(self) -> WorldSnapshot:
-        """Return the objects as they are now; later changes of the world do not show in it.
+        """Return the current objects; later changes of the world do not affect the snapshot.
 
         Returns
         -------

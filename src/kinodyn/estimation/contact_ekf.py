@@ -149,7 +149,7 @@ class ContactEKF:
         self.P[rows, rows] = self.P[base, base] + deviation**2 * _EYE
 
     def correct_by_plane(self, contact: int, normal: Array, offset: float) -> None:
-        """Correct by the knowledge that a contact lies in the plane normal . x = offset."""
+        """Correct by the constraint that a contact lies in the plane normal . x = offset."""
         place = self.vectors[2 + contact]
         H = np.zeros((1, self.size))
         H[0, :3] = (place @ _SKEW).reshape(3, 3) @ normal  # place x normal
@@ -160,7 +160,7 @@ class ContactEKF:
     def correct_by_contacts(self, contacts: tuple[int, ...], T_base_contacts: Array, gate: float) -> list[int]:
         """Correct by the measured poses of these contacts in the base; (n, 4, 4) are those of all contacts.
 
-        If one deviates by more than `gate` standard deviations nothing changes; returns those that do.
+        If one deviates by more than `gate` standard deviations, nothing changes and the outliers are returned.
         """
         measured = self._known.get(contacts) or self._measurement(contacts)
         return self._correct(measured, self._innovation(T_base_contacts)[measured.rows], gate)

@@ -1,4 +1,4 @@
-"""Base estimation of a legged robot: which feet stand, and their corrections of an IMU-driven filter."""
+"""Base estimation of a legged robot: contact detection, and corrections of an IMU-driven filter by the stance feet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kinodyn.estimation.noise import SensorNoise
 from kinodyn.estimation.rotations import quaternion
 from kinodyn.model.robot import Robot
 
-TOUCHDOWN_LOAD = 0.1  # fraction of the weight from which a foot stands; below half of it, it has lifted off
+TOUCHDOWN_LOAD = 0.1  # fraction of the weight above which a foot is in stance; below half of it, it has lifted off
 SETTLING_TIME = 0.05  # [s] after touchdown in which a foot still moves
 SETTLING_FACTOR = 20.0  # on the random walk of a foot that settles or bears little load
 INITIAL_DEVIATION = (1e-3, 1e-2, 1e-3)  # of rotation [rad], velocity [m/s] and position [m] at the start
@@ -29,9 +29,9 @@ GATE = 6.0  # standard deviations beyond which a foot has slipped, and becomes a
 class LeggedEstimator:
     """Estimates pose and velocity of a legged robot's base from its IMU, encoders and foot forces.
 
-    Between readings the base is integrated from the IMU; loaded feet are assumed to stand still and correct it. Tilt
+    Between readings the base is integrated from the IMU; loaded feet are assumed to be stationary and correct it. Tilt
     and velocity are observable. Position on the ground and heading are only integrated from the start: they drift, and
-    no sensor of the robot can correct them. So does the height, unless the ground is known.
+    no sensor of the robot can correct them. The height drifts too, unless the ground is known.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""kinodyn check: find the faults of a robot description, and repair them when asked."""
+"""kinodyn check: find the faults of a robot description, and repair them on request."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _check_destination(file: Path | None, repair: Path, robot: str) -> None:
 def _findings(
     robot: str, base: Any, file: Path | None, repair: Path | None, density: float, packages: list[str]
 ) -> tuple[Findings, Robot | None, Report | None]:
-    """Return what the rules find in the file, what else loading warns of, and what limits the use of the robot."""
+    """Return the findings of the rules, further warnings of loading, and what limits the use of the robot."""
     import kinodyn as kd
 
     report = None
@@ -166,7 +166,7 @@ def _findings(
 
 
 def _reader_warnings(file: Path | None, packages: list[str]) -> set[str]:
-    """Return what reading the file alone warns of: the report has a finding for each link or joint instead."""
+    """Return the warnings of reading the file alone: the report has a finding for each link or joint instead."""
     from kinodyn.description import read_urdf
 
     with warnings.catch_warnings(record=True) as caught, suppress(DescriptionError):  # also of MJCF, without warnings
@@ -198,7 +198,7 @@ def _written(report: Report, path: Path, base: Any, packages: list[str], notes: 
 
 
 def _simulate(robot: Robot) -> bool:
-    """Let the robot move without torques in MuJoCo, without contacts; tell whether it stays finite."""
+    """Simulate the robot in MuJoCo without torques and contacts; return whether its state stays finite."""
     import mujoco
 
     import kinodyn as kd

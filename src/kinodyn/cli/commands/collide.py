@@ -38,7 +38,7 @@ def collide(
     robot: RobotName,
     q: Q = "",
     scene: SceneFile = None,
-    near: Annotated[float, option("largest distance of pairs that are listed [m]", min=1e-6)] = 0.1,
+    near: Annotated[float, option("maximum distance of the pairs to list [m]", min=1e-6)] = 0.1,
     spheres: Annotated[bool, option("also list the spheres that cover each link", "--spheres")] = False,
     write_srdf: Annotated[
         Path | None, option("write the pairs that may touch to an SRDF file", "--write-srdf", metavar="FILE")

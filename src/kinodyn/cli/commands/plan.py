@@ -49,9 +49,7 @@ def plan(
     planner: Annotated[
         str, option("rrt_connect; anytime, the shortest path within the budget; ompl:NAME, a planner of OMPL")
     ] = "rrt_connect",
-    time_budget: Annotated[
-        float | None, option("largest time for planning [s]; by default 1, or the request's")
-    ] = None,
+    time_budget: Annotated[float | None, option("maximum planning time [s]; by default 1, or the request's")] = None,
     velocity: Annotated[float | None, option("limit of each joint [rad/s, m/s]; by default the robot's")] = None,
     acceleration: Annotated[float | None, option("limit of each joint [rad/s^2, m/s^2]")] = None,
     jerk: Annotated[float | None, option("limit of each joint [rad/s^3, m/s^3]")] = None,

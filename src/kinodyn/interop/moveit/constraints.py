@@ -1,4 +1,4 @@
-"""moveit_msgs/Constraints as values: what a goal or a path must satisfy."""
+"""moveit_msgs/Constraints as Python values: what a goal or a path must satisfy."""
 
 from __future__ import annotations
 

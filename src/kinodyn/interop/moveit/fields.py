@@ -22,7 +22,7 @@ class Message:
     def __init__(self, data: Any, source: str) -> None:
         self.source = source
         self.read: list[Fields] = []
-        self.notes: list[str] = []  # what else to warn of
+        self.notes: list[str] = []  # further warnings
         self.fields = Fields(data if data is not None else {}, "", self)
 
     def warn(self, stacklevel: int) -> None:
@@ -119,7 +119,7 @@ class Fields:
             yield Fields(value, f"{self._path(name)}[{k}]", self.message)
 
     def ignore(self, *names: str) -> None:
-        """Mark fields that carry nothing to read, such as time stamps."""
+        """Mark fields without relevant content, such as time stamps."""
         self._asked.update(names)
 
     def error(self, name: str, value: Any, allowed: str) -> InputError:

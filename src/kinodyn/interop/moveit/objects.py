@@ -62,7 +62,7 @@ class Objects:
         return np.asarray(self._frames.of(fields) @ read_pose(fields.child("pose")))
 
     def _put(self, fields: Fields, name: str, solids: list[tuple[Shape, Array]]) -> None:
-        """Add the parts; those of an object that is there already come after its own."""
+        """Add the parts; if the object exists already, they are appended to its parts."""
         before = self.names.get(name, ())
         if before and str(fields.raw("operation")).lower() not in ("2", "append"):
             raise fields.fault("id", f"{name!r} is the name of an earlier object; names must differ")

@@ -32,7 +32,7 @@ STARTS, ITERATIONS, MAX_GOALS = 256, 60, 64  # of the search for configurations 
 
 
 def plan(scene: Scene, request: Request, robot: Robot, *, seed: int = 0, **options: Any) -> Plan:
-    """Plan what a request asks for.
+    """Plan a motion for a request.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def path_constraints(request: Request) -> tuple[Constraint, ...]:
     Raises
     ------
     InputError
-        For what cannot be expressed, by name: unions of regions, and cones.
+        For constraints that cannot be expressed, by name: unions of regions, and cones.
     """
     given = request.path_constraints
     return () if given is None else _constraints(given, "path_constraints")
@@ -87,8 +87,8 @@ def path_constraints(request: Request) -> tuple[Constraint, ...]:
 def requested_goal(request: Request, robot: Robot, *, seed: int = 0) -> Any:
     """Return the goal of a request as `kd.planning.plan` takes it.
 
-    Joint constraints become configurations. Poses of frames become regions of poses, inside the tolerances. Whatever
-    else is asked for, such as an orientation alone, becomes configurations that satisfy it, found by projection.
+    Joint constraints become configurations. Poses of frames become regions of poses within the tolerances. Other
+    goals, such as an orientation alone, become configurations that satisfy them, found by projection.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _orientation(given: OrientationConstraint) -> Constraint | None:
 
 
 def _regions(goal: Array | Mapping[str, PoseGoal], given: Constraints) -> dict[str, PoseRegion] | None:
-    """Return a goal as regions of poses by frame, None if it cannot be expressed so."""
+    """Return a goal as regions of poses by frame, None if it cannot be expressed this way."""
     parts = len(given.joints) + len(given.positions) + len(given.orientations)
     if isinstance(goal, np.ndarray) or parts != 2 * len(goal):  # a position and an orientation for each frame
         return None

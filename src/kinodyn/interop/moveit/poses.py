@@ -18,7 +18,7 @@ UNIT_TOLERANCE = 1e-2  # quaternions in files have few digits
 
 
 def pose_matrix(position: list[float] | None, quaternion: list[float] | None) -> Array:
-    """Return the pose (4, 4) of a position and a unit quaternion x y z w; what is None is that of the origin."""
+    """Return the pose (4, 4) of a position and a unit quaternion x y z w; None stands for zero or identity."""
     T = np.eye(4)
     if quaternion is not None:
         T[:3, :3] = rotation_matrix(quaternion)

@@ -124,7 +124,7 @@ def _content(path: Path) -> str:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise InputError(f"{path}: larger than {MAX_BYTES // 1_000_000} MB, which is no scene")
+            raise InputError(f"{path}: larger than {MAX_BYTES // 1_000_000} MB, too large for a scene")
         return data.decode("utf-8")
     except OSError as cause:
         raise InputError(f"{path}: cannot be read: {cause.strerror}") from cause

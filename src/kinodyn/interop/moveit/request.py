@@ -83,7 +83,7 @@ class Request:
 
 
 def build_request(message: Message, robot: Robot, q: Array, frames: Frames, objects: Objects) -> Request:
-    """Read a request; what its start state does not say is as in the scene, at q (nq,)."""
+    """Read a request; joints that its start state does not mention are as in the scene, at q (nq,)."""
     fields = message.fields
     state = fields.child("start_state")
     start = read_state(state, robot, q)
