@@ -2,7 +2,7 @@
 
     python benchmarks/collision_limit.py --steps 1000000
 
-Humanoid, Talos and G1 stand on both feet; their hands are to reach points that jump, most of them out of reach or
+Humanoid, Talos and G1 stand on both feet; their hands track targets that jump, most of them out of reach or
 inside the body. Printed: the smallest distance minus the margin over all steps [m], which must not be negative, and the
 time of a step with the limit and without it, in a batch on one thread.
 """

@@ -4,7 +4,7 @@
 
 The robot stands on both soles, six directions each. Pinocchio's constraintDynamics and impulseDynamics are called once
 per state with preallocated data; kinodyn is called once per state, and once for all states. Results are compared before
-anything is timed: the run stops if the engines disagree.
+the timing: the run stops if the engines disagree.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ KINDS = ("semi-implicit", "rk4")
 
 
 def require_agreement(native: NativeSimulator, other: MujocoSimulator, q0: Any) -> None:
-    """Stop unless both reach the same state after a few steps."""
+    """Stop the benchmark unless both reach the same state after a few steps."""
     robot, still = native.robot, np.zeros(native.robot.nv)
     for simulator in (native, other):
         simulator.reset(q0)

@@ -11,8 +11,8 @@ The packages of the meshes of the robot are in the folder of its URDF file.
     --verify    check every path at 16 times the usual density, by coal on the exact shapes
     --peer [N]  N problems by OMPL's RRTConnect with coal on the exact shapes (pip install pin 'kinodyn[planning]')
 
-Worlds are built anew for each plan. Problems alternate, and the best time of each counts; compare only numbers of one
-run. All is measured on one thread; of OMPL, which plans once and for longer, the time of the processor counts.
+Worlds are rebuilt for each plan. Problems alternate, and the best time of each counts; compare only numbers of one
+run. Everything is measured on one thread; for OMPL, which plans once and for longer, processor time is measured.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def compared(theirs: Array, ours: Array) -> dict[str, Any]:
 
 
 def measure(robot: kd.Robot, problems: Sequence[Problem], options: argparse.Namespace) -> dict[str, Any]:
-    """Measure everything that was asked for."""
+    """Run all requested measurements."""
     effort = QUICK if options.quick else Effort()
     kd.set_threads(1)
     runs = plan_all(robot, problems, effort.rounds, options.seed, options.time_budget)

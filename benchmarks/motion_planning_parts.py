@@ -69,7 +69,7 @@ class Parts:
         return found
 
     def near(self, poses: Array) -> NDArray[np.bool_]:
-        """Tell which pairs have bounding boxes, aligned with the world's axes, that overlap (n, pairs)."""
+        """Return which pairs have overlapping axis-aligned bounding boxes (n, pairs)."""
         boxes = np.array([bounds(part.shape) for part in self.parts])
         centres = np.einsum("npij,pj->npi", poses[..., :3, :3], boxes[:, 0]) + poses[..., :3, 3]
         halves = np.einsum("npij,pj->npi", np.abs(poses[..., :3, :3]), boxes[:, 1])
@@ -78,7 +78,7 @@ class Parts:
 
 
 def allowed(robot: kd.Robot, problem: Problem) -> set[frozenset[str]]:
-    """Return the pairs that may touch; pairs that never touch by sampling are not among them, to check that too."""
+    """Return the pairs that may touch, without those that never touch by sampling: these are verified too."""
     found = {pair for pair, reason in kd.collision.allowed_pairs(robot).reasons.items() if reason != "never"}
     found |= {frozenset(pair) for pair in problem.allowed}
     for thing in problem.objects:

@@ -1,4 +1,4 @@
-"""OMPL's RRTConnect with coal on the exact shapes, what MoveIt does by default.
+"""OMPL's RRTConnect with coal on the exact shapes, as MoveIt does by default.
 
 Pinocchio checks a configuration in one compiled call: coal's tree of bounding boxes, then coal on the pairs that
 overlap, until the first collision. OMPL calls it through Python, which is part of its time for each configuration.
@@ -51,7 +51,7 @@ class CoalChecker:
         return model
 
     def is_free(self, values: Sequence[float]) -> bool:
-        """Tell whether a configuration of the moving joints is free."""
+        """Return whether a configuration of the moving joints is free."""
         self.q[self.columns] = values
         self.checks += 1
         for i, pose in zip(self.parts.moving, self.parts.moving_poses(self.q), strict=True):
@@ -72,7 +72,7 @@ def missing() -> str:
 
 
 class Solution(NamedTuple):
-    """Times of the processor [s] of the search and of all of it: checker, search, simplification; checks; success."""
+    """Processor times [s] of the search and of the whole plan (checker, search, simplification); checks; success."""
 
     planning: float
     whole: float

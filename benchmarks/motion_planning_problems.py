@@ -37,7 +37,7 @@ class Problem:
     reading: float = 0.0
 
     def world(self) -> kd.collision.World:
-        """Build the world anew from shapes and poses."""
+        """Rebuild the world from shapes and poses."""
         world = kd.collision.World()
         for thing in self.objects:
             world.add(thing.name, thing.shape, thing.pose)

@@ -1,4 +1,4 @@
-"""Build a Pinocchio model from a kinodyn description, so that both engines compute the very same robot.
+"""Build a Pinocchio model from a kinodyn description, so that both engines compute with the same robot.
 
 Joints keep kinodyn's order and coordinates (document order, depth first; one coordinate per continuous joint), so
 q, v, a and torques need no conversion. Axis-aligned joints get Pinocchio's specialised joint types, as its own URDF

@@ -35,7 +35,7 @@ def random_program(n: int, seed: int) -> Program:
 
 
 def solvers() -> dict[str, Callable[[Program], Array]]:
-    """Return the solvers that there are: each takes a program and returns x."""
+    """Return the installed solvers: each takes a program and returns x."""
     found: dict[str, Callable[[Program], Array]] = {
         "kinodyn": lambda p: kd.qp.solve(*p).x,
         "daqp": lambda p: daqp.solve(p[0], p[1], p[2], p[4], p[3], np.zeros(len(p[3]), dtype=np.intc))[0],

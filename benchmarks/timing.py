@@ -69,8 +69,8 @@ def best_of(entries: Mapping[str, Entry], rounds: int) -> dict[str, float]:
     """Time each entry once per round, alternating, and return the shortest time of each per state [us].
 
     Interleaving spreads disturbances of the machine over all entries; noise only ever adds time, so the minimum is
-    the best estimate of the undisturbed cost. Each turn begins with a run that is not timed: it finds the caches full
-    of what others left there, and cores asleep.
+    the best estimate of the undisturbed cost. Each turn begins with an untimed warm-up run, which refills the caches
+    and wakes up the cores.
     """
     best = dict.fromkeys(entries, float("inf"))
     for _ in range(rounds):

@@ -45,7 +45,7 @@ def run(job: Job) -> dict[str, Any]:
 
 
 def summarise(scenario: Scenario, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Combine the runs of a scenario, and tell whether its requirements are met."""
+    """Combine the runs of a scenario, and evaluate its requirements."""
     walked = [entry for entry in runs if entry["walked"]]
     figures: dict[str, Any] = {
         "scenario": scenario.name,

@@ -39,7 +39,7 @@ class Reach:
 
 
 def humanoid(name: str) -> Humanoid:
-    """Load a humanoid and let it stand with bent knees and arms off the body."""
+    """Load a humanoid in a standing posture with bent knees and arms away from the body."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kd.DescriptionWarning)
         robot = kd.load(name)

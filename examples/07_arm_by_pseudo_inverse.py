@@ -75,7 +75,7 @@ for step in range(0, 12, 2):
 arm = kd.kinematics.poses(robot, robot.configuration("upright"), frames=["left_upper_arm", "left_forearm", hand])
 arm_length = np.linalg.norm(np.diff(arm[:, :3, 3], axis=0), axis=1).sum()
 T_far = kd.spatial.pose(arm[0, :3, 3] + [0.0, arm_length + 0.1, 0.0], kd.spatial.rot_x(np.pi / 2))  # to the left
-# Sufficient damping bounds the steps. Damping that depends on manipulability costs nothing away from singularities, if
+# Sufficient damping bounds the steps. Damping that depends on manipulability has no effect away from singularities, if
 # the threshold suits the arm: here about the median over all postures.
 rules = {
     "pseudo-inverse": velocity.least_norm,

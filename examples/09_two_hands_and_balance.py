@@ -108,7 +108,7 @@ solver = kd.ik.WholeBody(robot, tasks, [kd.limits.PositionLimit(), balance])
 result = solver.solve(q0)
 report(f"{robot.name} reaches with both hands", result)
 
-# One metre farther is out of reach: feet and CoM stay where they must, the hand goes as far as it can.
+# One metre farther is out of reach: feet and CoM satisfy their constraints, the hand reaches as far as possible.
 T_far = T_hands[0].copy()
 T_far[0, 3] += 1.0
 reaching[0].target = T_far

@@ -1,7 +1,8 @@
 """A Panda in a shelf: it reaches into one compartment, grasps a carton and puts it into another.
 
-Each motion is planned around the boards, with the carton in the hand where it has been grasped, timed within the limits
-of the joints, and measured on the exact shapes. --plot FILE draws the arm in the shelf and its distances over time.
+Each motion is planned around the boards, with the carton attached to the hand once it is grasped, and timed within the
+joint limits; distances are measured on the exact shapes. --plot FILE draws the arm in the shelf and its distances over
+time.
 """
 
 import argparse

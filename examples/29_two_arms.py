@@ -1,6 +1,6 @@
 """Two arms at once: the hands of the humanoid cross over a table, around a post, without touching each other.
 
-Planned one by one, each arm avoids the table and the other arm where that is at the start; moved together they may
+Planned one by one, each arm avoids the table and the other arm at its start; executed together they may
 collide. Planned together they do not. --plot FILE draws the arms at the ends and the distances over time.
 """
 

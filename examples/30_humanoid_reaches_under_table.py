@@ -1,6 +1,6 @@
 """A humanoid reaches under a table: the whole body bends, the feet stay, the CoM stays above them, nothing is touched.
 
-The floating base moves too: it follows from the feet, which stand. --plot FILE draws the motion from the side.
+The floating base moves too: its pose follows from the stance feet. --plot FILE draws the motion from the side.
 """
 
 import argparse
@@ -62,7 +62,7 @@ world = kd.collision.World()
 for name, (size, centre) in BOXES.items():
     world.add_box(name, size, (centre, None))
 
-# The palm looks forward, 18 cm below the top and 15 cm behind its edge. The forearm must get there under the edge.
+# The palm faces forward, 18 cm below the top and 15 cm behind its edge. The forearm must pass under the edge.
 target = kd.spatial.pose([EDGE + 0.15, -0.2, HEIGHT - 0.18], [[0, 0, -1], [0, 1, 0], [1, 0, 0]])
 standing = kd.planning.Standing(margin=0.03)
 plan = kd.planning.plan(robot, start, {HAND: target}, world, constraints=[standing])

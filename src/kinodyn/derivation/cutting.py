@@ -13,7 +13,7 @@ from kinodyn.model.robot import Robot, require_robot
 def cut(robot: Robot, *joints: str) -> Robot:
     """Return the part of a robot that ends with the links of the named joints.
 
-    Links fixed to what is kept are kept too. Gravity, armature and damping are those of the whole robot.
+    Links fixed to kept links are kept too. Gravity, armature and damping are those of the whole robot.
 
     Parameters
     ----------

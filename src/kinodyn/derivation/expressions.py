@@ -20,13 +20,13 @@ Polynomial = dict[tuple[str, ...], Fraction]
 
 
 class Writer:
-    """Writes sums as SymPy expressions, for the coordinates `q` and all symbols by name."""
+    """Converts sums to SymPy expressions, for the coordinates `q` and all symbols by name."""
 
     def __init__(self, q: Sequence[Any], symbols: dict[str, Any]) -> None:
         self._q, self._symbols = q, symbols
 
     def expression(self, value: TrigSum) -> Any:
-        """Write one sum, the terms of one cosine or sine collected before it."""
+        """Convert one sum, with the coefficients of each cosine or sine collected."""
         import sympy
 
         collected: dict[tuple[Wave, bool], Polynomial] = {}
@@ -35,13 +35,13 @@ class Writer:
         return sympy.Add(*(self._collected(*key, polynomial) for key, polynomial in collected.items()))
 
     def matrix(self, rows: Sequence[Sequence[TrigSum]]) -> Any:
-        """Write a matrix of sums."""
+        """Convert a matrix of sums."""
         import sympy
 
         return sympy.ImmutableMatrix([[self.expression(value) for value in row] for row in rows])
 
     def _collected(self, wave: Wave, sine: bool, polynomial: Polynomial) -> Any:
-        """Write l1 (m2 + m3) cos(q2): what all terms share, the rest, the wave."""
+        """Write l1 (m2 + m3) cos(q2): the common factor, the rest, and the cosine or sine."""
         import sympy
 
         if not any(wave):
@@ -68,7 +68,7 @@ def _number(value: Fraction) -> Any:
 
 
 def _content(numbers: list[Fraction]) -> Fraction:
-    """Find the number to write before the bracket: negative if all are, 1 where a quotient would be no nicer."""
+    """Find the number to factor out: negative if all are, 1 where the quotients would not be simpler."""
     sign = -1 if all(number < 0 for number in numbers) else 1
     if len({abs(number) for number in numbers}) == 1:
         return sign * abs(numbers[0])

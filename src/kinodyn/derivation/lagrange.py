@@ -16,7 +16,7 @@ _ALLOWED = ("revolute", "continuous", "prismatic", "planar")
 
 
 def lagrange(robot: Robot, *, parameters: Parameters = "numbers") -> LagrangeModel:
-    """Derive the equation of motion d/dt dT/dqd - dT/dq + dV/dq = tau of a robot in symbols.
+    """Derive the equation of motion d/dt dT/dqd - dT/dq + dV/dq = tau of a robot symbolically.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def lagrange(robot: Robot, *, parameters: Parameters = "numbers") -> LagrangeMod
         "numbers" writes the robot's own numbers into the formulas. "symbols" names those that are not zero: of body i
         the mass m<i>, the CoM c<i> from its joint, the inertia I<i>xx, ... about the CoM, and l<i>, the position of the
         next joint on it (l0 on the base); gravity g; of joint j armature b<j> and damping d<j>. A vector with several
-        components has x, y or z at the end. All are in axes that are those of the base at q = 0 or, for a joint along
-        no coordinate axis, turned such that z is along the joint.
+        components has x, y or z at the end. All are expressed in the axes of the base at q = 0 or, for a joint that is
+        not along a coordinate axis, in axes rotated such that z is along the joint.
 
     Returns
     -------

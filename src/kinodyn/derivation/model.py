@@ -33,7 +33,7 @@ class LagrangeModel:
     Attributes
     ----------
     joint_names : tuple of str
-        The joint of each coordinate; a planar joint comes three times.
+        The joint of each coordinate; a planar joint is listed three times.
     q, qd, qdd : tuples of symbols
         Coordinates q1, q2, ..., their rates and accelerations.
     M : (n, n) matrix
@@ -43,7 +43,7 @@ class LagrangeModel:
     D : (n, n) matrix
         Damping of the joints, a diagonal matrix.
     g : (n, 1) matrix
-        Generalised forces that balance gravity, the gradient of the potential energy.
+        Generalised forces that balance gravity: the gradient of the potential energy.
     kinetic_energy, potential_energy : expressions
         T = qd . M qd / 2, and V, zero with the CoM at the origin of the world [J].
     parameters : dict of str to float

@@ -103,7 +103,7 @@ def _times(matrix: Array, vector: Array) -> Array:
 
 
 def _joint_forces(robot: Robot, v: Array, a: Array) -> Array:
-    """Compute what motors and bearings add: armature and damping."""
+    """Compute the torques of armature and damping."""
     forces: Array = robot.armature * a + robot.damping * v
     return forces
 

@@ -1,4 +1,4 @@
-"""Sums of cosines and sines in normal form: the exact algebra in which `lagrange` derives.
+"""Sums of cosines and sines in normal form: the exact algebra on which `lagrange` is built.
 
 Every product of sines and cosines is immediately written as a sum, cos a cos b = (cos(a - b) + cos(a + b)) / 2 and so
 on. Two sums are then equal only if their terms are: terms that cancel vanish, and nothing is left to simplify.

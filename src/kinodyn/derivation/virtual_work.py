@@ -34,7 +34,7 @@ class VirtualWork(NamedTuple):
     tau : (..., f) array
         Forces at the independent coordinates; nothing acts at the others.
     multipliers : (..., k) array
-        Constraint forces, the shortest if rows depend on each other: the generalised forces of the tree are tau at the
+        Constraint forces, those of least norm if rows are dependent: the generalised forces of the tree are tau at the
         independent coordinates plus J^T multipliers.
     v, a : (..., nv) arrays
         Velocity and acceleration of all coordinates.
@@ -64,14 +64,14 @@ def virtual_work(
     Parameters
     ----------
     robot
-        The tree that is left when loops are cut open.
+        The spanning tree, in which loops are cut open.
     q : (..., nq)
         Configuration that satisfies the constraints; `contact.project` finds one.
     u, u_rate : (..., f)
         Rates and accelerations of the independent coordinates.
     constraints
         A list of `contact.Loop` and `contact.Contact`, or a function (q, v) -> (J (..., k, nv), Jdot v (..., k)). Rows
-        may depend on each other.
+        may be linearly dependent.
     independent
         Indices in v of the f independent coordinates, as many as the constraints leave free.
     wrenches

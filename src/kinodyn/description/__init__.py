@@ -1,4 +1,4 @@
-"""What a file says about a robot: the types of a description, its readers, writer and validation.
+"""Robot descriptions: their types, readers, writer and validation.
 
 >>> from kinodyn import description
 >>> text = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">\

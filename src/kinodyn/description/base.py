@@ -17,7 +17,7 @@ WORLD = "world"  # name of the root link of MJCF files, and of URDF files that s
 
 
 def with_base(description: Description, base: Base | None = None) -> Description:
-    """Return the description with the requested base, which its `base` then names.
+    """Return the description with the requested base, and its attribute `base` set accordingly.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def with_base(description: Description, base: Base | None = None) -> Description
         "floating": the robot moves freely in the world; unless it already does, a floating joint `root_joint` is added:
         in place of the fixed joint between a massless root `world` and the robot, or from a new link `world`
         (`universe` if that name is taken) to the old root. "fixed": floating joints from a
-        massless root to the robot become fixed. None: what the description says.
+        massless root to the robot become fixed. None: as in the description.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def with_base(description: Description, base: Base | None = None) -> Description
 
 
 def root_link(description: Description) -> Link:
-    """Return the link that no joint leads to."""
+    """Return the root link, which is not the child of any joint."""
     children = {joint.child for joint in description.joints}
     return next(link for link in description.links if link.name not in children)
 

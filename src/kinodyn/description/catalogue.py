@@ -44,17 +44,17 @@ def robots() -> tuple[str, ...]:
 
 
 def _own(name: str) -> bool:
-    """Tell whether a robot of this name is bundled or of the `robots` extra."""
+    """Return whether a robot of this name is bundled or part of the `robots` extra."""
     return name in BUNDLED or robot_files().find(name) is not None
 
 
 def is_known(name: str) -> bool:
-    """Tell whether a robot has this name."""
+    """Return whether there is a robot of this name."""
     return _own(name) or robot_descriptions.is_module(name)
 
 
 def source_of(name: str) -> str:
-    """Say where a known robot comes from."""
+    """Return where a known robot comes from."""
     if name in BUNDLED:
         return "bundled"
     return "robots extra" if robot_files().find(name) is not None else installed.PACKAGE

@@ -60,7 +60,7 @@ def _placements(description: Description) -> Iterator[tuple[Link | Joint | Frame
 
 
 def _are_rigid(T: Array) -> NDArray[np.bool_]:
-    """Tell for each of (n, 4, 4) matrices whether it is a finite rigid transform."""
+    """Return for each of (n, 4, 4) matrices whether it is a finite rigid transform."""
     finite = np.asarray(np.isfinite(T).all(axis=(1, 2)))
     R = np.where(finite[:, None, None], T[:, :3, :3], 0.0)
     skewed = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))

@@ -28,7 +28,7 @@ def warn(message: str, file: Path | None) -> None:
 
 
 def repair_hint(file: Path | None) -> str:
-    """Tell how to have a file repaired, to be appended to a message; empty if there is no file."""
+    """Return a hint on how to repair a file, to be appended to a message; empty if there is no file."""
     if file is None:
         return ""
     return f"; 'kinodyn check {file} --repair repaired{file.suffix}' proposes repairs"

@@ -66,7 +66,7 @@ class CombinedLimits:
 
     def combine(self, joint: Joint, multiplier: float, offset: float) -> None:
         """Narrow the limits so that a joint at multiplier * q + offset stays within its own."""
-        if multiplier == 0.0:  # it stands still; beyond its limits there is no position for its leader either
+        if multiplier == 0.0:  # it does not move; if it is outside its limits, its leader has no valid position either
             if not joint.lower <= offset <= joint.upper:
                 self.lower, self.upper = Bound(math.inf, joint.name), Bound(-math.inf, joint.name)
             return

@@ -130,7 +130,7 @@ def _read_package_name(path: Path) -> str | None:
     try:
         names = list(read_xml(path).all("name"))
     except DescriptionError:
-        # An invalid package.xml further up is no fault of the robot: that folder has no name.
+        # An invalid package.xml further up is not an error of the robot: that folder has no name.
         return None
     return names[0].text.strip() if len(names) == 1 else None
 

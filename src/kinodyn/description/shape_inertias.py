@@ -16,7 +16,7 @@ from kinodyn.errors import DescriptionError
 
 THINNEST = 1e-3  # [m] of a mesh without volume, such as a sheet of triangles
 LEAST_VOLUME = 1e-12  # [m^3] of a shape that counts
-# A closed mesh may consist of shells inside each other; one that fills less of its hull than this is taken as the hull.
+# A closed mesh may consist of nested shells; one that fills less of its hull than this is replaced by the hull.
 LEAST_FILLED = 0.02
 
 

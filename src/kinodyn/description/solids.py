@@ -1,4 +1,4 @@
-"""Inertias of simple solids, and of bodies that are combined or taken apart."""
+"""Inertias of simple solids, and of bodies that are combined or separated."""
 
 from __future__ import annotations
 

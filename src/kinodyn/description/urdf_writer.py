@@ -84,7 +84,7 @@ def _add_inertial(link: Element, inertia: Inertia) -> None:
 
 
 def _expressible(shape: Shape, link: str) -> list[Shape]:
-    """Return shapes that URDF has and that together are `shape`."""
+    """Return shapes that URDF supports and that together form `shape`."""
     if shape.kind in ("box", "sphere", "cylinder", "mesh") and shape.triangles is None:
         return [shape]
     if shape.kind == "capsule":

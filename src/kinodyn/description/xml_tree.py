@@ -95,7 +95,7 @@ class Node:
         return values
 
     def any_numbers(self, attribute: str, *, finite: bool = True) -> tuple[float, ...]:
-        """Return an attribute as any number of numbers, at least one."""
+        """Return an attribute as a list of at least one number."""
         text = self.word(attribute)
         try:
             # float() is independent of the locale, but also accepts 1_000 and digits of other scripts.

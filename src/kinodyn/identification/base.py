@@ -67,7 +67,7 @@ def base_parameters(
     ----------
     robot : Robot
     terms : sequence of str
-        Of "viscous", "coulomb", "armature" and "offset", those that are fitted besides the inertias.
+        Terms that are fitted besides the inertias: some of "viscous", "coulomb", "armature" and "offset".
     seed : int or numpy.random.Generator
         Seed of the random states.
 
@@ -90,7 +90,7 @@ def base_parameters(
 
 
 def find_base(model: Model, seed: int | np.random.Generator = 0) -> BaseParameters:
-    """Find the base of a model; see `base_parameters`."""
+    """Find the base parameters of a model; see `base_parameters`."""
     robot, generator = model.robot, _generator(seed)
     n = 4 * (len(model.names) // robot.nv + 1) + 16
     v, a = generator.normal(size=(2, n, robot.nv))

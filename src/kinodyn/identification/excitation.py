@@ -1,4 +1,4 @@
-"""Exciting trajectories: motions that determine parameters best, within the limits of the robot."""
+"""Exciting trajectories: motions that determine parameters well, within the limits of the robot."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def exciting_trajectory(
     terms : sequence of str
         Terms that are fitted besides inertias, as in `fit`.
     samples : int
-        States of one period in the criterion.
+        Number of states of one period in the criterion.
     starts : int
         Number of random series.
     iterations : int

@@ -38,7 +38,7 @@ def fit(
     Parameters
     ----------
     robot : Robot
-        Its geometry is kept; its parameters are the prior, which stays where the data have no information.
+        Its geometry is kept; its parameters are the prior, which remains where the data have no information.
     data : Measurements
         Measurements with v and a (see `prepare`); for a floating base with the wrenches of all contacts.
     method : "consistent", "weighted" or "ordinary"
@@ -46,18 +46,18 @@ def fit(
         not negative). "weighted", "ordinary": least squares on the base parameters, each torque weighted by its noise
         or all alike; the result may be physically inconsistent.
     terms : tuple of str
-        Of "viscous", "coulomb", "armature" and "offset", those that are fitted besides the inertias. Damping and
+        Terms that are fitted besides the inertias: some of "viscous", "coulomb", "armature" and "offset". Damping and
         armature that are not fitted keep the values of the robot; dry friction that is not fitted is zero, as in
         `kd.dynamics`.
     held_out : float or Measurements
-        Fraction of the samples, at the end, that is held out; or another recording.
+        Fraction of the samples that is held out, at the end; or another recording.
     prior_spread : float
         Relative standard deviation of the prior.
 
     Returns
     -------
     Identification
-        It says which parameters the data determine.
+        It reports which parameters the data determine.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def _require_samples(model: Model, train: Measurements, rank: int, unknowns: int
 
 
 def _prior(model: Model, train: Measurements, size: Array) -> Prior:
-    """Return the prior: parameters of the robot, and for friction that it does not have a fraction of the torque."""
+    """Return the prior: parameters of the robot, and a fraction of the torque for friction that it does not specify."""
     v, a = train.rates()
     own, scale, x = model.prior(), np.ones(len(model.names)), model.prior()
     first = [joint.v.start for joint in model.joints]
@@ -149,7 +149,7 @@ def _rms(rates: Array) -> Array:
 
 
 def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> tuple[Array, Array, int]:
-    """Solve for the base parameters; in the null space of the data the prior and its spread stay."""
+    """Solve for the base parameters; in the null space of the data the prior and its spread remain."""
     U, s, Vt = np.linalg.svd(problem.R @ S)
     rank = int((s > NULL * s[0]).sum()) if s[0] > 0.0 else 0
     seen, unseen = Vt[:rank], Vt[rank:]

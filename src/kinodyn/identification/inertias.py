@@ -111,10 +111,10 @@ def as_inertia(parameters: Array) -> Inertia:
 
 
 def regularised(parameters: Array) -> Array:
-    """Make the pseudo-inertias of parameters (10 n,) regular, because the distance from a prior uses their inverse.
+    """Make the pseudo-inertias of parameters (10 n,) invertible, because the distance from a prior uses their inverse.
 
     Each link has at least `SMALLEST_MASS` of the mass of the robot and a radius of gyration of at least
-    `SMALLEST_RADIUS` along each principal axis. Links above these stay unchanged.
+    `SMALLEST_RADIUS` along each principal axis. Links above these bounds are unchanged.
     """
     P = pseudo_inertia(parameters)
     least = SMALLEST_MASS * max(float(np.abs(P[:, 3, 3]).sum()), 1.0)

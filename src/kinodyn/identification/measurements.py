@@ -76,7 +76,7 @@ class Measurements:
         Parameters
         ----------
         fraction : float
-            Fraction of the samples, at the end, that is held out.
+            Fraction of the samples that is held out, at the end.
 
         Returns
         -------
@@ -128,7 +128,7 @@ def measurements(
     q : (n, nq)
         Configurations; quaternions are normalised.
     tau : (n, nv) or (n, nv - 6)
-        Torques; of a floating base those of the joints, or with zeros for the base.
+        Torques; for a floating base those of the joints alone, or with zeros for the base.
     v, a : (n, nv), optional
         Velocities and accelerations, if they were recorded.
     wrenches : mapping of frame -> (n, 6), optional
@@ -171,7 +171,7 @@ def join(*parts: Measurements) -> Measurements:
     Parameters
     ----------
     *parts : Measurements
-        A part that does not start after the one before is shifted to start one time step after it.
+        A part that does not start after the previous one is shifted to start one time step after it.
 
     Returns
     -------

@@ -28,8 +28,8 @@ class Model:
     robot : Robot
         Geometry, and values before the fit.
     terms : tuple of str
-        Of "viscous" (times v), "coulomb" (times the sign of v), "armature" (times a) and "offset" (constant), those
-        that are fitted besides the inertias, one parameter of each for each joint.
+        Terms that are fitted besides the inertias, with one parameter per joint: some of "viscous" (times v), "coulomb"
+        (times the sign of v), "armature" (times a) and "offset" (constant).
     joints : tuple of JointInfo
         The joints with these terms: all but mimic and floating joints.
     names : tuple of str
@@ -92,7 +92,7 @@ class Model:
         return Y
 
     def known_torques(self, data: Measurements) -> Array:
-        """Compute the torques that are not fitted: of armature and damping outside `terms`, and of wrenches.
+        """Compute the torques that are not fitted: of wrenches, and of armature and damping not in `terms`.
 
         Parameters
         ----------

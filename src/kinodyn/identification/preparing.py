@@ -34,7 +34,7 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     knots four times as dense, which does not amplify the noise of close samples. A fourth-order Butterworth filter then
     runs forwards and backwards over q, v, tau and wrenches, without delay. Velocities that were not recorded are the
     derivative of q (on the manifold, for quaternions), accelerations that of v. Samples at both ends that the filter or
-    the differences falsify are removed.
+    the differences distort are removed.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _filtered(data: Measurements, cutoff: float, rate: float) -> Measurements:
     from scipy.signal import butter, sosfiltfilt  # slow to import
 
     sections = butter(ORDER, cutoff, fs=rate, output="sos")
-    # mirrored samples at each end, as many as the impulse response is long, if there are so many
+    # mirrored samples at each end, as many as the impulse response is long, if available
     padding = min(len(data) - 1, 3 * math.ceil(rate / cutoff))
 
     def smooth(values: Array) -> Array:

@@ -167,7 +167,7 @@ class Identification:
         return self._rms(self.test if data is None else data, self.after)
 
     def prior_residuals(self, data: Measurements | None = None) -> Array:
-        """Compute the same as `residuals` for the robot before the fit.
+        """Compute the residuals for the robot before the fit, as in `residuals`.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ def with_parameters(
     Raises
     ------
     InputError
-        If parameters are not physically consistent, with the links.
+        If parameters are not physically consistent; the message names the links.
     """
     values = numbers("parameters", parameters, len(robot.inertial_parameters)).reshape(-1, 10)
     consistent = is_physically_consistent(values.ravel())

@@ -26,7 +26,7 @@ MotionFree: TypeAlias = Callable[[Array, Array], bool]
 TURN = 2.0 * math.pi
 INFORMED = ("AORRTC", "BITstar", "InformedRRTstar", "SORRTstar")
 # These sample goals in a second thread. If that called Python while the first one waits for it with the GIL, both would
-# deadlock; with a single goal there is no second thread.
+# deadlock; with a single goal the second thread does not call Python.
 ONE_GOAL = ("PRM", "PRMstar")
 # OMPL has one seed generator for the whole process.
 _LOCK = threading.Lock()

@@ -43,7 +43,7 @@ _LIMITS = (
 # Mass [kg], centre of mass [m], (xx, yy, zz, xy, xz, yz) [kg m^2] about it: Gaz, Cognetti, Oliva, Robuffo Giordano
 # and De Luca, "Dynamic identification of the Franka Emika Panda robot with retrieval of feasible parameters using
 # penalty-based optimization", IEEE Robotics and Automation Letters 4(4), 2019, as in franka_description. They are
-# identified from motion: together they give the right torques, one by one they are not weighed parts.
+# identified from motion: together they give the right torques, but they are not the masses of the single links.
 _BASE = (0.629769, (-0.041018, -0.00014, 0.049974), (0.00315, 0.00388, 0.004285, 8.2904e-07, 0.00015, 8.2299e-06))
 _BODIES = (
     (4.970684, (0.003875, 0.002081, -0.04762), (0.70337, 0.70661, 0.0091170, -0.000139, 0.0067720, 0.019169)),

@@ -10,7 +10,7 @@ from kinodyn.description.types import Description
 # Links of 1 m and 1 kg are uniform rods: centre of mass halfway, 1/12 kg m^2 about it, as in Spong, Hutchinson and
 # Vidyasagar, Robot Modeling and Control, 2nd ed. 2020, section 6.4, and Craig, Introduction to Robotics, section 6.7.
 _LENGTH, _MASS = 1.0, 1.0
-# About its own axis a rod has almost no inertia, and in a plane it plays no part; 0 would not be a body.
+# The inertia of a rod about its own axis has no effect in a plane; it must be positive to be physically consistent.
 _ALONG = 1e-3
 # The plane is x, y as the books draw it, y up.
 _GRAVITY = (0.0, -9.81, 0.0)

@@ -47,11 +47,11 @@ _GEOMETRY = (
 # Mass [kg], centre of mass [m] and moments of inertia about it [kg m^2] in the frames of the table: Armstrong, Khatib
 # and Burdick, "The explicit dynamic model and inertial parameters of the PUMA 560 arm", IEEE ICRA 1986, brought to
 # these frames by Corke. Two things differ from what they print, and neither changes any torque:
-# - They weighed no link 1, of which only the 0.35 kg m^2 about its vertical axis shows. The 13 kg and the two moments
-#   across it, half of 0.35, are ours.
-# - No rigid body has the moments they measured for link 3, 0.066 + 0.0125 being less than 0.086. An inertia without
-#   moment about the axis of joint 3, and the same across it in every direction, acts alike on both of its sides:
-#   that of `_MOVED` is taken from link 2 and given to link 3.
+# - They did not weigh link 1, of which only the 0.35 kg m^2 about its vertical axis has an effect. The 13 kg and the
+#   two moments about its other axes, half of 0.35, are assumed here.
+# - No rigid body has the moments they measured for link 3, since 0.066 + 0.0125 is less than 0.086. An inertia with
+#   no moment about the axis of joint 3, and equal moments about all axes perpendicular to it, has the same effect on
+#   both sides of the joint: `_MOVED` is subtracted from link 2 and added to link 3.
 _MOVED = 0.004
 _BODIES = (
     (13.0, (0.0, 0.0, 0.0), (0.175, 0.35, 0.175)),

@@ -9,13 +9,13 @@ from kinodyn.description.bundled.arm import dh_arm
 from kinodyn.description.dh import DH
 from kinodyn.description.types import Description, Inertia
 
-# Degrees and degrees a second of the three joints that turn: Adept Cobra s600 data sheet.
+# Degrees and degrees per second of the three revolute joints: Adept Cobra s600 data sheet.
 _TURNS = (105.0, 150.0, 360.0)
 _TURN_SPEEDS = (386.0, 720.0, 1200.0)
 
 
 def scara() -> Description:
-    """Describe a SCARA of four joints: two that turn about the vertical, a quill that slides, a flange that turns.
+    """Describe a SCARA of four joints: two revolute about the vertical, a prismatic quill, a revolute flange.
 
     Lengths and stroke are the Adept Cobra 600's, as in P. Corke's Robotics Toolbox (mdl_cobra600: d1 0.387 m, a1
     0.325 m, a2 0.275 m, stroke 0.210 m); ranges and speeds those of the manufacturer's data sheet for the Cobra s600.

@@ -22,9 +22,9 @@ _GEOMETRY = (
     ("wrist_3_joint", 0.0, 0.0, 0.0823),
 )
 
-# Masses [kg] and centres of mass [m] in those frames: same article. It calls the inertia of so small a robot
-# negligible; a robot that moves needs one, and these are uniform cylinders with the radii and lengths [m] of the
-# ur_description package (config/ur5/physical_parameters.yaml).
+# Masses [kg] and centres of mass [m] in those frames: same article. It calls the inertia matrices of so small a robot
+# negligible; these are of uniform cylinders with the radii and lengths [m] of the ur_description package
+# (config/ur5/physical_parameters.yaml).
 _BODIES: tuple[Inertia, ...] = (
     solids.cylinder(3.7, 0.075, 0.178, "y", (0.0, -0.02561, 0.00193)),
     solids.cylinder(8.393, 0.06, 0.425, "x", (0.2125, 0.0, 0.11336)),
@@ -34,8 +34,8 @@ _BODIES: tuple[Inertia, ...] = (
     solids.cylinder(0.1879, 0.0375, 0.0305, "z", (0.0, 0.0, -0.001159)),
 )
 
-# UR5 user manual 3.13: every joint turns 360 degrees both ways at 180 degrees a second. Torques [N m]: support
-# article "Max. joint torques".
+# UR5 user manual 3.13: every joint turns 360 degrees in both directions at 180 degrees per second. Torques [N m]:
+# support article "Max. joint torques".
 _RANGE, _SPEED = 2.0 * math.pi, math.pi
 _TORQUES = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)
 
@@ -43,7 +43,7 @@ _RADII = (0.06, 0.054, 0.04, 0.04, 0.04, 0.035)
 
 _LINKS = ("shoulder_link", "upper_arm_link", "forearm_link", "wrist_1_link", "wrist_2_link", "wrist_3_link")
 
-# Stretched straight up, and bent as the manufacturer's pendant calls home.
+# Stretched straight up, and the home position of the manufacturer's teach pendant.
 _CONFIGURATIONS = {
     "up": (0.0, -_HALF, 0.0, -_HALF, 0.0, 0.0),
     "bent": (0.0, -_HALF, _HALF, -_HALF, -_HALF, 0.0),

@@ -25,7 +25,7 @@ HEIGHT, MASS = 1.7, 70.0
 _GRAVITY = 9.81
 _AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
 
-# Of a segment's mass, what goes into each of the small links between the axes at its upper end.
+# Fraction of a segment's mass in each of the small links between the axes at its upper end.
 _BALL_FRACTION = 0.05
 
 # Bend of the standing configuration [rad]: hips and ankles by this, knees by twice this; arms away from the body.
@@ -167,7 +167,7 @@ def _add_arm(parts: _Parts, side: Side) -> None:
     parts.add("elbow", side, upper, fore, elbow, body.hanging("forearm"), shapes.limb(body, "forearm"))
     wrist = (0.0, 0.0, -body.length["forearm"])
     _add_ball(parts, side, _ARM[4:], fore, hand, wrist, body.hand(), shapes.hand(body))
-    # The palm's frame lies on its surface, level with the hand's centre of mass, where a held bar passes.
+    # The palm's frame lies on its surface, level with the hand's centre of mass, where a gripped bar would be.
     level = -body.com["hand"] * body.length["hand"]
     parts.add_frame(_sided(side, "palm"), hand, (0.0, -_outward(side) * 0.5 * shapes.hand(body).size[1], level))
 
@@ -185,7 +185,7 @@ def _add_ball(
     """Add joints whose axes intersect in one point, with a small ball as link between each two of them."""
     group = kinds[0].split("_")[0]
     ball_shape = shapes.joint_ball(parts.body, group)
-    # Segments that meet in a ball press on each other there, as in any body.
+    # Segments connected by a ball link overlap there, as in any body.
     parts.neighbours.append((parent, child))
     ball = solids.sphere(_BALL_FRACTION * segment.mass, ball_shape.size[0])
     for kind in kinds[:-1]:

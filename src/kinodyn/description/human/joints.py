@@ -18,7 +18,7 @@ from typing import Literal
 Axis = Literal["roll", "pitch", "yaw"]
 
 # Reflected rotor inertia and viscous damping are those of strong, lightly geared drives; they are fractions of
-# mass * height^2 and of weight * height, so that a body of another size moves alike.
+# mass * height^2 and of weight * height, so that bodies of other sizes move in the same way.
 _LEG_ARMATURE, _ARM_ARMATURE, _SMALL_ARMATURE = 2.5e-4, 1.0e-4, 2.5e-5
 _LEG_DAMPING, _ARM_DAMPING, _SMALL_DAMPING = 8.6e-4, 4.3e-4, 8.6e-5
 

@@ -56,7 +56,7 @@ class Proportions:
     def hand(self) -> Inertia:
         """Return the inertia of a hand that hangs from the wrist with the palm facing sideways.
 
-        The table's hand shows its palm to the front: its sagittal axis, normal to the palm, lies along y here.
+        In the table the palm of the hand faces forward: its sagittal axis, normal to the palm, is along y here.
         """
         palm_normal, across, along = self._moments("hand")
         com = (0.0, 0.0, -self.com["hand"] * self.length["hand"])
@@ -66,7 +66,7 @@ class Proportions:
         """Return the inertia of a foot in a frame at the ankle, x towards the toes.
 
         The table's foot points down like the leg, so that its longitudinal axis is x here and its sagittal axis z.
-        The table does not say how high the centre of mass is: halfway between ankle and ground.
+        The table does not give the height of the centre of mass: it is assumed halfway between ankle and ground.
         """
         up, across, along = self._moments("foot")
         forward = self.com["foot"] * self.foot_length - self.heel_to_ankle
@@ -81,8 +81,8 @@ def proportions(height: float, mass: float, sex: table.Sex) -> Proportions:
     """Scale the table of segments to a body.
 
     Masses are the table's fractions of `mass` [kg], divided by their sum so that nothing is lost to rounding.
-    Lengths grow with the height; those that stand on each other, from the ankle to the top of the head, share what
-    the ankle leaves of `height` [m] in the table's ratio, because the table's lengths, measured one by one, add up to
+    Lengths scale with the height; those of the stacked segments, from the ankle to the top of the head, share the
+    height above the ankle in the table's ratio, because the table's lengths, measured separately, add up to
     102 % (men) or 100 % (women) of that. The foot is as long as its sole, which the table's fractions then refer to.
     """
     _check(height, mass, sex)

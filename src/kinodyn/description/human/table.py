@@ -84,7 +84,7 @@ TABLES: Mapping[Sex, BodyTable] = {"male": _MALE, "female": _FEMALE}
 # Segments that a body has twice.
 PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 
-# Segments that stand on each other from the ankle to the top of the head.
+# Stacked segments from the ankle to the top of the head.
 STACK = ("shank", "thigh", "lower_trunk", "middle_trunk", "upper_trunk", "head")
 
 # Fractions of the stature. Ankle height, foot length and foot width: Drillis and Contini 1966, as printed in Winter,
@@ -98,5 +98,5 @@ HIP_HALF_WIDTH = 0.05
 # Shoulder joints 0.17 m beside the midline of a body of 1.70 m (Rajagopal et al., IEEE Trans. Biomed. Eng. 63(10),
 # 2016, full-body model).
 SHOULDER_HALF_WIDTH = 0.10
-# Fraction of the foot's length between heel and ankle joint. Ours: 0.19 in Rajagopal's skeleton, plus the heel pad.
+# Fraction of the foot's length between heel and ankle joint: 0.19 in Rajagopal's skeleton, plus the heel pad.
 HEEL_TO_ANKLE = 0.25

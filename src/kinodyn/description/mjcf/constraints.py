@@ -35,7 +35,7 @@ def linear_equalities(model: mujoco.MjModel, names: Names) -> tuple[dict[int, Mi
 
 
 def _why_unsupported(model: mujoco.MjModel, equality: int, leaders: Mapping[int, int]) -> str:
-    """Say why the equality cannot be a mimic, "" if it can."""
+    """Return why the equality cannot be a mimic, "" if it can."""
     if model.eq_type[equality] != mujoco.mjtEq.mjEQ_JOINT:
         kind = mujoco.mjtEq(model.eq_type[equality]).name.removeprefix("mjEQ_").lower()
         return f"it has the type {kind}; only joint equalities become mimic joints"

@@ -55,7 +55,7 @@ def unsupported_geoms(spec: mujoco.MjSpec, model: mujoco.MjModel) -> Iterator[st
 
 
 def _why_unsupported(meshes: _Meshes, model: mujoco.MjModel, geom: int) -> str:
-    """Say why the geom cannot be a shape, "" if it can."""
+    """Return why the geom cannot be a shape, "" if it can."""
     kind = model.geom_type[geom]
     if kind == _G.mjGEOM_SDF:
         return "there is no shape for signed distance fields"

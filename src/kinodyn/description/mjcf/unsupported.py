@@ -11,7 +11,7 @@ from kinodyn.description.mjcf.names import Names
 
 
 def features(model: mujoco.MjModel, names: Names) -> list[str]:
-    """List, one sentence each, the effects on the motion that are lost, apart from equalities."""
+    """List the effects on the motion that are lost, apart from equalities, one sentence each."""
     with_springs = (model.jnt_stiffness != 0) | model.jnt_stiffnesspoly.any(axis=1)
     limited_balls = (model.jnt_type == mujoco.mjtJoint.mjJNT_BALL) & (model.jnt_limited != 0)
     with_nonlinear_damping = model.dof_dampingpoly.any(axis=1)[model.jnt_dofadr]

@@ -1,4 +1,4 @@
-"""Check robot files and repair them: every fault with its line, every repair with its reason, nothing unasked.
+"""Check robot files and repair them on request: every fault with its line, every repair with its reason.
 
 `check` parses a file leniently, runs rules over its elements, each of which reports a fault and edits the document, and
 reads the edited text as any other file.

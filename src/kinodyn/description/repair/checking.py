@@ -125,7 +125,7 @@ def _reject_moved_includes(root: Node, path: Path, target: Path) -> None:
 
 
 def _read(findings: Findings, target: Path, packages: PackageDirs) -> tuple[Description | None, tuple[Finding, ...]]:
-    """Read the repaired text; what is wrong with it and is not known yet is added to the findings."""
+    """Read the repaired text; faults that are not known yet are added to the findings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DescriptionWarning)
         try:

@@ -1,4 +1,4 @@
-"""An XML document that is edited in place: what no edit touches stays as written, comments and blanks included."""
+"""An XML document that is edited in place: everything else stays as written, comments and whitespace included."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Document:
             self._changed.add(node)
 
     def remove(self, node: Node) -> None:
-        """Remove an element with all that is in it."""
+        """Remove an element with its content."""
         assert node.parent is not None, "the root cannot be removed"
         node.parent.children.remove(node)
         added = self._added.get(node.parent, [])
@@ -125,7 +125,7 @@ class Document:
         return start, stop, b""
 
     def _without_blanks(self, place: int, blanks: bytes) -> int:
-        """Return the place after the last byte before `place` that is no blank."""
+        """Return the position after the last non-blank byte before `place`."""
         while place > 0 and self._data[place - 1] in blanks:
             place -= 1
         return place

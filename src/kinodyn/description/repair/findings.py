@@ -97,7 +97,7 @@ class Report:
             File to write. Meshes are found from there if it is in the folder of the checked file, or if `check` was
             given this path as `destination`.
         overwrite
-            True allows to replace the checked file itself.
+            Whether the checked file itself may be replaced.
 
         Returns
         -------

@@ -47,9 +47,9 @@ def nearest_consistent(matrix: Array) -> Array:
 
 
 def why_inconsistent(matrix: Array) -> tuple[Level, str] | None:
-    """Say how bad it is and why no distribution of mass has this inertia matrix; None if one has.
+    """Return the severity and the reason why no mass distribution has this inertia matrix; None if one has.
 
-    An "error" is what readers refuse; a "note" what is only on the limit, which simulators refuse after rounding.
+    An "error" is rejected by readers; a "note" is on the limit, and simulators reject it after rounding.
     """
     small, middle, large = np.linalg.eigvalsh((matrix + matrix.T) / 2.0).tolist()
     rounding = RELATIVE_ROUNDING * abs(large) + ABSOLUTE_ROUNDING

@@ -28,7 +28,7 @@ class MeshSearch:
 
     def __init__(self, file: Path, folders: tuple[Path, ...] = ()) -> None:
         above = Path(os.path.abspath(file)).parents
-        # The root of a file system and the folder of all users are no place to search.
+        # The root of a file system and the folder of all users are not searched.
         near = [folder for folder in above[: LEVELS + 1] if len(folder.parts) > 2]
         self._folders = [*folders, *near]
         self._found: dict[Path, dict[str, list[Path]]] = {}

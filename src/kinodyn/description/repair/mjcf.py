@@ -1,4 +1,4 @@
-"""Check and repair MJCF: the elements first, then what MuJoCo's compiler still refuses, one fault after the other."""
+"""Check and repair MJCF: the elements first, then the errors of MuJoCo's compiler, one after the other."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _compile_error(findings: Findings, destination: Path) -> str | None:
 
 
 def _repair_compiled(findings: Findings, error: str, destination: Path, density: float) -> bool:
-    """Repair one fault that the compiler names; tell whether that was possible."""
+    """Repair one fault that the compiler reports; return whether that was possible."""
     node = _node_of(findings, error)
     if node is None:
         return False

@@ -106,7 +106,7 @@ class InertiaRepair:
         return self._of_shapes[link]
 
     def _repair_link(self, link: Node, moves: bool) -> None:
-        """Repair what an `<inertial>` itself has wrong."""
+        """Repair the faults of an `<inertial>` element itself."""
         inertial = link.need("inertial")
         mass, matrix = _mass(inertial), _matrix(inertial)
         if mass is None:

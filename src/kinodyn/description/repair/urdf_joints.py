@@ -49,7 +49,7 @@ def repair_joints(findings: Findings) -> None:
 
 
 def mirrored(name: str, joints: Mapping[str, _Any]) -> _Any | None:
-    """Return what belongs to the joint of the other side: right_knee for left_knee; None if there is none."""
+    """Return the value of the mirrored joint: right_knee for left_knee; None if there is none."""
     for side in _SIDES:
         for one, other in (side, side[::-1]):
             twin = re.sub(rf"(?<![A-Za-z]){one}(?![a-z])|{one}(?=_)" if len(one) < 3 else one, other, name, count=1)
@@ -227,7 +227,7 @@ def _repair_mimic(findings: Findings, joint: Node, joints: dict[str, Node]) -> N
 
 
 def _meant_leader(name: str, leader: str, others: list[str]) -> str | None:
-    """Return the joint that a mimic means: one whose name ends as written, of the same side, or a similar name."""
+    """Return the joint that a mimic refers to: one whose name ends as written, of the same side, or a similar name."""
     ending = [other for other in others if leader and other.endswith(leader)]
     if ending:
         return max(ending, key=lambda other: len(os.path.commonprefix([other, name])))

@@ -93,7 +93,7 @@ def _repair_kind(findings: Findings, joint: Node) -> None:
 
 
 def _repair_repeated_links(findings: Findings) -> None:
-    """Give the second of two links with one name the name that a joint misses, or a new one; remove an equal one."""
+    """Rename the second of two links with one name, to a missing name that a joint uses if any; remove duplicates."""
     root = findings.document.root
     first: dict[str, Node] = {}
     for link in list(root.all("link")):
@@ -196,7 +196,7 @@ def _repair_ends(findings: Findings) -> None:
 
 
 def _repair_parents(findings: Findings) -> None:
-    """Leave each link one joint above it: the second leads to the one link without a joint, or is removed."""
+    """Leave each link one parent joint: the second joint gets the one link without a joint as child, or is removed."""
     above: dict[str, Node] = {}
     for joint in list(findings.document.root.all("joint")):
         child = end(joint, "child")

@@ -108,7 +108,7 @@ def _repair_signs(findings: Findings, node: Node) -> None:
 
 
 def _repair_shape(findings: Findings, shape: Node) -> None:
-    """Remove a shape that is none: without geometry, without a size, or with several geometries."""
+    """Remove an invalid shape: without geometry, without a size, or with several geometries."""
     geometry = shape.child("geometry")
     found = [] if geometry is None else [child for child in geometry.children if child.tag in SHAPES]
     for other in found[1:]:

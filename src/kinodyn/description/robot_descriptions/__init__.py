@@ -31,12 +31,12 @@ FLOATING = frozenset({"humanoid", "biped", "quadruped", "drone"})
 
 
 def is_module(name: str) -> bool:
-    """Tell whether the installed package has a description of this name, in the cache or not."""
+    """Return whether the installed package has a description of this name, in the cache or not."""
     return name.removeprefix(PREFIX) in modules()
 
 
 def is_cached(name: str) -> bool:
-    """Tell whether a description can be read without a download."""
+    """Return whether a description can be read without a download."""
     repository = modules().get(name.removeprefix(PREFIX))
     return repository is not None and cached_repository(repository) is not None
 

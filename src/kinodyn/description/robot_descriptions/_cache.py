@@ -1,4 +1,4 @@
-"""The function that modules of robot_descriptions import from their `_cache`, without downloads: it only looks."""
+"""The function that modules of robot_descriptions import from their `_cache`, without downloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed of the package robot_descriptions, and what of it is in its cache. Nothing of it is imported.
+"""The installed package robot_descriptions and its cache. None of its modules are imported.
 
 Importing a module of robot_descriptions downloads the repository of its robot. So its files are read instead: the list
 of repositories, the list of descriptions, and which repository each module needs.
