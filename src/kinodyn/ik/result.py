@@ -23,9 +23,9 @@ class IKResult:
         All residuals, verified by forward kinematics, are within the tolerance, and the moving joints within limits.
     status : (...) str array
         "solved"; "limits": a solution exists only beyond joint limits; "singular": the target requires motion along a
-        singular direction; "unreachable": every start stalled before the target; "collision": every
-        solution found collides, at q the pair in `colliding`; "budget": iterations, restarts or time ran out, and a
-        solution may exist.
+        singular direction; "unreachable": every start stalled before the target; "collision": every solution found
+        collides, at q the pair in `colliding`; "budget": iterations, restarts or time ran out, and a solution may
+        exist.
     residual : (..., 2) array
         Maximum distance [m] and angle [rad] from a target, over the frames, in directions of positive weight.
     active_limits : (..., nq) bool array

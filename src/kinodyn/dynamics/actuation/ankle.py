@@ -1,8 +1,8 @@
 """Parallel ankles: two motors on the shank that drive pitch and roll of the foot together, through rods or as pistons.
 
 Each leg of the mechanism ends at a point b of the foot. With d = b - c the vector along the leg, its length gives one
-equation; differentiated, d . b' = alpha m', where m is the motor's coordinate. Hence m' = G q' with the rows
-G_i = d_i . (db_i/dq) / alpha_i. Both kinds of singularity show in it: alpha_i = 0, the motor cannot move (crank and
+equation. Its derivative is d . b' = alpha m', where m is the motor's coordinate. Hence m' = G q' with the rows
+G_i = d_i . (db_i/dq) / alpha_i. There are two kinds of singularity: alpha_i = 0, the motor cannot move (crank and
 rod collinear), and det(d_i . db_i/dq) = 0, the foot moves although the motors are locked
 (C. Gosselin and J. Angeles, "Singularity analysis of closed-loop kinematic chains", 1990).
 """
@@ -48,7 +48,7 @@ class Positions(NamedTuple):
 
     @property
     def success(self) -> NDArray[np.bool_]:
-        """Tell where `(...)` the status is "solved"."""
+        """Return where `(...)` the status is "solved"."""
         return np.asarray(self.status == SOLVED)
 
 
@@ -121,7 +121,7 @@ class _ParallelAnkle(Coupling):
         Returns
         -------
         q : Positions
-            Not converged where there is no solution, or none near `start`.
+            The status is "not converged" if there is no solution, or none near `start`.
         """
         target, q = broadcast((numbers("motors", motors, 2), 1), (numbers("start", start, 2), 1))
         q = q.copy()

@@ -17,7 +17,7 @@ MIN_LENGTH = 1e-9  # of a crank, rod or piston [m]
 
 
 class Legs(Protocol):
-    """What an ankle requires of its legs; b, d, e, d_dot are (..., 2, 3), motors and their quantities (..., 2)."""
+    """The interface of the legs of an ankle; b, d, e, d_dot are (..., 2, 3), motors and their quantities (..., 2)."""
 
     zero: Array  # (2,) motor positions at joint angles 0
     rods: Array  # (2,) lengths of the legs at joint angles 0 [m]

@@ -18,7 +18,7 @@ MIN_LENGTH = 1e-9  # of an axis or between two ends [m]; below it there is no di
 
 
 class _LinkActuator(ABC):
-    """Two links and what acts between them; a subclass defines it as rows and as wrenches."""
+    """An actuator between two links; a subclass defines its rows and its wrenches."""
 
     size: int  # number of rates and efforts
 
@@ -162,7 +162,7 @@ class BetweenLinks(_LinkActuator):
 
 
 class TorqueMotor(_LinkActuator):
-    """A motor that rotates one link against another about an axis, whatever joints are between them.
+    """A motor that rotates one link relative to another about an axis, whatever joints are between them.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ class Coupling(ABC):
         return _times(np.swapaxes(self._inverse(q), -1, -2), numbers("torque", torque, self.size))
 
     def reflected_inertia(self, q: ArrayLike, rotors: ArrayLike) -> Array:
-        """Compute what rotor inertias add to the mass matrix of the joints.
+        """Compute the contribution of rotor inertias to the mass matrix of the joints.
 
         Parameters
         ----------

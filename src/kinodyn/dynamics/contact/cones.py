@@ -16,7 +16,7 @@ from kinodyn.model.robot import Robot
 
 
 class Cones:
-    """Rows C (..., m, forces) with C f <= 0 for what contacts can exert; f in the order of `contact.jacobian`."""
+    """Rows C (..., m, forces) with C f <= 0 for forces that contacts can exert, in the order of `contact.jacobian`."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ Self = TypeVar("Self", bound="Constraint")
 
 
 class Row(NamedTuple):
-    """One constraint as the core takes it: two frames (-1: the world), constrained directions, poses in both."""
+    """One constraint in the layout of the core: two frames (-1: the world), constrained directions, poses in both."""
 
     frame: int
     other: int
@@ -70,7 +70,7 @@ class Constraint(ABC):
     @property
     @abstractmethod
     def has_target(self) -> bool:
-        """Whether it defines a target pose, not only that nothing moves."""
+        """Whether the constraint has a target pose, rather than only zero velocity."""
 
     @abstractmethod
     def satisfied_at(self: Self, robot: Robot, q: ArrayLike) -> Self:
@@ -128,7 +128,7 @@ class Contact(Constraint):
     friction : float
         Coefficient of friction, above 0.
     normal : (3,)
-        Direction in the world in which the ground pushes.
+        Direction of the ground's normal force, in the world.
     target : (..., 4, 4), optional
         Pose of the frame in the world for stabilisation and projection; by default the frame stays where it is.
     name : str, optional
@@ -267,7 +267,7 @@ class Loop(Constraint):
 
     @property
     def has_target(self) -> bool:
-        """Whether it has a target; always, because the frames have to coincide."""
+        """Whether it has a target; always true, because the frames have to coincide."""
         return True
 
     def satisfied_at(self, robot: Robot, q: ArrayLike) -> Loop:
@@ -317,7 +317,7 @@ class Loop(Constraint):
 
 
 class Plan(NamedTuple):
-    """All constraints of a call, as the core takes them."""
+    """All constraints of a call, in the layout of the core."""
 
     contacts: tuple[Constraint, ...]
     records: list[np.ndarray]
@@ -336,7 +336,7 @@ def plan(robot: Robot, contacts: Sequence[Constraint]) -> Plan:
 def constraint_poses(
     *, p_frame: Array, R_frame: Array = IDENTITY, p_other: Array = ORIGIN, R_other: Array = IDENTITY
 ) -> Array:
-    """Lay the poses of a constraint out for the core: (..., 24)."""
+    """Pack the poses of a constraint for the core: (..., 24)."""
     batch = np.broadcast_shapes(p_frame.shape[:-1], R_frame.shape[:-2], p_other.shape[:-1], R_other.shape[:-2])
     dtype = layout("constraint_poses")
     numbers = np.zeros((*batch, block_size(dtype)))
@@ -355,10 +355,10 @@ def checked(contacts: Sequence[Constraint]) -> tuple[Constraint, ...]:
         if not isinstance(contact, Constraint):
             raise InputError(f"contacts must be Contact or Loop objects, got {contact!r}")
         if contact.name in names:
-            raise InputError(f"two contacts are called {contact.name!r}; give one of them another name=")
+            raise InputError(f"two contacts are called {contact.name!r}; set name= of one of them")
         names.add(contact.name)
     if not result:
-        raise InputError("contacts is empty; without any, dynamics.forward gives the motion")
+        raise InputError("contacts is empty; use dynamics.forward for motion without contacts")
     return result
 
 

@@ -20,7 +20,7 @@ from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
-# created once: most calls are for one state, and short
+# created once, to keep calls for a single state fast
 _NOT_STABILISED, _STOPS = np.zeros(2), np.zeros(())
 
 
@@ -60,7 +60,7 @@ def dynamics(
     Raises
     ------
     SingularError
-        If a body without inertia is held neither by inertia nor by a constraint.
+        If a body without inertia is not constrained.
 
     Notes
     -----
@@ -88,7 +88,7 @@ def impact(
 ) -> tuple[Array, Forces]:
     """Compute the velocities after an impact, and the impulses.
 
-    The kinetic energy falls by (1 - restitution^2) times that of the velocities that are stopped.
+    The kinetic energy decreases by (1 - restitution^2) times that of the velocities that are stopped.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def impact(
     v : (..., nv)
         Velocities before the impact.
     contacts : sequence of Constraint
-        Contacts that hit, and contacts and loops that are already closed.
+        Contacts at which the impact occurs, and contacts and loops that are already closed.
     restitution : (...)
         Fraction of the velocity with which constrained directions rebound, from 0 (they stop) to 1.
 
@@ -205,7 +205,9 @@ def projected(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Const
     ranks = (values > 1e-9 * values[..., :1]).sum(axis=-1)
     rank = int(ranks.max(initial=0))
     if (ranks != rank).any():
-        raise InputError(f"the contacts have ranks from {int(ranks.min())} to {rank} in this batch; project them apart")
+        raise InputError(
+            f"the contacts have ranks from {int(ranks.min())} to {rank} in this batch; project each rank separately"
+        )
     N = np.swapaxes(Vt[..., rank:, :], -1, -2)
     inverse = np.where(np.arange(size) < rank, 1.0 / np.where(values > 0, values, 1.0), 0.0)
     c = np.swapaxes(Vt[..., :size, :], -1, -2) @ (

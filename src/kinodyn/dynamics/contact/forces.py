@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.dynamics.contact.constraints import Constraint
 
-_CONSISTENT = 1e-8  # largest fraction of the accelerations that rounding can leave
+_CONSISTENT = 1e-8  # largest residual due to rounding, as a fraction of the accelerations
 
 
 class Forces(Mapping[str, Array]):
     """Constraint forces on the robot by the name of the constraint.
 
-    Of a point (..., 3); of a surface (..., 6), force and moment about its point; of corners (..., n, 3); all in world
-    axes. Of a loop (..., k), one number for each constrained direction, on `frame`, in the axes of `T_other`.
+    For a point (..., 3); for a surface (..., 6), force and moment about its point; for corners (..., n, 3); all in
+    world axes. For a loop (..., k), one number for each constrained direction, on `frame`, in the axes of `T_other`.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Forces(Mapping[str, Array]):
         Errors of the constrained accelerations [m/s^2, rad/s^2], after an impact of velocities: rounding, unless
         constraints contradict each other.
     missed : (...), optional
-        The largest of them as a fraction of the accelerations.
+        The largest residual as a fraction of the accelerations.
     """
 
     __slots__ = ("_contacts", "_missed", "_rank", "residual", "vector")
@@ -56,7 +56,7 @@ class Forces(Mapping[str, Array]):
     def rank(self) -> NDArray[np.int_]:
         """Rank (...) of the constraints.
 
-        Below `rows` the forces are not unique, and the shortest are given; the accelerations are always unique.
+        Below `rows` the forces are not unique, and those of least norm are returned; the accelerations are unique.
         """
         return np.asarray(self._rank).astype(int)
 

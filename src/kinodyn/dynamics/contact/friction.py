@@ -1,4 +1,4 @@
-"""Coulomb friction: which forces and wrenches a contact can exert, their margins, and projection onto them.
+"""Coulomb friction: the forces and wrenches that a contact can exert, their margins, and projection onto them.
 
 Cones are given as rows C with C f <= 0 inside, as limits are throughout the package (G x <= h). The force part of each
 row has length 1: -C f is how far [N] a force is inside each face.
@@ -26,12 +26,12 @@ def __dir__() -> list[str]:
 
 
 def axes(normal: ArrayLike = UP) -> Array:
-    """Compute contact axes for a normal: the rotation that turns the world axes least.
+    """Compute contact axes for a normal, by the smallest rotation of the world axes.
 
     Parameters
     ----------
     normal : (..., 3)
-        Of any length.
+        Normal of any length.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def axes(normal: ArrayLike = UP) -> Array:
     x, y, z = n[..., 0], n[..., 1], n[..., 2]
     flat = x * x + y * y
     k = np.where(z > 0, 1.0 / (1.0 + np.abs(z)), (1.0 - z) / np.where(flat > 0, flat, 1.0))  # 1 / (1 + z), exact
-    down = (flat == 0) & (z < 0)  # straight down there is no least turn: about x
+    down = (flat == 0) & (z < 0)  # straight down the smallest rotation is not unique: about x
     first = np.stack([1.0 - k * x * x, -k * x * y, -x], axis=-1)
     second = np.stack([-k * x * y, np.where(down, -1.0, 1.0 - k * y * y), -y], axis=-1)
     return np.stack([first, second, n], axis=-1)
@@ -58,7 +58,7 @@ def margin(force: ArrayLike, friction: ArrayLike, normal: ArrayLike = UP) -> Arr
     friction : (...)
         Coefficient of friction, above 0.
     normal : (..., 3)
-        Direction in which the ground pushes.
+        Direction of the ground's normal force.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def pyramid(friction: ArrayLike, normal: ArrayLike = UP, *, sides: int = 4, kind
     friction : (...)
         Coefficient of friction, above 0.
     normal : (..., 3)
-        Direction in which the ground pushes.
+        Direction of the ground's normal force.
     sides : int
         Number of faces; the first one is along the first tangent of `axes`.
     kind : "inner" or "outer"
@@ -277,7 +277,7 @@ def patch_cone(
 
 
 def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | None = None) -> Array:
-    """Compute the nearest forces or wrenches within a pyramid or wrench cone, by a QP each.
+    """Compute the nearest forces or wrenches within a pyramid or wrench cone, by one QP each.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def project_rows(rows: ArrayLike, wrench: ArrayLike, *, weights: ArrayLike | Non
     for index in np.ndindex(w.shape[:-1]):
         answer = qp.solve(np.diag(scale), -scale * w[index], C[index], upper=0.0)
         if not answer.solved:
-            raise InputError(f"the nearest point within these rows was not found: {answer.reason}")
+            raise InputError(f"projection onto the cone failed: {answer.reason}")
         nearest[index] = answer.x
     return nearest
 

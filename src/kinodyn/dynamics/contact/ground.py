@@ -1,4 +1,4 @@
-"""Ground for soft contacts: planes and height fields; any object with `height_and_normal` will do."""
+"""Ground for soft contacts: planes and height fields; any object with `height_and_normal` can be used."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Plane:
         return self.heights(places), np.broadcast_to(self.normal, places.shape)
 
     def heights(self, p: Array) -> Array:
-        """Compute heights above the plane, without checks.
+        """Compute heights above the plane, without validation.
 
         Parameters
         ----------

@@ -70,7 +70,7 @@ def sole_points(
             found.append(p + corners @ R.T)
     if not found:
         has = f"only shapes without corners ({meshes} meshes or planes)" if meshes else "no collision shapes"
-        raise InputError(f"the body of frame {frame!r} has {has}; give the points that touch to SoftContacts yourself")
+        raise InputError(f"the body of frame {frame!r} has {has}; pass the contact points to SoftContacts explicitly")
     points = np.vstack(found)
     depth = points @ direction
     chosen = points[depth >= depth.max() - tolerance]

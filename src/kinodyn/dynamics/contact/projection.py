@@ -75,7 +75,7 @@ def project(
     """Move a configuration onto the constraints: loops close, contacts return to their targets.
 
     Newton's method on the manifold of configurations, in the metric of the mass matrix, with steps halved where the
-    error would grow. From near by it takes two or three steps.
+    error would grow. From a nearby configuration it takes two or three steps.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def project(
     fixed : sequence of int
         Indices in v of the coordinates that stay as they are, such as the crank of a linkage.
     tolerance : float
-        Maximum error [m or rad] of a success.
+        Maximum error [m or rad] for success.
     iterations : int
         Maximum number of Newton steps.
 
@@ -115,7 +115,7 @@ def project(
 def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequence[Constraint]) -> Array:
     """Project velocities onto those that satisfy the constraints, in the metric of the mass matrix.
 
-    The same as after an impact without restitution: kinetic energy never grows.
+    The result is that of an impact without restitution: the kinetic energy never increases.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def project_velocity(robot: Robot, q: ArrayLike, v: ArrayLike, contacts: Sequenc
 @lru_cache(maxsize=16)
 def _settings(tolerance: float, iterations: int, nv: int, fixed: tuple[int, ...]) -> tuple[Array, Array, Array]:
     if not 0 < tolerance < np.inf or iterations < 0:
-        raise InputError(f"tolerance must be above 0 and iterations not below, got {tolerance!r} and {iterations!r}")
+        raise InputError(f"tolerance must be positive and iterations nonnegative, got {tolerance!r} and {iterations!r}")
     if not all(isinstance(k, int | np.integer) and 0 <= k < nv for k in fixed):
         raise InputError(f"fixed is {fixed!r}; give indices in v, from 0 to {nv - 1}")
     is_fixed = np.zeros(nv)

@@ -34,7 +34,7 @@ _RELATIVE_STIFFNESS, _RELATIVE_DAMPING = 0.1, 0.65
 
 
 class SoftContacts:
-    """Compliant contacts of points of the robot with the ground.
+    """Compliant contacts between points of the robot and the ground.
 
     The defaults suit a humanoid of 70 kg at time steps of 1 ms; `from_robot` derives them for a robot and a time step.
 
@@ -120,7 +120,7 @@ class SoftContacts:
         dt : float
             Time step of the simulation [s].
         q : (..., nq), optional
-            Configurations at which the effective mass is computed, of a batch the least; by default the neutral one.
+            Configurations at which the effective mass is computed, for a batch the smallest; by default neutral.
 
         Returns
         -------

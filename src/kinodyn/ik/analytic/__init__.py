@@ -1,4 +1,4 @@
-"""Inverse kinematics in closed form: all solutions, for geometries recognised from the joint axes."""
+"""Closed-form inverse kinematics: all solutions, for geometries recognised from the joint axes."""
 
 from kinodyn.ik.analytic.analytic import analytic
 from kinodyn.ik.analytic.geometry import NoClosedFormError

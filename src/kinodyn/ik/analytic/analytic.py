@@ -1,4 +1,4 @@
-"""All closed-form solutions for a frame of a robot: recognition of the geometry, checks of arguments."""
+"""All closed-form solutions for a frame of a robot: recognition of the geometry, validation of arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kinodyn.ik.analytic.six import Solver, six
 from kinodyn.ik.poses import target_poses
 from kinodyn.model.robot import Robot
 
-# Recognised geometries of each robot, as long as it lives: by frame, joints and redundant joint, the coordinates that
+# Cache of the recognised geometries of each robot: by frame, joints and redundant joint, the coordinates that
 # are not solved for and their values, the chain and its solver.
 Recognised: TypeAlias = dict[tuple[object, ...], tuple[list[int], Array, Chain, "Solver | SevenJoints"]]
 _CACHE: WeakKeyDictionary[Robot, Recognised] = WeakKeyDictionary()
@@ -43,8 +43,8 @@ def analytic(
     """Compute all configurations that bring a frame to T, in closed form.
 
     The geometry is recognised from the joint axes: planar 2R (positions only), planar 3R, 6R with a spherical wrist or
-    shoulder, 6R with three parallel axes, and 7R with one joint given. Joint angles of singular targets that are free
-    stay as in q0.
+    shoulder, 6R with three parallel axes, and 7R with one joint given. Joint angles that a singular target leaves free
+    keep their values of q0.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ def analytic(
     joints : sequence of str, optional
         Joints to solve for; by default all revolute joints between base and frame. Others stay as in q0.
     q0 : (..., nq), optional
-        Current configuration: each angle gets the full turns that bring it nearest. By default neutral, with angles
-        nearest to 0.
+        Current configuration: full turns are added to bring each angle closest to it. By default neutral, with angles
+        closest to 0.
     limits : bool
         Whether `valid` requires joint limits; full turns are added to stay within them in any case.
     clamp : bool
         Whether a planar 2R arm goes to the nearest reachable point where the target is out of reach.
     redundancy : () or (..., k), optional
-        Values of the redundant joint of a 7R arm [rad]; the last axis multiplies the branches by k, the others
-        broadcast with the targets. By default the joint stays as in q0.
+        Values of the redundant joint of a 7R arm [rad]; the k values of the last axis multiply the branches, the others
+        broadcast with the targets. By default the value of q0.
     redundant_joint : str, optional
-        Its name; by default the last joint that leaves a closed form, tried from both ends.
+        Name of the redundant joint; by default the first that leaves a closed form, the last joint being tried first.
 
     Returns
     -------

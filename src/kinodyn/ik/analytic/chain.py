@@ -1,4 +1,4 @@
-"""The revolute joints between the base and a frame, as lines in space at zero."""
+"""The revolute joints between the base and a frame, as lines in space at joint positions zero."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def frame_name(robot: Robot, frame: str | int) -> str:
         return robot.frame_names[robot.frame_index(frame)]
     if not isinstance(frame, int) or not 0 <= frame < len(robot.frame_names):
         raise InputError(
-            f"frame is {frame!r}; give a name or an index in frame_names, 0 to {len(robot.frame_names) - 1}"
+            f"frame must be a name or an index in frame_names, 0 to {len(robot.frame_names) - 1}, got {frame!r}"
         )
     return robot.frame_names[frame]
 

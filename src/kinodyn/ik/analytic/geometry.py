@@ -8,7 +8,7 @@ from kinodyn.arrays import Array
 from kinodyn.errors import InputError
 from kinodyn.ik.analytic.axes import Axis
 
-ANGLE_TOLERANCE = 1e-6  # rounding of descriptions with six digits of pi / 2; solutions are refined afterwards [rad]
+ANGLE_TOLERANCE = 1e-6  # for descriptions that give pi / 2 with six digits; solutions are refined afterwards [rad]
 LENGTH_TOLERANCE = 1e-6  # [m]
 
 
@@ -49,7 +49,7 @@ def foot(axis: Axis, point: Array) -> Array:
 
 
 def aligned(axis: Axis, model: Axis) -> tuple[Axis, float]:
-    """Return a line with the frame of a parallel one, and the sign by which angles about it change."""
+    """Return a line with the frame of a parallel one, and the sign of angles about it relative to that one."""
     return Axis(axis.point, model.frame), 1.0 if axis.direction @ model.direction > 0 else -1.0
 
 

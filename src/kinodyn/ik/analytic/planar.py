@@ -26,7 +26,7 @@ class TwoLinks:
 
     @staticmethod
     def of(first: Axis, second: Axis) -> TwoLinks:
-        """Make the pair, with the second axis' point in the plane of the first one's."""
+        """Create the pair, with the point of the second axis in the plane of the first one's."""
         level, sign = aligned(second, first)
         return TwoLinks(first, level.moved(foot(level, first.point)), sign)
 

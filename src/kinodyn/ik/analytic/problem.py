@@ -1,4 +1,4 @@
-"""One batch of targets: solved, refined and verified."""
+"""A batch of targets: solving, refinement and verification."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Problem:
     swept: Array
 
     def solve(self, start: Array, *, given: bool, limits: bool, clamp: bool) -> AnalyticSolutions:
-        """Solve with the current configurations (n or 1, nq), to which angles are wrapped where `given`."""
+        """Solve with the current configurations (n or 1, nq), near which angles are wrapped if `given`."""
         T, clamped = self._clamped() if clamp else (self.T, np.zeros(len(self.T), dtype=bool))
         k = self.swept.shape[-1]
         rest = np.repeat(start, k, axis=0) if len(start) > 1 else start
@@ -53,7 +53,7 @@ class Problem:
         return self._result(q, residual, record, limits, clamped)
 
     def _bounded(self, T: Array) -> Array:
-        """Move targets far out of reach nearer, still out of reach: their fourth powers would overflow."""
+        """Move very distant targets nearer, but still out of reach: their fourth powers would overflow."""
         far = 1e3 * self.chain.extent
         if not some(np.abs(T[:, :3, 3]) > far):
             return T
@@ -77,7 +77,7 @@ class Problem:
         n, k = len(self.T), self.swept.shape[-1]
         shape = (*(2,) * self.solver.depth, n * k)
         solved = residual <= RESIDUAL_TOLERANCE
-        # In branches that reach nothing the joints are clamped, which would look like a singularity.
+        # In branches that do not reach the target joints are clamped, which would look like a singularity.
         singular = targets_first(_any(record.singular, shape)).reshape(solved.shape) & solved
         distinct = solved
         if record.singular or record.double:
@@ -114,7 +114,7 @@ class Problem:
 
 
 def _any(masks: list[Mask], shape: tuple[int, ...]) -> Mask:
-    """Combine masks, given for some or all branches, by or."""
+    """Combine masks, given for some or all branches, with a logical or."""
     whole = np.zeros(shape, dtype=bool)
     for mask in masks:
         whole |= mask

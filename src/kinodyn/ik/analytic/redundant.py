@@ -1,4 +1,4 @@
-"""Seven joints: one, the redundant joint, is given; the other six have a closed form."""
+"""Seven joints: the position of one, the redundant joint, is given; the other six have a closed form."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class SevenJoints:
 
     chain: Chain
     given: int
-    around: Solver  # of the other six; valid for every value if the given joint is the first or the last
+    around: Solver  # for the other six; valid for every value if the given joint is the first or the last
     family: str
     depth: int = 3
     position_only: bool = False
 
     def solve(self, T: Array, value: Array, record: Degeneracies) -> list[CosSin]:
-        """Solve the targets (n, 4, 4), motions from zero, each with its own value (n,) of the given joint."""
+        """Solve targets (n, 4, 4), relative to the zero pose, each with its own value (n,) of the given joint."""
         record = Degeneracies(record.size, _without(record.free, self.given), record.singular, record.double)
         angles = self._around(T, value, record)
         angles.insert(self.given, (np.cos(value), np.sin(value)))
@@ -59,7 +59,7 @@ class SevenJoints:
 
 
 def seven(chain: Chain, joint: str | None) -> SevenJoints:
-    """Recognise a chain of seven joints, with the named joint given or the first possible one, or raise."""
+    """Recognise a chain of seven joints, with the named or the first suitable joint as redundant joint, or raise."""
     if joint is not None and joint not in chain.names:
         raise unknown_name("joint between base and frame", joint, chain.names)
     failures = []
@@ -106,7 +106,7 @@ def _without(free: list[Array], k: int) -> list[Array]:
 
 
 def _spread(local: Degeneracies, record: Degeneracies, at: NDArray[np.intp], n: int) -> None:
-    """Record for all targets (n) what was recorded for some."""
+    """Extend the record of some targets to all targets (n)."""
     for few, many in ((local.singular, record.singular), (local.double, record.double)):
         for mask in few:
             whole = np.zeros((*mask.shape[:-1], n), dtype=bool)

@@ -14,9 +14,9 @@ from kinodyn.model.robot import Robot
 
 RESIDUAL_TOLERANCE = 1e-9  # of every returned solution
 REFINE_ABOVE = 1e-10  # branches with a larger residual take Newton steps,
-REFINE_BELOW = 1e-4  # unless it is above this: these are no solutions
-LIMIT_TOLERANCE = 1e-10  # a joint this little outside a limit is set to it [rad]
-DUPLICATE_TOLERANCE = 2e-7  # below which two branches at a double root are the same [rad]
+REFINE_BELOW = 1e-4  # unless it is above this: these are not solutions
+LIMIT_TOLERANCE = 1e-10  # a joint beyond a limit by less than this is set to the limit [rad]
+DUPLICATE_TOLERANCE = 2e-7  # two branches at a double root that differ by less are the same [rad]
 TWO_PI = 2.0 * np.pi
 
 
@@ -123,7 +123,7 @@ def _newton(targets: Targets, q: Array, T: Array, near: Array | None) -> Array:
 
 
 def duplicates(q: Array, solved: Mask, double: Mask) -> Mask:
-    """Return which branches (n, branches) duplicate an earlier solution, at the targets where `double` (n,)."""
+    """Return which branches (n, branches) duplicate an earlier solution, at the targets marked in `double` (n,)."""
     again = np.zeros(solved.shape, dtype=bool)
     at = np.nonzero(double)[0]
     if len(at):

@@ -1,4 +1,4 @@
-"""The first three joints of an arm, which move a point to a point: e1(q1) e2(q2) e3(q3) p = c.
+"""The first three joints of an arm, which move the point p to c: e1(q1) e2(q2) e3(q3) p = c.
 
 Two geometries are solved, each also from the other end (e3^-1 e2^-1 e1^-1 c = p): the first two axes intersect, or the
 last two are parallel. Both allow shoulder and elbow offsets.

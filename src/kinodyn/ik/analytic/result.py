@@ -20,15 +20,15 @@ class AnalyticSolutions:
     Attributes
     ----------
     q : (..., n_branches, nq) array
-        Whole configurations; coordinates that were not solved for are those of q0, or neutral. A branch that does not
+        Full configurations; coordinates that were not solved for are those of q0, or neutral. A branch that does not
         reach the target is NaN; one that only violates limits is kept, with `valid` False.
     valid : (..., n_branches) bool array
-        Reaches the target to 1e-9, keeps the limits (unless these are ignored) and duplicates no other branch.
+        Reaches the target within 1e-9, is within the limits (unless ignored) and does not duplicate another branch.
     singular : (..., n_branches) bool array
         A joint is free at this target: the branch represents a continuum, with the free joint as in q0, or at 0.
     residual : (..., n_branches) array
         Frobenius norm of the difference between the pose and the target by forward kinematics; positions only for a
-        planar 2R arm. For a NaN branch that of its nearest approach.
+        planar 2R arm. For a NaN branch, the residual at its closest approach.
     status : (...) str array
         "solved"; "singular": solved, but a joint is free; "limits": reached only outside the limits; "unreachable".
     clamped : (...) bool array

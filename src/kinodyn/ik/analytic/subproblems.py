@@ -1,4 +1,4 @@
-"""The subproblems of which all closed forms here consist, with a record of degenerate cases.
+"""The Paden-Kahan subproblems from which all closed forms here are built, with a record of degenerate cases.
 
 They are those of B. Paden, "Kinematics and Control of Robot Manipulators", 1986, and W. Kahan; see
 R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic Manipulation", 1994, section 3.2, in the linear

@@ -1,1 +1,1 @@
-"""Parts of `kinodyn.ik.track`: the tracked frame, the follower of a path, the search over branches, the result."""
+"""Parts of `kinodyn.ik.track`: the tracked frame, the path follower, the search over branches, the result."""

@@ -19,7 +19,7 @@ from kinodyn.ik.tracking.tracked_frame import LIMIT_TOLERANCE, Inverse, Mask, Tr
 from kinodyn.spatial.lie import exp_twist, log_pose
 
 MAX_JACOBIAN_CHANGE = 0.5
-TARGET_JACOBIAN_CHANGE = 0.3  # at which step lengths aim
+TARGET_JACOBIAN_CHANGE = 0.3  # target of the step length control
 MIN_STEP = 2.0**-10  # as a fraction of the interval between two samples
 CROSSING_STEPS = (256, 64, 16, 4)  # distances to the other side of a singularity to try, in MIN_STEP
 MAX_CROSSINGS = 8  # of singularities between two samples
@@ -36,7 +36,7 @@ Rows = NDArray[np.intp]
 
 @dataclass
 class Candidate:
-    """Ends of steps of `rows`: q (n, nq), its Jacobian, residual, joints frozen at limits, change of the Jacobian.
+    """End points of steps of `rows`: q (n, nq), Jacobian, residual, joints frozen at limits, change of the Jacobian.
 
     `s` (n,) counts samples from the last one that was reached; below 1 it is a fraction of the interval to the next.
     """
@@ -305,13 +305,13 @@ class Follower:
         return True
 
     def _continue(self, row: Rows, q: Array, before: Array, s: Array) -> Candidate | None:
-        """Step from q to the pose at s, close to the step `before`; None if there is no such solution."""
+        """Step from q to the pose at s, close to the previous step `before`; None if there is no such solution."""
         tracked, T = self.tracked, self._pose(row, s)
         J = tracked.jacobian(q, T)
         none = np.zeros((1, len(tracked.columns)), dtype=bool)
         remaining = tracked.error(q, T)[0] - (J @ before[..., None])[..., 0]
         for damping in DAMPINGS:
-            # Singular directions repeat the step before; the others follow the path.
+            # Singular directions repeat the previous step; the others follow the path.
             step = before + (tracked.invert(J, damping).pinv @ remaining[..., None])[..., 0]
             q_new, residual = tracked.project(tracked.move(q, shortened(step)), T, none, damping=1e-4)
             deviation = np.linalg.norm(tracked.step(q, q_new) - step)

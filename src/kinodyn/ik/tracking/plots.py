@@ -1,4 +1,4 @@
-"""Plots of a joint path. Matplotlib is imported only when one is drawn: importing it takes long."""
+"""Plots of a joint path. Matplotlib is slow to import, so it is imported only when a plot is drawn."""
 
 from __future__ import annotations
 

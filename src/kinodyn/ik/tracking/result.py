@@ -16,25 +16,25 @@ Axes: TypeAlias = Any  # of matplotlib, which only plotting imports
 
 @dataclass(frozen=True, eq=False)
 class TrackResult:
-    """Result of `track`: a joint path for each path of poses, up to its end or to where it breaks. Batch axes lead.
+    """Result of `track`: a joint path for each path of poses, up to its end or break. Leading axes are batch axes.
 
     Attributes
     ----------
     q : (..., L, nq) array
         Configurations, one per sample; NaN from the break on, so that `q[:reached]` is valid.
     success : (...) bool array
-        The whole path was followed.
+        The whole path was tracked.
     reached : (...) int array
-        Number of samples followed: L, or the index of the sample at which the path breaks.
+        Number of samples tracked: L, or the index of the sample at which the path breaks.
     status : (...) str array
         "solved"; "limits": a joint is at a limit and no other can compensate; "unreachable": no configuration was
         found for the sample, with or without limits; "singular": other branches reach the sample, but this one ends in
         a singularity, or passes one so closely that a joint moves more than `max_step`; "step": a joint moves more
         than `max_step` away from singularities.
     joint : (...) str array
-        The joint at its limit, or the one that moves too far; else empty.
+        The joint at its limit, or the one that moves too far; otherwise empty.
     side : (...) str array
-        Which limit, "lower" or "upper"; else empty.
+        Which limit, "lower" or "upper"; otherwise empty.
     residual : (..., L, 2) array
         Distance [m] and angle [rad] from each sample by forward kinematics; NaN from the break on.
     singular_value : (..., L) array
@@ -62,7 +62,7 @@ class TrackResult:
 
     @property
     def valid(self) -> NDArray[np.bool_]:
-        """Which samples (..., L) were followed."""
+        """Which samples (..., L) were tracked."""
         return np.asarray(np.arange(self.q.shape[-2]) < self.reached[..., None])
 
     @property

@@ -1,8 +1,8 @@
 """Search over all branches, for arms without redundancy: a layered graph of all solutions of all samples.
 
 Nodes are the solutions of each sample within limits, edges the motions from one sample to the next that stay on the
-path. At a singularity more than one edge leaves a node; the follower takes one of them, the graph all. It is built
-layer by layer from the starts, so that it contains reachable nodes only.
+path. At a singularity more than one edge leaves a node; the follower takes one of them, the graph all. The graph grows
+layer by layer from the starts, so that it contains only reachable nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kinodyn.spatial.lie import exp_twist, log_pose, log_rotation
 CHUNK = 32  # samples whose solutions are computed together
 FRACTIONS = np.array([0.25, 0.5, 0.75])  # of an edge, at which it must be on the path
 NODE_TOLERANCE = 1e-4  # below which two nodes are the same [rad or m]
-MAX_EDGES = 32  # into a sample, kept for each path: those of least motion
+MAX_EDGES = 32  # edges into a sample that are kept for each path: those of least motion
 
 
 @dataclass
@@ -63,7 +63,7 @@ class SolutionGraph:
         self.periodic = self.tracked.q_index[self.tracked.periodic]
 
     def farthest(self, of: Rows, start: Array) -> tuple[Array, Mask]:
-        """Find from starts (m, nq) of paths `of` (m,), sorted, the longest joint path of each, with least motion.
+        """Find the longest joint path, with least motion, of each path from starts (m, nq) of paths `of` (m,), sorted.
 
         Returns q (n, L, nq), NaN from where no edge continues, and where (n, L) a singularity was passed.
         """

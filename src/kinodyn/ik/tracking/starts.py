@@ -1,4 +1,4 @@
-"""Configurations of given poses: starts of a path and its other branches, in closed form or numerically."""
+"""Configurations for given poses: starts of a path and its other branches, in closed form or numerically."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kinodyn.ik.tracking.follower import Rows
 from kinodyn.ik.tracking.tracked_frame import LIMIT_TOLERANCE, Mask, TrackedFrame
 
 RANDOM_STARTS = 24  # numeric starts for each pose
-MAX_SOLUTIONS = 8  # distinct numeric solutions that are followed
+MAX_SOLUTIONS = 8  # distinct numeric solutions that are tracked
 MAX_TURNED = 24  # the same with full turns added
 MIN_SEPARATION = 0.01  # between distinct solutions [rad or m]
 

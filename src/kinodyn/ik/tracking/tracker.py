@@ -26,10 +26,10 @@ class Tracker:
         self.joint, self.side = np.full(n, "", object), np.full(n, "", "<U5")
         self.reached, self.tried = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         self.starts = np.zeros(0, dtype=np.intp), np.zeros((0, robot.nq))  # path of each start, and configuration
-        self.last = np.tile(robot.neutral(), (n, 1))  # from which a break is explained
+        self.last = np.tile(robot.neutral(), (n, 1))  # configurations from which breaks are explained
 
     def start(self, q0: Array | None) -> None:
-        """Follow from the configuration nearest to q0 (n, nq), or without q0 from all that are found."""
+        """Follow from the configuration nearest to q0 (n, nq) or, without q0, from all configurations found."""
         first = self.paths[:, 0]
         if q0 is None:
             of, starts = self.search.solutions(first, None)
@@ -67,7 +67,7 @@ class Tracker:
     def search_branches(self) -> None:
         """Search all solutions for joint paths past breaks, unless the pose is unreachable.
 
-        A path that is found and breaks later is followed on from there and searched again.
+        A path that is found but breaks later is continued from there and searched again.
         """
         broken = np.isin(self.status, ("limits", "singular", "step")) & (self.reached > 0)
         for _ in range(MAX_ROUNDS):
@@ -85,7 +85,7 @@ class Tracker:
             broken &= np.isin(self.status, ("limits", "singular", "step"))
 
     def _extend(self, paths: Rows, q: Array, crossed: Mask) -> None:
-        """Keep joint paths q (p, L, nq) for some of the paths, and follow on from their ends."""
+        """Store joint paths q (p, L, nq) for some of the paths, and continue from their ends."""
         if not len(paths):
             return
         L, reached = q.shape[1], np.isfinite(q[..., 0]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""The workspace of a frame: found by sampling, kept as a grid of voxels, saved and plotted."""
+"""The workspace of a frame: computed by sampling, stored as a voxel grid, saved and plotted."""
 
 from kinodyn.kinematics.workspaces.grid import Workspace
 from kinodyn.kinematics.workspaces.sampling import workspace

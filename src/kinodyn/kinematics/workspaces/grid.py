@@ -1,4 +1,4 @@
-"""Workspace: a grid of voxels with how often, and from how many directions, a frame reached each of them."""
+"""Workspace: a voxel grid that records how often, and from how many directions, a frame reached each voxel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABELS = {"probability": "fraction of samples [per voxel]", "dexterity": "fract
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """The workspace that `kinodyn.kinematics.workspace` found. Grids (nx, ny, nz) have an empty rim of one voxel.
+    """Result of `kinodyn.kinematics.workspace`. Grids (nx, ny, nz) have an empty border of one voxel.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Workspace:
     counts : (nx, ny, nz) array of int
         Number of samples with the frame's origin in each voxel.
     dexterity : (nx, ny, nz) array, (0, 0, 0) if it was not requested
-        Fraction of the directions on the sphere along which the frame's approach axis was seen, 0 to 1. It grows with
-        the number of samples: a lower bound.
+        Fraction of the directions on the sphere along which the frame's approach axis was observed, 0 to 1. It grows
+        with the number of samples: a lower bound.
     centre : (3,) array
         Point from which reach is measured [m]: the first joint that moves the frame.
     max_reach : float
@@ -76,8 +76,8 @@ class Workspace:
     def volume(self) -> float:
         """Compute the volume of all reachable voxels [m^3], an area [m^2] or length [m] where the workspace is flat.
 
-        A voxel counts in full if any part of it is reached: an upper bound. The voxels that are not on the `boundary`
-        give a lower one.
+        This is an upper bound: a voxel counts in full if any part of it is reached. The voxels that are not on the
+        `boundary` give a lower bound.
         """
         return float(self.reachable.sum() * self.resolution**self.dimension)
 
@@ -95,7 +95,7 @@ class Workspace:
         Parameters
         ----------
         evidence
-            Average number of hits of the reachable voxels around a void for it to count: a voxel that no sample
+            Minimum average number of hits of the reachable voxels around a void: a voxel that no sample
             happened to hit looks like a void. 0 marks every void.
 
         Returns

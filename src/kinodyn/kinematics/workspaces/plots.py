@@ -1,4 +1,4 @@
-"""Plots of voxel grids. Matplotlib takes long to import, so it is imported when a figure is made."""
+"""Plots of voxel grids. Matplotlib is slow to import, so it is imported only when a plot is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Axes: TypeAlias = Any  # of matplotlib
 
 @dataclass(frozen=True, eq=False)
 class VoxelImage:
-    """What a plot shows: a value for each voxel (nx, ny, nz), and which voxels are reachable."""
+    """Data of a plot: a value for each voxel (nx, ny, nz), and which voxels are reachable."""
 
     values: Array
     reachable: Mask

@@ -50,7 +50,7 @@ def workspace(
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Workspace:
-    """Map where a frame can get, by configurations sampled evenly within the joint limits.
+    """Map the reachable positions of a frame by sampling configurations evenly within the joint limits.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def workspace(
     q0
         Configuration `(nq,)` of the other joints and of a floating base; neutral if not given.
     dexterous
-        Whether to record from which directions the frame's approach axis is seen in each voxel.
+        Whether to record the directions of the frame's approach axis in each voxel.
     approach
         Approach axis of the frame: "x", "y" or "z".
     directions
@@ -118,7 +118,7 @@ def workspace(
 
 @dataclass(frozen=True, eq=False)
 class WorkspaceSampler:
-    """Samples of a workspace by their numbers in Sobol's sequence: any range of them gives what it does in a whole run.
+    """Samples of a workspace by their index in Sobol's sequence: a range gives the same samples as in a whole run.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class WorkspaceSampler:
     centre, edge
         Point (3,) from which reach is measured [m], and edge of a voxel [m].
     dexterous, axis, directions, seed
-        As those of `workspace`; `axis` numbers the approach axis.
+        As for `workspace`; `axis` is the index of the approach axis.
     """
 
     robot: Robot
@@ -183,7 +183,7 @@ class WorkspaceSampler:
         )
 
     def configurations(self, samples: NDArray[np.int64] | tuple[int, int]) -> Array:
-        """Compute configurations (n, nq) by the numbers of the samples (n,), or a range of them: first and count."""
+        """Compute configurations (n, nq) from the indices of samples (n,), or a range of them: first and count."""
         dimensions = sum(3 if joint.kind == "ball" else 1 for joint in self.moving)
         if isinstance(samples, tuple):
             points = _sobol(dimensions, *samples)
@@ -202,7 +202,7 @@ class WorkspaceSampler:
         return q
 
     def sample(self, first: int, count: int) -> tuple[VoxelCounts, NDArray[np.int64]]:
-        """Count a range of samples; return also the numbers of those farthest from the centre."""
+        """Count a range of samples; also return the indices of those farthest from the centre."""
         T = _core.pose(self.robot, self.configurations((first, count)), self.frame, None)
         offset = T[:, :3, 3] - self.centre
         keys, found = voxel_keys(offset, self.edge), VoxelCounts()
@@ -214,12 +214,12 @@ class WorkspaceSampler:
         return found, first + far_rows(offset)
 
     def farthest(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Choose the samples that take the frame farthest from the centre."""
+        """Choose the samples in which the frame is farthest from the centre."""
         T = _core.pose(self.robot, self.configurations(samples), self.frame, None)
         return samples[far_rows(T[:, :3, 3] - self.centre)]
 
     def workspace(self, found: VoxelCounts, farthest: NDArray[np.int64], samples: int) -> Workspace:
-        """Make the workspace of what was counted in `samples` samples."""
+        """Create the workspace from the counts of `samples` samples."""
         corner, counts, seen = dense_grids(found, self.directions, self.dexterous)
         starts, ranges = self.configurations(farthest), (self.lower, self.upper)
         reach, q_reach = refine_reach(self.robot, self.frame, starts, self.moving, ranges, self.centre)
@@ -238,7 +238,7 @@ def _sobol(dimensions: int, first: int, count: int) -> Array:
     if first:
         sequence.fast_forward(first)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # numbers of points that are no power of two
+        warnings.simplefilter("ignore", UserWarning)  # numbers of points that are not a power of two
         points: Array = sequence.random(count)
     return points
 

@@ -1,4 +1,4 @@
-"""Voxel counting: positions become integer keys, keys are counted, counts become dense grids."""
+"""Voxel counting: positions are mapped to integer keys, which are counted and converted to dense grids."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def fibonacci_sphere(n: int) -> Array:
 
 @dataclass
 class VoxelCounts:
-    """Samples per voxel, and the pairs of voxel and direction that were seen; only what is distinct is kept.
+    """Samples per voxel, and the distinct pairs of voxel and direction that were observed.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class VoxelCounts:
 
 
 def dense_grids(found: VoxelCounts, directions: int, dexterous: bool) -> tuple[Array, Keys, Keys]:
-    """Make grids with an empty rim: the corner (3,) in voxels, samples and distinct directions per voxel.
+    """Create grids with an empty border: the corner (3,) in voxels, samples and distinct directions per voxel.
 
     The last grid is empty unless `dexterous`.
     """

@@ -21,7 +21,7 @@ from kinodyn.model.convert.scalars import Scalars
 class Converter:
     """Converts states of one robot to another engine (`..._to`) and back (`..._from`).
 
-    In every method `q` and `v` are kinodyn's, also where the last argument is the other engine's. All arguments take
+    In every method `q` and `v` are kinodyn's, even if the last argument is the other engine's. All arguments accept
     leading batch axes, which broadcast; results are new arrays. A joint that follows another (mimic) has coordinates of
     its own in some engines: they are filled in by `..._to` and ignored by `..._from`, except for its effort, which is
     added to its leader's; efforts of `tau_to` are all on the leader.

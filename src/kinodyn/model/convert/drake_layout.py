@@ -32,7 +32,7 @@ _WIDTHS = {"quaternion_floating": (7, 6), "ball_rpy": (3, 3), "planar": (3, 3)}
 
 @dataclass(frozen=True)
 class DrakeJoint:
-    """Place and type of a joint in a plant.
+    """Indices and type of a joint in a plant.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def drake(robot: Robot, layout: DrakeLayout) -> Converter:
     robot : Robot
     layout
         The joints of the plant, matched by name. The floating base may have another name if it is the only
-        "quaternion_floating" joint, because Drake makes up that name.
+        "quaternion_floating" joint, because Drake generates that name.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _block(joint: JointInfo, theirs: DrakeJoint) -> Block:
 
 
 def _require_whole(what: str, count: int, singles: Sequence[int], pieces: Sequence[slice]) -> None:
-    """Raise unless the joints fill each place of the plant's vector once; a hand-made layout may be wrong."""
+    """Raise unless the joints fill each entry of the plant's vector once; a user-defined layout may be wrong."""
     filled = [*singles, *(index for piece in pieces for index in range(piece.start, piece.stop))]
     if sorted(filled) != list(range(count)):
         raise InputError(f"the layout's joints fill the {what} {sorted(filled)} of {count}; each must be filled once")

@@ -1,4 +1,4 @@
-"""What the converters need to know of a robot's joints."""
+"""Joint data of a robot for the converters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
 def scalar_leaders(robot: Robot) -> dict[str, Leader]:
-    """Map each one-coordinate joint to the joint at the end of its chain of mimics; one that follows none to itself."""
+    """Map each one-coordinate joint to the independent joint that it follows, directly or indirectly, or to itself."""
     kinds = {joint.name: joint.kind for joint in robot.joints}
     return {name: leader for name, leader in leaders(robot).items() if kinds[name] in ONE_COORDINATE}
 
@@ -31,7 +31,7 @@ def axis_of(robot: Robot, joint: JointInfo) -> Array:
 
 
 def require_same_joints(robot: Robot, theirs: Collection[str], engine: str) -> None:
-    """Raise unless the other engine has the robot's joints and no others."""
+    """Raise unless the other engine has exactly the robot's joints."""
     ours = [joint.name for joint in robot.joints]
     missing = [name for name in ours if name not in theirs]
     unknown = [name for name in theirs if name not in ours]

@@ -37,7 +37,7 @@ class RobotState(NamedTuple):
 
 
 class JointState(TypedDict):
-    """The fields of sensor_msgs/JointState without the header; a list is empty where nothing is known."""
+    """The fields of sensor_msgs/JointState without the header; a list is empty if the quantity is unknown."""
 
     name: list[str]
     position: list[float]
@@ -124,7 +124,7 @@ def to_joint_state(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, tau: 
     Returns
     -------
     message : dict
-        With name, position, velocity, effort.
+        Keys name, position, velocity, effort.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def to_odometry(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> dict[
     Returns
     -------
     message : dict
-        With pose (position, orientation) and twist (linear, angular).
+        Keys pose (position, orientation) and twist (linear, angular).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All joints with one coordinate at once, as index arrays between two orders, mimic followers included."""
+"""Conversion of all one-coordinate joints at once by index arrays, mimic followers included."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Scalar:
 class Scalars:
     """Copies between kinodyn's order and the other engine's.
 
-    A joint's position is multiplier * q[leader] + offset: 1 and 0 for joints that follow none, the only ones that are
-    read on the way back.
+    A joint's position is multiplier * q[leader] + offset: 1 and 0 for independent joints, the only ones that are
+    read in the other direction.
     """
 
     def __init__(self, joints: Sequence[Scalar]) -> None:
