@@ -1,7 +1,7 @@
 """Moving obstacles: balls are thrown across the path of a Panda; it stops in time or evades.
 
 The flight of each ball is known from the moment it is thrown. In every period the arm follows its path only if it could
-still come to rest before anything touches it. --plot FILE draws the motion, what was decided, and the distances.
+still come to rest before anything touches it. --plot FILE draws the motion, the decisions, and the distances.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from kinodyn.collision.world import World
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
-UNLIMITED = 1e30  # [m] stands for no bound in the core, which takes finite numbers
+UNLIMITED = 1e30  # [m] replaces infinity in the core, which accepts finite numbers only
 
 
 @dataclass(frozen=True, eq=False)

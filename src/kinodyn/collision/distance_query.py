@@ -23,7 +23,7 @@ from kinodyn.model.robot import Robot
 
 Pair = tuple[str, str]
 
-MAX_QUERIES = 16  # kept for a robot
+MAX_QUERIES = 16  # cached for a robot
 SAMPLED = 1.1  # factor on a measured overshoot, for the surface between its samples
 ROUNDING = 3e-5  # [m] of float32, which the radii of two spheres include
 

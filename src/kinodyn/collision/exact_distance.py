@@ -14,7 +14,7 @@ from kinodyn.collision import exact
 from kinodyn.collision.distance_query import DistanceQuery, Pair
 from kinodyn.collision.exact import ExactDistance, Placed, placed_links
 
-FAR = 1e30  # [m] of pairs that all count
+FAR = 1e30  # [m] bound that includes all pairs
 
 
 class ExactResults(NamedTuple):

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from kinodyn.arrays import Array
 from kinodyn.description.meshes import Faces, TriangleMesh, open_edges
 
-CONCAVE = 1e-9  # of the extent: a neighbour that rises less above a triangle is in its plane
+CONCAVE = 1e-9  # fraction of the extent: a neighbour that rises less above a triangle is coplanar with it
 
 
 def facing_outwards(mesh: TriangleMesh) -> TriangleMesh:

@@ -86,7 +86,7 @@ def _capsules(spheres: Sequence[Placed], capsules: Sequence[Placed]) -> np.ndarr
 
 
 def _surface(shape: Shape) -> _core.Surface:
-    """Return the points or triangles of a shape in a tree, which is made once: shapes never change."""
+    """Return the tree of the points or triangles of a shape, cached because shapes never change."""
     known = _SURFACES.get(shape)
     if known is None:
         known = _SURFACES[shape] = _make_surface(shape)

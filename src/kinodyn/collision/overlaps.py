@@ -17,7 +17,7 @@ from kinodyn.progress import ProgressBar
 from kinodyn.threads import get_threads
 
 CHUNK = 2048
-KEPT = 50  # configurations with an overlap that are kept of each pair and chunk
+KEPT = 50  # configurations with an overlap to store for each pair and chunk
 
 Pairs = NDArray[np.int32]
 

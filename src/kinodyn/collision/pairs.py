@@ -31,7 +31,7 @@ MOVEIT_REASONS = {"srdf": "User", "fixed": "Adjacent", "adjacent": "Adjacent", "
 
 VERSION = "1"
 SAMPLES = 100_000
-ALWAYS = 0.95  # fraction of the samples in which a pair collides that counts as always
+ALWAYS = 0.95  # a pair that collides in this fraction of the samples is said to collide always
 EXACT_SAMPLES = 200  # of each pair whose spheres overlap, the deepest first
 EXACT_ALWAYS = 40  # random samples for the fraction of exact collisions
 

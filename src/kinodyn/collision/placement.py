@@ -23,7 +23,7 @@ IDENTITY.setflags(write=False)
 def object_pose(pose: Pose) -> Array:
     """Return a pose as a read-only array (4, 4)."""
     if type(pose) is np.ndarray and pose.shape == (4, 4) and pose.dtype == np.float64 and _core.are_poses(pose):
-        return _frozen(pose.copy())  # the usual case; what is wrong with others is found below
+        return _frozen(pose.copy())  # the common case; other input is validated below
     if pose is None:
         return IDENTITY
     if isinstance(pose, tuple) and len(pose) == 2:

@@ -51,7 +51,7 @@ def root_link(description: Description) -> Link:
 
 
 def floating_joint(description: Description) -> Joint | None:
-    """Return the floating joint that connects the robot to a root that only stands for the world, else None.
+    """Return the floating joint that connects the robot to a root that only represents the world, else None.
 
     Such a root has no mass, and its other joints are fixed (a table) or floating as well (a ball); then the first
     floating joint counts.
@@ -80,7 +80,7 @@ def _joints_of_massless_root(description: Description) -> Iterator[Joint]:
 def _add_floating_joint(description: Description) -> Description:
     root = root_link(description).name
     below = list(_joints_of_massless_root(description))
-    if root == WORLD and len(below) == 1 and below[0].kind == "fixed":  # what is bolted to the world is set free
+    if root == WORLD and len(below) == 1 and below[0].kind == "fixed":  # a body fixed to the world becomes floating
         name = _unused_name((ROOT_JOINT,), {joint.name for joint in description.joints})
         free = Joint(name, "floating", root, below[0].child, line=below[0].line)
         return replace(description, joints=(free, *(joint for joint in description.joints if joint is not below[0])))

@@ -132,7 +132,7 @@ def description_from_dh(
 
 
 def _standard(number: int, row: DH) -> Iterator[Joint]:
-    """Yield the joint of a row about the z axis of the frame before, and what is needed to reach the row's frame.
+    """Yield the joint of a row about the z axis of the previous frame, and the links and joints up to the row's frame.
 
     A joint moves its child about an axis through the child's origin. The origin of frame i is on the axis only if a is
     zero; otherwise the joint moves a massless link in frame i - 1, to which link i is fixed. Prismatic joints need

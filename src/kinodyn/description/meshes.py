@@ -60,7 +60,7 @@ def read_mesh(path: str | os.PathLike[str], scale: Sequence[float] = (1.0, 1.0, 
     Returns
     -------
     mesh : TriangleMesh
-        In metres, as the file has it: `repaired` removes what is broken.
+        In metres, unmodified: `repaired` removes faults.
 
     Raises
     ------

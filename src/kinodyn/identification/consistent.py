@@ -23,7 +23,7 @@ from kinodyn.identification.inertias import BASIS, pseudo_inertia
 from kinodyn.identification.reduction import Reduced
 
 MAX_STEPS = 200
-DECREMENT = 1e-10  # half the squared Newton decrement: the decrease of the objective that is left
+DECREMENT = 1e-10  # half the squared Newton decrement: the remaining decrease of the objective
 ARMIJO = 1e-4
 
 

@@ -23,7 +23,7 @@ CHECKED_SAMPLES = 40  # per period of the highest harmonic when limits are check
 EFFORT_PENALTY = 30.0  # in units of the logarithm of the condition number
 SLIP = 0.05  # [rad/s or m/s] width over which dry friction changes sign smoothly, so that the criterion has a gradient
 SINGULAR = 1e-14  # ratio of eigenvalues that is rounding
-DIFFERENCE = 1e-5  # step of finite differences, of coefficients about 1
+DIFFERENCE = 1e-5  # step of finite differences, for coefficients of about 1
 VARIABLES_PER_PART = 1000  # divided by their number: entries of the gradient between two calls of progress
 
 

@@ -19,7 +19,7 @@ from kinodyn.model.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
 PRIOR_FRICTION = 0.1  # scale of friction without a prior value, as a fraction of the torque
-LEAST_FRICTION = 1e-4  # of this scale: friction where neither prior nor data determine it
+LEAST_FRICTION = 1e-4  # fraction of this scale: friction where neither prior nor data determine it
 MAX_UNSEEN = 1e-4  # fraction of an identified combination that lies in the null space of the data
 MAX_SPREAD = 0.5  # of an identified combination: maximum posterior over prior standard deviation
 

@@ -19,8 +19,8 @@ from kinodyn.errors import InputError
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 SIX = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # indices of xx xy yy xz yz zz in a matrix
 
-SMALLEST_MASS = 1e-4  # of a link in a prior, as a fraction of the robot's mass
-SMALLEST_RADIUS = 5e-3  # radius of gyration of a link in a prior [m]
+SMALLEST_MASS = 1e-4  # minimum mass of a link in a prior, as a fraction of the robot's mass
+SMALLEST_RADIUS = 5e-3  # minimum radius of gyration of a link in a prior [m]
 
 
 def _basis() -> Array:

@@ -114,7 +114,7 @@ def map(
 
 
 class _Run:
-    """One run of a job: keeps the workers busy, counts what is done, and repeats what fails."""
+    """One run of a job: schedules shards, counts finished ones, and retries failed ones."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from kinodyn.planning.search import SLICE, Found, full
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
 STRAIGHT = 1e-4  # relative difference to the straight motion, below which no improvement is possible
-MIN_ITERATIONS, MORE_ITERATIONS = 2000, 20  # of a round: at least, and times those of the first path
+MIN_ITERATIONS, MORE_ITERATIONS = 2000, 20  # of a round: at least, and as a multiple of those of the first path
 PERSISTENT = 64  # failures in a row that end the search for shortcuts of the best path
 POINTS = 24  # of each path, between which crossings are tried
 CROSSINGS = 16  # tried together

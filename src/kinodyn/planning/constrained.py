@@ -22,11 +22,11 @@ from kinodyn.planning.settings import PlannerSettings
 SLICE = 0.05  # [s] after which Ctrl-C takes effect
 STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where the constraints need it
 RANGE = 3.0  # [rad or m] longest extension of a tree
-SPREAD = 0.1  # of samples between start and goal, as a fraction of the range of a joint
+SPREAD = 0.1  # standard deviation of samples around the line from start to goal, as a fraction of the range of a joint
 STEP_ITERATIONS = 8  # of the projection of a step
-GOAL_SHARE = 0.5  # of the time budget, for goals that are poses
-SHARE_ON_SPHERES = 0.5  # of the rest, before exact shapes decide
-SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
+GOAL_SHARE = 0.5  # fraction of the time budget for pose goals
+SHARE_ON_SPHERES = 0.5  # fraction of the remaining time before the exact shapes decide
+SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
 
 
 def plan_constrained(

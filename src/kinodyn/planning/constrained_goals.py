@@ -22,11 +22,11 @@ from kinodyn.planning.result import Status
 
 ITERATIONS = 60  # of a projection
 BATCH = 32  # projections at once
-ENOUGH = 2  # configurations, or
-LATE = 3  # batches after which one is enough
-SPREAD = 0.4  # of starts, the widest, as a fraction of the range of each joint
-PATIENCE = 0.5  # fraction of the time without one whose spheres are free, after which the exact shapes decide
-TRIED_EXACTLY = 4  # configurations of a batch
+ENOUGH = 2  # configurations after which the search ends
+LATE = 3  # batches after which one configuration is enough
+SPREAD = 0.4  # largest spread of initial guesses, as a fraction of the range of each joint
+PATIENCE = 0.5  # fraction of the time without a goal whose spheres are free, after which the exact shapes decide
+TRIED_EXACTLY = 4  # configurations of a batch that are checked on the exact shapes
 TOLERANCES = (1e-4, 1e-4)  # [m], [rad]
 
 
@@ -150,7 +150,7 @@ class _Targets(ABC):
 
     def _nearest_first(self, q: Array) -> Array:
         moves = self.constraints.moves.copy()
-        for joint in self.constraints.joints:  # what follows from the constraints does not count
+        for joint in self.constraints.joints:  # joints that follow from the constraints are not compared
             moves[joint.v] &= is_vector(joint) or joint in self.constraints.sampled
         order = np.argsort(np.linalg.norm(self.space.robot.difference(self.space.start, q)[:, moves], axis=1))
         return np.ascontiguousarray(q[order])

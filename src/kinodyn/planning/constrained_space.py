@@ -22,8 +22,8 @@ from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.groups import group_columns
 
 RADII = (0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the neighbourhoods in which free spheres are searched
-SAMPLES = 64  # in each
-TRIES = 3  # motions checked in each
+SAMPLES = 64  # in each neighbourhood
+TRIES = 3  # motions checked in each neighbourhood
 STRIDE = 0.15  # [rad or m] between the vertices of such a motion, L2 norm
 ITERATIONS = 20  # of a projection
 

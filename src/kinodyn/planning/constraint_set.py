@@ -17,7 +17,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.planning.constraints import Constraint, Records
 from kinodyn.planning.groups import group_columns, is_vector, moving_dofs
 
-BASE_RANGE = 3.0  # [m] that a floating joint moves at most beyond start and goals
+BASE_RANGE = 3.0  # [m] maximum motion of a floating joint beyond start and goals
 RANGE_TOLERANCE = 1e-6  # [rad or m] of ranges of joints
 OVERRUN = 1.0  # [m] beyond that, between vertices: the geodesics of floating joints are screws
 SAMPLES = 8  # of each motion of a path, when its constraints are checked

@@ -10,9 +10,9 @@ from kinodyn.arrays import Array
 from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query
 
-RADII = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the neighbourhoods that are searched
-SAMPLES = 64  # in each
-TRIES = 6  # motions checked in each
+RADII = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the searched neighbourhoods
+SAMPLES = 64  # in each neighbourhood
+TRIES = 6  # motions checked in each neighbourhood
 
 
 def escape(

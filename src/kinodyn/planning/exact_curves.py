@@ -19,7 +19,7 @@ MAX_DIVISIONS = 4
 
 
 class ExactCurves:
-    """Tells which pieces of trajectories are free: spheres first, the exact shapes where these touch.
+    """Checks which pieces of trajectories are free: on spheres first, on the exact shapes where these touch.
 
     Parameters
     ----------

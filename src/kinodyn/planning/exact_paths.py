@@ -13,7 +13,7 @@ from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query
 
 DRAWN = 32  # pairs of points between which shortcuts are tried at once
-TRIED = 2  # of them, those that gain most, on the exact shapes
+TRIED = 2  # the most promising of these, checked on the exact shapes
 MIN_GAIN = 1e-3  # of a shortcut, relative to the length of the path
 
 Connect = Callable[[Array, Array], Array | None]
@@ -25,7 +25,7 @@ class ExactEdges:
     Parameters
     ----------
     checks
-        On the exact shapes; after its `end` no motion is called free.
+        Checks on the exact shapes; after their deadline no motion is reported free.
     query
         Collision query with reduced spheres, and with the joints that move.
     resolution

@@ -42,10 +42,10 @@ from kinodyn.planning.settings import PlannerSettings
 
 MAX_MEASURED = 256  # goals, nearest first, of which those whose spheres overlap least are tried first
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
-GOAL_SHARE = 0.5  # of the time budget, for goals that are poses
-SHARE_ON_SPHERES = 0.3  # of the time budget, before exact shapes decide
-SHRINK = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] of the spheres where exact shapes decide
-SLICE = 0.02  # [s] of the first search with each of them; twice as long with each further round
+GOAL_SHARE = 0.5  # fraction of the time budget for pose goals
+SHARE_ON_SPHERES = 0.3  # fraction of the time budget before the exact shapes decide
+SHRINK = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
+SLICE = 0.02  # [s] of the first search with each reduction; doubled in each further round
 
 
 def plan(

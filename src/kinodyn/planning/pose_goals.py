@@ -26,7 +26,7 @@ MIN_ATTEMPTS, ATTEMPTS_PER_POSE = 1024, 8  # after which the search for free con
 ENOUGH = 4  # free configurations that end the search
 MAX_CONFIGURATIONS = 64
 TOLERANCE = 1e-6  # [m, rad] of inverse kinematics
-THOROUGH = 16  # poses for which the search is thorough, where no configuration reaches any
+THOROUGH = 16  # poses that are searched thoroughly if no configuration reaches any
 
 
 def pose_configurations(

@@ -37,7 +37,7 @@ def search_prm(
     seed: int,
     simplify: bool = True,
 ) -> Found:
-    """Search for a path in a roadmap of its own; the parameters are those of `search`."""
+    """Search for a path in a new roadmap; the parameters are those of `search`."""
     end = time.perf_counter() + time_budget
     return search_graph(Graph(bounds, seed), query, settings, ends, end, seed, simplify)
 

@@ -33,7 +33,7 @@ from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.space import Space
 
 RESOLUTION = 2e-3  # [m] of the checks among moving obstacles
-REST = 1e-9  # [s]
+REST = 1e-9  # [s] tolerance of times; a shorter motion is at rest
 FOLLOWED = 3  # periods of the path that are committed at once, so that a late decision does not interrupt it
 
 Status = Literal["following", "braking", "evading", "standing"]

@@ -114,7 +114,7 @@ class Plan:
             acceleration limit in 0.1 s.
         torque : () or (nv,), dict of joint -> limit, or False, optional
             [N m, N]; by default the effort limits of the robot. False ignores torques. They are also ignored for robots
-            with a floating base, whose contact forces are unknown. The mass of attached objects does not count.
+            with a floating base, whose contact forces are unknown. The mass of attached objects is ignored.
         blend : float
             How far from a corner a blend starts and ends at most, L2 norm over the joints [rad or m].
 

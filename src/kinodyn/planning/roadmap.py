@@ -160,7 +160,7 @@ class Roadmap:
     ) -> Found:
         """Search as `search` does, in this roadmap."""
         end = time.perf_counter() + time_budget
-        if query.shrink > 0.0:  # what is free for smaller spheres is not free for the robot's own
+        if query.shrink > 0.0:  # free with reduced spheres does not imply free with the original ones
             return search_graph(Graph(self._graph.bounds, seed), query, settings, ends, end, seed, simplify)
         self._adapt(query)
         return search_graph(self._graph, query, settings, ends, end, seed, simplify)

@@ -14,8 +14,8 @@ from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
-SLICE = 0.05  # [s]
-GRACE = 0.1  # of the time budget, beyond it, for the checks of a path that was found in time
+SLICE = 0.05  # [s] of search between checks for Ctrl-C
+GRACE = 0.1  # fraction of the time budget that may be added for the checks of a path that was found in time
 REFINEMENTS = 2  # of the step between checks, when a path turns out not to be free between them; then edges are
 # checked continuously
 

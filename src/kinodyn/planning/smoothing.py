@@ -19,8 +19,8 @@ from kinodyn.trajectory.space import Space
 
 RESOLUTION = 2e-4  # [m] of continuous checks
 DEGREE = 3
-LARGEST = 0.45  # reach of a corner as a fraction of its edges: corners of one edge do not meet
-SMALLEST = 1e-3  # [rad or m] below, the corner stays
+LARGEST = 0.45  # maximum reach of a corner as a fraction of its edges, so that corners of one edge do not overlap
+SMALLEST = 1e-3  # [rad or m] a corner with a smaller reach is not rounded
 # the same where the exact shapes decide, whose checks take a thousand times as long
 LARGEST_EXACT, SMALLEST_EXACT = 0.1, 0.02  # [rad or m]
 MAX_ROUNDS = 64

@@ -27,9 +27,9 @@ RISE_TIME = 0.25  # [s] from rest to the velocity limit, by which accelerations 
 JERK_TIME = 0.1  # [s] from zero to the acceleration limit, likewise
 RESOLUTION = 2e-4  # [m] of continuous checks
 SAMPLE_TIME = 4e-3  # [s] between checks of torques
-TORQUE_SHARE = 0.99  # of the torque limits at the samples, so that they are kept between them
+TORQUE_SHARE = 0.99  # fraction of the torque limits used at the samples, so that they hold between samples
 PIECE_SAMPLES = 8  # of a piece of a blend, for constraints
-MIN_REACH = 2e-3  # [rad or m] of a blend; below, the motion stops
+MIN_REACH = 2e-3  # [rad or m] of a blend; with a smaller reach the motion stops at the corner
 MIN_PACE = 1e-3
 MAX_ROUNDS = 100
 
@@ -91,7 +91,7 @@ def timed(
     """
     robot = query.robot
     segments = Segments(Space(robot), path, limits.bounds)
-    colliding = first_blocked(query, segments.q, allowed)  # the motion is straight but for its blends
+    colliding = first_blocked(query, segments.q, allowed)  # the motion is straight except for its blends
     if colliding is not None:
         raise InputError(f"the path is not collision-free between its vertices {colliding} and {colliding + 1}")
     checks = ExactCurves(query, allowed, RESOLUTION)
@@ -146,7 +146,7 @@ def first_blocked(query: Query, q: Array, allowed: Pairs) -> int | None:
 def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None:
     """Return the factor of the speed on each segment that satisfies the torque limits, None if they are satisfied.
 
-    At the speed scale f a torque is about gravity + (torque - gravity) f^2; what is left is found in the next round.
+    At the speed scale f a torque is about gravity + (torque - gravity) f^2; the next round corrects the rest.
     """
     trajectory = motion.trajectory
     count = int(np.ceil(trajectory.duration / SAMPLE_TIME)) + 1

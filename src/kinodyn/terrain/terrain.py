@@ -24,8 +24,8 @@ class Terrain:
     Parameters
     ----------
     shapes
-        `contact.Plane` with an upward normal, `contact.HeightField`, `Box` and `Mesh`, in any number and order. Where
-        no shape is, there is no ground.
+        `contact.Plane` with an upward normal, `contact.HeightField`, `Box` and `Mesh`, in any number and
+        order. Elsewhere there is no ground.
     name
         Name used in messages and reports.
 

@@ -17,7 +17,7 @@ from kinodyn.trajectory.space import Space, increasing, space_of
 
 Condition: TypeAlias = tuple[float, int, ArrayLike]
 
-MAX_CONDITION_NUMBER = 1e12  # beyond, fewer than four digits are left
+MAX_CONDITION_NUMBER = 1e12  # with a larger one, fewer than four digits are correct
 
 
 def cubic(

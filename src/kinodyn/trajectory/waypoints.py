@@ -20,11 +20,11 @@ from kinodyn.trajectory.space import Space, space_of
 from kinodyn.trajectory.spline import quintic_spline
 
 POSITION_TOLERANCE = 1e-9  # beyond position limits, for rounding [rad or m]
-MIN_STEP = 0.02  # of the search, as a fraction of the limits, at which it ends
+MIN_STEP = 0.02  # smallest step of the search, as a fraction of the limits
 INSIDE = 1.0 - 1e-9  # fraction of velocity and acceleration limits that is used, for rounding
 MAX_SPLINES = 12  # splines tried, each over the times of the one before
 RATE_SCALES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are scaled
-MEAN_DURATION_WEIGHT = 1e-3  # in the cost, of the joints that are not the slowest
+MEAN_DURATION_WEIGHT = 1e-3  # weight in the cost of the joints that are not the slowest
 
 
 @dataclass(frozen=True, eq=False)

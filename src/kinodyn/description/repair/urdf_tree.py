@@ -59,7 +59,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a misspelt one means, None if none is close."""
+    """Return the known name nearest to a misspelt one, None if none is close."""
     names = list(known)
     same = [other for other in names if other.lower() == name.strip().lower()]
     if len(same) == 1:
@@ -147,7 +147,7 @@ def _repair_repeated_joints(findings: Findings) -> None:
 
 
 def _orphans(findings: Findings) -> list[str]:
-    """Return the links that are no joint's child, without the root of the largest tree."""
+    """Return the links that are not the child of any joint, without the root of the largest tree."""
     root = findings.document.root
     joints = list(root.all("joint"))
     children = {end(joint, "child") for joint in joints}

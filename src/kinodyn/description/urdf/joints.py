@@ -17,7 +17,7 @@ URDF_KINDS: tuple[str, ...] = tuple(kind for kind in get_args(JointKind) if kind
 
 
 class JointReader:
-    """Reads the joints of one robot, and collects what is questionable about them."""
+    """Reads the joints of one robot, and collects warnings about them."""
 
     def __init__(self) -> None:
         self._unlimited: list[str] = []
