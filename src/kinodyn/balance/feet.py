@@ -242,7 +242,7 @@ def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
     _require_floating(robot)
     legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
     if legs.why_not:
-        raise KinodynError(f"{robot.name!r} has no two legs: {legs.why_not}")
+        raise KinodynError(f"{robot.name!r} does not have two legs: {legs.why_not}")
     found = feet(robot, q)
     if len(found) != 2:
         raise KinodynError(
