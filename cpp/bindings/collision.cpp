@@ -12,6 +12,7 @@
 #include "bindings/define.hpp"
 #include "bindings/functions.hpp"
 #include "bindings/planning.hpp"
+#include "core/surface_distance.hpp"
 #include "planning/problem.hpp"
 
 namespace nb = nanobind;
@@ -49,19 +50,50 @@ struct Layout<RoundRecord> {
 };
 namespace {
 
-using Cells = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Cells = nb::ndarray<const float, nb::ndim<ClearanceTable::max_axes>, nb::c_contig, nb::device::cpu>;
+using Axes = TableAxis[ClearanceTable::max_axes];
 
-void read_axes(nb::handle records, TableAxis (&axis)[2]) {
+void read_axes(nb::handle records, Axes& axis) {
     const Table<TableAxis> table("axes", records);
-    require(table.end() - table.begin() == 2, "a table has two axes");
+    require(table.end() - table.begin() == ClearanceTable::max_axes, "a table has three axes");
     std::copy(table.begin(), table.end(), axis);
 }
 
 void make_table(ClearanceTable* self, int first, int second, nb::handle axes, const Cells& cells) {
     new (self) ClearanceTable{first, second, {}, {cells.data(), cells.data() + cells.size()}};
     read_axes(axes, self->axis);
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < ClearanceTable::max_axes; ++k)
         require(static_cast<std::size_t>(self->axis[k].count) == cells.shape(k), "axes and cells of a table differ");
+}
+
+// Rows of three corners.
+std::vector<Triangle> triangles(const Rows& rows) {
+    std::vector<Triangle> all(rows.shape(0));
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const double* v = rows.data() + 9 * k;
+        all[k] = {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}};
+    }
+    return all;
+}
+
+// Distances of two solids, rows of three corners, at poses (R, p: 12 numbers) of the second in the first: 0 if they
+// collide, `bound` if they are farther apart.
+std::vector<double> surface_distances(const Rows& first, const Rows& second, const Rows& poses, double bound) {
+    require(first.shape(1) == 9 && second.shape(1) == 9 && first.shape(0) > 0 && second.shape(0) > 0,
+            "triangles are rows of three corners");
+    require(poses.shape(1) == 12, "poses are rows of a rotation and a position");
+    nb::gil_scoped_release released;
+    SurfaceDistance surfaces(triangles(first), triangles(second));
+    std::vector<double> found;
+    for (std::size_t k = 0; k < poses.shape(0); ++k) {
+        Transform T;
+        std::copy_n(poses.data() + 12 * k, 9, T.R);
+        std::copy_n(poses.data() + 12 * k + 9, 3, T.p);
+        constexpr double tolerance = 1e-5;
+        const double distance = surfaces.distance(T, bound, tolerance);
+        found.push_back(distance > 0 && surfaces.nested(T) ? 0 : distance);
+    }
+    return found;
 }
 
 // Clearances of pair `pair` of a query, whose groups of spheres cover these triangles, in the frames of the bodies.
@@ -70,17 +102,9 @@ nb::object make_clearances(const CollisionQuery& query, int pair, nb::handle axe
     require(pair >= 0 && static_cast<std::size_t>(pair) < query.pairs.size(), "the pair is unknown");
     require(first.shape(1) == 9 && second.shape(1) == 9 && first.shape(0) > 0 && second.shape(0) > 0,
             "triangles are rows of three corners");
-    TableAxis axis[2];
+    Axes axis;
     read_axes(axes, axis);
     for (const TableAxis& a : axis) require(a.count > 0 && a.iq < query.robot().nq, "an axis of the table is wrong");
-    const auto triangles = [](const Rows& rows) {
-        std::vector<Triangle> all(rows.shape(0));
-        for (std::size_t k = 0; k < all.size(); ++k) {
-            const double* v = rows.data() + 9 * k;
-            all[k] = {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}};
-        }
-        return all;
-    };
     std::vector<float> cells;
     {
         nb::gil_scoped_release released;
@@ -90,8 +114,9 @@ nb::object make_clearances(const CollisionQuery& query, int pair, nb::handle axe
     auto* data = new float[cells.size()];
     std::copy(cells.begin(), cells.end(), data);
     const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-    const std::size_t shape[2] = {static_cast<std::size_t>(axis[0].count), static_cast<std::size_t>(axis[1].count)};
-    return nb::cast(nb::ndarray<nb::numpy, float>(data, 2, shape, owner));
+    std::size_t shape[ClearanceTable::max_axes];
+    for (int k = 0; k < ClearanceTable::max_axes; ++k) shape[k] = static_cast<std::size_t>(axis[k].count);
+    return nb::cast(nb::ndarray<nb::numpy, float>(data, ClearanceTable::max_axes, shape, owner));
 }
 
 // Group g consists of the rows [start[g], start[g + 1]) of `spheres`: x, y, z, r. A pair is two groups and the index of
@@ -271,6 +296,7 @@ void bind_collision(nb::module_& m) {
     export_layouts<BoxRecord, RoundRecord, PlannerSettings, TableAxis>();
     nb::class_<ClearanceTable>(m, "ClearanceTable").def("__init__", &make_table);
     m.def("clearances", &make_clearances);
+    m.def("surface_distances", &surface_distances);
     nb::class_<SphereModel>(m, "Spheres").def("__init__", &make_spheres);
     nb::class_<Surface>(m, "Surface").def("signed_distances", &signed_distances);
     m.def("point_surface", &point_surface);

@@ -1,8 +1,11 @@
 #include "core/clearance_table.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/collision.hpp"
+#include "core/surface_distance.hpp"
 
 namespace kinodyn {
 
@@ -13,22 +16,26 @@ constexpr double tolerance = 1e-3;  // [m] of distances
 constexpr int small = 4;            // cells along an axis of a block in which distances are accurate enough
 constexpr double coarse = 0.04;     // [m] movement within a block that is divided before shapes are compared
 constexpr double rounding = 3e-5;   // [m] of poses in float32
+constexpr int max_parting = 2;      // how often a cell is halved where its shapes are near each other
 // [m] Where spheres overlap by more than this, shapes are assumed to collide: without exact checks, and next to
 // configurations in which they do.
 constexpr double deep = 0.04, deep_near_collision = 0.015;
 
+constexpr int n_axes = ClearanceTable::max_axes;
+using Axes = TableAxis[n_axes];
+using Widths = double[n_axes];
+
 class Filler {
   public:
-    Filler(const CollisionQuery& query, int pair, const TableAxis (&axis)[2], SurfaceDistance& surfaces)
-        : robot_(query.robot()),
-          axis_{axis[0], axis[1]},
-          surfaces_(surfaces),
-          q_(query.q),
-          cells_(static_cast<std::size_t>(axis[0].count) * static_cast<std::size_t>(axis[1].count)) {
+    Filler(const CollisionQuery& query, int pair, const Axes& axis, SurfaceDistance& surfaces)
+        : robot_(query.robot()), surfaces_(surfaces), q_(query.q) {
+        std::size_t count = 1;
+        for (int k = 0; k < n_axes; ++k) axis_[k] = axis[k], count *= static_cast<std::size_t>(axis[k].count);
+        cells_.resize(count);
         const int a = query.pairs[pair].a, b = query.pairs[pair].b;
         bodies_[0] = query.spheres().groups[a].body, bodies_[1] = query.spheres().groups[b].body;
         leaves_[0] = leaves(query.spheres(), a), leaves_[1] = leaves(query.spheres(), b);
-        for (int k = 0; k < 2; ++k) {
+        for (int k = 0; k < n_axes; ++k) {
             if (axis_[k].iq < 0) continue;
             for (const Body& body : robot_.bodies)
                 if (body.iq == axis_[k].iq && body.kind < Kind::Ball) sweep_[k] = query.pair_sweep(pair)[body.iv];
@@ -36,13 +43,20 @@ class Filler {
     }
 
     std::vector<float> fill() {
-        visit({0, axis_[0].count, 0, axis_[1].count});
+        Range all{};
+        for (int k = 0; k < n_axes; ++k) all.end[k] = axis_[k].count;
+        visit(all);
         return std::move(cells_);
     }
 
   private:
     struct Range {
-        int begin0, end0, begin1, end1;
+        int begin[n_axes], end[n_axes];
+        int count(int k) const { return end[k] - begin[k]; }
+        bool at_most(int n) const {
+            return std::all_of(begin, begin + n_axes,
+                               [&](const int& b) { return count(static_cast<int>(&b - begin)) <= n; });
+        }
     };
 
     static std::vector<Ball> leaves(const SphereModel& spheres, int group) {
@@ -54,17 +68,38 @@ class Filler {
         return found;
     }
 
-    // Pose of the second body in the first.
-    Transform pose() const {
+    // Pose of the second body in the first, and the joints between them, which move by `half` of a block's coordinates.
+    Transform pose(const Widths& half) {
         int a = bodies_[0], b = bodies_[1];
         Transform from, to;
+        std::vector<Transform> first_axes, second_axes;  // the last body of each side in frames of the joints
+        std::vector<int> first_joints, second_joints;
         while (a != b) {
             int& last = a > b ? a : b;  // parents have lower indices
             Transform& chain = a > b ? from : to;
+            (a > b ? first_axes : second_axes).push_back(chain);
+            (a > b ? first_joints : second_joints).push_back(last);
             chain = compose(joint_transform(robot_.bodies[last], q_.data()), chain);
             last = robot_.bodies[last].parent;
         }
-        return relative(from, to);
+        const Transform T = relative(from, to);
+        spans_.clear();
+        for (std::size_t k = 0; k < second_joints.size(); ++k)
+            add_span(second_joints[k], compose(T, relative(second_axes[k], Transform{})), half);
+        for (std::size_t k = first_joints.size(); k-- > 0;)
+            add_span(first_joints[k], relative(first_axes[k], Transform{}), half);
+        return T;
+    }
+
+    // `T`: the frame of the joint in the first body.
+    void add_span(int joint, const Transform& T, const Widths& half) {
+        const Body& body = robot_.bodies[joint];
+        const bool slides = body.kind == Kind::Prismatic;
+        const int column = slides ? 0 : std::min(static_cast<int>(body.kind), 2);
+        double amount = 0;
+        for (int k = 0; k < n_axes; ++k)
+            if (axis_[k].iq == body.iq) amount = std::fabs(body.scale) * half[k];
+        spans_.push_back({{T.p[0], T.p[1], T.p[2]}, {T.R[column], T.R[3 + column], T.R[6 + column]}, slides, amount});
     }
 
     double sphere_distance(const Transform& T) const {
@@ -79,77 +114,119 @@ class Filler {
         return smallest;
     }
 
-    double surface_distance(const Transform& T, double spheres, double bound) {
-        const double found = surfaces_.distance(T, bound, tolerance);
-        return found > 0 && spheres < 0 && surfaces_.nested(T) ? 0 : found;
+    // How far the parts of a pair move towards each other along each axis within `half` of the coordinates, at most.
+    double movement(const Widths& half) const {
+        double sum = rounding;
+        for (int k = 0; k < n_axes; ++k) sum += half[k] * sweep_[k];
+        return sum;
+    }
+
+    int longest(const Widths& half) const {
+        int longest = 0;
+        for (int k = 1; k < n_axes; ++k)
+            if (half[k] * sweep_[k] > half[longest] * sweep_[longest]) longest = k;
+        return longest;
     }
 
     // A cell, or a block of them that can be decided at once or must be divided.
     void visit(const Range& r) {
-        const int begin[2] = {r.begin0, r.begin1}, end[2] = {r.end0, r.end1};
-        double moved_by[2];
-        for (int k = 0; k < 2; ++k) {
-            moved_by[k] = 0.5 * (end[k] - begin[k]) * axis_[k].step * sweep_[k];
-            if (axis_[k].iq >= 0) q_[axis_[k].iq] = axis_[k].low + 0.5 * (begin[k] + end[k]) * axis_[k].step;
+        Widths half;
+        for (int k = 0; k < n_axes; ++k) {
+            half[k] = 0.5 * r.count(k) * axis_[k].step;
+            if (axis_[k].iq >= 0) q_[axis_[k].iq] = axis_[k].low + 0.5 * (r.begin[k] + r.end[k]) * axis_[k].step;
         }
-        const double width = moved_by[0] + moved_by[1] + rounding;  // radius of motion of the block about its centre
-        const Transform T = pose();
+        const double width = movement(half);  // radius of motion of the block about its centre
+        const Transform T = pose(half);
         const double spheres = sphere_distance(T);
         if (spheres + width < -deep) return set(r, ClearanceTable::colliding);
-        double distance = spheres;
-        const bool compared = spheres - width < far && width < coarse;
-        if (compared) distance = std::max(distance, surface_distance(T, spheres, far + width));
-        if (compared && distance <= 0 && spheres + width < -deep_near_collision)
-            return set(r, ClearanceTable::colliding);
-        const bool is_small = end[0] - begin[0] <= small && end[1] - begin[1] <= small;
-        if (distance - width >= (is_small ? 0 : far)) return set_distances(r, distance);
-        if (end[0] - begin[0] == 1 && end[1] - begin[1] == 1)
-            return set(r, spheres + width < 0 ? ClearanceTable::colliding : ClearanceTable::undecided);
-        divide(r, end[1] - begin[1] == 1 || (end[0] - begin[0] > 1 && moved_by[0] > moved_by[1]));
+        double free = spheres - width;  // a lower bound in the whole block
+        if (free < far && width < coarse) {
+            const double distance = surfaces_.clearance(T, spans_, far, tolerance) - rounding;
+            if (distance <= 0 && spheres + width < -deep_near_collision && surfaces_.distance(T, far, tolerance) <= 0)
+                return set(r, ClearanceTable::colliding);
+            if (distance > free && !(spheres < 0 && surfaces_.nested(T))) free = distance;
+        }
+        if (free > (r.at_most(small) ? 0 : far)) return set_distances(r, free, spheres);
+        if (!r.at_most(1)) return divide(r, half);
+        const double found = parted(half, max_parting);
+        if (found > 0) return set(r, static_cast<float>(found));
+        set(r, spheres + width < 0 ? ClearanceTable::colliding : ClearanceTable::undecided);
     }
 
-    void divide(const Range& r, bool along_first) {
+    // A lower bound about q_ within `half` of the coordinates, by halving them up to `depth` times; 0 if there is none.
+    double parted(const Widths& half, int depth) {
+        const Transform T = pose(half);
+        const double free = surfaces_.clearance(T, spans_, far, tolerance) - rounding;
+        if (free > 0) return surfaces_.nested(T) ? 0 : free;
+        if (depth == 0 || surfaces_.distance(T, far, 0.5 * tolerance) <= tolerance) return 0;
+        const int k = longest(half);
+        Widths part;
+        std::copy(half, half + n_axes, part);
+        part[k] *= 0.5;
+        double smallest = far;
+        double& coordinate = q_[axis_[k].iq];
+        const double centre = coordinate;
+        for (int side : {-1, 1}) {
+            coordinate = centre + side * part[k];
+            smallest = std::min(smallest, parted(part, depth - 1));
+            if (smallest <= 0) break;
+        }
+        coordinate = centre;
+        return smallest;
+    }
+
+    // Along the axis on which most is moved, of those with several cells.
+    void divide(const Range& r, const Widths& half) {
+        Widths several{};
+        for (int k = 0; k < n_axes; ++k)
+            if (r.count(k) > 1) several[k] = half[k];
+        int k = longest(several);
+        while (r.count(k) < 2) ++k;
         Range low = r, high = r;
-        if (along_first)
-            low.end0 = high.begin0 = (r.begin0 + r.end0) / 2;
-        else
-            low.end1 = high.begin1 = (r.begin1 + r.end1) / 2;
+        low.end[k] = high.begin[k] = (r.begin[k] + r.end[k]) / 2;
         visit(low), visit(high);
     }
 
-    float& cell(int i, int k) { return cells_[static_cast<std::size_t>(i) * axis_[1].count + k]; }
-
-    void set(const Range& r, float value) {
-        for (int i = r.begin0; i < r.end0; ++i)
-            for (int k = r.begin1; k < r.end1; ++k) cell(i, k) = value;
+    template <class Value>
+    void for_cells(const Range& r, Value&& value) {
+        static_assert(n_axes == 3);
+        for (int i = r.begin[0]; i < r.end[0]; ++i)
+            for (int j = r.begin[1]; j < r.end[1]; ++j)
+                for (int k = r.begin[2]; k < r.end[2]; ++k) {
+                    const std::size_t row = static_cast<std::size_t>(i) * axis_[1].count + j;
+                    cells_[row * axis_[2].count + k] = static_cast<float>(value({i, j, k}));
+                }
     }
 
-    // Lower bounds of cells, from the distance at the centre of their block.
-    void set_distances(const Range& r, double distance) {
-        const auto farthest = [&](int axis, int i, int begin, int end) {
-            const double offset = std::fabs(i + 0.5 - 0.5 * (begin + end)) + 0.5;
-            return offset * axis_[axis].step * sweep_[axis];
-        };
-        for (int i = r.begin0; i < r.end0; ++i)
-            for (int k = r.begin1; k < r.end1; ++k)
-                cell(i, k) = static_cast<float>(distance - rounding - farthest(0, i, r.begin0, r.end0) -
-                                                farthest(1, k, r.begin1, r.end1));
+    void set(const Range& r, float value) {
+        for_cells(r, [&](const std::array<int, n_axes>&) { return value; });
+    }
+
+    // Lower bounds of cells: that of their block, or from the distance of the spheres at its centre.
+    void set_distances(const Range& r, double free, double spheres) {
+        for_cells(r, [&](const std::array<int, n_axes>& cell) {
+            double moved_by = rounding;
+            for (int k = 0; k < n_axes; ++k)
+                moved_by +=
+                    (std::fabs(cell[k] + 0.5 - 0.5 * (r.begin[k] + r.end[k])) + 0.5) * axis_[k].step * sweep_[k];
+            return std::max(free, spheres - moved_by);
+        });
     }
 
     const Model& robot_;
-    TableAxis axis_[2];
+    Axes axis_;
     SurfaceDistance& surfaces_;
     std::vector<double> q_;
+    std::vector<JointSpan> spans_;
     std::vector<float> cells_;
     int bodies_[2];
     std::vector<Ball> leaves_[2];
-    double sweep_[2] = {0, 0};
+    Widths sweep_ = {};
 };
 
 }  // namespace
 
-std::vector<float> clearances(const CollisionQuery& query, int pair, const TableAxis (&axis)[2],
-                              SurfaceDistance& surfaces) {
+std::vector<float> clearances(const CollisionQuery& query, int pair, const Axes& axis, SurfaceDistance& surfaces) {
     return Filler(query, pair, axis, surfaces).fill();
 }
 

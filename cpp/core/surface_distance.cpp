@@ -169,8 +169,9 @@ bool SurfaceDistance::nested(const Transform& T) const {
     return contains(first_solid_, second_solid_, T) || contains(second_solid_, first_solid_, relative(T, Transform{}));
 }
 
-double SurfaceDistance::distance(const Transform& T, double bound, double tolerance) {
-    double best2 = triangle_distance2(T, nearest_[0], nearest_[1], bound * bound), best = std::sqrt(best2);
+template <class Movement>
+double SurfaceDistance::smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement) {
+    double best = bound;
     double size[9];
     for (int k = 0; k < 9; ++k) size[k] = std::fabs(T.R[k]);
     const auto gap = [&](int i, int j) {  // of boxes with the axes of the first
@@ -181,9 +182,20 @@ double SurfaceDistance::distance(const Transform& T, double bound, double tolera
                          std::fabs(c.z) - a.half.z - (size[6] * h.x + size[7] * h.y + size[8] * h.z)},
                         Vec3{}));
     };
-    stack_.assign(1, {0, 0, gap(0, 0)});
+    const auto measure = [&](int i, int j) {  // two leaves
+        const double reach = best + movement(i, j), reach2 = reach * reach;
+        const double found = triangle_distance2(T, first_.nodes[i].triangle, second_.nodes[j].triangle, reach2);
+        if (found < reach2) best = std::sqrt(found) - (reach - best), nearest_[0] = i, nearest_[1] = j;
+    };
+    const auto lower_bound = [&](int i, int j) {
+        const double apart = gap(i, j);
+        return apart - most >= best - tolerance ? best : apart - movement(i, j);
+    };
+    if (first_.nodes[nearest_[0]].triangle >= 0 && second_.nodes[nearest_[1]].triangle >= 0)
+        measure(nearest_[0], nearest_[1]);
+    stack_.assign(1, {0, 0, lower_bound(0, 0)});
     const auto push_both = [&](int i, int j, int i2, int j2) {
-        Entry near{i, j, gap(i, j)}, far{i2, j2, gap(i2, j2)};
+        Entry near{i, j, lower_bound(i, j)}, far{i2, j2, lower_bound(i2, j2)};
         if (far.gap < near.gap) std::swap(near, far);
         for (const Entry& entry : {far, near})
             if (entry.gap < best - tolerance) stack_.push_back(entry);
@@ -193,17 +205,44 @@ double SurfaceDistance::distance(const Transform& T, double bound, double tolera
         stack_.pop_back();
         if (lower >= best - tolerance) continue;
         const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
-        if (a.triangle >= 0 && b.triangle >= 0) {
-            const double found = triangle_distance2(T, a.triangle, b.triangle, best2);
-            if (found >= best2) continue;
-            best2 = found, best = std::sqrt(found), nearest_[0] = a.triangle, nearest_[1] = b.triangle;
-        } else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half))) {
+        if (a.triangle >= 0 && b.triangle >= 0)
+            measure(i, j);
+        else if (b.triangle >= 0 || (a.triangle < 0 && squared(a.half) > squared(b.half)))
             push_both(i + 1, j, a.second, j);
-        } else {
+        else
             push_both(i, j + 1, i, b.second);
-        }
     }
     return std::max(best - tolerance, 0.0);
+}
+
+double SurfaceDistance::distance(const Transform& T, double bound, double tolerance) {
+    return smallest(T, bound, tolerance, 0, [](int, int) { return 0.0; });
+}
+
+double SurfaceDistance::clearance(const Transform& T, const std::vector<JointSpan>& spans, double bound,
+                                  double tolerance) {
+    const auto lever = [](const JointSpan& span, const Vec3& centre, const Vec3& half) {
+        return norm(cross(centre - span.origin, span.direction)) + norm(half);
+    };
+    std::vector<double> before;  // how far points of the second solid were moved before each joint, at most
+    double displaced = 0;
+    for (const JointSpan& span : spans) {
+        before.push_back(displaced);
+        const TriangleTree::Node& all = second_.nodes[0];
+        displaced += span.amount * (span.slides ? 1 : lever(span, moved(T, all.centre), all.half) + displaced);
+    }
+    const auto movement = [&](int i, int j) {
+        const TriangleTree::Node &a = first_.nodes[i], &b = second_.nodes[j];
+        const Vec3 centre = moved(T, b.centre);
+        double sum = 0;
+        for (std::size_t k = 0; k < spans.size(); ++k) {
+            const JointSpan& span = spans[k];
+            sum += span.amount *
+                   (span.slides ? 1 : std::min(lever(span, a.centre, a.half), lever(span, centre, b.half) + before[k]));
+        }
+        return sum;
+    };
+    return smallest(T, bound, tolerance, movement(0, 0), movement);
 }
 
 }  // namespace kinodyn

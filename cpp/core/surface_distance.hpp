@@ -25,6 +25,13 @@ class TriangleTree {
     void build(int first, int count);
 };
 
+// A joint between two solids that moves to either side by up to `amount` [rad or m].
+struct JointSpan {
+    Vec3 origin, direction;  // of its axis, in the frame of the first solid
+    bool slides;
+    double amount;
+};
+
 class SurfaceDistance {
   public:
     SurfaceDistance(const std::vector<Triangle>& first, const std::vector<Triangle>& second);
@@ -33,6 +40,10 @@ class SurfaceDistance {
     // of it; `bound` if it is larger. 0 if they touch. The nearest triangles are remembered: of poses near to each
     // other, the next one is quick.
     double distance(const Transform& T, double bound, double tolerance);
+    // A lower bound of the distance while joints move within their spans about T; `bound` if it is larger, 0 if they
+    // may touch. Of two points, the distance changes by no more than one of them moves: what is near an axis hardly
+    // does.
+    double clearance(const Transform& T, const std::vector<JointSpan>& spans, double bound, double tolerance);
     // Whether a part of one solid is inside the other, of surfaces that do not touch.
     bool nested(const Transform& T) const;
 
@@ -42,6 +53,9 @@ class SurfaceDistance {
         std::vector<Vec3> corners;  // one of each connected part
     };
     double triangle_distance2(const Transform& T, int i, int j, double best) const;
+    // The smallest distance of triangles, less how far they can move towards each other: `movement` of two nodes.
+    template <class Movement>
+    double smallest(const Transform& T, double bound, double tolerance, double most, Movement&& movement);
 
     TriangleTree first_, second_;
     Solid first_solid_, second_solid_;
@@ -50,7 +64,7 @@ class SurfaceDistance {
         double gap;  // between their boxes, at least
     };
     std::vector<Entry> stack_;
-    int nearest_[2] = {0, 0};
+    int nearest_[2] = {0, 0};  // nodes
 };
 
 }  // namespace kinodyn

@@ -146,7 +146,8 @@ class SphereChecker {
         return hit_;
     }
 
-    // Calls with_obstacle(owner, group, lanes) and with_pair(pair, lanes) for all contacts in lanes of `alive`.
+    // Calls with_obstacle(owner, group, lanes) and with_pair(pair, lanes) for all contacts in lanes of `alive`,
+    // except pairs that a table reports free.
     template <class WithObstacle, class WithPair>
     void all_touching(const FloatPack* q, unsigned alive, WithObstacle&& with_obstacle, WithPair&& with_pair) {
         margins_ = {};
@@ -158,11 +159,14 @@ class SphereChecker {
                 check_obstacle(g, 0.0f, obstacle);
                 if (hit_) with_obstacle(obstacle.o.owner, g, hit_);
             });
-        for (int k = 0; k < static_cast<int>(query_.pairs.size()); ++k) {
-            hit_ = 0;
-            const auto& groups = query_.spheres().groups;
-            check_pair(k, relative(groups[query_.pairs[k].a].body, groups[query_.pairs[k].b].body), 0.0f);
-            if (hit_) with_pair(k, hit_);
+        for (const UnitPair& pair : query_.unit_pairs) {
+            alive_ = pair.table ? alive & bits(clearance(*pair.table, q) <= 0.0f) : alive;
+            for (int k = pair.begin; alive_ && k < pair.end; ++k) {
+                hit_ = 0;
+                const auto& groups = query_.spheres().groups;
+                check_pair(k, relative(groups[query_.pairs[k].a].body, groups[query_.pairs[k].b].body), 0.0f);
+                if (hit_) with_pair(k, hit_);
+            }
         }
     }
 

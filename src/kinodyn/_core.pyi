@@ -434,6 +434,7 @@ class ClearanceTable:
 def clearances(
     query: CollisionQuery, pair: int, axes: Records, first: Array, second: Array, /
 ) -> NDArray[np.float32]: ...
+def surface_distances(first: Array, second: Array, poses: Array, bound: float, /) -> list[float]: ...
 
 class Spheres:
     def __init__(

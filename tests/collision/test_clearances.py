@@ -45,7 +45,7 @@ def cells_at(table: Table, q: np.ndarray) -> np.ndarray:
         if axis["period"] > 0:
             x = x - axis["period"] * np.rint(x / axis["period"])
         index.append(np.clip(((x - axis["low"]) / axis["step"]).astype(int), 0, axis["count"] - 1))
-    return table.cells[index[0], index[1]]
+    return table.cells[tuple(index)]
 
 
 def exact_distances(robot: kd.Robot, q: np.ndarray, pair: frozenset[str]) -> np.ndarray:
@@ -60,6 +60,8 @@ def test_entries_are_lower_bounds_of_the_exact_distance(robot: kd.Robot, name: s
     robot = robot if name == "boxes" else kd.load(name)
     tables = link_clearances(robot)
     assert tables
+    # a pair whose spheres often overlap in vain, with three coordinates between its links
+    assert name == "boxes" or any((table.axes["iq"] >= 0).all() for table in tables.values())
     q = robot.random(60, seed=0)
     for pair, table in tables.items():
         entries, distances = cells_at(table, q), exact_distances(robot, q, pair)

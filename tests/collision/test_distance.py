@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -17,9 +16,6 @@ from kinodyn.collision import (
     PointCloud,
     Sphere,
     World,
-    distance_query,
-    pairs,
-    query,
     robot_spheres,
 )
 from kinodyn.description.types import Description, Joint, Link, Mimic, Shape
@@ -29,6 +25,7 @@ from .installed_robots import load
 
 FAST = ("humanoid", "panda", "scara", "ur5")
 ROBOTS = (*FAST, "puma560", "ur5_robot", "kinova", "panda_description", "xarm7", "talos_left_arm", "z1")
+COARSE = 0.03  # [m] larger spheres, which are fitted much faster
 TURNED = from_euler([0.4, -0.7, 1.1])
 KINDS = {
     "upright box": (Box((0.2, 0.3, 0.1)), np.eye(3)),
@@ -59,26 +56,18 @@ def states(robot: kd.Robot, count: int) -> np.ndarray:
     return robot.random(count, seed=7)
 
 
-@pytest.fixture
-def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fit larger spheres, which is much faster."""
-    for module in (query, distance_query, pairs):
-        monkeypatch.setattr(module, "robot_spheres", partial(robot_spheres, resolution=0.03))
-
-
-@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("name", ROBOTS)
 def test_sphere_distances_underestimate_by_at_most_the_reported_bound(name: str) -> None:
     pytest.importorskip("coal")
     robot = load(name)
     world, rng = scene(robot), np.random.default_rng(1)
-    parts = [*query.robot_spheres(robot).links, "bar"]
+    parts = [*robot_spheres(robot, COARSE).links, "bar"]
     chosen = [*combinations(parts[:-1], 2), *product(parts, KINDS)]
     chosen = [chosen[k] for k in rng.permutation(len(chosen))[:12]]
     apart = 0
     for q in states(robot, 8):
         for pair in chosen:
-            near = kd.collision.distance(robot, q, world, pairs=[pair])
+            near = kd.collision.distance(robot, q, world, pairs=[pair], resolution=COARSE)
             exact = kd.collision.distance(robot, q, world, pairs=[pair], exact=True)
             assert exact.distance <= max(near.distance, 0) + near.error_bound
             if near.distance > 0:

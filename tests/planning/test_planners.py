@@ -117,6 +117,7 @@ def test_ctrl_c_stops_a_search_that_cannot_succeed(planner: str, tmp_path: Path)
     if planner.startswith("ompl"):
         pytest.importorskip("ompl")
     robot, world = machine(tmp_path), room_without_doors()
+    Query(robot, world.snapshot())  # fits spheres, before the search
     begin = time.perf_counter()
     timer = threading.Timer(0.4, _thread.interrupt_main)
     timer.start()

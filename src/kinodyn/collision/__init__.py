@@ -7,6 +7,7 @@ from kinodyn.collision.fitting import Overshoot
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.near import NearPair, near_pairs
 from kinodyn.collision.pairs import AllowedPairs, allowed_pairs, write_srdf
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.collision.shapes import (
     Box,
     Capsule,
@@ -19,7 +20,7 @@ from kinodyn.collision.shapes import (
     Sphere,
 )
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
-from kinodyn.collision.spheres import SphereSet, robot_spheres
+from kinodyn.collision.spheres import SphereSet
 from kinodyn.collision.world import World
 
 __all__ = [

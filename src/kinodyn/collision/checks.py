@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.checks import numbers, positive
+from kinodyn.collision.exact import require_coal
+from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -22,6 +24,8 @@ def free(
     world: World | WorldSnapshot | None = None,
     *,
     allowed: Iterable[Iterable[str]] | None = None,
+    resolution: float | None = None,
+    exact: bool = False,
 ) -> NDArray[np.bool_]:
     """Return which configurations are free of collisions of the robot with itself and with the world.
 
@@ -36,6 +40,11 @@ def free(
         Obstacles and attached objects; None for collisions of the robot with itself alone.
     allowed : pairs of names, optional
         Links or objects that may touch, beyond `allowed_pairs` of the robot.
+    resolution
+        How far spheres may reach beyond the shapes [m], see `robot_spheres`. Finer spheres take longer.
+    exact
+        True: where spheres touch, the original shapes decide, by coal, which must be installed. This takes milliseconds
+        for each such configuration. False: the spheres decide.
 
     Returns
     -------
@@ -51,7 +60,15 @@ def free(
     True
     """
     q = numbers("q", q, robot.nq)
-    return Query(robot, snapshot_of(world), as_pairs(allowed), bounds=range_of(robot, q)).free(q)
+    pairs = as_pairs(allowed)
+    query = Query(robot, snapshot_of(world), pairs, bounds=range_of(robot, q), resolution=_checked(resolution))
+    found = query.free(q)
+    if exact and not found.all():
+        require_coal()
+        checks, found = ExactChecks(query, pairs), np.array(found)
+        for index in np.argwhere(~found):
+            found[tuple(index)] = not checks.colliding(q[tuple(index)])
+    return found
 
 
 def motion_free(
@@ -62,6 +79,7 @@ def motion_free(
     *,
     allowed: Iterable[Iterable[str]] | None = None,
     resolution: float = RESOLUTION,
+    sphere_resolution: float | None = None,
 ) -> NDArray[np.bool_]:
     """Return which straight motions in joint space are collision-free from start to end.
 
@@ -76,6 +94,8 @@ def motion_free(
     resolution
         A motion is divided until points of the robot move less than this between checks [m]. A motion that comes nearer
         than this to an obstacle may be reported as a collision.
+    sphere_resolution
+        How far spheres may reach beyond the shapes [m], the `resolution` of `free`.
 
     Returns
     -------
@@ -84,5 +104,10 @@ def motion_free(
         motion of every link.
     """
     q0, q1 = numbers("q0", q0, robot.nq), numbers("q1", q1, robot.nq)
-    query = Query(robot, snapshot_of(world), as_pairs(allowed), bounds=range_of(robot, q0, q1))
+    bounds, spheres = range_of(robot, q0, q1), _checked(sphere_resolution)
+    query = Query(robot, snapshot_of(world), as_pairs(allowed), bounds=bounds, resolution=spheres)
     return query.motion_free(q0, q1, positive("resolution", resolution))
+
+
+def _checked(resolution: float | None) -> float | None:
+    return None if resolution is None else positive("resolution", resolution)

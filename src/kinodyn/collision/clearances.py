@@ -1,7 +1,8 @@
-"""Distances between neighbouring links, in tables over the one or two coordinates between them.
+"""Distances between neighbouring links, in tables over the one to three coordinates between them.
 
 Spheres of such links overlap in many configurations in which the links do not collide, and resolving these takes most
-of the time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk.
+of the time of a collision check. The tables are made of the exact shapes, once for a robot, and kept on disk; those
+over three coordinates only for pairs whose spheres often overlap although the links do not collide.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
-from kinodyn.collision.fitting import placed_triangles
-from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.needs import LinkTriangles, needs
 from kinodyn.collision.pairs import allowed_pairs
-from kinodyn.collision.spheres import SphereSet, robot_spheres
+from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.types import Description
 from kinodyn.layouts import layout
-from kinodyn.model.compile import Body, Place, Tree, compile_tree
+from kinodyn.model.compile import Body, Tree, compile_tree
 from kinodyn.model.robot import Robot
 from kinodyn.threads import get_threads
 
-VERSION = "1"
-CELL = 0.008  # [m] by which points move in a cell along each axis, at most
+VERSION = "6"
+CELL = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
 MAX_CELLS = 200  # along an axis
-TOLERANCE = 1e-4  # [m] of the triangles of round shapes
+MIN_TABLE, MAX_TABLE, MAX_WITH_THREE_AXES = 4_000, 40_000, 12_000  # cells
+MAX_AXES = 3
+OFTEN = 0.02  # share of configurations in which spheres overlap in vain that is worth a table over three coordinates
 UNDECIDED, COLLIDING = -1.0, -2.0
 BALL = 5  # kind of the first joint with several coordinates
 PRISMATIC = 4
@@ -53,7 +55,7 @@ _KNOWN: WeakKeyDictionary[Description, Tables] = WeakKeyDictionary()
 
 
 def link_clearances(robot: Robot) -> Tables:
-    """Return the tables of all pairs of links that must not touch and have one or two coordinates between them."""
+    """Return the tables of pairs of links that must not touch and have one to three coordinates between them."""
     if robot.description not in _KNOWN:
         _KNOWN[robot.description] = _Maker(robot).tables()
     return _KNOWN[robot.description]
@@ -77,11 +79,9 @@ def joined(tables: Sequence[Table], certain: bool) -> _core.ClearanceTable:
 
 class _Maker:
     def __init__(self, robot: Robot) -> None:
-        self.robot, self.tree, self.spheres = robot, compile_tree(robot.description), robot_spheres(robot)
+        self.robot, self.tree, self.spheres = robot, compile_tree(robot.description), fitted_spheres(robot, RESOLUTION)
         self.places = [self.tree.places[link] for link in self.spheres.links]
-        self.shapes: dict[str, list[LinkGeometry]] = {}
-        for part in robot_geometry(robot):
-            self.shapes.setdefault(part.link, []).append(part)
+        self.shapes = LinkTriangles(robot)
         self.pairs = list(self._near_pairs())
         self.query = self._query()
 
@@ -98,17 +98,25 @@ class _Maker:
             return {pair: Table(bodies, axes[bodies], job.result()) for pair, (bodies, job) in jobs.items()}
 
     def _near_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs of indices of links that must not touch, with one or two joint coordinates between them."""
+        """Yield pairs of indices of links that get tables."""
+        candidates = {pair: count for pair, count in self._candidates() if count <= MAX_AXES}
+        doubtful = [pair for pair, count in candidates.items() if count == MAX_AXES]
+        needed = needs(self.robot, self.spheres, doubtful)
+        for pair in candidates:
+            if pair not in needed or needed[pair].share >= OFTEN:
+                yield pair
+
+    def _candidates(self) -> Iterator[tuple[tuple[int, int], int]]:
+        """Yield pairs of links that must not touch, with the number of coordinates between them."""
         allowed = allowed_pairs(self.robot).pairs
         for i, first in enumerate(self.spheres.links):
             for k, second in enumerate(self.spheres.links[:i]):
                 if frozenset((first, second)) in allowed:
                     continue
                 between = list(_between(self.tree, self.places[i].body, self.places[k].body))
-                if any(body.kind >= BALL for body in between) or not 1 <= len({body.iq for body in between}) <= 2:
-                    continue
-                if all(_extent(self.robot, self.tree, body) for body in between):
-                    yield i, k
+                single = between and all(body.kind < BALL for body in between)
+                if single and all(_extent(self.robot, self.tree, body) for body in between):
+                    yield (i, k), len({body.iq for body in between})
 
     def _query(self) -> _core.CollisionQuery:
         robot, tables = self.robot, [_in_body(self.spheres, link, self.tree) for link in self.spheres.links]
@@ -144,33 +152,47 @@ class _Maker:
         return {bodies: self._axes_of(bodies, sweep) for bodies, sweep in sweeps.items()}
 
     def _axes_of(self, bodies: Bodies, sweep: Array) -> NDArray[np.void]:
-        axes = np.zeros(2, dtype=layout("table_axis"))
+        axes = np.zeros(MAX_AXES, dtype=layout("table_axis"))
         axes["iq"], axes["count"] = -1, 1
-        coordinates = {body.iq: body for body in _between(self.tree, *bodies)}
-        for axis, (iq, body) in zip(axes, sorted(coordinates.items()), strict=False):
-            low, high, period = _extent(self.robot, self.tree, body) or (0.0, 0.0, 0.0)
-            count = min(max(math.ceil((high - low) * sweep[body.iv] / CELL), 1), MAX_CELLS)
+        coordinates = sorted({body.iq: body for body in _between(self.tree, *bodies)}.items())
+        extents = [_extent(self.robot, self.tree, body) or (0.0, 0.0, 0.0) for _, body in coordinates]
+        lengths = [high - low for low, high, _ in extents]
+        counts = _counts(np.array([sweep[body.iv] for _, body in coordinates]) * lengths / CELL)
+        for axis, (iq, _), (low, high, period), count in zip(axes, coordinates, extents, counts, strict=False):
             axis["iq"], axis["count"], axis["low"], axis["period"] = iq, count, low, period
-            axis["step"] = max(high - low, 1e-9) / count
+            axis["step"] = max(high - low, 1e-9) / axis["count"]
         return axes
 
     def _cells(self, pair: int, axes: NDArray[np.void]) -> Cells:
         numbers = self.query.pairs[pair]
-        triangles = [_triangles(self.shapes[self.spheres.links[k]], self.places[k]) for k in numbers]
+        triangles = [self._triangles(self.spheres.links[k]) for k in numbers]
         key = content_key(VERSION, CELL, axes.tobytes(), *triangles, *self._identity(numbers))
-        shape = (int(axes[0]["count"]), int(axes[1]["count"]))
-        known = load_table(key, shape[1])
-        if known is not None and known.shape == shape:
-            return np.ascontiguousarray(known, dtype=np.float32)
+        shape = tuple(axes["count"].tolist())
+        known = load_table(key, shape[-1])
+        if known is not None and known.size == math.prod(shape):
+            return np.ascontiguousarray(known, dtype=np.float32).reshape(shape)
         cells = _core.clearances(self.query, pair, axes, *triangles)
-        save_table(key, cells.astype(float))
+        save_table(key, cells.reshape(-1, shape[-1]).astype(float))
         return cells
+
+    def _triangles(self, link: str) -> Array:
+        """Return the corners (n, 9) of the triangles of a link in the frame of its body."""
+        place = self.tree.places[link]
+        return np.asarray(self.shapes[link].reshape(-1, 3) @ place.R.T + place.p).reshape(-1, 9)
 
     def _identity(self, numbers: Iterable[int]) -> Iterator[bytes | str | float | Array]:
         """Yield the inputs of a table besides triangles and axes: the spheres and the joints between them."""
         yield from (_in_body(self.spheres, self.spheres.links[k], self.tree) for k in numbers)
         for body in _between(self.tree, *(self.places[k].body for k in numbers)):
             yield from (f"{body.kind} {body.iq}", body.scale, body.offset, body.R, body.p, body.axis)
+
+
+def _counts(cells: Array) -> list[int]:
+    """Return the number of cells along each axis, for a table that is neither too large nor needlessly coarse."""
+    cells = np.clip(cells, 1.0, MAX_CELLS)
+    largest = MAX_TABLE if len(cells) < MAX_AXES else MAX_WITH_THREE_AXES
+    cells *= np.clip(cells.prod(), MIN_TABLE, largest) ** (1.0 / len(cells)) / cells.prod() ** (1.0 / len(cells))
+    return [min(math.ceil(count - 1e-9), MAX_CELLS) for count in cells]
 
 
 def _between(tree: Tree, first: int, second: int) -> Iterator[Body]:
@@ -192,9 +214,3 @@ def _extent(robot: Robot, tree: Tree, body: Body) -> tuple[float, float, float] 
 def _in_body(spheres: SphereSet, link: str, tree: Tree) -> Array:
     place, rows = tree.places[link], spheres.of_link(link)
     return np.hstack([rows[:, :3] @ place.R.T + place.p, rows[:, 3:]])
-
-
-def _triangles(parts: Sequence[LinkGeometry], place: Place) -> Array:
-    """Return the corners (n, 9) of the triangles of a link in the frame of its body."""
-    meshes = [placed_triangles(part, TOLERANCE) for part in parts]
-    return np.concatenate([(mesh.vertices @ place.R.T + place.p)[mesh.faces].reshape(-1, 9) for mesh in meshes])

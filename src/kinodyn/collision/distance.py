@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import Pairs, as_pairs, snapshot_of
@@ -63,6 +63,7 @@ def distance(
     pairs: Iterable[Iterable[str]] | None = None,
     exact: bool = False,
     max_distance: float | None = None,
+    resolution: float | None = None,
 ) -> Distance:
     """Measure the smallest distance of a robot to itself and to a world.
 
@@ -85,6 +86,8 @@ def distance(
         True: between the exact shapes, by coal. This takes milliseconds for each configuration.
     max_distance
         Pairs that are farther apart are ignored [m], which is faster.
+    resolution
+        How far spheres may reach beyond the shapes [m], see `robot_spheres`. Finer spheres take longer.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def distance(
     >>> print(near.names, near.gradient.shape)
     ['panda_link6' 'ball'] (7,)
     """
-    query, bound = _prepared(robot, world, allowed, pairs, max_distance)
+    query, bound = _prepared(robot, world, allowed, pairs, max_distance, resolution)
     if exact:
         configurations = numbers("q", q, robot.nq)
         return Distance(*ExactDistances(query).smallest(configurations, bound))
@@ -123,9 +126,11 @@ def _prepared(
     allowed: Iterable[Iterable[str]] | None,
     pairs: Iterable[Iterable[str]] | None,
     max_distance: float | None,
+    resolution: float | None,
 ) -> tuple[DistanceQuery, float]:
     chosen: Pairs | None = None if pairs is None else as_pairs(pairs)
-    query = distance_query(robot, snapshot_of(world), as_pairs(allowed), chosen)
+    spheres = None if resolution is None else positive("resolution", resolution)
+    query = distance_query(robot, snapshot_of(world), as_pairs(allowed), chosen, spheres)
     if max_distance is None:
         return query, np.inf
     if not isinstance(max_distance, int | float | np.number) or np.isnan(max_distance):

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.collision.clouds import cloud_overshoot
 from kinodyn.collision.fitting import TESSELLATION, link_spheres
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.query import Objects, Pairs, attached, checked_pairs, may_touch, sphere_form
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.collision.shapes import TOLERANCE, Box, Ellipsoid, HeightField, Mesh, PointCloud, Shape
 from kinodyn.collision.snapshot import WorldSnapshot
-from kinodyn.collision.spheres import RESOLUTION, robot_spheres
+from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 
@@ -41,12 +43,21 @@ class DistanceQuery:
         Pairs that may touch, beyond those of the robot itself: their distances are ignored.
     pairs
         The pairs to measure, and no others; None for all but those that may touch.
+    resolution
+        Of the spheres [m], see `robot_spheres`.
     """
 
-    def __init__(self, robot: Robot, snapshot: WorldSnapshot, allowed: Pairs, pairs: Pairs | None) -> None:
-        self.robot, self.snapshot = robot, snapshot
+    def __init__(
+        self,
+        robot: Robot,
+        snapshot: WorldSnapshot,
+        allowed: Pairs,
+        pairs: Pairs | None,
+        resolution: float | None = None,
+    ) -> None:
+        self.robot, self.snapshot, self.resolution = robot, snapshot, resolution
         objects = attached(snapshot)
-        self.form, self.obstacles = sphere_form(robot, objects), obstacles(snapshot)
+        self.form, self.obstacles = sphere_form(robot, objects, resolution=resolution), obstacles(snapshot)
         groups, owners = self.form.groups, self.obstacles.owners
         if pairs is None:
             index = np.array(checked_pairs(robot, groups, objects, allowed), dtype=np.int32).reshape(-1, 2)
@@ -67,7 +78,7 @@ class DistanceQuery:
     @cached_property
     def error_bounds(self) -> Array:
         """Bounds (pairs + 1,) of how much nearer spheres are than the shapes of each pair [m]; the last is zero."""
-        bounds = _overshoots(self.robot, self.form.objects)
+        bounds = _overshoots(self.robot, self.form.objects, self.resolution)
         bounds |= {
             thing.name: TOLERANCE
             for thing in self.snapshot
@@ -77,16 +88,20 @@ class DistanceQuery:
 
 
 def distance_query(
-    robot: Robot, snapshot: WorldSnapshot, allowed: Pairs = frozenset(), pairs: Pairs | None = None
+    robot: Robot,
+    snapshot: WorldSnapshot,
+    allowed: Pairs = frozenset(),
+    pairs: Pairs | None = None,
+    resolution: float | None = None,
 ) -> DistanceQuery:
     """Return a query, cached for the same arguments."""
     known = _QUERIES.setdefault(robot, {})
-    key = (snapshot, allowed, pairs)
+    key = (snapshot, allowed, pairs, resolution)
     query = known.get(key)
     if query is None:
         if len(known) >= MAX_QUERIES:
             known.clear()
-        query = known[key] = DistanceQuery(robot, snapshot, allowed, pairs)
+        query = known[key] = DistanceQuery(robot, snapshot, allowed, pairs, resolution)
     return query
 
 
@@ -111,26 +126,26 @@ def _check_names(robot: Robot, pairs: Pairs, groups: Sequence[str], owners: Sequ
             raise InputError(f"of the pair {tuple(sorted(pair))} neither is part of the robot or attached to it")
 
 
-def _overshoots(robot: Robot, objects: Objects) -> dict[str, float]:
+def _overshoots(robot: Robot, objects: Objects, resolution: float | None) -> dict[str, float]:
     """Return the maximum overshoot of the spheres of each link and object beyond its shapes [m]."""
-    spheres = robot_spheres(robot)
+    spheres = robot_spheres(robot, resolution)
     shapes: dict[str, list[Shape]] = {}
     for part in robot_geometry(robot):
         shapes.setdefault(part.link, []).append(part.shape)
     bounds = {
-        link: _bound(shapes[link], measured.max, spheres.resolution)
-        for link, measured in zip(spheres.links, spheres.overshoot, strict=True)
+        link: _bound(shapes[link], measured.max, own)
+        for link, measured, own in zip(spheres.links, spheres.overshoot, spheres.resolutions, strict=True)
     }
     for thing in objects:
-        bounds[thing.name] = _object_bound(thing.shape)
+        bounds[thing.name] = _object_bound(thing.shape, resolution or RESOLUTION)
     return bounds
 
 
-def _object_bound(shape: Shape) -> float:
+def _object_bound(shape: Shape, resolution: float) -> float:
     if isinstance(shape, PointCloud):
-        return 0.0
-    measured = link_spheres([LinkGeometry("", shape, np.eye(4))], RESOLUTION).overshoot.max
-    return _bound([shape], measured, RESOLUTION)
+        return cloud_overshoot(shape, resolution)
+    measured = link_spheres([LinkGeometry("", shape, np.eye(4))], resolution).overshoot.max
+    return _bound([shape], measured, resolution)
 
 
 def _bound(shapes: Sequence[Shape], measured: float, resolution: float) -> float:

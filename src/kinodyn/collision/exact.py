@@ -90,6 +90,11 @@ def is_available() -> bool:
     return True
 
 
+def require_coal() -> None:
+    """Raise an error that says what to install if coal is missing."""
+    _coal()
+
+
 def prepared(shapes: Iterable[Shape], end: float) -> bool:
     """Prepare shapes for exact checks, once for each; return False if the time until `end` is too short for it.
 

@@ -17,7 +17,7 @@ from kinodyn.collision import exact
 from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.collision.overlaps import Overlap, sampled_overlaps
-from kinodyn.collision.spheres import SphereSet, robot_spheres
+from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.srdf.writer import write_collisions
 from kinodyn.description.types import Description, Joint
 from kinodyn.model.robot import Robot
@@ -29,9 +29,10 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 
 MOVEIT_REASONS = {"srdf": "User", "fixed": "Adjacent", "adjacent": "Adjacent", "always": "Always", "never": "Never"}
 
-VERSION = "1"
+VERSION = "2"
 SAMPLES = 100_000
 ALWAYS = 0.95  # a pair that collides in this fraction of the samples is said to collide always
+SLIDING = 5e-4  # [m] links that are always nearer than this slide on each other, such as both sides of a hinge
 EXACT_SAMPLES = 200  # of each pair whose spheres overlap, the deepest first
 EXACT_ALWAYS = 40  # random samples for the fraction of exact collisions
 
@@ -84,10 +85,11 @@ def allowed_pairs(robot: Robot) -> AllowedPairs:
     As in MoveIt's setup assistant: pairs of the SRDF file, links that are fixed to each other, neighbours, and pairs
     that collide in at least 95 % or in none of 100,000 random configurations. These are checked on spheres.
     Where spheres overlap, the exact shapes decide, if coal is installed: in the 200 configurations with the deepest
-    overlap. The result is kept on disk with the spheres.
+    overlap. Shapes that are always less than 0.5 mm apart, as those on both sides of a hinge, count as colliding. The
+    result is kept on disk with the spheres.
     """
     if robot.description not in _FOUND:
-        spheres = robot_spheres(robot)
+        spheres = fitted_spheres(robot, RESOLUTION)
         reasons = _known(robot, spheres)
         reasons.update(_sampled(robot, spheres, [pair for pair in _pairs(spheres.links) if pair not in reasons]))
         _FOUND[robot.description] = AllowedPairs(reasons)
@@ -152,7 +154,9 @@ def _sampled(robot: Robot, spheres: SphereSet, pairs: list[Pair]) -> dict[Pair, 
     """Return the pairs that always or never collide, from the cache if they were found before."""
     index = {link: k for k, link in enumerate(spheres.links)}
     numbers = [(min(pair), max(pair)) for pair in ([index[link] for link in names] for names in pairs)]
-    key = content_key("pairs", VERSION, str(exact.is_available()), *_identity(robot, spheres), np.array(numbers))
+    key = content_key(
+        "pairs", VERSION, str(exact.is_available()), *sampling_identity(robot, spheres), np.array(numbers)
+    )
     table = load_table(key, 1)
     if table is None or len(table) != len(pairs) or not np.isin(table, range(-1, len(REASONS))).all():
         found = [_decided(robot, spheres, pair, overlap) for pair, overlap in _overlaps(robot, spheres, numbers)]
@@ -175,25 +179,25 @@ def _decided(robot: Robot, spheres: SphereSet, pair: Numbers, overlap: Overlap) 
     links = [spheres.links[k] for k in pair]
     if overlap.share >= ALWAYS:
         some = robot.random(EXACT_ALWAYS, seed=1)
-        share = sum(_collisions(robot, links, some)) / len(some)
+        share = sum(_collisions(robot, links, some, SLIDING)) / len(some)
         if share >= ALWAYS:
             return "always"
     return None if any(_collisions(robot, links, overlap.q[:EXACT_SAMPLES])) else "never"
 
 
-def _collisions(robot: Robot, links: Sequence[str], q: Array) -> Iterator[bool]:
-    """Return for each configuration whether two links collide on the exact shapes."""
+def _collisions(robot: Robot, links: Sequence[str], q: Array, bound: float = 0.0) -> Iterator[bool]:
+    """Return for each configuration whether two links collide on the exact shapes, or are nearer than a bound."""
     parts = [[part for part in robot_geometry(robot) if part.link == link] for link in links]
     for poses in kinematics.poses(robot, q, frames=links):
         first, second = (
             [exact.Placed(part.shape, T @ part.T_link_shape) for part in shapes]
             for shapes, T in zip(parts, poses, strict=True)
         )
-        yield exact.collide(first, second)
+        yield exact.collide(first, second) or (bound > 0.0 and exact.distance(first, second).distance <= bound)
 
 
-def _identity(robot: Robot, spheres: SphereSet) -> Iterator[bytes | str | float | Array]:
-    """Yield the inputs of the result: spheres, joints and the sampling range."""
+def sampling_identity(robot: Robot, spheres: SphereSet) -> Iterator[bytes | str | float | Array]:
+    """Yield what random configurations of spheres depend on: spheres, joints and the range of sampling."""
     yield from spheres.links
     yield from (spheres.fine, spheres.coarse_start.tobytes(), spheres.fine_start.tobytes(), *robot.sampling_range())
     for joint in robot.description.joints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakKeyDictionary
@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.clearances import Table, joined, link_clearances
+from kinodyn.collision.clouds import cloud_spheres
 from kinodyn.collision.fitting import link_spheres
 from kinodyn.collision.geometry import LinkGeometry
 from kinodyn.collision.obstacles import obstacles
 from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.collision.shapes import PointCloud, Shape
 from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
-from kinodyn.collision.spheres import RESOLUTION, robot_spheres
+from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.collision.world import World
 from kinodyn.description.types import Description
 from kinodyn.errors import InputError, unknown_name
@@ -75,7 +77,13 @@ def _checked(given: frozenset[Iterable[str]]) -> Pairs:
     return frozenset(frozenset(pair) for pair in given)
 
 
-def sphere_form(robot: Robot, objects: Objects = (), allowed: Pairs = frozenset(), shrink: float = 0.0) -> SphereForm:
+def sphere_form(
+    robot: Robot,
+    objects: Objects = (),
+    allowed: Pairs = frozenset(),
+    shrink: float = 0.0,
+    resolution: float | None = None,
+) -> SphereForm:
     """Return the spheres of a robot and of objects.
 
     Parameters
@@ -86,29 +94,46 @@ def sphere_form(robot: Robot, objects: Objects = (), allowed: Pairs = frozenset(
     allowed
         Further pairs that may touch.
     shrink
-        By how much the radii of the robot are reduced [m]; below 0 those of attached objects grow too.
+        By how much the radii of the robot are reduced [m], less where its spheres are finer than usual; below 0 they
+        grow, and those of attached objects too.
+    resolution
+        Of the spheres [m], see `robot_spheres`.
     """
     forms = _FORMS.setdefault(robot.description, {})
-    key = (tuple(map(id, objects)), allowed, shrink)
+    key = (tuple(map(id, objects)), allowed, shrink, resolution)
     if key not in forms:
         if len(forms) >= MAX_FORMS:
             forms.clear()
-        forms[key] = _make_form(robot, objects, allowed, shrink)
+        forms[key] = _make_form(robot, objects, allowed, shrink, resolution)
     return forms[key]
 
 
-def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float) -> SphereForm:
+def _make_form(robot: Robot, objects: Objects, allowed: Pairs, shrink: float, resolution: float | None) -> SphereForm:
     places = compile_tree(robot.description).places
-    spheres = robot_spheres(robot)
-    parts = [(link, places[link], spheres.of_link(link), shrink) for link in spheres.links]
-    parts += [(thing.name, _place(places, thing), object_spheres(thing.shape), min(shrink, 0.0)) for thing in objects]
+    spheres = robot_spheres(robot, resolution)
+    finer = dict(zip(spheres.links, spheres.resolutions, strict=True))
+    parts = [
+        (
+            link,
+            places[link],
+            spheres.of_link(link),
+            shrink * min(finer[link] / RESOLUTION, 1.0) if shrink > 0 else shrink,
+        )
+        for link in spheres.links
+    ]
+    parts += [
+        (thing.name, _place(places, thing), object_spheres(thing.shape, resolution), min(shrink, 0.0))
+        for thing in objects
+    ]
     names = tuple(name for name, *_ in parts)
     tables = [_in_body(place, rows, less) for _, place, rows, less in parts]
+    # tables know in which cells spheres of the usual resolution collide
+    usual = {link for link in spheres.links if shrink == 0.0 and finer[link] == RESOLUTION}
     core = _core.Spheres(
         np.array([place.body for _, place, *_ in parts], dtype=np.int32),
         np.cumsum([0, *map(len, tables)]).astype(np.int32),
         np.concatenate([np.zeros((0, 4)), *tables]),
-        *_with_tables(robot, names, checked_pairs(robot, names, objects, allowed), certain=shrink == 0.0),
+        *_with_tables(robot, names, checked_pairs(robot, names, objects, allowed), usual),
     )
     return SphereForm(names, core, objects)
 
@@ -120,11 +145,11 @@ def _place(places: dict[str, Place], thing: WorldObject) -> Place:
     return places[frame].then(thing.pose)
 
 
-def object_spheres(shape: Shape) -> Array:
+def object_spheres(shape: Shape, resolution: float | None = None) -> Array:
     """Return spheres (n, 4) that contain a shape, in its own frame."""
     if isinstance(shape, PointCloud):
-        return np.hstack([shape.points, np.full((len(shape.points), 1), shape.radius)])
-    return link_spheres([LinkGeometry("", shape, np.eye(4))], RESOLUTION).fine
+        return cloud_spheres(shape, resolution or RESOLUTION)
+    return link_spheres([LinkGeometry("", shape, np.eye(4))], resolution or RESOLUTION).fine
 
 
 def _in_body(place: Place, spheres: Array, shrink: float) -> Array:
@@ -140,20 +165,25 @@ def checked_pairs(robot: Robot, names: Sequence[str], objects: Objects, allowed:
 
 
 def _with_tables(
-    robot: Robot, names: Sequence[str], pairs: Sequence[tuple[int, int]], certain: bool
+    robot: Robot, names: Sequence[str], pairs: Sequence[tuple[int, int]], usual: Set[str]
 ) -> tuple[NDArray[np.int32], list[_core.ClearanceTable]]:
-    """Return the pairs, each with the index of a table or -1, and the tables."""
+    """Return the pairs, each with the index of a table or -1, and the tables.
+
+    Tables decide in which cells the spheres of `usual` links collide.
+    """
     known = link_clearances(robot)
     own = [known.get(frozenset((names[i], names[j]))) for i, j in pairs]
     by_bodies: dict[tuple[int, int], list[Table]] = {}
-    for table in own:
+    certain: dict[tuple[int, int], bool] = {}
+    for table, (i, j) in zip(own, pairs, strict=True):
         if table is not None:
             by_bodies.setdefault(table.bodies, []).append(table)
+            certain[table.bodies] = certain.get(table.bodies, True) and {names[i], names[j]} <= usual
     number = {bodies: k for k, bodies in enumerate(by_bodies)}
     rows = [(i, j, -1 if t is None else number[t.bodies]) for (i, j), t in zip(pairs, own, strict=True)]
     return (
         np.array(rows, dtype=np.int32).reshape(-1, 3),
-        [joined(tables, certain) for tables in by_bodies.values()],
+        [joined(tables, certain[bodies]) for bodies, tables in by_bodies.items()],
     )
 
 
@@ -175,6 +205,8 @@ class Query:
         By how much the spheres are reduced [m].
     bounds : two arrays (nq,), optional
         Range of each coordinate in this query, by default the joint limits. It bounds what the robot can reach.
+    resolution
+        Of the spheres [m], see `robot_spheres`.
     """
 
     def __init__(
@@ -186,10 +218,11 @@ class Query:
         moves: NDArray[np.bool_] | None = None,
         shrink: float = 0.0,
         bounds: tuple[Array, Array] | None = None,
+        resolution: float | None = None,
     ) -> None:
         self.robot, self.snapshot = robot, snapshot
         self.q, self.allowed, self.shrink = robot.neutral() if q is None else q, allowed, shrink
-        self.form = sphere_form(robot, attached(snapshot), allowed, shrink)
+        self.form = sphere_form(robot, attached(snapshot), allowed, shrink, resolution)
         self.obstacles = obstacles(snapshot)
         self.core = _core.CollisionQuery(
             robot,

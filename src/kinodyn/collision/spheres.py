@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
 from kinodyn.collision.fitting import LinkSpheres, Overshoot, link_spheres
 from kinodyn.collision.geometry import robot_geometry
 from kinodyn.description.types import Description
@@ -23,7 +22,9 @@ from kinodyn.threads import get_threads
 
 RESOLUTION = 0.015  # [m] the median overshoot is about three quarters of it
 
-_SETS: WeakKeyDictionary[Description, dict[float, SphereSet]] = WeakKeyDictionary()
+Resolutions = tuple[float, ...]
+
+_SETS: WeakKeyDictionary[Description, dict[float | Resolutions, SphereSet]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +48,8 @@ class SphereSet:
         Those in coarse sphere k are the rows from fine_start[k] to fine_start[k + 1].
     fine_start : (n_coarse + 1,) array of int
         See `fine`.
-    resolution : float
-        Requested maximum overshoot [m].
+    resolutions : tuple of float
+        How far the spheres of each link may reach beyond its shapes [m].
     overshoot : tuple of Overshoot
         Measured distances from the boundary of the spheres of each link to its shapes.
     """
@@ -59,7 +60,7 @@ class SphereSet:
     coarse_start: NDArray[np.int64]
     fine: Array
     fine_start: NDArray[np.int64]
-    resolution: float
+    resolutions: Resolutions
     overshoot: tuple[Overshoot, ...]
 
     def __post_init__(self) -> None:
@@ -83,31 +84,17 @@ class SphereSet:
         return self.fine[self.fine_start[first] : self.fine_start[last]]
 
 
-def robot_spheres(robot: Robot, resolution: float = RESOLUTION, *, progress: bool = True) -> SphereSet:
+def fitted_spheres(robot: Robot, resolution: float | Resolutions, progress: bool = True) -> SphereSet:
     """Return spheres that cover the collision shapes of a robot.
 
     Parameters
     ----------
     robot
-        The robot.
     resolution
-        How far a sphere may extend beyond the shapes [m]; more for links larger than about half a metre. Half the
-        resolution gives about three times as many spheres.
+        How far a sphere may extend beyond the shapes [m], or that of each link with shapes.
     progress
         Whether a bar is shown on a terminal while spheres are fitted.
-
-    Returns
-    -------
-    spheres : SphereSet
-
-    Notes
-    -----
-    A collision shape that is a sphere is used unchanged; to choose the spheres of a link, describe its collision shape
-    by spheres. All other shapes are covered: greedy set cover with balls inside the solid, after G. Bradshaw and
-    C. O'Sullivan, "Adaptive medial-axis approximation for sphere-tree construction", 2004. The result is kept in
-    $KINODYN_CACHE, or kinodyn in $XDG_CACHE_HOME or ~/.cache, keyed by the content of the shapes.
     """
-    resolution = positive("resolution", resolution)
     known = _SETS.setdefault(robot.description, {})
     if resolution not in known:
         known[resolution] = _compute(robot, resolution, progress)
@@ -119,19 +106,23 @@ class _Work(NamedTuple):
     spheres: LinkSpheres
 
 
-def _compute(robot: Robot, resolution: float, progress: bool) -> SphereSet:
+def _compute(robot: Robot, resolution: float | Resolutions, progress: bool) -> SphereSet:
     groups = [(link, list(parts)) for link, parts in groupby(robot_geometry(robot), key=lambda part: part.link)]
+    resolutions = resolution if isinstance(resolution, tuple) else (resolution,) * len(groups)
     bar, done = ProgressBar(progress, max(len(groups), 1), "links with collision spheres"), list[_Work]()
     with ThreadPoolExecutor(get_threads()) as pool:
-        jobs = [(link, pool.submit(link_spheres, parts, resolution)) for link, parts in groups]
+        jobs = [
+            (link, pool.submit(link_spheres, parts, own))
+            for (link, parts), own in zip(groups, resolutions, strict=True)
+        ]
         for link, job in jobs:
             done.append(_Work(link, job.result()))
             bar.update(len(done))
     bar.close()
-    return _assembled(done, resolution)
+    return _assembled(done, resolutions)
 
 
-def _assembled(links: Sequence[_Work], resolution: float) -> SphereSet:
+def _assembled(links: Sequence[_Work], resolutions: Resolutions) -> SphereSet:
     coarse = [work.spheres.coarse for work in links]
     return SphereSet(
         links=tuple(work.link for work in links),
@@ -140,7 +131,7 @@ def _assembled(links: Sequence[_Work], resolution: float) -> SphereSet:
         coarse_start=np.cumsum([0, *map(len, coarse)]),
         fine=_stacked([work.spheres.fine for work in links]),
         fine_start=np.cumsum([0, *(count for work in links for count in work.spheres.counts)]),
-        resolution=resolution,
+        resolutions=resolutions,
         overshoot=tuple(work.spheres.overshoot for work in links),
     )
 

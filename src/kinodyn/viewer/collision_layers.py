@@ -9,7 +9,7 @@ import viser
 
 from kinodyn.arrays import Array
 from kinodyn.collision.geometry import robot_geometry
-from kinodyn.collision.spheres import robot_spheres
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.viewer.collision_meshes import add_shape, add_spheres
 from kinodyn.viewer.colours import Colour, link_colour
 from kinodyn.viewer.robot_visual import RobotVisual

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from kinodyn.arrays import Array
-from kinodyn.collision.spheres import robot_spheres
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.viewer.dragging import Dragging

@@ -194,7 +194,7 @@ def _spheres(robot: Robot) -> tuple[Table, dict[str, Any]]:
     ]
     summary = {
         "count": len(fitted.fine),
-        "resolution": fitted.resolution,
+        "resolution": max(fitted.resolutions, default=0.0),
         "links": {name: {"count": n, "overshoot": {"median": 1e-3 * m, "max": 1e-3 * top}} for name, n, m, top in rows},
     }
     title = f"{len(fitted.fine)} spheres; overshoot is how far they reach beyond the shapes"

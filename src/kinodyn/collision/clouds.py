@@ -1,0 +1,38 @@
+"""Spheres that cover a point cloud that the robot holds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.collision.shapes import PointCloud
+
+FEW = 1000  # points that are spheres of their own
+
+
+def cloud_spheres(cloud: PointCloud, resolution: float) -> Array:
+    """Return spheres (n, 4) that contain the balls about the points of a cloud, and reach `resolution` beyond at most.
+
+    Points in a common cube of a grid get one sphere: it reaches beyond their balls by its diameter at most.
+    """
+    points = cloud.points
+    if len(points) <= FEW:
+        return np.hstack([points, np.full((len(points), 1), cloud.radius)])
+    lowest = points.min(axis=0)
+    side = max(resolution / math.sqrt(3.0), float(np.ptp(points, axis=0).max()) / 2.0**20)
+    cube = ((points - lowest) / side).astype(np.int64)
+    key = (cube[:, 0] << 42) + (cube[:, 1] << 21) + cube[:, 2]
+    order = np.argsort(key, kind="stable")
+    key, points = key[order], points[order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    centres = 0.5 * (np.minimum.reduceat(points, first) + np.maximum.reduceat(points, first))
+    number = np.repeat(np.arange(len(first)), np.diff([*first, len(points)]))
+    distances = np.linalg.norm(points - centres[number], axis=1)
+    return np.column_stack([centres, np.maximum.reduceat(distances, first) + cloud.radius])
+
+
+def cloud_overshoot(cloud: PointCloud, resolution: float) -> float:
+    """Return how far these spheres reach beyond the balls of the cloud at most [m]."""
+    return 2.0 * float((cloud_spheres(cloud, resolution)[:, 3] - cloud.radius).max())

@@ -1,0 +1,104 @@
+"""Pairs of links whose spheres overlap in many configurations in which their shapes are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn import _core, kinematics
+from kinodyn.arrays import Array
+from kinodyn.collision.cache import content_key, load_table, save_table
+from kinodyn.collision.fitting import placed_triangles
+from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.pairs import sampling_identity
+from kinodyn.collision.spheres import SphereSet
+from kinodyn.model.robot import Robot
+
+VERSION = "1"
+SAMPLES = 2048  # random configurations
+COMPARED = 24  # of those with an overlap, in which shapes are compared
+FAR = 0.06  # [m] beyond which distances of shapes do not matter
+TOLERANCE = 1e-3  # [m] of the triangles of round shapes, which contain them
+
+Pair = tuple[int, int]
+
+
+class Need(NamedTuple):
+    """How often the spheres of a pair overlap in vain.
+
+    Attributes
+    ----------
+    share : float
+        Of random configurations, those in which spheres overlap and shapes do not.
+    clearance : float
+        Median distance of the shapes there [m].
+    """
+
+    share: float
+    clearance: float
+
+
+def needs(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> Mapping[Pair, Need]:
+    """Sample configurations and compare spheres with shapes, for pairs of numbers of links of a sphere set."""
+    if not pairs:
+        return {}
+    key = content_key("needs", VERSION, SAMPLES, COMPARED, *sampling_identity(robot, spheres), np.array(pairs))
+    table = load_table(key, 2)
+    if table is None or len(table) != len(pairs) or not (table >= 0.0).all():
+        table = np.array(_sampled(robot, spheres, pairs))
+        save_table(key, table)
+    return {pair: Need(*row) for pair, row in zip(pairs, table.tolist(), strict=True)}
+
+
+def _sampled(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> list[Need]:
+    poses = kinematics.poses(robot, robot.random(SAMPLES, seed=2), frames=list(spheres.links))
+    shapes = LinkTriangles(robot)
+    found = []
+    for pair, (count, states, _) in zip(pairs, _overlaps(spheres, pairs, poses), strict=True):
+        some = np.sort(states)[:: max(count // COMPARED, 1)]
+        distances = _distances(shapes, spheres, pair, poses[some]) if count else np.zeros(0)
+        apart = distances[distances > 0.0]
+        share = len(apart) / len(distances) * count / SAMPLES if count else 0.0
+        found.append(Need(share, float(np.median(apart)) if len(apart) else 0.0))
+    return found
+
+
+def _overlaps(spheres: SphereSet, pairs: Sequence[Pair], poses: Array) -> list[tuple[int, NDArray[np.int32], Array]]:
+    return _core.sphere_overlaps(
+        spheres.bounding,
+        spheres.coarse,
+        spheres.coarse_start.astype(np.int32),
+        spheres.fine,
+        spheres.fine_start.astype(np.int32),
+        np.array(pairs, dtype=np.int32),
+        poses,
+        SAMPLES,
+    )
+
+
+def _distances(shapes: LinkTriangles, spheres: SphereSet, pair: Pair, poses: Array) -> Array:
+    """Return the distance of the shapes of two links [m] at poses (n, links, 4, 4), 0 where they collide."""
+    first, second = (shapes[spheres.links[k]] for k in pair)
+    T = np.linalg.inv(poses[:, pair[0]]) @ poses[:, pair[1]]
+    rows = np.hstack([T[:, :3, :3].reshape(-1, 9), T[:, :3, 3]])
+    return np.array(_core.surface_distances(first, second, rows, FAR))
+
+
+class LinkTriangles:
+    """The triangles of the links of a robot, made when they are needed."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._parts: dict[str, list[LinkGeometry]] = {}
+        for part in robot_geometry(robot):
+            self._parts.setdefault(part.link, []).append(part)
+        self._known: dict[str, Array] = {}
+
+    def __getitem__(self, link: str) -> Array:
+        """Return the corners (n, 9) of the triangles of a link in its frame."""
+        if link not in self._known:
+            meshes = [placed_triangles(part, TOLERANCE) for part in self._parts[link]]
+            self._known[link] = np.concatenate([mesh.vertices[mesh.faces].reshape(-1, 9) for mesh in meshes])
+        return self._known[link]

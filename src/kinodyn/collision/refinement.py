@@ -1,0 +1,97 @@
+"""Spheres of a robot with a resolution for each link: finer where pairs of links need it.
+
+Spheres of one resolution are too large for fingers: they overlap where the shapes are apart. Pairs of links whose
+spheres overlap in many configurations in which their shapes are free get spheres about as fine as the clearance between
+them. Large links keep coarse ones: so many spheres would be slow, and the gain is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.checks import positive
+from kinodyn.collision.clearances import link_clearances
+from kinodyn.collision.needs import LinkTriangles, needs
+from kinodyn.collision.pairs import allowed_pairs
+from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
+from kinodyn.description.types import Description
+from kinodyn.model.robot import Robot
+
+RARE = 0.005  # share of random configurations in which spheres of a pair may overlap in vain
+CLEARANCE_SHARE = 0.4  # resolution of both links, as a share of the clearance of their shapes where spheres overlap
+WORTHWHILE = 0.6  # a resolution above this share of the usual one gains too little
+SIZE_SHARE = 0.045  # smallest resolution, as a share of the square root of the area of a link: about 100 spheres
+FINEST = 0.0015  # [m]
+
+_KNOWN: WeakKeyDictionary[Description, SphereSet] = WeakKeyDictionary()
+
+
+def robot_spheres(robot: Robot, resolution: float | None = None, *, progress: bool = True) -> SphereSet:
+    """Return spheres that cover the collision shapes of a robot.
+
+    Parameters
+    ----------
+    robot
+        The robot.
+    resolution
+        How far a sphere may extend beyond the shapes [m]; more for links larger than about half a metre. Half of it
+        gives about three times as many spheres. By default 15 mm, and less for links, such as those of fingers, whose
+        spheres would often overlap where the shapes are free.
+    progress
+        Whether a bar is shown on a terminal while spheres are fitted.
+
+    Returns
+    -------
+    spheres : SphereSet
+
+    Notes
+    -----
+    A collision shape that is a sphere is used unchanged; to choose the spheres of a link, describe its collision shape
+    by spheres. All other shapes are covered: greedy set cover with balls inside the solid, after G. Bradshaw and
+    C. O'Sullivan, "Adaptive medial-axis approximation for sphere-tree construction", 2004. The result is kept in
+    $KINODYN_CACHE, or kinodyn in $XDG_CACHE_HOME or ~/.cache, keyed by the content of the shapes.
+    """
+    if resolution is not None:
+        return fitted_spheres(robot, positive("resolution", resolution), progress)
+    if robot.description not in _KNOWN:
+        _KNOWN[robot.description] = _refined(robot, fitted_spheres(robot, RESOLUTION, progress), progress)
+    return _KNOWN[robot.description]
+
+
+def _refined(robot: Robot, spheres: SphereSet, progress: bool) -> SphereSet:
+    resolutions = _needed(robot, spheres)
+    if all(own == RESOLUTION for own in resolutions):
+        return spheres
+    return fitted_spheres(robot, tuple(resolutions.tolist()), progress)
+
+
+def _needed(robot: Robot, spheres: SphereSet) -> Array:
+    """Return the resolution that each link needs [m]."""
+    needed = np.full(len(spheres.links), RESOLUTION)
+    for pair, need in needs(robot, spheres, list(_pairs_without_table(robot, spheres))).items():
+        if need.share >= RARE:
+            links = list(pair)
+            needed[links] = np.minimum(needed[links], CLEARANCE_SHARE * need.clearance)
+    shapes = LinkTriangles(robot)
+    for k in np.flatnonzero(needed < WORTHWHILE * RESOLUTION):
+        needed[k] = max(needed[k], FINEST, SIZE_SHARE * _size(shapes[spheres.links[k]]))
+    return np.where(needed < WORTHWHILE * RESOLUTION, needed, RESOLUTION)
+
+
+def _pairs_without_table(robot: Robot, spheres: SphereSet) -> Iterator[tuple[int, int]]:
+    free, decided = allowed_pairs(robot).pairs, link_clearances(robot)
+    for i, first in enumerate(spheres.links):
+        for k, second in enumerate(spheres.links[:i]):
+            pair = frozenset((first, second))
+            if pair not in free and pair not in decided:
+                yield k, i
+
+
+def _size(triangles: Array) -> float:
+    """Return the square root of the area of triangles (n, 9) [m]."""
+    a, b, c = triangles.reshape(-1, 3, 3).transpose(1, 0, 2)
+    return float(np.sqrt(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()))
