@@ -143,7 +143,7 @@ class Foot:
         result: Array = as_pose(T_world_sole, "T_world_sole") @ inverse_pose(self.T_frame_sole)
         return result
 
-    def contact(self, friction: float = 0.7) -> Contact:
+    def contact(self, friction: float = 0.7, *, part: float = 1.0) -> Contact:
         """Make a contact of the whole sole, with its corners.
 
         A foot whose roll is free touches along the line from its heel to its toes, about which it may turn.
@@ -152,6 +152,8 @@ class Foot:
         ----------
         friction
             Friction coefficient.
+        part
+            Part of the outline about its middle that bears forces, above 0 and at most 1.
 
         Returns
         -------
@@ -162,7 +164,8 @@ class Foot:
             x, y = self.corners[:, 0], float(self.middle[1])
             line = np.array([[x.min(), y, 0.0], [x.max(), y, 0.0]])
             corners = line @ self.T_frame_sole[:3, :3].T + self.T_frame_sole[:3, 3]
-        return Contact(self.frame, corners=corners, friction=friction, name=self.side)
+        middle = corners.mean(axis=0)
+        return Contact(self.frame, corners=middle + part * (corners - middle), friction=friction, name=self.side)
 
     @cached_property
     def controlled(self) -> Array:

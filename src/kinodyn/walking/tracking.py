@@ -95,9 +95,7 @@ def _contact(foot: Foot, edge: str, friction: float) -> Contact:
     The ends of the line are where the outline is 5 % of its length behind the tip, so that round toes have a width.
     """
     if edge == "sole":
-        middle = foot.points.mean(axis=0)
-        inner = middle + SOLE_FRACTION * (foot.points - middle)
-        return Contact(foot.frame, corners=inner, friction=friction, name=foot.side)
+        return foot.contact(friction, part=SOLE_FRACTION)
     x = foot.corners[:, 0]
     tip, other = (x.max(), x.min()) if edge == "toe" else (x.min(), x.max())
     chord = _width_at(foot.corners, tip + 0.05 * (other - tip))
