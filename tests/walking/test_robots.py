@@ -13,6 +13,8 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.model.robot import Robot
+from kinodyn.walking.settings import GaitSettings
+from kinodyn.walking.tracking import WholeBodyTracker
 
 WALKING = (
     "icub",
@@ -190,7 +192,12 @@ def test_without_ankle_roll_the_roll_of_the_feet_is_free() -> None:
     )
     body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints, configurations={})))
     assert body.left.free == body.right.free == "roll"
+    reach = body.left.reach[0]
     assert body.left.contact().corners.shape == (2, 3)
+    soles = WholeBodyTracker(body, GaitSettings.from_robot(body), 2e-3).qp.contacts
+    assert all(soles[side].corners.shape == (2, 3) for side in ("left", "right"))
+    low, high = body.left.rectangle
+    assert high[0] - low[0] == pytest.approx(np.ptp(np.clip(body.left.corners[:, 0], -reach, reach)))
     np.testing.assert_array_equal(body.left.controlled, [1, 1, 1, 0, 1, 1])
     assert kd.walking.Biped.from_robot(robot).left.free == ""
 

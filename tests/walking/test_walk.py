@@ -12,6 +12,7 @@ import pytest
 import kinodyn as kd
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.walking import GaitSettings, survives_push
+from kinodyn.walking.metrics import path_heading, progress
 
 
 def load(name: str) -> kd.Robot:
@@ -72,6 +73,27 @@ def test_the_humanoid_stops_after_a_distance() -> None:
     figures = result.summary()
     assert figures["steps"] == result.steps and figures["fallen"] is None
     assert max(figures["torques"].values()) == figures["torque"] <= 1.0 + 1e-9
+
+
+def test_steps_back_are_no_progress_along_a_distance() -> None:
+    """A push against the walk costs half a metre of recovery steps, which the robot walks again."""
+    push = kd.sim.Push("pelvis", [-250.0, 0.0, 0.0], start=2.0, duration=0.2)
+    result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), distance=0.8, pushes=[push])
+    assert result.walked and result.distance == pytest.approx(0.8, abs=0.12)
+    short = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), distance=0.8, duration=4.5, pushes=[push])
+    assert not short.walked and "of 0.8 m" in short.reason
+
+
+def test_progress_is_measured_along_the_commanded_path() -> None:
+    angle = np.linspace(0.0, 2.0, 2001)
+    arc = np.column_stack([np.sin(angle), 1.0 - np.cos(angle)])
+    moved, curve, straight = np.diff(arc, axis=0), np.array([0.3, 0.0, 0.3]), np.array([0.3, 0.0, 0.0])
+    heading = 0.5 * (angle[1:] + angle[:-1])
+    assert progress(moved, path_heading(heading, curve), curve) == pytest.approx(2.0, rel=1e-6)
+    # a robot that turns away from a straight path gets no further than its projection
+    assert progress(moved, path_heading(heading, straight), straight) == pytest.approx(np.sin(2.0), rel=1e-6)
+    there_and_back = np.concatenate([moved, -moved[::-1]])
+    assert progress(there_and_back, np.zeros(len(there_and_back)), straight) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_an_unknown_slope_is_estimated() -> None:

@@ -23,7 +23,7 @@ from kinodyn.balance.soles import SoleSource, assumed_sole, sole_points, sole_ro
 from kinodyn.checks import as_pose
 from kinodyn.description.types import Shape
 from kinodyn.dynamics.contact import Contact
-from kinodyn.errors import DescriptionError, DescriptionWarning, KinodynError
+from kinodyn.errors import DescriptionError, DescriptionWarning, InputError, KinodynError
 from kinodyn.model.robot import Robot, require_robot
 from kinodyn.spatial.poses import inverse_pose
 
@@ -71,11 +71,18 @@ class Foot:
 
     @cached_property
     def rectangle(self) -> Array:
-        """Largest rectangle inside the outline that the ankle bears, along its axes: [[x0, y0], [x1, y1]] [m]."""
+        """Largest rectangle inside the outline that the ankle bears, along its axes: [[x0, y0], [x1, y1]] [m].
+
+        That of a foot whose roll is free is as long as the line on which it stands (see `contact`): its outline bounds
+        the centre of pressure across the foot only.
+        """
         corners = self.corners
         for axis, reach in enumerate(self.reach):
             corners = _clipped(corners, axis, reach)
-        return _largest_rectangle(corners)
+        found = _largest_rectangle(corners)
+        if self.free == "roll":
+            found[:, 0] = corners[:, 0].min(), corners[:, 0].max()
+        return found
 
     @property
     def middle(self) -> Array:
@@ -158,7 +165,14 @@ class Foot:
         Returns
         -------
         Contact
+
+        Raises
+        ------
+        InputError
+            For a part outside its range.
         """
+        if not 0 < part <= 1:
+            raise InputError(f"part must be above 0 and at most 1, got {part!r}")
         corners = self.points
         if self.free == "roll":
             x, y = self.corners[:, 0], float(self.middle[1])

@@ -50,13 +50,15 @@ class WalkMetrics:
             return float("nan"), float("nan")
         t = self.time[rows[-1]] - self.time[rows[0]]
         turning = float(self.yaw[rows[-1]] - self.yaw[rows[0]]) / t
-        (vx, vy), speed = commanded[:2], float(np.hypot(*commanded[:2]))
-        if speed == 0:
+        if not commanded[:2].any():
             return 0.0, turning
-        c, s = np.cos(self.yaw[rows]), np.sin(self.yaw[rows])
-        along = np.column_stack([c * vx - s * vy, s * vx + c * vy]) / speed
         moved = np.diff(self.com[rows, :2], axis=0)
-        return float((moved * along[:-1]).sum() / t), turning
+        return progress(moved, self.yaw[rows[:-1]], commanded) / t, turning
+
+    def progress(self, commanded: Array) -> float:
+        """Measure the displacement of the CoM along the commanded path [m]; see `path_heading`."""
+        moved = np.diff(self.com[:, :2], axis=0)
+        return progress(moved, path_heading(self.yaw[:-1], commanded), commanded)
 
     def steps(self) -> int:
         """Count touchdowns."""
@@ -123,6 +125,22 @@ class WalkMetrics:
         centre = 0.5 * sum(T[-1, :2, 3] + T[-1, :2, :2] @ feet[side].middle for side, T in self.soles.items())
         yaw = float(self.yaw[-1] - goal[2])
         return float(np.hypot(*(centre - goal[:2]))), float(np.arctan2(np.sin(yaw), np.cos(yaw)))
+
+
+def path_heading(yaw: Array, commanded: Array) -> Array:
+    """Return the heading of the commanded path [rad] for yaw angles (...) of the robot since the start.
+
+    A path without turn is straight, whatever the heading of the robot; one with a turn goes where the robot heads.
+    """
+    return np.asarray(yaw if commanded[2] else np.zeros_like(yaw))
+
+
+def progress(moved: Array, heading: Array, commanded: Array) -> float:
+    """Sum displacements (n, 2) [m] in the direction of a velocity (3,) at headings (n,) [rad]: way back is negative."""
+    (vx, vy), speed = commanded[:2], float(np.hypot(*commanded[:2]))
+    c, s = np.cos(heading), np.sin(heading)
+    along = np.column_stack([c * vx - s * vy, s * vx + c * vy]) / speed
+    return float((moved * along).sum())
 
 
 def fall_time(body: Biped, recording: Recording, fall_height: float) -> float | None:

@@ -32,6 +32,7 @@ from kinodyn.walking.walk_schedule import STANDING_TIME, WalkSchedule
 TERRAIN_SPEED = 0.3  # [m/s] at which a walk over terrain is, unless another one is given
 MAP_EDGE = 2.0  # [m] of ground around the shapes of a terrain that the planner knows
 MAP_NOISE, MAP_OFFSET = 0.005, 0.01  # [m] standard deviations of the errors of a noisy map: of a cell, and of all
+DISTANCE_TOLERANCE = 0.1  # fraction of a distance that may be missing or too much, beside half a step
 GOAL_TOLERANCE = (0.1, np.deg2rad(5.0))  # [m, rad] within which a goal is reached
 
 
@@ -68,7 +69,8 @@ def walk(
         Total time [s], the last two seconds for stopping; by default 10 s. With `distance` or `goal` the longest time,
         by default as long as may be needed.
     distance
-        Distance to walk along the path [m].
+        Distance to walk along the path [m]: what the robot is pushed back counts as negative. It has walked if it
+        stands within half a step and 10 % of the distance.
     goal
         x, y [m] and yaw [rad] to walk to, of the centre between the soles (3,); it starts at (0, 0, 0).
     terrain
@@ -255,6 +257,9 @@ def _failure(schedule: WalkSchedule, recording: Recording, metrics: WalkMetrics)
         offset, drift = metrics.goal_offset(schedule.goal)
         if offset > GOAL_TOLERANCE[0] or abs(drift) > GOAL_TOLERANCE[1]:
             return f"stands {offset:.3g} m and {np.rad2deg(drift):.2g} degrees off the goal after {duration:g} s"
-    if schedule.distance is not None and schedule.stopped == np.inf:
-        return f"walked {schedule.walked:.3g} m of {schedule.distance:g} m in {duration:g} s"
+    if schedule.distance is not None:
+        covered = metrics.progress(schedule.velocity)
+        tolerance = 0.5 * schedule.step_length(schedule.velocity) + DISTANCE_TOLERANCE * schedule.distance
+        if schedule.stopped == np.inf or abs(covered - schedule.distance) > tolerance:
+            return f"walked {covered:.3g} m of {schedule.distance:g} m in {duration:g} s"
     return ""

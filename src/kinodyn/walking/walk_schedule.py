@@ -14,6 +14,8 @@ from kinodyn.model.state import State
 from kinodyn.sim import Observation
 from kinodyn.terrain import HeightMap
 from kinodyn.walking.controller import WalkingController
+from kinodyn.walking.footsteps import wrap
+from kinodyn.walking.metrics import path_heading, progress
 from kinodyn.walking.terrain_plan import TerrainPlan
 
 STANDING_TIME = 0.5  # [s] before the first step
@@ -73,7 +75,7 @@ class WalkSchedule:
         self.checked_velocity = self.velocity
         self.tick_times: list[float] = []
         self.walked, self.stopped, self._standing_since = 0.0, np.inf, np.inf
-        self._last_position: Array | None = None
+        self._last_pose: Array | None = None
         if ground is not None:
             needed = self._start_over(ground, goal, duration)
         else:
@@ -142,8 +144,7 @@ class WalkSchedule:
             else:
                 self._measure_distance(t)
                 # of the positions where the robot can stop, the nearest
-                step = float(np.hypot(*planner.velocity[:2])) * planner.timing.of(planner.velocity).step_time
-                if self.walked >= self.distance - 0.5 * step:
+                if self.walked >= self.distance - 0.5 * self.step_length(planner.velocity):
                     self._stop(t)
         if self.stopped < np.inf and self._standing_since == np.inf and planner.standing(t):
             self._standing_since = t
@@ -153,11 +154,17 @@ class WalkSchedule:
         self.stopped = t
 
     def _measure_distance(self, t: float) -> None:
-        x, y, _ = self.controller.planner.stopping_pose(t)
-        position = np.array([x, y])
-        if self._last_position is not None:
-            self.walked += float(np.hypot(*(position - self._last_position)))
-        self._last_position = position
+        x, y, yaw = self.controller.planner.stopping_pose(t)
+        pose = np.array([x, y, yaw])
+        if self._last_pose is not None:
+            (dx, dy, turn), before = pose - self._last_pose, self._last_pose[2:]
+            heading = path_heading(before + 0.5 * wrap(turn), self.velocity)  # of the chord of a curve
+            self.walked += progress(np.array([[dx, dy]]), heading, self.velocity)
+        self._last_pose = pose
+
+    def step_length(self, velocity: Array) -> float:
+        """Compute the length of a step at a velocity (3,) [m]."""
+        return float(np.hypot(*velocity[:2])) * self.controller.planner.timing.of(velocity).step_time
 
     def over(self, t: float, state: State) -> bool:
         """Return whether the walk is over before its duration."""
