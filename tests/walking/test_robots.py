@@ -181,25 +181,44 @@ def test_unstated_effort_limits_get_a_default_that_is_said() -> None:
     assert np.isfinite(body.robot.limits.effort[6:]).all()
 
 
-def test_without_ankle_roll_the_roll_of_the_feet_is_free() -> None:
-    """The humanoid with five joints a leg: contact along a line, no weight on the roll of the swing foot."""
-    robot = kd.load("humanoid")
+def without_ankle_roll(robot: Robot) -> kd.walking.Biped:
     joints = tuple(
         replace(joint, kind="fixed", axis=np.array([0.0, 0.0, 1.0]), lower=-np.inf, upper=np.inf, effort=np.inf)
         if joint.name.endswith("ankle_roll")
         else joint
         for joint in robot.description.joints
     )
-    body = kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints, configurations={})))
+    return kd.walking.Biped.from_robot(Robot(replace(robot.description, joints=joints, configurations={})))
+
+
+def test_without_ankle_roll_the_roll_of_the_feet_is_free() -> None:
+    """The humanoid with five joints a leg: contact along a line, no weight on the roll of the swing foot."""
+    robot = kd.load("humanoid")
+    body = without_ankle_roll(robot)
     assert body.left.free == body.right.free == "roll"
-    reach = body.left.reach[0]
     assert body.left.contact().corners.shape == (2, 3)
     soles = WholeBodyTracker(body, GaitSettings.from_robot(body), 2e-3).qp.contacts
     assert all(soles[side].corners.shape == (2, 3) for side in ("left", "right"))
-    low, high = body.left.rectangle
-    assert high[0] - low[0] == pytest.approx(np.ptp(np.clip(body.left.corners[:, 0], -reach, reach)))
     np.testing.assert_array_equal(body.left.controlled, [1, 1, 1, 0, 1, 1])
     assert kd.walking.Biped.from_robot(robot).left.free == ""
+
+
+def test_a_foot_whose_roll_is_free_stands_on_all_of_its_length() -> None:
+    """A triangle from a pointed heel to wide toes: the largest rectangle inside is much shorter than the line."""
+    foot = without_ankle_roll(kd.load("humanoid")).left
+    triangle = replace(foot, corners=np.array([[-0.04, 0.0], [0.14, -0.03], [0.14, 0.03]]), reach=(0.06, np.inf))
+    np.testing.assert_allclose(triangle.rectangle[:, 0], [-0.04, 0.06])
+    assert replace(triangle, free="").size[0] < 0.06
+    part = triangle.contact(part=0.5).corners
+    np.testing.assert_allclose(np.linalg.norm(part[1] - part[0]), 0.5 * 0.18)
+    with pytest.raises(kd.InputError, match="part"):
+        triangle.contact(part=0.0)
+
+
+def test_the_humanoid_walks_without_ankle_roll() -> None:
+    result = kd.walking.walk(without_ankle_roll(kd.load("humanoid")), (0.4, 0.0, 0.0), duration=6.0)
+    assert result.walked, result.reason
+    assert result.speed == pytest.approx(0.4, rel=0.1)
 
 
 def test_the_default_speed_follows_the_size_of_the_robot() -> None:
