@@ -13,8 +13,6 @@ import pytest
 
 import kinodyn as kd
 from kinodyn.model.robot import Robot
-from kinodyn.walking.settings import GaitSettings
-from kinodyn.walking.tracking import WholeBodyTracker
 
 WALKING = (
     "icub",
@@ -197,8 +195,6 @@ def test_without_ankle_roll_the_roll_of_the_feet_is_free() -> None:
     body = without_ankle_roll(robot)
     assert body.left.free == body.right.free == "roll"
     assert body.left.contact().corners.shape == (2, 3)
-    soles = WholeBodyTracker(body, GaitSettings.from_robot(body), 2e-3).qp.contacts
-    assert all(soles[side].corners.shape == (2, 3) for side in ("left", "right"))
     np.testing.assert_array_equal(body.left.controlled, [1, 1, 1, 0, 1, 1])
     assert kd.walking.Biped.from_robot(robot).left.free == ""
 
@@ -216,9 +212,10 @@ def test_a_foot_whose_roll_is_free_stands_on_all_of_its_length() -> None:
 
 
 def test_the_humanoid_walks_without_ankle_roll() -> None:
-    result = kd.walking.walk(without_ankle_roll(kd.load("humanoid")), (0.4, 0.0, 0.0), duration=6.0)
+    result = kd.walking.walk(without_ankle_roll(kd.load("humanoid")), (0.3, 0.0, 0.0), duration=6.0)
     assert result.walked, result.reason
-    assert result.speed == pytest.approx(0.4, rel=0.1)
+    assert result.speed == pytest.approx(0.3, rel=0.1)
+    assert result.slip < 0.01
 
 
 def test_the_default_speed_follows_the_size_of_the_robot() -> None:

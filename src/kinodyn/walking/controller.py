@@ -321,10 +321,11 @@ class WalkingController:
         """Choose the part of a foot that stands: between two steps the foot at the back rolls over its toes.
 
         It does so once the ZMP has left it: what it still bears is at its edge then. Walking backward, it rolls over
-        its heel.
+        its heel. A foot whose roll is free does not: its leg cannot keep the edge level.
         """
         phase = reference.phase
-        if phase.kind != "double" or side != next(iter(phase.feet)):
+        flat = phase.kind != "double" or self.body.feet[side].free == "roll"
+        if flat or side != next(iter(phase.feet)):
             return "sole"
         if self._edges[side] != "sole":
             return self._edges[side]
