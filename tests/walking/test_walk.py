@@ -145,7 +145,8 @@ def test_a_fast_walk_keeps_its_speed_within_the_limits_of_its_joints() -> None:
     result = kd.walking.walk(robot, (1.1, 0.0, 0.0), duration=6.0, noise={"q": 1e-4, "v": 1e-2}, friction=0.6)
     assert result.walked, result.reason
     assert result.speed == pytest.approx(1.1, rel=0.1)
-    assert (np.abs(result.recording.v[:, 6:]) <= robot.limits.velocity[6:]).all()
+    # the controller measures velocities with a standard deviation of 0.01 rad/s
+    assert (np.abs(result.recording.v[:, 6:]) <= robot.limits.velocity[6:] + 0.03).all()
     assert max(result.torques.values()) <= 1.0 + 1e-9
 
 

@@ -224,7 +224,6 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
     >>> left.frame, left.size.round(3).tolist()
     ('left_sole', [0.258, 0.094])
     """
-    _require_floating(robot)
     if q is None and robot in _FEET:
         return _FEET[robot]
     legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
@@ -256,7 +255,6 @@ def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
     KinodynError
         If the robot does not stand on two feet with soles.
     """
-    _require_floating(robot)
     legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
     if legs.why_not:
         raise KinodynError(f"{robot.name!r} does not have two legs: {legs.why_not}")
@@ -286,12 +284,6 @@ def upright(robot: Robot) -> Array:
         z is up and x forward.
     """
     return find_legs(robot).q
-
-
-def _require_floating(robot: Robot) -> None:
-    require_robot(robot)
-    if robot.base != "floating":
-        raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load a legged robot with base="floating"')
 
 
 def _from_best_source(robot: Robot, legs: Legs, names: tuple[str, ...]) -> tuple[Foot, ...]:

@@ -15,9 +15,9 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.shapes import extreme_points
 from kinodyn.description.types import Link, Shape
-from kinodyn.errors import DescriptionError
+from kinodyn.errors import DescriptionError, KinodynError
 from kinodyn.model.compile import JointInfo
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.spatial import as_quaternion, quaternion_product, rot_z
 
 STANDING = ("standing", "half_sitting", "upright", "stand", "home")  # names of configurations, in order of preference
@@ -71,6 +71,9 @@ def find_legs(robot: Robot, q: Array | None = None) -> Legs:
     -------
     Legs
     """
+    require_robot(robot)
+    if robot.base != "floating":
+        raise KinodynError(f'{robot.name!r} has a fixed base and no feet; load a legged robot with base="floating"')
     if q is not None:
         return _legs(robot, q)
     if robot not in _LEGS:

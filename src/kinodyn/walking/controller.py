@@ -194,6 +194,11 @@ class WalkingController:
         self._own_state.update(observed.q, observed.v)
         return replace(observation, state=self._own_state)
 
+    @property
+    def rolling_feet(self) -> tuple[str, ...]:
+        """Frames of the feet that roll over their toes or heels."""
+        return tuple(self.body.feet[side].frame for side, edge in self._edges.items() if edge != "sole")
+
     def _sense_ground(self, t: float, state: State) -> None:
         """Estimate the ground; a settled foot in single support measures its slope."""
         standing = [side for side, on in self._stands.items() if on]

@@ -93,7 +93,9 @@ class EstimatingController:
                 imu.acceleration + self._bias["accelerometer"] + self._noise("accelerometer", 3),
                 imu.angular_velocity + self._bias["gyro"] + self._noise("gyro", 3),
             )
-            self.estimator.update(self.dt, reading, joints_q, joints_v, observation.forces)
+            rolling = getattr(self.controller, "rolling_feet", ())  # they move although they bear load
+            forces = {frame: force for frame, force in observation.forces.items() if frame not in rolling}
+            self.estimator.update(self.dt, reading, joints_q, joints_v, forces)
         state = self._state.update(self.estimator.q, self.estimator.v)
         return np.asarray(self.controller.act(Observation(observation.time, state, observation.forces, imu)))
 

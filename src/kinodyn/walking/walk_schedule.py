@@ -124,6 +124,11 @@ class WalkSchedule:
         """Signals of the controller."""
         return self.controller.signals
 
+    @property
+    def rolling_feet(self) -> tuple[str, ...]:
+        """Frames of the feet that roll over their toes or heels."""
+        return self.controller.rolling_feet
+
     def act(self, observation: Observation) -> Array:
         """Compute the torques (nv,) of one control tick."""
         begin = time.perf_counter()

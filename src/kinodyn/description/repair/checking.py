@@ -62,8 +62,10 @@ def check(
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> import kinodyn as kd
-    >>> path = getfixture("tmp_path") / "arm.urdf"
+    >>> path = Path(tempfile.mkdtemp()) / "arm.urdf"
     >>> _ = path.write_text('''<robot name="arm"><link name="base"/><link name="rod"/>
     ... <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/>
     ... <limit lower="1" upper="-1" effort="5" velocity="2"/></joint></robot>''')
