@@ -58,11 +58,18 @@ class Clock:
         return sum(moment > deadline for moment in self.begun)
 
 
+def blocked(motion_free: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a check of motions that finds none free."""
+    return lambda *args, **named: motion_free(*args, **named) & False
+
+
 @pytest.mark.parametrize("planner", ["rrt_connect", "anytime", "prm", "ompl:RRTConnect", "ompl:BITstar"])
 def test_no_search_goes_on_after_the_budget(planner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if planner.startswith("ompl"):
         pytest.importorskip("ompl")
     plan(PANDA, START, START, divided(), planner=planner)
+    if planner.startswith("ompl"):  # which sometimes finds a way through the gap around the base
+        monkeypatch.setattr(Query, "motion_free", blocked(Query.motion_free))
     clock = Clock(monkeypatch)
     deadline = time.perf_counter() + BUDGET
     found = plan(PANDA, START, GOAL, divided(), planner=planner, time_budget=BUDGET)
