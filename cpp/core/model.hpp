@@ -45,10 +45,13 @@ struct Layout<BodyRecord> {
     }
 };
 
-struct Body : BodyRecord {
+struct BodyDerived {
     bool aligned;  // R is the identity
     int column;    // first of its columns: one per degree of freedom, those of mimic joints included
 };
+
+// What follows from the record stands first, next to kind, parent, iq and iv, in one cache line.
+struct Body : BodyDerived, BodyRecord {};
 
 // A named frame, fixed in a body, as Python describes it.
 struct FrameRecord {
