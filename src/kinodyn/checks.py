@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
@@ -21,11 +22,11 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
         given = np.asarray(value)
         array = given.astype(np.float64, copy=False) if given.dtype.kind in "iuf" else None
     except (TypeError, ValueError) as cause:
-        raise InputError(f"{what} is {value!r}; give numbers of shape {_shape_text(core)}") from cause
+        raise InputError(f"{what} must be numbers of shape {_shape_text(core)}, got {value!r}") from cause
     if array is None:
-        raise InputError(f"{what} is {value!r}; give real numbers of shape {_shape_text(core)}")
+        raise InputError(f"{what} must be real numbers of shape {_shape_text(core)}, got {value!r}")
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
-        raise InputError(f"{what} has shape {array.shape}; give {_shape_text(core)}")
+        raise InputError(f"{what} must have shape {_shape_text(core)}, got {array.shape}")
     # the sum of squares is fast to compute, and finite and small only if all numbers are
     if not np.vdot(array, array) <= LARGEST and not (np.abs(array) <= LARGEST).all():
         raise InputError(f"{what} has a value that is NaN, infinite or above {LARGEST:.0e}; give finite numbers")
@@ -50,16 +51,36 @@ def positive(what: str, value: ArrayLike) -> float:
         return value
     number = numbers(what, value)
     if number.shape != () or not number > 0.0:
-        raise InputError(f"{what} is {value!r}; give one number above 0")
+        raise InputError(f"{what} must be a positive number, got {value!r}")
     return float(number)
 
 
 def nonnegative(what: str, value: ArrayLike) -> float:
     """Return one number, 0 or more, or raise."""
+    if type(value) is float and 0.0 <= value <= LARGEST:
+        return value
     number = numbers(what, value)
     if number.shape != () or number < 0.0:
-        raise InputError(f"{what} is {value!r}; give one number, 0 or more")
+        raise InputError(f"{what} must be a nonnegative number, got {value!r}")
     return float(number)
+
+
+def integer(what: str, value: object, least: int = 0, most: int | None = None) -> int:
+    """Return one integer from `least` to `most`, or raise."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if whole and value >= least and (most is None or value <= most):
+        return int(value)
+    lower = {0: "a nonnegative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
+    allowed = lower if most is None else f"an integer from {least} to {most}"
+    raise InputError(f"{what} must be {allowed}, got {value!r}")
+
+
+def one_of(what: str, value: object, allowed: Sequence[str]) -> None:
+    """Raise unless `value` is one of the strings that are allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        *others, last = (f'"{name}"' for name in allowed)
+        names = f"{', '.join(others)} or {last}" if others else last
+        raise InputError(f"{what} must be {names}, got {value!r}")
 
 
 def nonnegative_vector(what: str, value: ArrayLike, n: int, each: str) -> Array:
@@ -69,7 +90,7 @@ def nonnegative_vector(what: str, value: ArrayLike, n: int, each: str) -> Array:
     except (TypeError, ValueError) as cause:
         raise InputError(f"{what} must be one number or ({n},), one for each {each}") from cause
     if not (given >= 0).all():
-        raise InputError(f"{what} must not be negative, got {given.tolist()}")
+        raise InputError(f"{what} must be nonnegative, got {given.tolist()}")
     return given
 
 
@@ -167,7 +188,7 @@ def broadcast(*arrays_and_ranks: tuple[Array, int]) -> tuple[Array, ...]:
         batch = np.broadcast_shapes(*batches)
     except ValueError as cause:
         shapes = " and ".join(str(shape) for shape in batches)
-        raise InputError(f"the batch axes {shapes} do not fit together; make them equal or 1") from cause
+        raise InputError(f"the batch axes {shapes} are not compatible; make them equal or 1") from cause
     return tuple(
         np.broadcast_to(array, (*batch, *array.shape[array.ndim - rank :])) for array, rank in arrays_and_ranks
     )
@@ -176,7 +197,7 @@ def broadcast(*arrays_and_ranks: tuple[Array, int]) -> tuple[Array, ...]:
 def check_reference(reference: str) -> None:
     """Raise unless `reference` is one of `kinodyn.arrays.Reference`."""
     if reference not in get_args(Reference):
-        raise InputError(f'reference is {reference!r}; give "local_world_aligned", "local" or "world"')
+        one_of("reference", reference, ("local_world_aligned", "local", "world"))
 
 
 def _matrix(value: MatrixLike) -> ArrayLike:

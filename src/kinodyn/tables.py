@@ -186,7 +186,7 @@ def side_by_side(columns: Columns) -> Array:
     (first, shape), *_ = shapes.items()
     for name, other in shapes.items():
         if len(other) != 1 or other != shape:
-            raise InputError(f"column {name!r} has shape {other} and {first!r} has {shape}; give (n,) of one length")
+            raise InputError(f"columns must have one shape (n,), got {shape} for {first!r} and {other} for {name!r}")
     return np.stack([as_floats(name, column) for name, column in columns.items()], axis=1)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kinodyn import _core
-from kinodyn.errors import InputError
+from kinodyn.checks import integer
 
 MAX_THREADS = 1024
 
@@ -29,6 +27,5 @@ def set_threads(count: int) -> None:
     count
         From 1 to 1024, the calling thread included; 1 keeps all work in the calling thread.
     """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MAX_THREADS:
-        raise InputError(f"threads must be a whole number from 1 to {MAX_THREADS}, got {count!r}")
+    integer("threads", count, 1, MAX_THREADS)
     _core.set_threads(int(count))

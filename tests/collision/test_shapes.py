@@ -63,7 +63,7 @@ def test_the_polyhedron_of_a_round_shape_encloses_it_and_exceeds_it_by_the_toler
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Box([1.0, 0.0, 1.0]), "size is .*; give 3 lengths above 0"),
+        (lambda: Box([1.0, 0.0, 1.0]), "size must be 3 lengths above 0, got .*"),
         (lambda: Box([1.0, np.nan, 1.0]), "NaN"),
         (lambda: Box([1.0, 1.0]), "shape"),
         (lambda: Sphere(-1.0), "radius is -1.0"),

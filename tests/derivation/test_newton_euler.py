@@ -58,7 +58,7 @@ def test_batch_axes_broadcast(assert_equal: Check) -> None:
 
 def test_invalid_input_is_rejected() -> None:
     robot, zero = kd.load("planar2r"), np.zeros(2)
-    with pytest.raises(InputError, match=r"v has shape \(3,\); give \(..., 2\)"):
+    with pytest.raises(InputError, match=r"v must have shape \(..., 2\), got \(3,\)"):
         projected_newton_euler(robot, zero, np.zeros(3), zero)
     with pytest.raises(InputError, match="a has a value that is NaN"):
         projected_newton_euler(robot, zero, zero, [np.nan, 0.0])
@@ -66,7 +66,7 @@ def test_invalid_input_is_rejected() -> None:
         projected_newton_euler(robot, [np.nan, 0.0], zero, zero)
     with pytest.raises(UnknownNameError, match="'link9'"):
         projected_newton_euler(robot, zero, zero, zero, {"link9": np.zeros(6)})
-    with pytest.raises(InputError, match=r"the wrench on 'link2' has shape \(3,\); give \(..., 6\)"):
+    with pytest.raises(InputError, match=r"the wrench on 'link2' must have shape \(..., 6\), got \(3,\)"):
         projected_newton_euler(robot, zero, zero, zero, {"link2": np.zeros(3)})
     with pytest.raises(InputError, match="wrenches must be a dict"):
         projected_newton_euler(robot, zero, zero, zero, [1.0])  # type: ignore[arg-type]

@@ -203,7 +203,7 @@ def test_invalid_input_is_rejected() -> None:
     q = [0.0, 0.0, 1.3]
     with pytest.raises(InputError, match="give different indices in v, from 0 to 2"):
         virtual_work(robot, q, [1.0], [0.0], pins, independent=[3])
-    with pytest.raises(InputError, match=r"u has shape \(2,\); give \(..., 1\)"):
+    with pytest.raises(InputError, match=r"u must have shape \(..., 1\), got \(2,\)"):
         virtual_work(robot, q, [1.0, 2.0], [0.0], pins, independent=[0])
     with pytest.raises(InputError, match="u_rate has a value that is NaN"):
         virtual_work(robot, q, [1.0], [np.nan], pins, independent=[0])

@@ -142,8 +142,8 @@ def test_a_mass_without_inertia_is_a_point_mass():
         ({"d": "long"}, "row 2: d is 'long'"),
         ({"alpha": [1.0, 2.0]}, r"row 2: alpha has shape \(2,\)"),
         ({"com": (0, 0, 1)}, "row 2 has com but no mass"),
-        ({"mass": 1.0, "com": (0, 0)}, r"com has shape \(2,\); give \(3,\)"),
-        ({"mass": 1.0, "inertia": (1, 1, 1)}, r"inertia has shape \(3,\); give \(3, 3\)"),
+        ({"mass": 1.0, "com": (0, 0)}, r"com must have shape \(3,\), got \(2,\)"),
+        ({"mass": 1.0, "inertia": (1, 1, 1)}, r"inertia must have shape \(3, 3\), got \(3,\)"),
     ],
 )
 def test_an_invalid_row_is_named_in_the_error(change, message):

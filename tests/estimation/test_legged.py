@@ -263,7 +263,7 @@ def test_invalid_arguments_are_rejected() -> None:
         LeggedEstimator(robot, ground=0.0)  # type: ignore[arg-type]
     with pytest.raises(kd.InputError, match="q must be"):
         estimator.reset(np.zeros(3))
-    with pytest.raises(kd.InputError, match="of 0 or more"):
+    with pytest.raises(kd.InputError, match="nonnegative"):
         estimator.reset(robot.neutral(), deviation=(0.1, -0.1, 0.1))
     with pytest.raises(kd.InputError, match="dt must be"):
         estimator.update(0.0, imu, q, v, {})
@@ -275,7 +275,7 @@ def test_invalid_arguments_are_rejected() -> None:
         estimator.update(DT, imu, q, v, {"left_soul": np.zeros(6)})
     with pytest.raises(kd.InputError, match="gyro must be a standard deviation"):
         SensorNoise(gyro=-1.0)
-    with pytest.raises(kd.InputError, match="foot_position must be above 0"):
+    with pytest.raises(kd.InputError, match="foot_position must be positive"):
         SensorNoise(foot_position=0.0)
 
 

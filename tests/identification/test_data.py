@@ -99,7 +99,7 @@ def test_other_files_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"q": DATA.q[:, :1]}, r"q has shape \(400, 1\); give \(400, 2\)"),
+        ({"q": DATA.q[:, :1]}, r"q must have shape \(400, 2\), got \(400, 1\)"),
         ({"tau": np.where(np.arange(400)[:, None] == 7, np.inf, DATA.tau)}, "tau has inf at row 7, column 'joint1'"),
         ({"time": TIME[::-1]}, "399 such rows"),
         ({"time": TIME[:1]}, "at least 2 samples"),

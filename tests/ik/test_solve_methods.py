@@ -270,7 +270,7 @@ def test_invalid_methods_and_budgets_are_rejected() -> None:
     for limit in (0.0, -1.0, np.nan, np.inf, "soon"):
         with pytest.raises(InputError, match="time_limit must be a positive number"):
             kd.ik.solve(robot, {frame: T}, time_limit=limit)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="do not fit together"):
+    with pytest.raises(InputError, match="are not compatible"):
         kd.ik.solve(robot, {frame: np.tile(T, (3, 1, 1))}, np.zeros((2, 6)))
     humanoid = kd.load("humanoid")
     with pytest.raises(InputError, match="targets has 31 frames; at most 30"):

@@ -257,8 +257,8 @@ def test_a_batch_agrees_with_single_states() -> None:
     [
         (lambda: V.least_norm(np.full((2, 3), np.nan), [0.0, 0.0]), "J has a value that is NaN"),
         (lambda: V.least_norm([1.0, 2.0], [0.0]), r"J must have shape \(..., m, n\), .*, got \(2,\)"),
-        (lambda: V.least_norm(np.eye(3), [0.0, 0.0]), r"twist has shape \(2,\); give \(..., 3\)"),
-        (lambda: V.least_norm(np.eye(3), np.zeros(3), [1.0]), r"null_velocity has shape \(1,\); give \(..., 3\)"),
+        (lambda: V.least_norm(np.eye(3), [0.0, 0.0]), r"twist must have shape \(..., 3\), got \(2,\)"),
+        (lambda: V.least_norm(np.eye(3), np.zeros(3), [1.0]), r"null_velocity must have shape \(..., 3\), got \(1,\)"),
         (lambda: V.least_norm(np.ones((2, 3, 3)), np.zeros((5, 3))), "do not fit together"),
         (lambda: V.damped(np.eye(3), np.zeros(3), -0.1), "damping must not be negative"),
         (lambda: V.adaptive_damping(np.eye(3), threshold=0.0), "threshold must be a positive number, got 0.0"),

@@ -174,7 +174,7 @@ def test_a_batch_agrees_with_single_states() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"part": "x x"}, "part is 'x x'; give 'all', 'linear', 'angular', or names"),
+        ({"part": "x x"}, "part must be 'all', 'linear', 'angular', or names, got 'x x'"),
         ({"part": "roll"}, "or names out of x y z rx ry rz"),
         ({"part": 3}, "part is 3; give"),
         ({"characteristic_length": 0.0}, "characteristic_length is 0.0; it must be a positive length"),

@@ -285,9 +285,9 @@ def test_a_cloud_shows_reachable_voxels_with_the_front_quarter_left_out() -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"samples": 0}, "samples is 0; give an integer from 1"),
+        ({"samples": 0}, "samples must be an integer from 1, got 0"),
         ({"samples": 1.5}, "samples is 1.5"),
-        ({"resolution": -0.1}, "resolution is -0.1; give the edge of a voxel"),
+        ({"resolution": -0.1}, "resolution must be the edge of a voxel, got -0.1"),
         ({"resolution": np.nan}, "resolution is nan"),
         ({"resolution": 1e-9}, "too fine for a reach"),
         ({"resolution": 1e-4}, "more than 50000000; use a larger resolution"),

@@ -401,7 +401,7 @@ def hinge_of_mujoco() -> mujoco.MjModel:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c, q, v: c.q_to(q[:-1]), r"q has shape \(13,\); give \(\.\.\., 14\)"),
+        (lambda c, q, v: c.q_to(q[:-1]), r"q must have shape \(\.\.\., 14\), got \(13,\)"),
         (lambda c, q, v: c.q_to(np.full_like(q, np.nan)), "NaN"),
         (lambda c, q, v: c.q_to(None), "q is None"),
         (lambda c, q, v: c.q_to(1.01 * q), "norm 1"),

@@ -176,7 +176,7 @@ def test_invalid_shapes_are_rejected(name: str, kinds: list[str], place: int) ->
 def test_batches_that_do_not_broadcast_are_rejected(name: str, kinds: list[str], place: int) -> None:
     arguments = [sample(kind, (2,)) for kind in kinds]
     arguments[place] = sample(kinds[place], (3,))
-    with pytest.raises(InputError, match="do not fit together"):
+    with pytest.raises(InputError, match="are not compatible"):
         call(name, arguments)
 
 

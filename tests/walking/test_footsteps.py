@@ -121,7 +121,7 @@ def test_errors_of_commands_give_the_limit(body: Biped, limits: StepLimits) -> N
         walk_to(body, [np.nan, 0, 0], limits=limits)
     with pytest.raises(kd.InputError, match="shape"):
         footsteps_from_velocity(body, [0.1, 0.0], steps=2, limits=limits, step_time=STEP)
-    with pytest.raises(kd.InputError, match="steps must be a whole number"):
+    with pytest.raises(kd.InputError, match="steps must be an integer"):
         footsteps_from_velocity(body, [0.1, 0, 0], steps=-1, limits=limits, step_time=STEP)
 
 

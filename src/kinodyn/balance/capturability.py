@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import half_planes
-from kinodyn.checks import numbers
+from kinodyn.checks import nonnegative, numbers, positive
 from kinodyn.errors import InputError
 
 
@@ -50,11 +50,10 @@ def capture_distance(
     """
     n = np.asarray(steps, dtype=float)
     if np.isnan(n).any() or (n < 0).any() or (np.isfinite(n) & (n != np.floor(n))).any():
-        raise InputError(f"steps must be whole numbers of 0 or more, or infinite, got {steps!r}")
+        raise InputError(f"steps must be nonnegative integers, or infinite, got {steps!r}")
     decay = _decay(omega, step_time)
     for name, value in (("step_length", step_length), ("foot_radius", foot_radius)):
-        if not 0 <= value < np.inf:
-            raise InputError(f"{name} must be 0 m or more, got {value!r}")
+        nonnegative(name, value)
     # sum of L decay^k from k = 1 to N
     return foot_radius + step_length * decay * (1.0 - decay**n) / (1.0 - decay)
 
@@ -138,7 +137,7 @@ def walking_bounds(
     """
     if not 0 <= narrowest <= widest < np.inf or not (0 <= forward < np.inf and 0 <= backward < np.inf):
         raise InputError(
-            "lengths must be 0 m or more, and narrowest at most widest; "
+            "lengths must be nonnegative [m], and narrowest at most widest; "
             f"got {forward=}, {backward=}, {narrowest=}, {widest=}"
         )
     grow = 1.0 / _decay(omega, step_time)
@@ -182,7 +181,7 @@ def push_bound(polygon: ArrayLike, dcm: ArrayLike, direction: ArrayLike, omega: 
     vector = numbers("direction", direction, 2)
     length = np.linalg.norm(vector, axis=-1, keepdims=True)
     if not (length > 0).all():
-        raise InputError("direction is zero; give nonzero vectors (..., 2)")
+        raise InputError("direction must be nonzero vectors (..., 2), got a zero vector")
     room = b - numbers("dcm", dcm, 2) @ A.T
     speed = (vector / length) @ A.T
     reach = np.where(speed > 1e-12, room / np.where(speed > 1e-12, speed, 1.0), np.inf).min(axis=-1)
@@ -219,8 +218,7 @@ def hip_reach(torque: float, inertia: float, angle: float, mass: float, omega: f
     """
     values = {"torque": torque, "inertia": inertia, "angle": angle, "mass": mass, "omega": omega, "gravity": gravity}
     for name, value in values.items():
-        if not 0 < value < np.inf:
-            raise InputError(f"{name} must be a positive number, got {value!r}")
+        positive(name, value)
     half = np.sqrt(inertia * angle / torque)
     return float(torque / (mass * gravity) * np.expm1(-omega * half) ** 2)
 
@@ -254,6 +252,6 @@ def strategy(margin: ArrayLike, *, hip: float = 0.0, step: float = 0.0, reserve:
 
 
 def _decay(omega: float, step_time: float) -> float:
-    if not (0 < omega < np.inf and 0 < step_time < np.inf):
-        raise InputError(f"omega and step_time must be positive numbers, got {omega!r} and {step_time!r}")
+    positive("omega", omega)
+    positive("step_time", step_time)
     return float(np.exp(-omega * step_time))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 
 
@@ -53,8 +52,8 @@ def dcm_feedback(
     >>> print(dcm_feedback([0.02, 0.0], [0.0, 0.0], [0.0, 0.0], 3.0, gain=3.0))
     [0.04 0.  ]
     """
-    if not (0 < omega < np.inf and 0 < gain < np.inf):
-        raise InputError(f"omega and gain must be positive numbers [1/s], got {omega!r} and {gain!r}")
+    positive("omega", omega)
+    positive("gain", gain)
     error = numbers("dcm", dcm, 2) - numbers("dcm_reference", dcm_reference, 2)
     desired = numbers("zmp_reference", zmp_reference, 2) + (1.0 + gain / omega) * error + numbers("integral", integral)
     return desired if polygon is None else nearest(polygon, desired)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 
 __all__ = [
@@ -48,8 +48,7 @@ def natural_frequency(height: float, gravity: float = 9.81) -> float:
         omega [rad/s].
     """
     for name, value in (("height", height), ("gravity", gravity)):
-        if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-            raise InputError(f"{name} must be a positive number, got {value!r}")
+        positive(name, value)
     return float(np.sqrt(gravity / height))
 
 
@@ -84,7 +83,7 @@ def move(
     >>> print(c.round(4), v.round(4))
     [0.1    0.1185] [0.    0.191]
     """
-    w = _frequency(omega)
+    w = positive("omega", omega)
     c, v, p, r, t = (
         numbers(name, value)
         for name, value in (
@@ -115,7 +114,7 @@ def acceleration(com: ArrayLike, zmp: ArrayLike, omega: float) -> Array:
     (...)
         [m/s^2]
     """
-    result: Array = _frequency(omega) ** 2 * (numbers("com", com) - numbers("zmp", zmp))
+    result: Array = positive("omega", omega) ** 2 * (numbers("com", com) - numbers("zmp", zmp))
     return result
 
 
@@ -141,7 +140,7 @@ def dcm(com: ArrayLike, velocity: ArrayLike, omega: float) -> Array:
     >>> print(dcm(0.0, 0.6, 3.0).round(6))
     0.2
     """
-    result: Array = numbers("com", com) + numbers("velocity", velocity) / _frequency(omega)
+    result: Array = numbers("com", com) + numbers("velocity", velocity) / positive("omega", omega)
     return result
 
 
@@ -167,7 +166,7 @@ def move_dcm(dcm: ArrayLike, zmp: ArrayLike, omega: float, time: ArrayLike, *, z
     (...)
         [m]
     """
-    w = _frequency(omega)
+    w = positive("omega", omega)
     p, r, t = numbers("zmp", zmp), numbers("zmp_rate", zmp_rate), numbers("time", time)
     result: Array = p + r * t + r / w + np.exp(w * t) * (numbers("dcm", dcm) - p - r / w)
     return result
@@ -194,7 +193,7 @@ def orbital_energy(com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike, omega: f
         Per axis [m^2/s^2].
     """
     away = numbers("com", com) - numbers("zmp", zmp)
-    result: Array = 0.5 * numbers("velocity", velocity) ** 2 - 0.5 * (_frequency(omega) * away) ** 2
+    result: Array = 0.5 * numbers("velocity", velocity) ** 2 - 0.5 * (positive("omega", omega) * away) ** 2
     return result
 
 
@@ -215,17 +214,11 @@ def dcm_fractions(omega: float, time: ArrayLike) -> tuple[Array, Array, Array]:
     first, last, rest : (...)
         Positive, with sum 1.
     """
-    x = _frequency(omega) * numbers("time", time)
+    x = positive("omega", omega) * numbers("time", time)
     if (x < 0).any():
-        raise InputError(f"time must be 0 s or more, got {time!r}")
+        raise InputError(f"time must be nonnegative [s], got {time!r}")
     rest = np.exp(-x)
     # 1 - (1 - e^-x) / x loses digits near 0, where its series is x / 2 - x^2 / 6
     safe = np.where(x > 1e-5, x, 1.0)
     first = np.where(x > 1e-5, 1.0 + np.expm1(-safe) / safe, x / 2 - x**2 / 6)
     return first, -np.expm1(-x) - first, rest
-
-
-def _frequency(omega: float) -> float:
-    if not isinstance(omega, int | float | np.number) or not 0 < omega < np.inf:
-        raise InputError(f"omega must be a positive number [1/s], got {omega!r}")
-    return float(omega)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import nonnegative, numbers
 from kinodyn.errors import InputError
 
 TOLERANCE = 1e-9  # [m] within which corners coincide, and points are collinear
@@ -108,7 +108,7 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> Array:
     try:
         batch = np.broadcast_shapes(corners.shape[:-2], p.shape[:-1])
     except ValueError as cause:
-        raise InputError(f"polygons {corners.shape} and points {p.shape} do not fit together") from cause
+        raise InputError(f"polygons {corners.shape} and points {p.shape} are not compatible") from cause
     edge = corners[..., None, :, :] - corners[..., :, None, :]  # from corner i to corner j
     length = np.linalg.norm(edge, axis=-1)
     # an edge of the hull has every corner on its left
@@ -189,8 +189,7 @@ def shrink(polygon: ArrayLike, distance: float) -> Array:
     (k, 2)
         Corners.
     """
-    if not isinstance(distance, int | float | np.number) or not 0 <= distance < np.inf:
-        raise InputError(f"distance must be a number of metres of at least 0, got {distance!r}")
+    nonnegative("distance", distance)
     corners = _polygon(polygon)
     A, b = half_planes(corners)
     for normal, offset in zip(A, b - distance, strict=True):

@@ -83,7 +83,7 @@ def numbers(text: str, what: str, allowed: Sequence[int]) -> Array:
 def whole_number(value: float, what: str) -> int:
     """Return a number such as 1e8 as an integer, or raise."""
     if not float(value).is_integer():
-        raise InputError(f"{what} must be a whole number, got {value!r}")
+        raise InputError(f"{what} must be an integer, got {value!r}")
     return int(value)
 
 
@@ -126,7 +126,7 @@ def _read_rows(path: Path, what: str, names: Sequence[str]) -> Array:
     if found.size == 0:
         raise InputError(f"{path} has no rows of {what}")
     if found.ndim == 0 or found.shape[-1] != len(names):
-        raise InputError(f"{what} in {path} has shape {found.shape}; the last axis must be {len(names)}")
+        raise InputError(f"{what} in {path} must have shape (..., {len(names)}), got {found.shape}")
     return found
 
 

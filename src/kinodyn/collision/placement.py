@@ -30,7 +30,7 @@ def object_pose(pose: Pose) -> Array:
         return _pair(*pose)
     T = as_pose(cast(MatrixLike, pose))
     if T.shape != (4, 4):
-        raise InputError(f"pose has shape {T.shape}; give one pose (4, 4)")
+        raise InputError(f"pose must be one pose (4, 4), got shape {T.shape}")
     return _frozen(T.copy())
 
 
@@ -42,7 +42,7 @@ def placed_at(position: ArrayLike) -> Array:
     else:
         p = numbers("position", position, 3)
         if p.shape != (3,):
-            raise InputError(f"position has shape {p.shape}; give one position (3,)")
+            raise InputError(f"position must be one position (3,), got shape {p.shape}")
         T[:3, 3] = p
     return _frozen(T)
 

@@ -195,9 +195,9 @@ class Mesh:
         vertices = _points("vertices", self.vertices)
         faces = np.asarray(self.faces)
         if faces.ndim != 2 or faces.shape[1:] != (3,) or len(faces) == 0 or faces.dtype.kind not in "iu":
-            raise InputError(f"faces has shape {faces.shape} of {faces.dtype}; give integers (m, 3), at least one row")
+            raise InputError(f"faces must be integers (m, 3), at least one row, got {faces.dtype} {faces.shape}")
         if faces.min() < 0 or faces.max() >= len(vertices):
-            raise InputError(f"faces are from {faces.min()} to {faces.max()}; give indices of {len(vertices)} vertices")
+            raise InputError(f"faces must be indices of {len(vertices)} vertices, got {faces.min()} to {faces.max()}")
         _set(self, vertices=vertices, faces=_frozen(faces.astype(np.int64)), convex=bool(self.convex))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
@@ -236,7 +236,7 @@ class HeightField:
     def __post_init__(self) -> None:
         heights = numbers("heights", self.heights)
         if heights.ndim != 2 or min(heights.shape) < 2:
-            raise InputError(f"heights has shape {heights.shape}; give (nx, ny), at least 2 by 2")
+            raise InputError(f"heights must have shape (nx, ny), at least 2 by 2, got {heights.shape}")
         size, thickness = _lengths("size", self.size, 2), positive("thickness", self.thickness)
         _set(self, heights=_frozen(heights.copy()), size=size, thickness=thickness)
 
@@ -298,7 +298,7 @@ def _lengths(what: str, value: ArrayLike, count: int = 3) -> Array:
     if lengths is None:
         lengths = numbers(what, value, count).copy()
         if lengths.shape != (count,) or not (lengths > 0.0).all():
-            raise InputError(f"{what} is {value!r}; give {count} lengths above 0 [m]")
+            raise InputError(f"{what} must be {count} positive lengths [m], got {value!r}")
     lengths.setflags(write=False)
     return lengths
 
@@ -319,5 +319,5 @@ def _few_positive(value: ArrayLike, count: int) -> Array | None:
 def _points(what: str, value: ArrayLike) -> Array:
     points = numbers(what, value, 3)
     if points.ndim != 2 or len(points) == 0:
-        raise InputError(f"{what} has shape {points.shape}; give (n, 3), at least one row")
+        raise InputError(f"{what} must have shape (n, 3), at least one row, got {points.shape}")
     return np.asarray(_frozen(points.copy()), dtype=float)

@@ -81,7 +81,9 @@ class World:
             functions below, each of which adds one kind of shape.
         """
         if not isinstance(shape, Shape):
-            raise InputError(f"shape is a {type(shape).__name__}; give a Box, Sphere, Mesh, ... of kinodyn.collision")
+            raise InputError(
+                f"shape must be a Box, Sphere, Mesh, ... of kinodyn.collision, got a {type(shape).__name__}"
+            )
         self._add(name, shape, object_pose(pose))
 
     def add_box(self, name: str, size: ArrayLike, pose: Pose = None) -> None:
@@ -294,10 +296,10 @@ class World:
             If there is no such object.
         """
         if not isinstance(frame, str) or not frame:
-            raise InputError(f"frame is {frame!r}; give the name of a frame of the robot")
+            raise InputError(f"frame must be the name of a frame of the robot, got {frame!r}")
         links = (touch,) if isinstance(touch, str) else tuple(touch)
         if not all(isinstance(link, str) for link in links):
-            raise InputError(f"touch is {touch!r}; give names of links")
+            raise InputError(f"touch must be names of links, got {touch!r}")
         with self._lock:
             pose = self[name].pose if T_frame_object is None else object_pose(T_frame_object)
             self._put(self[name]._replace(pose=pose, attached_to=frame, touch=links))
@@ -378,7 +380,7 @@ class World:
 
     def _add(self, name: str, shape: Shape, pose: Array) -> None:
         if type(name) is not str or not name:
-            raise InputError(f"name is {name!r}; give a string that is not empty")
+            raise InputError(f"name must be a nonempty string, got {name!r}")
         with self._lock:
             if name in self._objects:
                 raise InputError(f"there already is an object {name!r}; choose another name, or remove it first")

@@ -48,7 +48,7 @@ def mesh_shape(name: str, source: MeshSource, scale: ArrayLike) -> Mesh:
 def _factors(scale: ArrayLike) -> Array:
     factors = numbers("scale", scale)
     if factors.shape not in ((), (3,)) or not factors.all():
-        raise InputError(f"scale is {scale!r}; give one factor or three, none of them 0")
+        raise InputError(f"scale must be one factor or three, none of them 0, got {scale!r}")
     return np.array(np.broadcast_to(factors, (3,)))
 
 
@@ -59,7 +59,9 @@ def _arrays(source: tuple[ArrayLike, ArrayLike] | HasTriangles) -> Mesh:
         vertices, faces = source.vertices, source.faces
     else:
         kind = type(source).__name__
-        raise InputError(f"mesh is a {kind}; give a path, (vertices, faces), or an object that has vertices and faces")
+        raise InputError(
+            f"mesh must be a path, (vertices, faces), or an object that has vertices and faces, got a {kind}"
+        )
     return Mesh(numbers("vertices", vertices, 3), np.asarray(faces))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.control.cones import Patch
 from kinodyn.dynamics.contact import Contact, Loop
 from kinodyn.dynamics.contact.constraints import Constraint
@@ -138,8 +138,7 @@ class ContactSetpoint:
 
     @weight.setter
     def weight(self, value: float) -> None:
-        if not 0 < value < np.inf:
-            raise InputError(f"weight of {self.name!r} must be above 0, got {value!r}")
+        positive(f"weight of {self.name!r}", value)
         self._weight = float(value)
         self.version += 1
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import nonnegative_vector
 from kinodyn.errors import InputError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.model.state import State
 
 Signals: TypeAlias = dict[str, Any]
@@ -75,8 +75,7 @@ class TorqueController(ABC):
     signals: Signals
 
     def __init__(self, robot: Robot, torque_limits: ArrayLike | None) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        require_robot(robot)
         self.robot = robot
         self.n_base = 6 if robot.base == "floating" else 0
         self.n = robot.nv - self.n_base

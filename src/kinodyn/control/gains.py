@@ -83,7 +83,7 @@ class Gains:
         for name in ("stiffness", "damping"):
             if getattr(self, name).shape not in ((), (n,)):
                 shape = getattr(self, name).shape
-                raise InputError(f"{name} of {what} has shape {shape}; give one number or ({n},)")
+                raise InputError(f"{name} of {what} must be one number or ({n},), got shape {shape}")
         return np.full(n, self.stiffness), np.full(n, self.damping)
 
     def for_inertia(self, inertia: Array, what: str) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.control.plan import ControlPlan
 from kinodyn.control.result import ControlResult
@@ -21,7 +22,7 @@ from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, TorqueLimit, VelocityLimit
 from kinodyn.limits.bounds import JointBounds, by_joint
 from kinodyn.limits.limit import RowLimit, checked_limits
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.model.state import State
 from kinodyn.tasks.task import Task
 
@@ -95,8 +96,7 @@ class InverseDynamicsQP:
         force_weight: float = 1e-2,
         stabilise: float | tuple[float, float] = 20.0,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        require_robot(robot)
         if not robot.mass > 0:
             raise InputError(f"{robot.name!r} has no moving mass and needs no torques")
         if mode not in MODES:
@@ -226,7 +226,6 @@ def _settings(**values: float) -> Array:
     numbers = np.zeros(block_size(dtype))
     view = named_view(numbers, dtype)
     for name, value in values.items():
-        if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-            raise InputError(f"{name} must be a positive number, got {value!r}")
+        positive(name, value)
         view[name] = value
     return numbers

@@ -100,7 +100,7 @@ class SlidingController(TorqueController):
         inertia = joint_inertia(robot, self.reference.at(0.0).position)
         self.stiffness, self.damping = require_gains(gains, "gains").for_inertia(inertia, "the joints")
         if not (self.damping > 0).all():
-            raise InputError("the damping of the gains must be above 0")
+            raise InputError("the damping of the gains must be positive")
         self.payload, self._columns = payload, payload.columns(robot)
         self.truth = _check_truth(robot, truth)
 

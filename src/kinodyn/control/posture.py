@@ -24,7 +24,7 @@ class Posture:
         self.stiffness, self.damping = chosen.broadcast(robot.nv - self.n_base, "the posture")
         self.target = None if target is None else np.array(configuration(robot, target))
         if self.target is not None and self.target.shape != (robot.nq,):
-            raise InputError(f"posture has shape {self.target.shape}; give one configuration ({robot.nq},)")
+            raise InputError(f"posture must be one configuration ({robot.nq},), got shape {self.target.shape}")
 
     def error(self, state: State) -> Array:
         """Compute the difference (..., n) from the state to the posture."""

@@ -61,7 +61,7 @@ class RobustControl(SlidingController):
         super().__init__(robot, target, gains, payload, truth, torque_limits)
         self.layer, self.margin = numbers("layer", layer), nonnegative("margin", margin)
         if self.layer.shape not in ((), (self.n,)) or not (self.layer > 0).all():
-            raise InputError(f"layer must be one number above 0 or ({self.n},), got {layer!r}")
+            raise InputError(f"layer must be a positive number or ({self.n},), got {layer!r}")
         lower, upper = payload.bounds()
         self._middle, self._half = 0.5 * (lower + upper), 0.5 * (upper - lower)
 

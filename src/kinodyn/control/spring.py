@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import symmetric
+from kinodyn.checks import one_of, symmetric
 from kinodyn.control.equations import apply, transposed
 from kinodyn.errors import InputError
 from kinodyn.spatial.jacobians import left_jacobian3_inverse
@@ -20,8 +20,7 @@ class Spring:
     """A stiffness matrix (k, k), given in the axes of the world or of the target."""
 
     def __init__(self, stiffness: Array, axes: str, part: str) -> None:
-        if axes not in ("world", "target"):
-            raise InputError(f'axes is {axes!r}; give "world" or "target"')
+        one_of("axes", axes, ("world", "target"))
         if axes == "target" and part not in ROTATABLE:
             raise InputError(f'axes "target" needs part "all", "linear" or "angular", got {part!r}')
         self.stiffness, self.rotates = stiffness, axes == "target"

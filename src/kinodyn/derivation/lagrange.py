@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinodyn.checks import one_of
 from kinodyn.derivation.energy import Matrix, mass_matrix, potential_energy
 from kinodyn.derivation.expressions import Writer
 from kinodyn.derivation.model import LagrangeModel
@@ -67,8 +68,7 @@ def lagrange(robot: Robot, *, parameters: Parameters = "numbers") -> LagrangeMod
 
 def _check(robot: Robot, parameters: str) -> None:
     require_robot(robot)
-    if parameters not in ("numbers", "symbols"):
-        raise InputError(f"parameters is {parameters!r}; give 'numbers' or 'symbols'")
+    one_of("parameters", parameters, ("numbers", "symbols"))
     for joint in robot.joints:
         if joint.kind not in _ALLOWED:
             raise InputError(

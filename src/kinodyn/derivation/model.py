@@ -88,7 +88,7 @@ class LagrangeModel:
         """
         n = len(self.q)
         if not all(isinstance(index, SupportsIndex) and 1 <= int(index) <= n for index in (i, j, k)):
-            raise InputError(f"the indices are {i!r}, {j!r}, {k!r}; give whole numbers from 1 to {n}")
+            raise InputError(f"i, j, k must be integers from 1 to {n}, got {i!r}, {j!r}, {k!r}")
         return self._writer.expression(self._christoffel[i - 1][j - 1][k - 1])
 
     def tau(self) -> Any:

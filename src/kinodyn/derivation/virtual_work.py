@@ -192,7 +192,7 @@ def _checked(
     require_robot(robot)
     places = [int(j) for j in independent]
     if len(set(places)) != len(places) or not all(0 <= j < robot.nv for j in places):
-        raise InputError(f"independent is {independent!r}; give different indices in v, from 0 to {robot.nv - 1}")
+        raise InputError(f"independent must be different indices in v, from 0 to {robot.nv - 1}, got {independent!r}")
     u, u_rate = numbers("u", u, len(places)), numbers("u_rate", u_rate, len(places))
     dynamics.gravity(robot, q)  # raises unless q is a configuration
     return np.asarray(q, dtype=float), u, u_rate, places

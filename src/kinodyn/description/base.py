@@ -7,13 +7,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Literal
 
+from kinodyn.checks import one_of
 from kinodyn.description.types import Description, Joint, Link
-from kinodyn.errors import InputError
 
 Base = Literal["fixed", "floating"]
 
 ROOT_JOINT = "root_joint"
 WORLD = "world"  # name of the root link of MJCF files, and of URDF files that stand for a robot in the world
+
+
+def check_base(base: object) -> None:
+    """Raise unless `base` is "fixed", "floating" or None."""
+    if base is not None:
+        one_of("base", base, ("fixed", "floating"))
 
 
 def with_base(description: Description, base: Base | None = None) -> Description:
@@ -34,8 +40,7 @@ def with_base(description: Description, base: Base | None = None) -> Description
     description : Description
         Named configurations and chains no longer mention a root joint that the robot does not have.
     """
-    if base not in (None, "fixed", "floating"):
-        raise InputError(f"base={base!r} is unknown; give 'fixed', 'floating' or None")
+    check_base(base)
     is_floating = floating_joint(description) is not None
     if base == "floating" or (base is None and (is_floating or description.base == "floating")):
         floating = _floating_joint_first(description) if is_floating else _add_floating_joint(description)

@@ -33,7 +33,7 @@ def check_transforms(description: Description) -> None:
     for part, what, T in _placements(description):
         T = np.asarray(T, dtype=float)
         if T.shape != (4, 4):
-            raise fault(description, part, f"{what} has shape {T.shape}; it must be a (4, 4) pose")
+            raise fault(description, part, f"{what} must be a (4, 4) pose, got shape {T.shape}")
         owners.append((part, what))
         transforms.append(T)
     if not transforms:
@@ -98,11 +98,11 @@ def check_masses(description: Description) -> None:
 
 def _check_inertia_numbers(description: Description, link: Link, inertia: Inertia) -> None:
     if not (math.isfinite(inertia.mass) and inertia.mass >= 0.0):
-        raise fault(description, link, f"mass is {inertia.mass}; it must be finite and at least 0 kg")
+        raise fault(description, link, f"mass must be finite and nonnegative [kg], got {inertia.mass}")
     for what, value, shape in (("centre of mass", inertia.com, (3,)), ("inertia", inertia.matrix, (3, 3))):
         array = np.asarray(value, dtype=float)
         if array.shape != shape:
-            raise fault(description, link, f"{what} has shape {array.shape}; it must be {shape}")
+            raise fault(description, link, f"{what} must be {shape}, got shape {array.shape}")
         if not np.isfinite(array).all():
             raise fault(description, link, f"{what} is not finite: {array.tolist()}")
     matrix = np.asarray(inertia.matrix, dtype=float)
@@ -115,16 +115,16 @@ def check_joints(description: Description) -> None:
     kinds = get_args(JointKind)
     for joint in description.joints:
         if joint.kind not in kinds:
-            raise fault(description, joint, f"kind {joint.kind!r} is unknown; allowed are {', '.join(kinds)}")
+            raise fault(description, joint, f"kind must be one of {', '.join(kinds)}, got {joint.kind!r}")
         if joint.kind in HAS_AXIS:
             _check_axis(description, joint)
         _check_limits(description, joint)
         if not math.isfinite(joint.reference):
-            raise fault(description, joint, f"reference position is {joint.reference}; it must be finite")
+            raise fault(description, joint, f"reference position must be finite, got {joint.reference}")
         for what in ("damping", "friction", "armature"):
             value = getattr(joint, what)
             if not (math.isfinite(value) and value >= 0.0):
-                raise fault(description, joint, f"{what} is {value}; it must be finite and at least 0")
+                raise fault(description, joint, f"{what} must be finite and nonnegative, got {value}")
         if joint.mimic and not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
             raise fault(description, joint, f"{joint.mimic} is not finite; multiplier and offset must be")
 
@@ -132,15 +132,15 @@ def check_joints(description: Description) -> None:
 def _check_axis(description: Description, joint: Joint) -> None:
     axis = np.asarray(joint.axis, dtype=float)
     if axis.shape != (3,):
-        raise fault(description, joint, f"axis has shape {axis.shape}; it must be (3,)")
+        raise fault(description, joint, f"axis must be (3,), got shape {axis.shape}")
     length = math.hypot(*axis.tolist())
     if not abs(length - 1.0) <= UNIT_TOLERANCE:
-        raise fault(description, joint, f"axis {axis.tolist()} has length {length:.6g}; it must be a unit vector")
+        raise fault(description, joint, f"axis must be a unit vector, got {axis.tolist()} of length {length:.6g}")
 
 
 def _check_limits(description: Description, joint: Joint) -> None:
     if math.isnan(joint.lower) or math.isnan(joint.upper):
-        raise fault(description, joint, f"limits are [{joint.lower}, {joint.upper}]; they must be numbers, not NaN")
+        raise fault(description, joint, f"limits must be numbers, got [{joint.lower}, {joint.upper}]")
     if joint.lower > joint.upper:
         raise fault(description, joint, f"lower limit {joint.lower} is above upper limit {joint.upper}; swap them")
     if joint.lower == math.inf or joint.upper == -math.inf:
@@ -148,4 +148,4 @@ def _check_limits(description: Description, joint: Joint) -> None:
     for what in ("velocity", "effort"):
         value = getattr(joint, what)
         if not value >= 0.0:
-            raise fault(description, joint, f"{what} limit is {value}; it must be at least 0, or infinite for no limit")
+            raise fault(description, joint, f"{what} limit must be nonnegative, or infinite for no limit, got {value}")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose
+from kinodyn.checks import as_pose, one_of
 from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
@@ -106,8 +106,7 @@ def description_from_dh(
     >>> [joint.name for joint in arm.joints if joint.kind != "fixed"]
     ['joint1', 'joint2']
     """
-    if convention not in ("standard", "modified"):
-        raise InputError(f'convention is {convention!r}; give "standard" or "modified"')
+    one_of("convention", convention, ("standard", "modified"))
     _check_rows(rows)
     joints = [] if base is None else [Joint("base_fixed", "fixed", "world", "base", _pose(base, "base"))]
     links = [] if base is None else [Link("world")]
@@ -201,9 +200,9 @@ def _numbers(number: int, field: str, value: ArrayLike | None, shape: tuple[int,
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as cause:
-        raise InputError(f"DH row {number}: {field} is {value!r}; give numbers of shape {shape}") from cause
+        raise InputError(f"DH row {number}: {field} must be numbers of shape {shape}, got {value!r}") from cause
     if array.shape != shape:
-        raise InputError(f"DH row {number}: {field} has shape {array.shape}; give {shape}")
+        raise InputError(f"DH row {number}: {field} must have shape {shape}, got {array.shape}")
     return array
 
 
@@ -212,14 +211,18 @@ def _check_rows(rows: Sequence[DH]) -> None:
         raise InputError("no DH rows were given; give at least one")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, DH):
-            raise InputError(f"DH row {number} is a {type(row).__name__}; give DH(a=..., alpha=..., d=..., theta=...)")
+            raise InputError(
+                f"DH row {number} must be DH(a=..., alpha=..., d=..., theta=...), got a {type(row).__name__}"
+            )
         if row.joint not in _JOINTS:
-            raise InputError(f"DH row {number}: joint is {row.joint!r}; give one of {', '.join(map(repr, _JOINTS))}")
+            raise InputError(
+                f"DH row {number}: joint must be one of {', '.join(map(repr, _JOINTS))}, got {row.joint!r}"
+            )
         for field in _SCALARS:
             _numbers(number, field, getattr(row, field), ())
         for field in ("a", "alpha", "d", "theta"):
             if not math.isfinite(getattr(row, field)):
-                raise InputError(f"DH row {number}: {field} is {getattr(row, field)}; give a finite number")
+                raise InputError(f"DH row {number}: {field} must be a finite number, got {getattr(row, field)}")
 
 
 def _screw_x(angle: float, shift: float) -> Array:
@@ -241,5 +244,5 @@ def _pose(value: MatrixLike, what: str) -> Array:
     """Return a copy of one pose `(4, 4)`."""
     T = as_pose(value, what)
     if T.ndim != 2:
-        raise InputError(f"{what} has shape {T.shape}; give one pose (4, 4)")
+        raise InputError(f"{what} must be one pose (4, 4), got shape {T.shape}")
     return np.array(T)

@@ -112,7 +112,7 @@ class Node:
 def parse_xml(text: str | bytes, file: Path | None = None) -> Node:
     """Parse an XML document and return its root; raise a `DescriptionError` if it is not plain XML."""
     if not isinstance(text, (str, bytes)):
-        raise InputError(f"text is {type(text).__name__}; give the XML document as str or bytes")
+        raise InputError(f"text must be the XML document as str or bytes, got {type(text).__name__}")
     if not text.strip():
         raise DescriptionError("is empty; it must be a robot description", file=file)
     builder = _Builder(file)

@@ -179,7 +179,7 @@ def potential_energy(robot: Robot, q: ArrayLike) -> Array:
     energy : (...) array
         [J], zero if the CoM is at the world's origin.
     """
-    _require_robot(robot)
+    require_robot(robot)
     return _core.energy(robot, q, np.zeros(robot.nv))[1]
 
 
@@ -318,9 +318,5 @@ def factorize(robot: Robot, q: ArrayLike) -> MassFactor:
     >>> bool(np.allclose(kd.dynamics.mass_matrix(robot, q) @ x, b))
     True
     """
-    _require_robot(robot)
-    return MassFactor(robot, _core.factorize(robot, q, None))
-
-
-def _require_robot(robot: object) -> None:
     require_robot(robot)
+    return MassFactor(robot, _core.factorize(robot, q, None))

@@ -12,6 +12,7 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.feet import Foot
 from kinodyn.balance.feet import feet as feet_of
+from kinodyn.checks import positive
 from kinodyn.dynamics.contact.ground import Plane
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.estimation.contact_ekf import ContactEKF
@@ -116,7 +117,7 @@ class LeggedEstimator:
             )
         known = _vector("deviation", deviation, 3)
         if (known < 0).any():
-            raise InputError(f"deviation must be three standard deviations of 0 or more, got {deviation!r}")
+            raise InputError(f"deviation must be three nonnegative standard deviations, got {deviation!r}")
         R = kinematics.pose(self.robot, q, self.robot.joints[0].child)[:3, :3]
         self._filter.reset(R, R @ v[:3], q[:3], known)
         self._since, self._slip_scale = [None] * len(self.feet), (0.0,) * len(self.feet)
@@ -183,8 +184,7 @@ class LeggedEstimator:
         acceleration, angular_velocity = _vector("acceleration", imu[0], 3), _vector("angular velocity", imu[1], 3)
         joints_q = _vector("joints_q", joints_q, self.robot.nq - 7)
         joints_v = _vector("joints_v", joints_v, self.robot.nv - 6)
-        if not 0 < dt < np.inf:
-            raise InputError(f"dt must be a finite time above 0 [s], got {dt!r}")
+        positive("dt", dt)
         loads = self._loads(wrenches)
         self._filter.predict(dt, acceleration, angular_velocity, self._slip_scale)
         self._in_base[7:] = joints_q

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-import numpy as np
-
-from kinodyn.errors import InputError
+from kinodyn.checks import nonnegative, positive
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,6 @@ class SensorNoise:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not 0 <= value < np.inf:
-                raise InputError(f"{field.name} must be a standard deviation of 0 or more, got {value!r}")
-        for name in ("foot_position", "foot_rotation", "ground"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, got {getattr(self, name)!r}; no measurement is exact")
+            # no measurement is exact: these divide
+            check = positive if field.name in ("foot_position", "foot_rotation", "ground") else nonnegative
+            check(field.name, getattr(self, field.name))

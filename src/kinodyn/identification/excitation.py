@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kinodyn.arrays import Array
+from kinodyn.checks import integer, one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.identification.base import BaseParameters, find_base
 from kinodyn.identification.model import Model, make_model
@@ -247,10 +248,10 @@ def _check(
         raise InputError(
             f"joints {', '.join(several)} have several coordinates; fix them with kd.identification.sub_robot"
         )
-    if not (np.isfinite(period) and period > 0.0 and 0.0 < margin <= 1.0):
-        raise InputError(f"period is {period!r} and margin {margin!r}; give a time above 0 s and a fraction up to 1")
-    if criterion not in ("condition", "determinant"):
-        raise InputError(f'criterion is {criterion!r}; give "condition" or "determinant"')
+    positive("period", period)
+    if not positive("margin", margin) <= 1.0:
+        raise InputError(f"margin must be at most 1, got {margin!r}")
+    one_of("criterion", criterion, ("condition", "determinant"))
     counts = {
         "harmonics": (harmonics, 3),
         "samples": (samples, 10),
@@ -258,8 +259,7 @@ def _check(
         "iterations": (iterations, 0),
     }
     for name, (value, least) in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InputError(f"{name} is {value!r}; give a whole number of at least {least}")
+        integer(name, value, least)
     still = np.flatnonzero(robot.limits.velocity <= 0.0)
     closed = np.flatnonzero(~(robot.sampling_range()[1] > robot.sampling_range()[0]))
     if still.size or closed.size:

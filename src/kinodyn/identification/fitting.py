@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.checks import one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.identification.base import BaseParameters, find_base
 from kinodyn.identification.consistent import Prior, fit_consistent
@@ -102,14 +103,14 @@ def fit(
 
 def _check(robot: Robot, data: Measurements, method: str, spread: float) -> None:
     if not isinstance(data, Measurements):
-        raise InputError(f"data is a {type(data).__name__}; make it with kd.identification.measurements or read")
+        raise InputError(
+            f"data must be Measurements, from kd.identification.measurements or read, got {type(data).__name__}"
+        )
     if data.robot.joint_names != robot.joint_names or data.robot.nv != robot.nv:
         theirs, ours = ", ".join(data.robot.joint_names), ", ".join(robot.joint_names)
         raise InputError(f"the data are of {data.robot.name} with joints {theirs}; the robot has {ours}")
-    if method not in ("consistent", "weighted", "ordinary"):
-        raise InputError(f'method is {method!r}; give "consistent", "weighted" or "ordinary"')
-    if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0.0 < spread < np.inf:
-        raise InputError(f"prior_spread is {spread!r}; give a fraction above 0")
+    one_of("method", method, ("consistent", "weighted", "ordinary"))
+    positive("prior_spread", spread)
     data.rates()
 
 

@@ -62,7 +62,7 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
     """
     flat = numbers("parameters", parameters)
     if flat.ndim == 0 or flat.shape[-1] % 10:
-        raise InputError(f"parameters have shape {flat.shape}; give ten numbers for each link")
+        raise InputError(f"parameters must be ten numbers for each link, got shape {flat.shape}")
     P: Array = np.tensordot(flat.reshape(*flat.shape[:-1], -1, 10), BASIS, axes=1)
     return P
 

@@ -83,7 +83,7 @@ class Measurements:
         train, test : Measurements
         """
         if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0.0 < fraction < 1.0:
-            raise InputError(f"fraction is {fraction!r}; give a number between 0 and 1")
+            raise InputError(f"fraction must be a number between 0 and 1, got {fraction!r}")
         cut = len(self) - round(fraction * len(self))
         if not 0 < cut < len(self):
             raise InputError(f"{len(self)} samples cannot be cut at a fraction of {fraction}; record more")
@@ -207,7 +207,7 @@ def join(*parts: Measurements) -> Measurements:
 def _times(time: ArrayLike) -> Array:
     t = _numbers("time", time)
     if t.ndim != 1 or t.size < 2:
-        raise InputError(f"time has shape {t.shape}; give (n,) with at least 2 samples")
+        raise InputError(f"time must have shape (n,) with at least 2 samples, got {t.shape}")
     _check_finite("time", t[:, None], ("time",))
     late = np.flatnonzero(np.diff(t) <= 0.0)
     if late.size:
@@ -222,7 +222,7 @@ def _times(time: ArrayLike) -> Array:
 def _table(what: str, value: ArrayLike, n: int, names: tuple[str, ...]) -> Array:
     array = _numbers(what, value)
     if array.shape != (n, len(names)):
-        raise InputError(f"{what} has shape {array.shape}; give ({n}, {len(names)}): {', '.join(names[:8])}, ...")
+        raise InputError(f"{what} must have shape ({n}, {len(names)}): {', '.join(names[:8])}, ..., got {array.shape}")
     _check_finite(what, array, names)
     return array
 
@@ -246,7 +246,7 @@ def _numbers(what: str, value: ArrayLike) -> Array:
     except ValueError as cause:
         raise InputError(f"{what} is not a table of numbers: {cause}") from cause
     if kind not in "iuf":
-        raise InputError(f"{what} holds {array.dtype}; give real numbers")
+        raise InputError(f"{what} must be real numbers, got {array.dtype}")
     return array.astype(np.float64)
 
 

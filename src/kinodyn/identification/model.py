@@ -146,7 +146,7 @@ def make_model(robot: Robot, terms: Sequence[str]) -> Model:
     if robot.nv == 0:
         raise InputError(f"{robot.name} has no moving joint; nothing can be identified")
     if isinstance(terms, str) or not set(terms) <= set(TERMS):
-        raise InputError(f"terms is {terms!r}; give some of {', '.join(map(repr, TERMS))}, in a tuple")
+        raise InputError(f"terms must be some of {', '.join(map(repr, TERMS))}, in a tuple, got {terms!r}")
     kept = tuple(term for term in TERMS if term in terms)
     joints = tuple(joint for joint in robot.joints if joint.mimic is None and joint.kind != "floating")
     names = [f"{name}({link})" for link in robot.parameter_links for name in NAMES]

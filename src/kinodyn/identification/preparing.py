@@ -58,7 +58,7 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
     desired = average if rate is None else positive("rate", rate)
     if cutoff is not None and not positive("cutoff", cutoff) < 0.5 * min(desired, average):
         half = 0.5 * min(desired, average)
-        raise InputError(f"cutoff is {cutoff!r} Hz; half the sampling rate is {half:.6g} Hz, give less")
+        raise InputError(f"cutoff must be below half the sampling rate, {half:.6g} Hz, got {cutoff!r}")
     _refuse_gaps(data, cutoff)
     trimmed = 0 if cutoff is None else math.ceil(average / cutoff)
     margin = trimmed + HALF_WIDTH * ((data.v is None) + (data.a is None))

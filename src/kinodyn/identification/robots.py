@@ -102,7 +102,7 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
     (7, 'fixed')
     """
     if isinstance(joints, str) or not joints:
-        raise InputError(f"joints is {joints!r}; give the names of the joints that move, in a list")
+        raise InputError(f"joints must be the names of the joints that move, in a list, got {joints!r}")
     known = [joint.name for joint in robot.joints if joint.mimic is None]
     for name in joints:
         if name not in known:

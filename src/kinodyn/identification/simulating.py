@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
+from kinodyn.checks import nonnegative
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements, measurements
@@ -67,8 +68,7 @@ def simulate(
     -------
     Measurements
     """
-    if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0.0 <= noise < np.inf:
-        raise InputError(f"noise is {noise!r}; give a fraction of the torque, 0 or more")
+    nonnegative("noise", noise)
     tau = np.atleast_2d(torques(robot, q, v, a, wrenches))
     base = base_rows(robot)
     loose = np.abs(tau[:, :base]).max(initial=0.0)

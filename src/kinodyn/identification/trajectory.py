@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, numbers, positive
 from kinodyn.errors import InputError
 
 FORMAT = "kinodyn exciting trajectory 1"
@@ -74,14 +74,8 @@ class ExcitingTrajectory:
         (n,)
             [s].
         """
-        if (
-            not (rate > 0.0 and np.isfinite(rate))
-            or isinstance(periods, bool)
-            or int(periods) != periods
-            or periods < 1
-        ):
-            raise InputError(f"rate is {rate!r} and periods {periods!r}; give a rate above 0 and a count of at least 1")
-        return np.arange(round(periods * self.period * rate)) / rate
+        rate = positive("rate", rate)
+        return np.arange(round(integer("periods", periods, 1) * self.period * rate)) / rate
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an NPZ file of plain arrays.

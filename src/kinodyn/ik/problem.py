@@ -19,7 +19,7 @@ from kinodyn.ik.poses import target_poses
 from kinodyn.ik.result import CONVERGED, SOLVED, Attempt, IKResult, joined
 from kinodyn.ik.space import INFINITE_LIMIT, LIMIT_TOLERANCE, space_of
 from kinodyn.layouts import layout
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 MAPPING = (dict, Mapping)  # isinstance is faster for a dict than for Mapping
 MAX_FRAMES = 30  # a call of the core has 64 arguments: two for each frame, and four others
@@ -61,12 +61,11 @@ class Problem:
         tolerance: float,
         joints: str | Sequence[str] | None = None,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        require_robot(robot)
         if not isinstance(targets, MAPPING) or not targets:
             raise InputError("targets must be a dict of frame -> pose (..., 4, 4) with at least one entry")
         if len(targets) > MAX_FRAMES:
-            raise InputError(f"targets has {len(targets)} frames; at most {MAX_FRAMES} are supported")
+            raise InputError(f"targets must have at most {MAX_FRAMES} frames, got {len(targets)}")
         self.space = space_of(robot, tuple(targets), joints)
         if weights is not None and isinstance(weights, Mapping):
             for frame in weights:
@@ -88,7 +87,7 @@ class Problem:
         try:
             batch = np.broadcast_shapes(*shapes)
         except ValueError as cause:
-            raise InputError(f"the batch axes of q0 and the targets, {shapes}, do not fit together") from cause
+            raise InputError(f"the batch axes of q0 and the targets, {shapes}, are not compatible") from cause
         self.rows = {f: np.broadcast_to(T, (*batch, 4, 4)).reshape(-1, 16) for f, T in self.poses.items()}
         return batch, np.broadcast_to(start, (*batch, self.robot.nq)).reshape(-1, self.robot.nq)
 

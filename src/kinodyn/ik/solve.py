@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinodyn.checks import integer, positive
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError, UnknownNameError
+from kinodyn.errors import UnknownNameError
 from kinodyn.ik.free import Collision, FreeSolutions
 from kinodyn.ik.problem import METHODS, Method, Problem
 from kinodyn.ik.redundancy import Prefer, cost_of, improve
@@ -23,8 +24,6 @@ from kinodyn.ik.result import Attempt, IKResult
 from kinodyn.ik.search import MAX_STARTS, best_effort, decide_collisions, search, status_of
 from kinodyn.ik.starts import initial_start, parallel_starts
 from kinodyn.model.robot import Robot
-
-INTEGER, REAL = (int, np.integer), (int, float, np.number)
 
 
 def solve(
@@ -190,16 +189,13 @@ def _method(name: str, iterations: int | None) -> Method:
         raise UnknownNameError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     if iterations is None:
         return METHODS[name]
-    if not isinstance(iterations, INTEGER) or isinstance(iterations, bool) or iterations < 1:
-        raise InputError(f"iterations must be a positive whole number, got {iterations!r}")
+    integer("iterations", iterations, 1)
     return replace(METHODS[name], iterations=int(iterations))
 
 
 def _check(restarts: int, seed: int, time_limit: float | None, tolerance: float) -> None:
     for name, value in (("restarts", restarts), ("seed", seed)):
-        if not isinstance(value, INTEGER) or isinstance(value, bool) or value < 0:
-            raise InputError(f"{name} must be a whole number, 0 or larger, got {value!r}")
-    if not isinstance(tolerance, REAL) or not 0 < tolerance < np.inf:
-        raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
-    if time_limit is not None and (not isinstance(time_limit, REAL) or not 0 < time_limit < np.inf):
-        raise InputError(f"time_limit must be a positive number of seconds or None, got {time_limit!r}")
+        integer(name, value)
+    positive("tolerance", tolerance)
+    if time_limit is not None:
+        positive("time_limit", time_limit)

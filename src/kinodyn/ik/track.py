@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, nonnegative, numbers, positive
+from kinodyn.checks import as_pose, integer, nonnegative, numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.ik.tracking.starts import Search
 from kinodyn.ik.tracking.tracked_frame import TrackedFrame
 from kinodyn.ik.tracking.tracker import Tracker
 from kinodyn.model.chain import configuration, frame_name
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 
 
 def track(
@@ -88,8 +88,7 @@ def track(
     >>> bool(path.success), str(path.status), path.q[: path.reached].shape
     (False, 'unreachable', (88, 7))
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+    require_robot(robot)
     name = frame_name(robot, frame)
     T = as_pose(T_path, "T_path")
     if T.ndim < 3 or 0 in T.shape:
@@ -101,7 +100,7 @@ def track(
     paths = np.ascontiguousarray(np.broadcast_to(T, (*batch, *T.shape[-3:])).reshape(-1, *T.shape[-3:]))
     if start is not None:
         start = np.ascontiguousarray(np.broadcast_to(start, (*batch, robot.nq)).reshape(-1, robot.nq))
-    search = Search(tracked, weighted, positive("tolerance", tolerance), limits, _whole("seed", seed))
+    search = Search(tracked, weighted, positive("tolerance", tolerance), limits, integer("seed", seed))
     tracker = Tracker(search, paths, _steps(robot, max_step)[tracked.columns], nonnegative("null_gain", null_gain))
     tracker.start(start)
     if tracked.redundancy:
@@ -132,14 +131,8 @@ def _steps(robot: Robot, max_step: ArrayLike) -> Array:
     return steps
 
 
-def _whole(what: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        raise InputError(f"{what} must be a nonnegative integer, got {value!r}")
-    return int(value)
-
-
 def _common(paths: tuple[int, ...], starts: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(paths, starts)
     except ValueError as cause:
-        raise InputError(f"the batch axes of T_path {paths} and q0 {starts} do not fit together") from cause
+        raise InputError(f"the batch axes of T_path {paths} and q0 {starts} are not compatible") from cause

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, broadcast, numbers, shape_of
+from kinodyn.checks import as_pose, broadcast, numbers, positive, shape_of
 from kinodyn.errors import InputError
 from kinodyn.model.chain import configuration
 from kinodyn.model.robot import Robot
@@ -139,8 +139,7 @@ def adaptive_damping(J: ArrayLike, *, threshold: float = 0.01, maximum: float = 
     robustness for robot manipulator control", 1986.
     """
     for what, value in (("threshold", threshold), ("maximum", maximum)):
-        if numbers(what, value).shape != () or not value > 0.0:
-            raise InputError(f"{what} must be a positive number, got {value!r}")
+        positive(what, value)
     measure = np.prod(np.linalg.svd(_matrix("J", J), compute_uv=False), axis=-1)
     return np.asarray(maximum * np.maximum(0.0, 1.0 - measure / threshold))
 
@@ -187,7 +186,7 @@ def resolved_rate(
     T_goal, T = broadcast((as_pose(T_target, "T_target"), 2), (T, 2))
     rate = numbers("gain", gain)[..., None]
     if (rate < 0.0).any():
-        raise InputError("gain must not be negative [1/s]: that drives the frame away from its target")
+        raise InputError("gain must be nonnegative [1/s]: a negative one drives the frame away from its target")
     error, rate = broadcast((pose_error(T, T_goal), 1), (rate, 1))
     twist = rate * error
     if feedforward is not None:
@@ -230,7 +229,7 @@ def stacked(tasks: Sequence[Task], *, weights: Sequence[ArrayLike] | None = None
     for i, ((J, twist), weight) in enumerate(zip(checked, chosen, strict=True)):
         root = numbers(f"weights[{i}]", weight)
         if (root < 0.0).any():
-            raise InputError(f"weights[{i}] must not be negative")
+            raise InputError(f"weights[{i}] must be nonnegative")
         J, twist, root = broadcast((J, 2), (twist, 1), (np.sqrt(root), 0))
         rows.append(root[..., None, None] * J)
         desired.append(root[..., None] * twist)
@@ -353,7 +352,7 @@ def _task(J: ArrayLike, twist: ArrayLike, damping: ArrayLike) -> tuple[Array, Ar
     matrix = _matrix("J", J)
     desired, factor = numbers("twist", twist, matrix.shape[-2]), numbers("damping", damping)
     if (factor < 0.0).any():
-        raise InputError("damping must not be negative")
+        raise InputError("damping must be nonnegative")
     matrix, desired, factor = broadcast((matrix, 2), (desired, 1), (factor, 0))
     return matrix, desired, factor
 

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import integer, nonnegative, positive
 from kinodyn.errors import InputError
 from kinodyn.ik.whole_body_result import Step, WholeBodyResult
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, VelocityLimit
 from kinodyn.limits.bounds import UNLIMITED, JointBounds
 from kinodyn.limits.limit import checked_limits
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.tasks.rows import Rows
 from kinodyn.tasks.table import TaskTable
 from kinodyn.tasks.task import Task
@@ -62,10 +63,8 @@ class WholeBody:
     def __init__(
         self, robot: Robot, tasks: Sequence[Task], limits: Sequence[Limit] | None = None, *, damping: float = 0.05
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
-        if not isinstance(damping, int | float | np.number) or not 0 <= damping < np.inf:
-            raise InputError(f"damping must be a number of at least 0, got {damping!r}")
+        require_robot(robot)
+        nonnegative("damping", damping)
         self.robot = robot
         self.damping = float(damping)
         self.tasks = _checked(tasks)
@@ -106,8 +105,7 @@ class WholeBody:
             Configuration and velocity after the step, errors, and conflicts.
         """
         if dt is not self._dt:
-            if not isinstance(dt, int | float | np.number) or not 0 < dt < np.inf:
-                raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
+            positive("dt", dt)
             self._dt, self._settings = dt, _settings(dt=dt, damping=self.damping, max_steps=1)
         start = self._checked_start(q)
         if self._velocity.ndim > 1 and self._velocity.shape[:-1] != start.shape[:-1]:
@@ -136,10 +134,8 @@ class WholeBody:
         WholeBodyResult
             Configuration, status, errors, and conflicts.
         """
-        if not isinstance(iterations, int | np.integer) or iterations < 1:
-            raise InputError(f"iterations must be a positive integer, got {iterations!r}")
-        if not isinstance(tolerance, int | float | np.number) or not tolerance > 0:
-            raise InputError(f"tolerance must be a positive number, got {tolerance!r}")
+        integer("iterations", iterations, 1)
+        positive("tolerance", tolerance)
         start = self._checked_start(q0)
         if not np.isfinite(start).all():
             raise InputError(f"q0 must be finite, got {start!r}")

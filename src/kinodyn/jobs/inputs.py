@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import tables
+from kinodyn.checks import integer
 from kinodyn.errors import InputError
 
 MAX_COUNT = 10**15
@@ -87,9 +88,7 @@ class Samples:
 
     def __post_init__(self) -> None:
         for what, value, least in (("count", self.count, 1), ("seed", self.seed, 0)):
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not least <= value <= MAX_COUNT:
-                raise InputError(f"{what} must be a whole number from {least} to {MAX_COUNT:.0e}, got {value!r}")
+            integer(what, value, least, MAX_COUNT)
 
 
 class SampleSource(Source):

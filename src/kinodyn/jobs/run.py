@@ -12,8 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
+from kinodyn.checks import integer
 from kinodyn.errors import InputError
 from kinodyn.jobs.engines import Engine, open_engine, stop
 from kinodyn.jobs.inputs import Source, as_source
@@ -249,10 +248,9 @@ def _check(function: object, source: Source, retries: object, workers: object) -
         raise InputError(f"function must be callable, got {type(function).__name__}")
     if source.count == 0:
         raise InputError("inputs has no rows")
-    if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= 100:
-        raise InputError(f"retries must be a whole number from 0 to 100, got {retries!r}")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 4096):
-        raise InputError(f"workers must be a whole number from 1 to 4096, got {workers!r}")
+    integer("retries", retries, 0, 100)
+    if workers is not None:
+        integer("workers", workers, 1, 4096)
 
 
 def _describe(
@@ -261,8 +259,7 @@ def _describe(
     if shard is None:
         earlier = folder.read()
         shard = earlier[0].shard if earlier else min(max(1, -(-source.count // SHARDS)), MAX_SHARD)
-    if isinstance(shard, bool) or not isinstance(shard, int | np.integer) or shard < 1:
-        raise InputError(f"shard must be a whole number of at least 1, got {shard!r}")
+    integer("shard", shard, 1)
     if -(-source.count // shard) > 10_000_000:
         raise InputError(
             f"{source.count} inputs in shards of {shard} are more than 10,000,000 files; use larger shards"

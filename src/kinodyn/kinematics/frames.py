@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array, Reference
-from kinodyn.errors import InputError
+from kinodyn.checks import one_of
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import analytic_map
 
@@ -194,8 +194,7 @@ def acceleration(
     acceleration : (..., 6) array
         Linear [m/s^2], then angular [rad/s^2].
     """
-    if kind not in ("classical", "spatial"):
-        raise InputError(f"kind must be 'classical' or 'spatial', got {kind!r}")
+    one_of("kind", kind, ("classical", "spatial"))
     return _core.acceleration(robot, q, v, a, frame, reference, kind == "classical", out)
 
 

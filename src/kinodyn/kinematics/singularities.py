@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 
@@ -164,8 +165,7 @@ def is_singular(
     -------
     singular : (...) array of bool
     """
-    if not _is_positive(threshold):
-        raise InputError(f"threshold is {threshold!r}; it must be a positive number")
+    positive("threshold", threshold)
     s = singular_values(robot, q, frame, part=part, characteristic_length=characteristic_length, joints=joints)
     return np.asarray(s[..., -1] < threshold)
 
@@ -237,8 +237,7 @@ def _jacobian(
     robot: Robot, q: ArrayLike, frame: str | int, part: str, length: float, joints: Sequence[str] | None
 ) -> Array:
     rows = part_rows(part)
-    if not _is_positive(length):
-        raise InputError(f"characteristic_length is {length!r}; it must be a positive length [m]")
+    positive("characteristic_length", length)
     J = _core.jacobian(robot, q, frame, "local_world_aligned", None)[..., rows, :]
     if min(rows) < 3 <= max(rows):  # metres and radians together
         J = J * np.where(np.array(rows) < 3, 1.0, length)[:, None]
@@ -252,14 +251,14 @@ def part_rows(part: str) -> list[int]:
         return list(_PARTS[part])
     if not names or len(set(names)) != len(names) or not set(names) <= set(_DIRECTIONS):
         raise InputError(
-            f"part is {part!r}; give 'all', 'linear', 'angular', or names out of x y z rx ry rz such as 'x y rz'"
+            f"part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz', got {part!r}"
         )
     return sorted(_DIRECTIONS.index(name) for name in names)
 
 
 def _columns(robot: Robot, joints: Sequence[str]) -> list[int]:
     if isinstance(joints, str) or not all(isinstance(name, str) for name in joints):
-        raise InputError(f"joints is {joints!r}; it must be a sequence of joint names")
+        raise InputError(f"joints must be a sequence of joint names, got {joints!r}")
     columns = {joint.name: joint.v for joint in robot.joints if joint.mimic is None}
     for name in joints:
         if name not in columns:
@@ -273,8 +272,3 @@ def _singular_values(J: Array) -> Array:
     found = np.linalg.svd(J, compute_uv=False) if columns else np.zeros((*J.shape[:-2], 0))
     missing = np.zeros((*J.shape[:-2], max(0, rows - columns)))
     return np.concatenate([found, missing], axis=-1)
-
-
-def _is_positive(value: object) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and 0.0 < float(value) < np.inf  # type: ignore[arg-type]

@@ -265,5 +265,5 @@ def reaches(
 def _tolerance(what: str, value: float) -> float:
     number = value if value == np.inf else numbers(what, value)
     if np.shape(number) != () or float(number) < 0.0:
-        raise InputError(f"{what} is {value!r}; it must be one nonnegative number")
+        raise InputError(f"{what} must be a nonnegative number, got {value!r}")
     return float(number)

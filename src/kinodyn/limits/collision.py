@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import integer, numbers, positive
 from kinodyn.collision.distance import Distance, distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.query import Pairs, as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError
 from kinodyn.limits.limit import AT_LIMIT, RowLimit
 from kinodyn.model.robot import Robot
 
@@ -98,8 +97,7 @@ class CollisionLimit(RowLimit):
         name: str = "collision",
     ) -> None:
         super().__init__(name, priority, braking)
-        if not isinstance(rows, int | np.integer) or not 1 <= rows <= MAX_ROWS:
-            raise InputError(f"rows of {name!r} must be an integer from 1 to {MAX_ROWS}, got {rows!r}")
+        integer(f"rows of {name!r}", rows, 1, MAX_ROWS)
         self.world = world
         self.margin = float(numbers(f"margin of {name!r}", margin))
         self.slow_down = positive(f"slow_down of {name!r}", slow_down)

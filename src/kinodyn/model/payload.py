@@ -65,7 +65,7 @@ def _rotational_inertia(inertia: ArrayLike | None) -> Array:
     moments = np.linalg.eigvalsh(matrix)
     if moments[0] < 0 or moments[2] > moments[:2].sum() * (1.0 + 1e-9):
         raise InputError(
-            "inertia of the payload is not physical: its principal moments must not be negative, and none may exceed "
+            "inertia of the payload is not physical: its principal moments must be nonnegative, and none may exceed "
             f"the sum of the others, got {moments.tolist()}"
         )
     return matrix

@@ -128,7 +128,7 @@ def _direction(what: str, value: ArrayLike) -> Array:
     vector = numbers(what, value, 3)
     length = float(np.linalg.norm(vector))
     if vector.shape != (3,) or length == 0.0:
-        raise InputError(f"{what} is {value!r}; give a vector (3,) that is not zero")
+        raise InputError(f"{what} must be a nonzero vector (3,), got {value!r}")
     return np.asarray(vector / length)
 
 
@@ -204,7 +204,7 @@ class FixedOrientation(Constraint):
         self.orientation = None if orientation is None else as_rotation(orientation, "orientation")
         self.tolerance = numbers("tolerance", tolerance)
         if self.tolerance.shape not in ((), (3,)) or not (self.tolerance > 0.0).all():
-            raise InputError(f"tolerance is {tolerance!r}; give an angle or three, above 0")
+            raise InputError(f"tolerance must be one or three positive angles [rad], got {tolerance!r}")
         if components not in BOUNDS:
             raise unknown_name("components of a rotation", components, BOUNDS)
 
@@ -304,7 +304,7 @@ class InBox(Constraint):
     def __init__(self, frame: str, size: ArrayLike, pose: MatrixLike) -> None:
         self.frame, self.size = frame, numbers("size", size, 3)
         if self.size.shape != (3,) or not (self.size > 0).all():
-            raise InputError(f"size is {size!r}; give three lengths above 0")
+            raise InputError(f"size must be three positive lengths [m], got {size!r}")
         self.pose = as_pose(pose, "pose")
 
     def records(self, robot: Robot, start: Array) -> Records:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, positive
+from kinodyn.checks import integer, nonnegative, positive
 from kinodyn.collision.query import as_pairs
 from kinodyn.collision.world import World
 from kinodyn.control.computed_torque import ComputedTorque
@@ -121,7 +121,7 @@ def execute(
         positive("check_dt", check_dt),
         on_check,
         positive("max_error", max_error),
-        _whole("max_replans", max_replans),
+        integer("max_replans", max_replans),
         nonnegative("wait", wait),
         nonnegative("settle", settle),
     )
@@ -135,9 +135,3 @@ def _computed_torque(robot: Robot) -> ControllerFactory:
 def _moving_joints(motion: PiecewisePolynomial, robot: Robot) -> tuple[str, ...]:
     moves = (motion.coefficients[1:] != 0.0).any(axis=(0, 1))
     return tuple(joint.name for joint in robot.joints if joint.mimic is None and moves[joint.v].any())
-
-
-def _whole(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(f"{name} is {value!r}; give a whole number, 0 or larger")
-    return value

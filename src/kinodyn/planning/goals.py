@@ -99,7 +99,7 @@ def given_configurations(robot: Robot, goal: Goal, start: Array) -> Array:
         raise InputError("goal is a PoseRegion without a frame; give {'frame': region}")
     q = numbers("goal", goal, robot.nq)
     if q.ndim > 2 or not len(q):
-        raise InputError(f"goal has shape {q.shape}; give a configuration ({robot.nq},) or several (n, {robot.nq})")
+        raise InputError(f"goal must be a configuration ({robot.nq},) or several (n, {robot.nq}), got shape {q.shape}")
     return np.atleast_2d(q)
 
 

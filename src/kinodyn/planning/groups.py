@@ -37,7 +37,7 @@ def group_joints(robot: Robot, group: Group, *, manifold: bool = False) -> tuple
         names = set(named_joints(robot, group if isinstance(group, str) else tuple(group)))
         chosen = [joint for joint in own if joint.name in names]
     else:
-        raise InputError(f"group is {group!r}; give the name of a chain, names of joints, or None for all joints")
+        raise InputError(f"group must be the name of a chain, names of joints, or None for all joints, got {group!r}")
     for joint in chosen:
         if not manifold and not is_vector(joint):
             raise InputError(f"joint {joint.name} of the group is a {joint.kind} joint; only `plan` moves those")

@@ -142,8 +142,8 @@ class MotionPlanner:
         given = numbers("values", values)
         if given.shape not in ((self.robot.nq,), (len(self._columns),)):
             raise InputError(
-                f"values has shape {given.shape}; give ({self.robot.nq},), or one for each of the "
-                f"{len(self._columns)} coordinates of the group"
+                f"values must be ({self.robot.nq},), or one for each of the {len(self._columns)} coordinates of the "
+                f"group, got shape {given.shape}"
             )
         goal = np.array(given)
         if len(given) != self.robot.nq:

@@ -48,11 +48,11 @@ class MovingObstacle:
         for name in ("position", "velocity", "acceleration"):
             value = numbers(name, getattr(self, name), 3)
             if value.shape != (3,):
-                raise InputError(f"{name} has shape {value.shape}; give (3,)")
+                raise InputError(f"{name} must have shape (3,), got {value.shape}")
             object.__setattr__(self, name, np.array(value))
         positive("radius", self.radius)
         if not np.isfinite(self.time):
-            raise InputError(f"time is {self.time!r}; give a finite time [s]")
+            raise InputError(f"time must be a finite time [s], got {self.time!r}")
 
     def at(self, t: ArrayLike) -> Array:
         """Predict where the centre is.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import integer, numbers, positive
 from kinodyn.errors import InputError, KinodynError, unknown_name
 
 IsFree: TypeAlias = Callable[[Array], bool]
@@ -105,8 +105,7 @@ def plan_with_ompl(
     ends = time.perf_counter() + positive("time_budget", time_budget)
     if planner not in ompl_planners():
         raise unknown_name("planner of OMPL", planner, ompl_planners())
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed is {seed!r}; give a whole number of at least 0")
+    integer("seed", seed)
     q_start, q_goals, low, high = _checked(start, goals, lower, upper)
     with _LOCK:
         modules = _modules()
@@ -280,7 +279,7 @@ def _motion_validator(base: Any, information: Any, callbacks: _Callbacks) -> Any
 def _checked(start: ArrayLike, goals: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, ...]:
     q_start = numbers("start", start)
     if q_start.ndim != 1 or len(q_start) == 0:
-        raise InputError(f"start has shape {q_start.shape}; give one configuration (n,)")
+        raise InputError(f"start must be one configuration (n,), got shape {q_start.shape}")
     n = len(q_start)
     q_goals = np.atleast_2d(numbers("goals", goals, n))
     low, high = (np.asarray(limit, dtype=float) for limit in (lower, upper))
@@ -289,7 +288,7 @@ def _checked(start: ArrayLike, goals: ArrayLike, lower: ArrayLike, upper: ArrayL
     if (np.isfinite(low) != np.isfinite(high)).any():
         raise InputError("a joint must have both limits, or none: -inf and inf")
     if q_goals.ndim != 2 or len(q_goals) == 0:
-        raise InputError(f"goals has shape {q_goals.shape}; give (n,) or (k, n)")
+        raise InputError(f"goals must have shape (n,) or (k, n), got {q_goals.shape}")
     for what, q in (("start", q_start), ("a goal", q_goals)):
         if (q < low).any() or (q > high).any():
             raise InputError(f"{what} is outside lower and upper; plan between positions within the limits")

@@ -166,7 +166,7 @@ class _Problem:
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
         self.start = numbers("start", start, robot.nq)
         if self.start.shape != (robot.nq,):
-            raise InputError(f"start has shape {self.start.shape}; give one configuration ({robot.nq},)")
+            raise InputError(f"start must be one configuration ({robot.nq},), got shape {self.start.shape}")
         self.joints = group_joints(robot, group, manifold=True)
         _require_limits(robot, self.joints, "start", self.start)
         self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))

@@ -38,7 +38,7 @@ class InRegion(Constraint):
         point: ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
         if not isinstance(shape, (Box, Sphere, Cylinder)):
-            raise InputError(f"shape is a {type(shape).__name__}; give a Box, a Sphere or a Cylinder")
+            raise InputError(f"shape must be a Box, a Sphere or a Cylinder, got a {type(shape).__name__}")
         self.frame, self.shape, self.pose = frame, shape, as_pose(pose, "pose")
         self.point = numbers("point", point, 3)
 
@@ -69,7 +69,7 @@ class JointRange(Constraint):
     def __init__(self, joint: str, lower: float, upper: float) -> None:
         self.joint, self.lower, self.upper = joint, float(lower), float(upper)
         if not self.lower < self.upper:
-            raise InputError(f"the range of joint {joint} is {lower!r} to {upper!r}; give lower below upper")
+            raise InputError(f"the range of joint {joint} must have lower below upper, got {lower!r} to {upper!r}")
 
     def ranges(self, robot: Robot) -> Ranges:
         joint = robot.joint(self.joint)

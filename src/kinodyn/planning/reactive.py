@@ -170,7 +170,7 @@ class ReactiveMotion:
         self.robot, self.world, self._allowed = robot, world, as_pairs(allowed)
         q = numbers("q0", q0, robot.nq)
         if q.shape != (robot.nq,):
-            raise InputError(f"q0 has shape {q.shape}; give one configuration ({robot.nq},)")
+            raise InputError(f"q0 must be one configuration ({robot.nq},), got shape {q.shape}")
         self._space = Space(robot)
         self.group = tuple(joint.name for joint in group_joints(robot, group))
         self._moves = moving_dofs(robot, group_joints(robot, self.group))

@@ -168,7 +168,7 @@ def _tolerance(name: str, value: ArrayLike) -> Array:
     try:
         result = np.array(np.broadcast_to(np.asarray(value, dtype=float), (3,)))
     except (TypeError, ValueError) as cause:
-        raise InputError(f"{name} is {value!r}; give a number or three") from cause
+        raise InputError(f"{name} must be one or three numbers, got {value!r}") from cause
     if not np.isfinite(result).all() or (result < 0).any():
-        raise InputError(f"{name} is {value!r}; give finite numbers, 0 or more")
+        raise InputError(f"{name} must be finite nonnegative numbers, got {value!r}")
     return result

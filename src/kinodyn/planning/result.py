@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
+from kinodyn.checks import nonnegative
 from kinodyn.collision.query import Pairs
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.errors import InputError
@@ -139,8 +140,7 @@ class Plan:
         """
         if not len(self.path):
             raise InputError(f"there is no path to time: {self.status}: {self.message}")
-        if not blend >= 0.0:
-            raise InputError(f"blend is {blend!r}; give a length, 0 or larger")
+        nonnegative("blend", blend)
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
         return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
@@ -186,8 +186,7 @@ class Plan:
         """
         if not len(self.path):
             raise InputError(f"there is no path to smooth: {self.status}: {self.message}")
-        if not reach >= 0.0:
-            raise InputError(f"reach is {reach!r}; give a length, 0 or larger")
+        nonnegative("reach", reach)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
         return smoothed(self.robot, self.path, query, self.allowed, float(reach))
 

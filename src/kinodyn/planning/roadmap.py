@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, numbers
 from kinodyn.collision.query import Query, as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
@@ -81,14 +81,13 @@ class Roadmap:
         allowed: Iterable[Iterable[str]] | None = None,
         settings: PlannerSettings | None = None,
     ) -> None:
-        if not isinstance(vertices, (int, np.integer)) or vertices < 0:
-            raise InputError(f"vertices is {vertices!r}; give a whole number, 0 or more")
+        integer("vertices", vertices)
         self._robot, self._group, self._joints = robot, group, group_joints(robot, group)
         self._world, self._allowed, self._seed = snapshot_of(world), as_pairs(allowed), seed
         self._settings = settings or PlannerSettings()
         at = robot.neutral() if q is None else numbers("q", q, robot.nq)
         if at.shape != (robot.nq,):
-            raise InputError(f"q has shape {at.shape}; give one configuration ({robot.nq},)")
+            raise InputError(f"q must be one configuration ({robot.nq},), got shape {at.shape}")
         query = Query(robot, self._world, self._allowed, at, moving_dofs(robot, self._joints))
         self._graph = Graph(roadmap_bounds(query), seed)
         self._graph.grow(query, int(vertices), self._settings.resolution)

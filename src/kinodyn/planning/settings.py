@@ -8,8 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinodyn.checks import positive
-from kinodyn.errors import InputError
+from kinodyn.checks import integer, positive
 from kinodyn.layouts import layout
 
 
@@ -51,8 +50,7 @@ class PlannerSettings:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in ("shortcut_failures", "corner_rounds", "rounds") and value is not None:
-                if not isinstance(value, int) or not 0 <= value < 2**31:
-                    raise InputError(f"{field.name} is {value!r}; give a whole number, 0 or more")
+                integer(field.name, value, 0, 2**31 - 1)
             elif value is not None:
                 positive(field.name, value)
 

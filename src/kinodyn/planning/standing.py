@@ -60,7 +60,7 @@ class Standing(Constraint):
     ) -> None:
         self.feet = None if feet is None else tuple(feet)
         if self.feet is not None and not (self.feet and all(isinstance(foot, Foot) for foot in self.feet)):
-            raise InputError(f"feet is {feet!r}; give some of kd.balance.feet(robot)")
+            raise InputError(f"feet must be some of kd.balance.feet(robot), got {feet!r}")
         self.margin = nonnegative("margin", margin)
         self.tolerance, self.angle = positive("tolerance", tolerance), positive("angle", angle)
 

@@ -133,7 +133,7 @@ def _matrix(what: str, value: ArrayLike, columns: int) -> Array:
     if type(array) is not np.ndarray or array.dtype != np.float64 or not array.flags.c_contiguous:
         array = np.ascontiguousarray(numbers(what, value, columns))
     if array.ndim != 2 or array.shape[1] != columns:
-        raise InputError(f"{what} has shape {array.shape}; give (m, {columns})")
+        raise InputError(f"{what} must have shape (m, {columns}), got {array.shape}")
     return array
 
 
@@ -145,9 +145,9 @@ def _side(what: str, value: ArrayLike | None, size: int) -> Array | None:
     try:
         given = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as cause:
-        raise InputError(f"{what} is {value!r}; give numbers of shape ({size},)") from cause
+        raise InputError(f"{what} must be numbers of shape ({size},), got {value!r}") from cause
     if given.shape not in ((), (size,)):
-        raise InputError(f"{what} has shape {given.shape}; give one number or ({size},)")
+        raise InputError(f"{what} must be one number or ({size},), got shape {given.shape}")
     return np.full(size, given)
 
 

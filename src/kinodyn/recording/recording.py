@@ -323,7 +323,7 @@ def _check(recording: Recording) -> None:
         if not np.isfinite(array).all():
             raise InputError(f"{name} has numbers that are not finite")
     if recording.tau.shape != v.shape:
-        raise InputError(f"tau has shape {recording.tau.shape} and v {v.shape}; they must be the same")
+        raise InputError(f"tau must have the shape of v, {v.shape}, got {recording.tau.shape}")
     for name, names, size in (("q_names", recording.q_names, q.shape[-1]), ("v_names", recording.v_names, v.shape[-1])):
         if len(names) != size or len(set(names)) < size:
             raise InputError(f"{name} must be {size} names, all different, got {len(names)}")
@@ -336,7 +336,9 @@ def _check(recording: Recording) -> None:
     for name, array in recording.limits.items():
         size = q.shape[-1] if name in ("lower", "upper") else v.shape[-1]
         if name not in LIMITS or array.shape != (size,):
-            raise InputError(f"limits[{name!r}] has shape {array.shape}; give {', '.join(LIMITS)} as long as q or v")
+            raise InputError(
+                f"limits[{name!r}] must be as long as q or v, and one of {', '.join(LIMITS)}, got shape {array.shape}"
+            )
     _check_terrain(recording.terrain)
     reserved = {"time", "q", "v", "tau"} & set(recording.signals)
     if reserved or any(name.startswith(("contacts.", "forces.")) for name in recording.signals):

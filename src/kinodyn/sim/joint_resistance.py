@@ -9,7 +9,7 @@ import numpy as np
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
-from kinodyn.errors import InputError
+from kinodyn.checks import positive
 from kinodyn.layouts import layout
 from kinodyn.model.compile import COORDINATES
 from kinodyn.model.robot import Robot
@@ -40,8 +40,7 @@ class JointStops:
     def __post_init__(self) -> None:
         for name in ("frequency", "damping_ratio"):
             value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-                raise InputError(f"{name} of the joint stops must be a number above 0, got {value!r}")
+            positive(f"{name} of the joint stops", value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ class Load:
         positive("mass of the load", self.mass)
         size = numbers("size of the load", self.size, 3)
         if size.shape != (3,) or not (size > 0).all():
-            raise InputError(f"size of the load must be three lengths above 0 [m], got {self.size!r}")
+            raise InputError(f"size of the load must be three positive lengths [m], got {self.size!r}")
         if not self.grasps:
             raise InputError("a load needs at least one frame that holds it")
         checked = {name: as_pose(T, f"grasp of {name!r}") for name, T in self.grasps.items()}

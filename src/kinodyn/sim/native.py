@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import numbers, one_of, positive
 from kinodyn.dynamics.contact import Contact
 from kinodyn.errors import InputError
 from kinodyn.identification.columns import labels
@@ -89,8 +89,7 @@ class NativeSimulator:
         max_rate: float = 1e4,
     ) -> None:
         require_robot(robot)
-        if integrator not in ("semi-implicit", "rk4"):
-            raise InputError(f'integrator must be "semi-implicit" or "rk4", got {integrator!r}')
+        one_of("integrator", integrator, ("semi-implicit", "rk4"))
         self.robot, self.dt, self.integrator = robot, positive("dt", dt), integrator
         self.contacts, self.time = _contacts(contacts), 0.0
         if isinstance(self.contacts, HardContacts) and integrator != "semi-implicit":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import nonnegative, numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
@@ -36,8 +36,7 @@ class Push:
         given = numbers("force of the push", force)
         if given.ndim == 0 or given.shape[-1] not in (3, 6):
             raise InputError(f"force of the push must be (..., 3) or (..., 6), got {given.shape}")
-        if isinstance(start, bool) or not isinstance(start, int | float | np.number) or not 0 <= start < np.inf:
-            raise InputError(f"start of the push must be a time of 0 s or later, got {start!r}")
+        nonnegative("start of the push", start)
         self.frame, self.force = frame, given
         self.start, self.duration = float(start), positive("duration of the push", duration)
 

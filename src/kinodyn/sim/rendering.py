@@ -81,13 +81,15 @@ def make_job(
     """Aim the camera at the middle of the robot, smoothed over `follow` rows, and describe what to draw."""
     require_robot(robot)
     if q.ndim != 2 or q.shape[1] != robot.nq or not len(q):
-        raise InputError(f"q has shape {q.shape}; give (n, {robot.nq}), at least one row")
+        raise InputError(f"q must have shape (n, {robot.nq}), at least one row, got {q.shape}")
     middle, extent = _extent(robot, q)
     if follow is not None:
         middle = _smoothed(middle, follow)
     away = 1.9 * extent if distance is None else float(distance)
     if not (0.0 < away < 1e3 and np.isfinite([azimuth, elevation]).all()):
-        raise InputError(f"distance={distance!r}, azimuth={azimuth!r}, elevation={elevation!r}; give finite numbers")
+        raise InputError(
+            f"distance, azimuth and elevation must be finite, got {distance!r}, {azimuth!r} and {elevation!r}"
+        )
     return Job(robot, q, middle, View(float(azimuth), float(elevation), away), checked_size(size), terrain or {})
 
 
@@ -96,7 +98,7 @@ def checked_size(size: tuple[int, int]) -> tuple[int, int]:
     numbers_given = list(size) if isinstance(size, (tuple, list)) else []
     even = [n for n in numbers_given if isinstance(n, int) and n % 2 == 0 and 16 <= n <= MAX_PIXELS]
     if len(even) != 2 or len(numbers_given) != 2:
-        raise InputError(f"size={size!r}; give width and height [pixels], even numbers from 16 to {MAX_PIXELS}")
+        raise InputError(f"size must be width and height [pixels], even numbers from 16 to {MAX_PIXELS}, got {size!r}")
     return even[0], even[1]
 
 

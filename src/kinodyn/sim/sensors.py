@@ -41,7 +41,5 @@ class Sensors:
 def _deviation(name: str, value: ArrayLike, nv: int) -> Array:
     array = numbers(f"noise[{name!r}]", value)
     if array.shape not in ((), (nv,)) or (array < 0).any():
-        raise InputError(
-            f"noise[{name!r}] must be a standard deviation of 0 or more, or ({nv},) of them, got {value!r}"
-        )
+        raise InputError(f"noise[{name!r}] must be a nonnegative standard deviation, or ({nv},) of them, got {value!r}")
     return array

@@ -105,7 +105,7 @@ def require_video(path: Path, *, fps: float = 30.0, size: tuple[int, int] = SIZE
     """
     check_writable(path, VIDEO_SUFFIXES)
     if not positive("fps", fps) <= MAX_FPS:
-        raise InputError(f"fps={fps!r}; give at most {MAX_FPS:g}")
+        raise InputError(f"fps must be at most {MAX_FPS:g}, got {fps!r}")
     checked_size(size)
     if path.suffix.lower() == ".mp4":
         _ffmpeg()

@@ -40,7 +40,7 @@ def inertia_matrix(mass: ArrayLike, com: ArrayLike, inertia: ArrayLike) -> Array
         (numbers("mass", mass), 0), (numbers("com", com, 3), 1), (symmetric("inertia", inertia, 3), 2)
     )
     if (m < 0).any():
-        raise InputError(f"mass is {m.min()}; it must not be negative [kg]")
+        raise InputError(f"mass must be nonnegative [kg], got {m.min()}")
     m = m[..., None, None]
     C = skew_matrix(c)
     spatial = np.zeros((*c.shape[:-1], 6, 6))

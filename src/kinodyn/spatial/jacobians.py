@@ -103,7 +103,7 @@ def right_jacobian_inverse(vector: ArrayLike) -> Array:
 def _rotation_vector_or_twist(vector: ArrayLike) -> Array:
     shape = shape_of(vector)
     if shape[-1:] not in ((3,), (6,)):
-        raise InputError(f"vector has shape {shape}; it must be a rotation vector (..., 3) or a twist (..., 6)")
+        raise InputError(f"vector must be a rotation vector (..., 3) or a twist (..., 6), got shape {shape}")
     return numbers("vector", vector, shape[-1])
 
 

@@ -205,7 +205,7 @@ def analytic_map(rotation: MatrixLike, parameters: str = "ZYX") -> Array:
         euler_axes(parameters)
     except InputError as cause:
         raise InputError(
-            f'parameters is {parameters!r}; give "quaternion", "rotation_vector" or an order such as "ZYX"'
+            f'parameters must be "quaternion", "rotation_vector" or an order such as "ZYX", got {parameters!r}'
         ) from cause
     E = euler_rates_matrix(as_euler(as_rotation(rotation), parameters), parameters)
     return _euler_inverse(E, parameters)

@@ -208,8 +208,8 @@ def euler_axes(order: str) -> tuple[int, int, int]:
     axes = ["XYZ".find(letter) for letter in order] if isinstance(order, str) and len(order) == 3 else [-1]
     if min(axes) < 0 or axes[0] == axes[1] or axes[1] == axes[2]:
         raise InputError(
-            f'order is {order!r}; give three letters of X, Y, Z, no two neighbours equal, such as "ZYX" or "ZYZ"'
-            " (rotations about fixed axes are the same angles in reverse order)"
+            'order must be three letters of X, Y, Z, no two neighbours equal, such as "ZYX" or "ZYZ" '
+            f"(rotations about fixed axes are the same angles in reverse order), got {order!r}"
         )
     return axes[0], axes[1], axes[2]
 

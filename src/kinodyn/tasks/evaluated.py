@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.tasks.rows import Rows
@@ -34,8 +34,7 @@ class EvaluatedRows(Rows):
     def _evaluate_by(self, function: Function, rows: int) -> None:
         if not callable(function):
             raise InputError(f"{self.name!r} needs a function of (robot, q), got {function!r}")
-        if not isinstance(rows, int | np.integer) or rows < 1:
-            raise InputError(f"rows of {self.name!r} must be a positive integer, got {rows!r}")
+        integer(f"rows of {self.name!r}", rows, 1)
         self.function = function
         self.rows = int(rows)
 

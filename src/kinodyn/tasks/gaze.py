@@ -54,7 +54,7 @@ class GazeTask(Task):
         given = numbers(f"axis of {self.name!r}", axis, 3)
         length = float(np.linalg.norm(given))
         if not length > 1e-9:
-            raise InputError(f"axis of {self.name!r} has no direction: {axis!r}")
+            raise InputError(f"axis of {self.name!r} must be a nonzero vector, got {axis!r}")
         self.axis = frozen(given / length)
         self.target = target
         self.weights = weights

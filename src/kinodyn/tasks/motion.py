@@ -113,5 +113,5 @@ def vector(what: str, value: ArrayLike) -> Array:
 def _not_negative(what: str, value: ArrayLike) -> Array:
     result = numbers(what, value) if np.ndim(value) == 0 else numbers(what, value, *np.shape(value))
     if (result < 0).any() or result.ndim > 1:
-        raise InputError(f"{what} must be one number of at least 0, or one for each row, got {value!r}")
+        raise InputError(f"{what} must be a nonnegative number, or one for each row, got {value!r}")
     return np.array(result)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import integer
 from kinodyn.description.messages import repair_hint
 from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
@@ -52,8 +53,7 @@ class Rows(ABC):
     settings_version: int
 
     def _begin(self, name: str, priority: int) -> None:
-        if not isinstance(priority, int | np.integer) or isinstance(priority, bool) or priority < 0:
-            raise InputError(f"priority of {name!r} must be an integer of at least 0, got {priority!r}")
+        integer(f"priority of {name!r}", priority)
         self.__dict__.update(version=0, settings_version=0)
         self.name = name
         self.priority = int(priority)

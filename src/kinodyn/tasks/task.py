@@ -253,7 +253,7 @@ def weights_of(name: str, value: ArrayLike, size: int) -> Array:
     given = numbers(what, value) if np.ndim(value) == 0 else numbers(what, value, size)
     result = np.array(np.broadcast_to(given, (size,)))
     if (result < 0).any():
-        raise InputError(f"{what} must not be negative, got {value!r}")
+        raise InputError(f"{what} must be nonnegative, got {value!r}")
     return frozen(result)
 
 

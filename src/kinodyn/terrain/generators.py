@@ -8,7 +8,7 @@ import numpy as np
 from scipy import ndimage
 
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, numbers, positive
+from kinodyn.checks import integer, nonnegative, numbers, one_of, positive
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 from kinodyn.terrain.shapes import Box
@@ -50,8 +50,7 @@ def slope(angle_deg: float, direction: Literal["along", "across"] = "along", len
     angle, span = float(numbers("angle_deg", angle_deg)), _bounded("length", length)
     if not abs(angle) <= 45.0:
         raise InputError(f"angle_deg must be from -45 to 45, got {angle_deg!r}")
-    if direction not in ("along", "across"):
-        raise InputError(f'direction must be "along" or "across", got {direction!r}')
+    one_of("direction", direction, ("along", "across"))
     x = np.arange(-LANDING, START + span + LANDING + 0.5 * SPACING, SPACING)
     y = np.arange(-LANDING, LANDING + 0.5 * SPACING, SPACING)
     rise = np.tan(np.deg2rad(angle))
@@ -82,7 +81,7 @@ def stairs(rise: float, tread: float, count: int, width: float = 2.0) -> Terrain
     Terrain
     """
     height, depth = float(numbers("rise", rise)), positive("tread", tread)
-    steps = _whole("count", count, 1, MAX_STEPS)
+    steps = integer("count", count, 1, MAX_STEPS)
     if height == 0 or abs(height) > 2.0:
         raise InputError(f"rise must be up to 2 m up or down, and not 0, got {rise!r}")
     across, end = _bounded("width", width), START + steps * depth
@@ -217,14 +216,8 @@ def _bounded(what: str, value: float) -> float:
     return number
 
 
-def _whole(what: str, value: object, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise InputError(f"{what} must be a whole number from {least} to {most}, got {value!r}")
-    return int(value)
-
-
 def _random(seed: int) -> np.random.Generator:
-    return np.random.default_rng(_whole("seed", seed, 0, 2**63 - 1))
+    return np.random.default_rng(integer("seed", seed, 0, 2**63 - 1))
 
 
 def _limit(count: float, most: int = 10_000) -> None:

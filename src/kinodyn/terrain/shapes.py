@@ -34,7 +34,7 @@ class Box:
     def __init__(self, size: ArrayLike, pose: MatrixLike | None = None) -> None:
         sides = numbers("size of the box", size, 3)
         if sides.shape != (3,) or not (sides > 0).all():
-            raise InputError(f"the size of a box must be three numbers above 0, got {size!r}")
+            raise InputError(f"the size of a box must be three positive numbers, got {size!r}")
         object.__setattr__(self, "size", sides.copy())
         object.__setattr__(self, "pose", np.eye(4) if pose is None else as_pose(pose, "pose of the box"))
 

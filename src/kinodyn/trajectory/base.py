@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import integer, numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.space import Space
@@ -104,8 +104,7 @@ class JointTrajectory(ABC):
         (..., nq) or (..., nv) array
         """
         times = numbers("t", t)
-        if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 0 <= order <= 3:
-            raise InputError(f"order is {order!r}; give 0, 1 or 2, or 3 for the jerk")
+        integer("order", order, 0, 3)
         inside = np.minimum(np.maximum(times, 0.0), self.duration)
         value = self._evaluate(np.asarray(inside), int(order))
         if order:
@@ -233,9 +232,9 @@ class TimedPath(JointTrajectory):
         s = law(np.linspace(0.0, law.duration, 200))[:, 0]
         tolerance = 1e-9 * max(1.0, path.duration)
         if s.min() < -tolerance or s.max() > path.duration + tolerance:
-            raise InputError(f"law goes from {s.min():.6g} to {s.max():.6g}; the path from 0 to {path.duration:.6g}")
+            raise InputError(f"law must be from 0 to {path.duration:.6g}, got {s.min():.6g} to {s.max():.6g}")
         if (np.diff(s) < -tolerance).any():
-            raise InputError("law goes backwards; give one that does not decrease")
+            raise InputError("law must not decrease")
         super().__init__(path.space, law.duration)
         self.path, self.law = path, law
         self._knots: Array | None = None

@@ -64,12 +64,12 @@ def _limit(space: Space, what: str, given: LimitLike | None, own: Array) -> Arra
     else:
         array = _number(what, given)
         if array.shape not in ((), (space.nv,)):
-            raise InputError(f"{what} has shape {array.shape}; give one number, ({space.nv},) or a dict of joints")
+            raise InputError(f"{what} must be one number, ({space.nv},) or a dict of joints, got shape {array.shape}")
         result = np.array(np.broadcast_to(array, (space.nv,)))
         if array.ndim == 0:
             result[space.on_manifold] = own[space.on_manifold]
     if not (result > 0.0).all():
-        raise InputError(f"{what} is {given!r}; limits must be above 0")
+        raise InputError(f"{what} must be positive, got {given!r}")
     return result
 
 
@@ -77,9 +77,9 @@ def _number(what: str, value: ArrayLike) -> Array:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as cause:
-        raise InputError(f"{what} is {value!r}; give numbers above 0, inf for no limit") from cause
+        raise InputError(f"{what} must be positive numbers, inf for no limit, got {value!r}") from cause
     if np.isnan(array).any():
-        raise InputError(f"{what} is {value!r}; give numbers above 0, inf for no limit")
+        raise InputError(f"{what} must be positive numbers, inf for no limit, got {value!r}")
     return array
 
 

@@ -67,11 +67,11 @@ def linear_segments(
     space = space_of(robot, "waypoints", waypoints)
     q = space.configurations("waypoints", waypoints, 2)
     if len(q) < 2:
-        raise InputError(f"waypoints has shape {q.shape}; give at least two")
+        raise InputError(f"waypoints must be at least two configurations (n, nq), got shape {q.shape}")
     segments = Segments(space, q, motion_bounds(space, velocity, acceleration, jerk))
     reach = numbers("blend", blend) if np.isfinite(np.asarray(blend, dtype=float)).all() else np.asarray(blend, float)
     if reach.shape not in ((), (len(q),)) or not (reach >= 0.0).all():
-        raise InputError(f"blend is {blend!r}; give one number, 0 or larger, or one for each of {len(q)} waypoints")
+        raise InputError(f"blend must be one nonnegative number, or one for each of {len(q)} waypoints, got {blend!r}")
     return segments.timed(np.broadcast_to(reach, (len(q),))[segments.kept]).trajectory
 
 

@@ -262,7 +262,7 @@ class OnlineTrajectory:
     def _time(self, at: float) -> float:
         value = numbers("at", at)
         if value.shape != () or value < self.time:
-            raise InputError(f"at is {at!r}; give a time of {self.time:.6g} s or later")
+            raise InputError(f"at must be a time of {self.time:.6g} s or later, got {at!r}")
         return float(value)
 
     def _target(self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None) -> State:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import integer, nonnegative, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, factorials, hermite_pieces
@@ -141,7 +141,7 @@ def hermite(
     space = space_of(robot, "q", q)
     states = space.configurations("q", q, 2)
     if len(states) < 2:
-        raise InputError(f"q has shape {states.shape}; give at least two states")
+        raise InputError(f"q must be at least two states, got shape {states.shape}")
     at = increasing("times", times, len(states))
     rates = space.tangents("v", v, len(states))
     return hermite_pieces(space, at, states, rates, None if a is None else space.tangents("a", a, len(states)))
@@ -203,10 +203,8 @@ def _conditions(conditions: Sequence[Condition]) -> list[tuple[float, int, Array
     except (TypeError, ValueError) as cause:
         raise InputError("conditions must be a list of (time, order, value)") from cause
     for time, order, value in parts:
-        if not 0.0 <= time < np.inf:
-            raise InputError(f"a condition is at time {time!r}; give times of 0 or later [s]")
-        if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
-            raise InputError(f"a condition has order {order!r}; give 0 for q, 1 for v, 2 for a, ...")
+        nonnegative("the time of a condition", time)
+        integer("the order of a condition", order)
         rows.append((time, int(order), value))
     if not rows:
         raise InputError("conditions is empty; give at least two")

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
+from kinodyn.checks import one_of
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory
@@ -91,8 +92,7 @@ def retime(
     """
     if not isinstance(trajectory, JointTrajectory):
         raise InputError(f"trajectory must be a JointTrajectory of kinodyn, got {type(trajectory).__name__}")
-    if method not in ("uniform", "path"):
-        raise InputError(f'method is {method!r}; give "uniform" or "path"')
+    one_of("method", method, ("uniform", "path"))
     limits = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "torque": torque}
     before = check(robot, trajectory, **limits)  # type: ignore[arg-type]
     if before.ok:

@@ -29,7 +29,7 @@ class Planner:
 
     def __init__(self, velocity: Array, acceleration: Array, jerk: Array, synchronise: Synchronise = "time") -> None:
         if synchronise not in _SYNCHRONISE:
-            raise InputError(f'synchronise is {synchronise!r}; give "time", "phase" or "none"')
+            raise InputError(f'synchronise must be "time", "phase" or "none", got {synchronise!r}')
         self.velocity, self.acceleration, self.jerk = velocity, acceleration, jerk
         m = len(velocity)
         self._otg = ruckig.Ruckig(m)

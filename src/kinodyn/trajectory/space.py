@@ -62,7 +62,7 @@ class Space:
         array = numbers(what, q)
         allowed = f"({self.nq},)" if ndim == 1 else f"(n, {self.nq})"
         if array.ndim != ndim or array.shape[-1] != self.nq:
-            raise InputError(f"{what} has shape {array.shape}; give {allowed}")
+            raise InputError(f"{what} must have shape {allowed}, got {array.shape}")
         return array if self.robot is None else configuration(self.robot, array)
 
     def tangents(self, what: str, v: ArrayLike | None, *batch: int) -> Array:
@@ -71,7 +71,7 @@ class Space:
             return np.zeros((*batch, self.nv))
         array = numbers(what, v)
         if array.shape != (*batch, self.nv):
-            raise InputError(f"{what} has shape {array.shape}; give {(*batch, self.nv)}")
+            raise InputError(f"{what} must have shape {(*batch, self.nv)}, got {array.shape}")
         return array
 
     def integrate(self, q: Array, x: Array) -> Array:
@@ -123,7 +123,7 @@ def space_of(robot: Robot | None, what: str, q: ArrayLike) -> Space:
         return Space(robot)
     array = numbers(what, q)
     if array.ndim == 0 or array.shape[-1] == 0:
-        raise InputError(f"{what} has shape {array.shape}; give a vector (n,) with at least one number")
+        raise InputError(f"{what} must be a vector (n,) with at least one number, got shape {array.shape}")
     return Space(None, array.shape[-1])
 
 
@@ -131,7 +131,7 @@ def increasing(what: str, times: ArrayLike, count: int) -> Array:
     """Return `count` times that start at 0 and increase [s], or raise."""
     array = numbers(what, times)
     if array.shape != (count,):
-        raise InputError(f"{what} has shape {array.shape}; give one time for each of the {count} waypoints")
+        raise InputError(f"{what} must be one time for each of the {count} waypoints, got shape {array.shape}")
     if array[0] != 0.0 or not (np.diff(array) > 0.0).all():
-        raise InputError(f"{what} is {array}; give times that start at 0 and increase")
+        raise InputError(f"{what} must be times that start at 0 and increase, got {array}")
     return array

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
+from kinodyn.checks import one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.bounds import Bounds, LimitLike, motion_bounds
@@ -154,8 +154,7 @@ class _Shape:
         v: tuple[ArrayLike | None, ArrayLike | None],
         a: tuple[ArrayLike | None, ArrayLike | None],
     ) -> None:
-        if ends not in ("clamped", "natural", "periodic", "not-a-knot"):
-            raise InputError(f'ends is {ends!r}; give "clamped", "natural", "periodic" or "not-a-knot"')
+        one_of("ends", ends, ("clamped", "natural", "periodic", "not-a-knot"))
         if ends != "clamped" and any(value is not None for value in (*v, *a)):
             raise InputError(f'velocities and accelerations at the ends are for ends="clamped", not {ends!r}')
         self.degree, self.ends, self.v, self.a = degree, ends, v, a
@@ -255,7 +254,7 @@ def _check_closed(space: Space, q: Array) -> None:
 
 def _first_times(space: Space, q: Array, bounds: Bounds) -> Array:
     if len(q) < 2:
-        raise InputError(f"waypoints has shape {q.shape}; give at least two")
+        raise InputError(f"waypoints must be at least two configurations (n, nq), got shape {q.shape}")
     steps = np.abs(space.difference(q[:-1], q[1:]))
     if not (steps.max(axis=1) > 0.0).all():
         index = int((steps.max(axis=1) == 0.0).argmax())

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import dynamics
 from kinodyn.arrays import Array
+from kinodyn.checks import integer
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.base import JointTrajectory, TimedPath
@@ -101,8 +102,7 @@ def time_optimal(
     H. Pham and Q.-C. Pham, "A New Approach to Time-Optimal Path Parameterization Based on Reachability Analysis", 2018,
     computed by their library toppra.
     """
-    if isinstance(grid, bool) or not isinstance(grid, int | np.integer) or grid < 10:
-        raise InputError(f"grid is {grid!r}; give a whole number of at least 10")
+    integer("grid", grid, 10)
     curve, deviation = _curve(path, robot)
     space = curve.space
     bounds = motion_bounds(space, velocity, acceleration, None, None if torque is False else torque)
@@ -148,7 +148,7 @@ def _curve(path: ArrayLike | JointTrajectory, robot: Robot | None) -> tuple[Piec
     if not isinstance(path, JointTrajectory):
         shape = np.shape(path)
         if len(shape) != 2 or shape[0] < 2:
-            raise InputError(f"path has shape {shape}; give waypoints (n, nq), at least two, or a trajectory")
+            raise InputError(f"path must be waypoints (n, nq), at least two, or a trajectory, got shape {shape}")
         return _by_length(Space(robot, shape[1]), np.asarray(path, dtype=float), robot), 0.0
     if path.robot is not robot:
         raise InputError("the trajectory belongs to another robot; pass the robot that it was made with")

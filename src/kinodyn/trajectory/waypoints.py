@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import integer
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.trajectory.axes import Axes, Ends
@@ -94,9 +95,8 @@ def jerk_limited_waypoints(
     space = space_of(robot, "waypoints", waypoints)
     q = space.configurations("waypoints", waypoints, 2)
     if len(q) < 2:
-        raise InputError(f"waypoints has shape {q.shape}; give at least two")
-    if isinstance(sweeps, bool) or not isinstance(sweeps, int | np.integer) or sweeps < 0:
-        raise InputError(f"sweeps is {sweeps!r}; give a whole number, 0 or larger")
+        raise InputError(f"waypoints must be at least two configurations (n, nq), got shape {q.shape}")
+    integer("sweeps", sweeps)
     bounds = motion_bounds(space, velocity, acceleration, jerk)
     outside = (q < bounds.lower - POSITION_TOLERANCE) | (q > bounds.upper + POSITION_TOLERANCE)
     if outside.any():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.recording import Recording
@@ -124,8 +125,7 @@ class Player:
     """
 
     def __init__(self, tracks: Sequence[Track], *, speed: float = 1.0, loop: bool = True) -> None:
-        if not isinstance(speed, int | float | np.number) or not 0 < speed < np.inf:
-            raise InputError(f"speed must be a positive number, got {speed!r}")
+        positive("speed", speed)
         self.tracks = tuple(tracks)
         self.time, self.speed, self.loop, self.playing = 0.0, float(speed), loop, False
         self._share = 0.0  # of the duration, where tracks are replaced

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import rich
 import viser
 
+from kinodyn.checks import integer
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.viewer.origin_check import is_local, same_origin_only
 
@@ -66,9 +67,8 @@ def address(host: str, port: int) -> str:
 def _check(host: str, port: int | None) -> None:
     if not isinstance(host, str) or not host:
         raise InputError(f"host must be a name or an address such as {LOCALHOST!r}, got {host!r}")
-    whole = isinstance(port, int) and not isinstance(port, bool)
-    if port is not None and not (whole and 0 < port < 65536):
-        raise InputError(f"port must be a whole number from 1 to 65535, or None for a free one, got {port!r}")
+    if port is not None:
+        integer("port", port, 1, 65535)
 
 
 def _require_free(host: str, port: int) -> None:

@@ -15,7 +15,7 @@ from kinodyn.checks import numbers
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
 from kinodyn.errors import InputError, KinodynError
-from kinodyn.model.robot import Robot
+from kinodyn.model.robot import Robot, require_robot
 from kinodyn.viewer.dragging import Dragging
 from kinodyn.viewer.export import export_html
 from kinodyn.viewer.initial_pose import grounded
@@ -84,8 +84,7 @@ class Viewer(PlanningViewer):
         drag: Sequence[str] | None = None,
         world: World | WorldSnapshot | None = None,
     ) -> None:
-        if not isinstance(robot, Robot):
-            raise InputError(f"robot must be a kinodyn.Robot, got {type(robot).__name__}")
+        require_robot(robot)
         tracks = None if recording is None else make_tracks(robot, recording)
         start = None if q is None else check_configuration(robot, q)
         self.mode: Mode = "pose"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinodyn.checks import numbers
-from kinodyn.errors import InputError, KinodynError
+from kinodyn.checks import numbers, positive
+from kinodyn.errors import KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
 from kinodyn.sim import Simulator, observe
@@ -137,8 +137,7 @@ class Walker:
             [s]
         """
         wrench = np.concatenate([numbers("force", force, 3), np.zeros(3)])
-        if not isinstance(duration, int | float | np.number) or not 0 < duration < np.inf:
-            raise InputError(f"duration of the push must be a positive number of seconds, got {duration!r}")
+        positive("duration of the push", duration)
         with self._lock:
             self.pushes += 1
             self._push, self._push_left = wrench, max(1, round(duration / self._controller.dt))

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
-from kinodyn.errors import InputError
+from kinodyn.checks import numbers, positive
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.footsteps import Footstep, StepTiming, closing_step, leading_side, next_step, walk_to
 from kinodyn.walking.settings import GaitSettings
@@ -60,8 +59,7 @@ class FootstepGenerator:
     def check_goal(self, goal: ArrayLike, speed: float) -> tuple[Array, StepLimits, StepTiming]:
         """Return a goal (3,), limits and durations of the steps towards it, or raise InputError."""
         place = numbers("goal", goal, 3)
-        if not isinstance(speed, int | float | np.number) or not speed > 0:
-            raise InputError(f"the speed towards a goal must be above 0, got {speed!r}")
+        positive("the speed towards a goal", speed)
         self.timing.check((speed, 0.0, 0.0))
         timing = self.timing.of((speed, 0.0, 0.0))
         limits = replace(self.limits, forward=float(speed) * timing.step_time)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, numbers
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.step_limits import StepLimits, unicycle_step
@@ -221,8 +221,7 @@ def footsteps_from_velocity(
     >>> [step.side for step in plan], round(plan[3].x - plan[2].x, 3)
     (['left', 'right', 'left', 'right', 'left'], 0.18)
     """
-    if not isinstance(steps, int | np.integer) or not 0 <= steps <= MAX_STEPS:
-        raise InputError(f"steps must be a whole number from 0 to {MAX_STEPS}, got {steps!r}")
+    integer("steps", steps, 0, MAX_STEPS)
     v = limits.check(velocity, step_time)
     feet = dict(standing_feet(body) if start is None else start)
     side: str = first or leading_side(v)

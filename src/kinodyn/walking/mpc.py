@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
@@ -94,12 +94,10 @@ class MPC:
         limits: StepLimits | None = None,
         movable: int = 2,
     ) -> None:
-        if not isinstance(samples, int | np.integer) or samples < 2:
-            raise InputError(f"samples must be a whole number of at least 2, got {samples!r}")
-        if dt is not None and not 0 < dt < np.inf:
-            raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
-        if not isinstance(movable, int | np.integer) or movable < 1:
-            raise InputError(f"movable must be a whole number of at least 1, got {movable!r}")
+        integer("samples", samples, 2)
+        if dt is not None:
+            positive("dt", dt)
+        integer("movable", movable, 1)
         self.samples, self.dt, self.limits, self.movable = int(samples), dt, limits, int(movable)
         self.weights = weights or MPCWeights()
 
@@ -163,5 +161,5 @@ def pair(name: str, value: ArrayLike) -> Array:
         return pair
     both = numbers(name, value, 2)
     if both.shape != (2,):
-        raise InputError(f"{name} must have shape (2,), one state at a time; got {both.shape}")
+        raise InputError(f"{name} must have shape (2,), one state at a time, got {both.shape}")
     return both

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import margin
+from kinodyn.checks import one_of
 from kinodyn.errors import InputError
 from kinodyn.model.chain import moving_joints
 from kinodyn.model.robot import Robot
@@ -233,8 +234,7 @@ def walking_pattern(
         raise InputError("give either velocity= or goal=, one of them")
     if not isinstance(dt, int | float | np.number) or not 0 < dt <= 0.1:
         raise InputError(f"dt must be above 0 and at most 0.1 s, got {dt!r}")
-    if method not in ("dcm", "mpc", "preview"):
-        raise InputError(f"method must be 'dcm', 'mpc' or 'preview', got {method!r}")
+    one_of("method", method, ("dcm", "mpc", "preview"))
     body = robot if isinstance(robot, Biped) else Biped.from_robot(robot)
     gait = settings or GaitSettings.from_robot(body)
     own = limits or StepLimits.from_robot(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_discrete_are
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 
 
@@ -91,8 +91,7 @@ class PreviewControl:
         """
         values = {"omega": omega, "dt": dt, "horizon": horizon, "error": error, "jerk": jerk}
         for name, value in values.items():
-            if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-                raise InputError(f"{name} must be a positive number, got {value!r}")
+            positive(name, value)
         A = np.array([[1.0, dt, 0.5 * dt**2], [0.0, 1.0, dt], [0.0, 0.0, 1.0]])
         B = np.array([dt**3 / 6.0, dt**2 / 2.0, dt])
         C = np.array([1.0, 0.0, -1.0 / omega**2])

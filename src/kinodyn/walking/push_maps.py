@@ -19,7 +19,7 @@ from kinodyn import kinematics
 from kinodyn.arrays import Array
 from kinodyn.balance.capturability import push_bound
 from kinodyn.balance.support import support_polygon
-from kinodyn.checks import numbers
+from kinodyn.checks import integer, numbers
 from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
@@ -174,8 +174,8 @@ def push_map(
     most = (4.0 if stepping else 2.0) if largest is None else float(largest)
     if not (0 < resolution < most < np.inf):
         raise InputError(f"resolution and largest must be 0 < resolution < largest, got {resolution!r}, {most!r}")
-    if processes is not None and (not isinstance(processes, int | np.integer) or processes < 1):
-        raise InputError(f"processes must be a whole number of at least 1, got {processes!r}")
+    if processes is not None:
+        integer("processes", processes, 1)
     body = Biped.from_robot(robot)
     if frame is not None:
         robot.frame_index(frame)

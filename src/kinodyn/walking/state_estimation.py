@@ -116,5 +116,5 @@ def _deviation(name: str, value: ArrayLike) -> float:
         raise unknown_name("noise", name, NOISES)
     number = numbers(f"noise[{name!r}]", value)
     if number.shape != () or number < 0:
-        raise InputError(f"noise[{name!r}] must be one standard deviation of 0 or more, got {value!r}")
+        raise InputError(f"noise[{name!r}] must be a nonnegative standard deviation, got {value!r}")
     return float(number)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import hull
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
@@ -317,8 +317,7 @@ class StepLimits:
         (3,)
             Forward, lateral [m/s], turning [rad/s].
         """
-        if not step_time > 0:
-            raise InputError(f"step_time must be positive, got {step_time!r}")
+        positive("step_time", step_time)
         most = np.array([self.forward, self.widest, self.outward])
         fractions = np.array([self.feasible_fraction(row) for row in np.diag(most)])
         return np.asarray(fractions * most / step_time)
@@ -345,7 +344,7 @@ class StepLimits:
         """
         v = numbers("velocity", velocity, 3)
         if v.shape != (3,):
-            raise InputError(f"velocity must have shape (3,): forward, lateral, turn; got {v.shape}")
+            raise InputError(f"velocity must be forward, lateral and turn, shape (3,), got {v.shape}")
         if self.fits(v * step_time):
             return v
         most = self.max_velocity(step_time)

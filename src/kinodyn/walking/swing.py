@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers
+from kinodyn.checks import as_pose, nonnegative, numbers
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_euler
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
@@ -72,10 +72,8 @@ class SwingTrajectory:
     ) -> None:
         if not (np.isfinite(start) and np.isfinite(end) and start < end):
             raise InputError(f"a swing must end after it starts, got start={start!r} s and end={end!r} s")
-        if not 0 <= height < np.inf:
-            raise InputError(f"height must be 0 m or more, got {height!r}")
-        if not 0 <= descent_speed < np.inf:
-            raise InputError(f"descent_speed must be 0 m/s or more, got {descent_speed!r}")
+        nonnegative("height", height)
+        nonnegative("descent_speed", descent_speed)
         pair = vertical_fraction if isinstance(vertical_fraction, tuple) else (vertical_fraction, vertical_fraction)
         if len(pair) != 2 or not all(0 <= part < 0.5 for part in pair):
             raise InputError(f"vertical_fraction must be at least 0 and below 0.5, got {vertical_fraction!r}")
@@ -210,8 +208,7 @@ class SwingTrajectory:
         finish = self.end if end is None else float(end)
         if not t < finish < np.inf:
             raise InputError(f"the touchdown at {finish!r} s must be after the time of the change, {t!r} s")
-        if not 0 <= descent_speed < np.inf:
-            raise InputError(f"descent_speed must be 0 m/s or more, got {descent_speed!r}")
+        nonnegative("descent_speed", descent_speed)
         state = self._state(np.asarray(float(t)))
         if T_end is not None:
             self._aim(T_end, state[0, 5])

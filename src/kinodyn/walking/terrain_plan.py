@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import positive
 from kinodyn.errors import InputError
 from kinodyn.terrain.footholds import SoleOutline, footholds
 from kinodyn.terrain.height_map import HeightMap
@@ -74,8 +75,7 @@ class TerrainPlan:
         settings: GaitSettings,
         limits: StepLimits,
     ) -> None:
-        if not isinstance(speed, int | float | np.number) or not speed > 0:
-            raise InputError(f"the speed over terrain must be above 0, got {speed!r}")
+        positive("the speed over terrain", speed)
         self.body, self.ground, self.settings = body, ground, settings
         used = limits.scaled(STEP_FRACTION)
         longest = max(STEP_LENGTH * body.leg, float(speed) * settings.step_time)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
 from kinodyn.model.state import State
 from kinodyn.sim import Observation
@@ -113,8 +113,7 @@ class WalkSchedule:
 
     def _time_for(self, distance: float) -> float:
         speed = float(np.hypot(*self.velocity[:2]))
-        if not isinstance(distance, int | float | np.number) or not 0 < distance < np.inf:
-            raise InputError(f"distance must be a positive number of metres, got {distance!r}")
+        positive("distance", distance)
         if speed < 0.01:
             raise InputError(f"a distance of {distance:g} m needs a speed; the velocity is {self.velocity.tolist()}")
         return STANDING_TIME + 1.3 * distance / speed + 5.0

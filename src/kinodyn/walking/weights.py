@@ -27,7 +27,7 @@ def check_ranges(settings: Any) -> None:
         whole = item.type == "int"
         number = isinstance(value, int | np.integer if whole else int | float | np.number)
         if not number or isinstance(value, bool) or not low <= value <= high:
-            kind = "a whole number" if whole else "a number"
+            kind = "an integer" if whole else "a number"
             raise InputError(f"{item.name} must be {kind} from {low:g} to {high:g}, got {value!r}")
 
 

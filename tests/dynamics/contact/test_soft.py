@@ -381,7 +381,7 @@ def test_errors_explain_invalid_soft_contacts() -> None:
             SoftContacts({"block": CORNERS}, **{name: -1.0})
         with pytest.raises(InputError, match=name):
             SoftContacts({"block": CORNERS}, **{name: np.nan})
-    with pytest.raises(InputError, match="stiffness must be above 0"):
+    with pytest.raises(InputError, match="stiffness must be positive"):
         SoftContacts({"block": CORNERS}, stiffness=0.0)
     with pytest.raises(InputError, match="friction has shape"):
         SoftContacts({"block": CORNERS}, friction=[0.1, 0.2, 0.3])

@@ -116,6 +116,6 @@ def _check(height: object, mass: object, sex: object) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise InputError(f"{name} must be a number of {unit}, got {value!r}")
         if not (math.isfinite(value) and value > 0.0):
-            raise InputError(f"{name} must be positive and finite, in {unit}; got {value!r}")
+            raise InputError(f"{name} must be positive and finite, in {unit}, got {value!r}")
     if sex not in table.TABLES:
         raise InputError(f"sex must be one of {', '.join(map(repr, table.TABLES))}, got {sex!r}")

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 from kinodyn.checks import positive
-from kinodyn.description.base import Base
+from kinodyn.description.base import Base, check_base
 from kinodyn.description.packages import PackageDirs, PackageFinder
 from kinodyn.description.repair import urdf_values
 from kinodyn.description.repair.document import Document
@@ -75,8 +75,7 @@ def check(
     3 error lower="-1" upper="1", swapped
     """
     path = Path(source)
-    if base not in (None, "fixed", "floating"):
-        raise InputError(f"base={base!r} is unknown; give 'fixed', 'floating' or None")
+    check_base(base)
     density = positive("density", density)
     target = path if destination is None else Path(destination)
     try:

@@ -119,5 +119,5 @@ def _with_unit_quaternion(node: Node, values: tuple[float, ...]) -> tuple[float,
     """Normalise the last four numbers, a quaternion x y z w with few digits."""
     length = math.hypot(*values[-4:])
     if abs(length - 1.0) > _QUATERNION_TOLERANCE:
-        raise node.error(f"value={node.attributes['value']!r} has a quaternion of norm {length:.6g}; it must be 1")
+        raise node.error(f"value={node.attributes['value']!r} must have a quaternion of norm 1, got {length:.6g}")
     return *values[:-4], *(part / length for part in values[-4:])

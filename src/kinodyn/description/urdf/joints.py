@@ -31,7 +31,7 @@ class JointReader:
         """
         name, written = node.word("name"), node.word("type")
         if written not in URDF_KINDS:
-            raise node.error(f"type={written!r} is unknown; allowed are {', '.join(URDF_KINDS)}")
+            raise node.error(f"type must be one of {', '.join(URDF_KINDS)}, got {written!r}")
         kind = cast(JointKind, written)
         lower, upper, velocity, effort = self._limits(node, kind)
         dynamics = node.child("dynamics")

@@ -79,7 +79,7 @@ class _ParallelAnkle(Coupling):
         directions = _points("axes", axes)
         lengths = np.linalg.norm(directions, axis=-1, keepdims=True)
         if not (lengths > ZERO).all():
-            raise InputError(f"axes is {axes!r}; give two nonzero directions (3,)")
+            raise InputError(f"axes must be two nonzero directions (3,), got {axes!r}")
         self.axes: Array = directions / lengths
         self.offset = numbers("offset", offset, 3)
         alpha, beta = self._terms(np.zeros(2), legs.zero)[:2]
@@ -371,5 +371,5 @@ def _independence(beta: Array, foot: Array, legs: Legs) -> Array:
 def _points(what: str, value: ArrayLike) -> Array:
     points = numbers(what, value, 2, 3)
     if points.ndim != 2:
-        raise InputError(f"{what} has shape {points.shape}; give (2, 3), one for each leg")
+        raise InputError(f"{what} must have shape (2, 3), one for each leg, got {points.shape}")
     return points

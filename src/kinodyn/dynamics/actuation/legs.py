@@ -54,7 +54,7 @@ class Cranks:
     def __init__(self, motors: Array, axes: Array, ends: Array, feet: Array) -> None:
         lengths = np.linalg.norm(axes, axis=-1, keepdims=True)
         if not (lengths > MIN_LENGTH).all():
-            raise InputError(f"motor_axes is {axes.tolist()}; give two nonzero directions (3,)")
+            raise InputError(f"motor_axes must be two nonzero directions (3,), got {axes.tolist()}")
         self.axes: Array = axes / lengths
         crank = ends - motors
         along = (crank * self.axes).sum(axis=-1, keepdims=True) * self.axes

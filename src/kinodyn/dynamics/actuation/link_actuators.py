@@ -179,7 +179,7 @@ class TorqueMotor(_LinkActuator):
         direction = numbers("axis", axis, 3)
         length = float(np.linalg.norm(direction))
         if direction.ndim != 1 or not length > MIN_LENGTH:
-            raise InputError(f"axis is {axis!r}; give one nonzero direction (3,)")
+            raise InputError(f"axis must be one nonzero direction (3,), got {axis!r}")
         self.axis: Array = direction / length
 
     def rows(self, robot: Robot, q: ArrayLike) -> Array:
@@ -244,7 +244,9 @@ class Piston(_LinkActuator):
         super().__init__(frame_a, frame_b)
         self.point_a, self.point_b = numbers("point_a", point_a, 3), numbers("point_b", point_b, 3)
         if self.point_a.ndim != 1 or self.point_b.ndim != 1:
-            raise InputError(f"ends have shapes {self.point_a.shape}, {self.point_b.shape}; give one point (3,) each")
+            raise InputError(
+                f"point_a and point_b must have shape (3,), got {self.point_a.shape} and {self.point_b.shape}"
+            )
 
     def ends(self, robot: Robot, q: ArrayLike) -> tuple[Array, Array]:
         """Compute the positions of the end points in the world.

@@ -58,7 +58,7 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     ((29, 36), 36)
     """
     if isinstance(passive, str):
-        raise InputError(f"passive is {passive!r}; give a sequence of joint names")
+        raise InputError(f"passive must be a sequence of joint names, got {passive!r}")
     for name in passive:
         if name not in robot.joint_names:
             raise unknown_name("joint", name, robot.joint_names)
@@ -92,7 +92,7 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
     (2, 2)
     """
     if isinstance(actuators, str) or not len(actuators):
-        raise InputError(f"actuators is {actuators!r}; give a list of actuators and joint names")
+        raise InputError(f"actuators must be a list of actuators and joint names, got {actuators!r}")
     batch = configuration(robot, q).shape[:-1]
     parts = []
     for actuator in actuators:
@@ -101,9 +101,7 @@ def matrix(robot: Robot, q: ArrayLike, actuators: Sequence[Actuator | str]) -> A
         elif isinstance(actuator, Actuator):
             rows = actuator.rows(robot, q)
         else:
-            raise InputError(
-                f"{actuator!r} is not an actuator; give an object with a method rows, or the name of a joint"
-            )
+            raise InputError(f"actuators must have a method rows, or be names of joints, got {actuator!r}")
         parts.append(np.broadcast_to(rows, (*batch, *rows.shape[-2:])))
     return np.concatenate(parts, axis=-2)
 

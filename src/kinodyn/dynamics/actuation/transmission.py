@@ -33,7 +33,7 @@ class Coupling(ABC):
 
     def __init__(self, motors: int, size: int, joints: Sequence[str] | None) -> None:
         if isinstance(joints, str) or (joints is not None and len(joints) != size):
-            raise InputError(f"joints is {joints!r}; give {size} joint names")
+            raise InputError(f"joints must be {size} joint names, got {joints!r}")
         self.motors, self.size = motors, size
         self.joints = None if joints is None else tuple(joints)
 
@@ -182,7 +182,7 @@ class Transmission(Coupling):
         G = numbers("matrix", matrix)
         if G.ndim != 2 or not 0 < G.shape[-1] <= G.shape[0]:
             raise InputError(
-                f"matrix has shape {G.shape}; give (motors, joints) with at least as many motors as joints"
+                f"matrix must have shape (motors, joints) with at least as many motors as joints, got {G.shape}"
             )
         values = np.linalg.svd(G, compute_uv=False)
         if not values[-1] > RANK_TOLERANCE * values[0]:
@@ -257,7 +257,7 @@ def gears(ratios: ArrayLike, joints: Sequence[str] | None = None) -> Transmissio
     """
     each = numbers("ratios", ratios)
     if each.ndim != 1:
-        raise InputError(f"ratios has shape {each.shape}; give one number for each joint")
+        raise InputError(f"ratios must be one number for each joint, got shape {each.shape}")
     return Transmission(np.diag(each), joints)
 
 
@@ -277,7 +277,7 @@ def differential(ratio: float, joints: Sequence[str] | None = None) -> Transmiss
         Equal motor motion drives the first joint, opposite motor motion the second.
     """
     if not isinstance(ratio, int | float) or not np.isfinite(ratio) or ratio == 0:
-        raise InputError(f"ratio is {ratio!r}; give a finite number other than 0")
+        raise InputError(f"ratio must be a finite number other than 0, got {ratio!r}")
     return Transmission(ratio * np.array([[1.0, 1.0], [1.0, -1.0]]), joints)
 
 

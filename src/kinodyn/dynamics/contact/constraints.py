@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
@@ -149,8 +149,7 @@ class Contact(Constraint):
     ) -> None:
         self.frame = frame
         self.name = str(name or frame)
-        if kind not in ("surface", "point"):
-            raise InputError(f'kind of contact {self.name!r} must be "surface" or "point", got {kind!r}')
+        one_of(f"kind of contact {self.name!r}", kind, ("surface", "point"))
         self.kind = "point" if corners is not None else kind
         self.point = _frozen(numbers(f"point of contact {self.name!r}", point, 3))
         if self.point.ndim != 1:
@@ -160,13 +159,12 @@ class Contact(Constraint):
             self.corners = _frozen(numbers(f"corners of contact {self.name!r}", corners, 3))
             if self.corners.ndim != 2 or len(self.corners) == 0:
                 raise InputError(f"corners of contact {self.name!r} must have shape (n, 3), got {self.corners.shape}")
-        if not isinstance(friction, int | float | np.number) or not 0 < friction < np.inf:
-            raise InputError(f"friction of contact {self.name!r} must be above 0, got {friction!r}")
+        positive(f"friction of contact {self.name!r}", friction)
         self.friction = float(friction)
         direction = numbers(f"normal of contact {self.name!r}", normal, 3)
         length = float(np.linalg.norm(direction))
         if not length > 1e-9:
-            raise InputError(f"normal of contact {self.name!r} has no direction: {normal!r}")
+            raise InputError(f"normal of contact {self.name!r} must be a nonzero vector, got {normal!r}")
         self.normal: Array = _frozen(direction / length)
         self.target = None if target is None else _frozen(as_pose(target, f"target of contact {self.name!r}"))
 

@@ -224,5 +224,5 @@ def gains_of(stabilise: float | tuple[float, float]) -> Array:
     pair = stabilise if isinstance(stabilise, tuple) else None
     values = np.asarray(pair if pair else (stabilise, stabilise), dtype=float)
     if values.shape != (2,) or not (np.isfinite(values) & (values >= 0)).all():
-        raise InputError(f"stabilise must be a rate of at least 0, or (stiffness, damping), got {stabilise!r}")
+        raise InputError(f"stabilise must be a nonnegative rate, or (stiffness, damping), got {stabilise!r}")
     return values if pair else np.array([values[0] ** 2, 2.0 * values[0]])

@@ -12,7 +12,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from kinodyn import qp
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import broadcast, numbers
+from kinodyn.checks import broadcast, integer, numbers, one_of
 from kinodyn.errors import InputError
 from kinodyn.spatial import as_pose
 
@@ -349,7 +349,7 @@ def _unit(normal: ArrayLike) -> Array:
     n = numbers("normal", normal, 3)
     length: Array = np.linalg.norm(n, axis=-1, keepdims=True)
     if not (length > 1e-9).all():
-        raise InputError("normal has no direction: its length is zero; give a vector that points out of the ground")
+        raise InputError("normal must be a nonzero vector that points out of the ground")
     return n / length
 
 
@@ -364,7 +364,7 @@ def _length(what: str, value: ArrayLike) -> Array:
 def _above_zero(what: str, value: ArrayLike) -> Array:
     array = numbers(what, value)
     if not (array > 0).all():
-        raise InputError(f"{what} must be above 0, got {value!r}")
+        raise InputError(f"{what} must be positive, got {value!r}")
     return array
 
 
@@ -376,12 +376,10 @@ def _corners(corners: ArrayLike) -> Array:
 
 
 def _sides(sides: int) -> int:
-    if not isinstance(sides, int) or sides < 3:
-        raise InputError(f"sides of a pyramid must be a whole number of at least 3, got {sides!r}")
+    integer("sides of a pyramid", sides, 3)
     return sides
 
 
 def _inner(kind: str) -> bool:
-    if kind not in ("inner", "outer"):
-        raise InputError(f'kind of pyramid must be "inner" or "outer", got {kind!r}')
+    one_of("kind of pyramid", kind, ("inner", "outer"))
     return kind == "inner"

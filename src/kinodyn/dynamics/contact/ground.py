@@ -46,7 +46,7 @@ class Plane:
         direction = _vector("normal of the plane", normal, 3)
         length = float(np.linalg.norm(direction))
         if not length > 1e-9:
-            raise InputError(f"normal of the plane has no direction: {normal!r}; give a vector that is not zero")
+            raise InputError(f"normal of the plane must be a nonzero vector, got {normal!r}")
         self.normal: Array = direction / length
         self._offset = float(self.normal @ self.point)
 
@@ -113,15 +113,15 @@ class HeightField:
     ) -> None:
         grid = numbers("heights", heights)
         if grid.ndim != 2 or min(grid.shape) < 2:
-            raise InputError(f"heights has shape {grid.shape}; give (nx, ny), at least 2 by 2")
+            raise InputError(f"heights must have shape (nx, ny), at least 2 by 2, got {grid.shape}")
         self.spacing = np.array(np.broadcast_to(_vector("spacing", np.atleast_1d(np.asarray(spacing)), None), (2,)))
         if not (self.spacing > 0).all():
-            raise InputError(f"spacing must be above 0, got {spacing!r}")
+            raise InputError(f"spacing must be positive, got {spacing!r}")
         place = _vector("origin", origin, None)
         if place.shape not in ((2,), (3,)):
-            raise InputError(f"origin has shape {place.shape}; give x, y or x, y, z")
+            raise InputError(f"origin must be x, y or x, y, z, got shape {place.shape}")
         if interpolation not in _WEIGHTS:
-            raise InputError(f'interpolation is {interpolation!r}; give "cubic" or "linear"')
+            raise InputError(f'interpolation must be "cubic" or "linear", got {interpolation!r}')
         self.interpolation = interpolation
         self.heights: Array = grid + (place[2] if len(place) == 3 else 0.0)
         self.origin: Array = place[:2].copy()
@@ -187,7 +187,7 @@ def _places(p: ArrayLike) -> Array:
     """Check points (..., 3); faster than `numbers`, because simulations call it at every step."""
     places = np.asarray(p, dtype=float)
     if places.shape[-1:] != (3,):
-        raise InputError(f"p has shape {places.shape}; give (..., 3)")
+        raise InputError(f"p must have shape (..., 3), got {places.shape}")
     if not np.isfinite(places.sum()):
         raise InputError("p has a value that is NaN or infinite; give finite numbers")
     return places
@@ -196,5 +196,5 @@ def _places(p: ArrayLike) -> Array:
 def _vector(what: str, value: ArrayLike, size: int | None) -> Array:
     array = numbers(what, value) if size is None else numbers(what, value, size)
     if array.ndim != 1 or (size is None and array.size not in (1, 2, 3)):
-        raise InputError(f"{what} has shape {array.shape}; give one vector")
+        raise InputError(f"{what} must be one vector, got shape {array.shape}")
     return array

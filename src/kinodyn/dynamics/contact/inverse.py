@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn import dynamics as plain
 from kinodyn import qp
 from kinodyn.arrays import Array
-from kinodyn.checks import broadcast, numbers
+from kinodyn.checks import broadcast, numbers, one_of
 from kinodyn.dynamics.contact.cones import Cones
 from kinodyn.dynamics.contact.constraints import Constraint, checked
 from kinodyn.dynamics.contact.dynamics import jacobian
@@ -124,8 +124,7 @@ def inverse(
     ('solved', True)
     """
     given = checked(contacts)
-    if method not in ("least-norm", "qp"):
-        raise InputError(f'method must be "least-norm" or "qp", got {method!r}')
+    one_of("method", method, ("least-norm", "qp"))
     if method == "least-norm" and not (torque_limits is False and soles is None):
         raise InputError('torque_limits and soles are for method="qp"; least-norm has no limits')
     needed = plain.inverse(robot, q, v, a, wrenches)

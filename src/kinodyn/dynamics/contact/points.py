@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import nonnegative, numbers
 from kinodyn.description.types import Shape
 from kinodyn.dynamics import factorize
 from kinodyn.dynamics.contact.constraints import Contact
@@ -57,9 +57,8 @@ def sole_points(
     direction = numbers("down", down, 3)
     length = float(np.linalg.norm(direction))
     if direction.ndim != 1 or not length > 1e-9:
-        raise InputError(f"down is {down!r}; give one direction (3,) that is not zero")
-    if not isinstance(tolerance, int | float) or not tolerance >= 0:
-        raise InputError(f"tolerance must be 0 or more, got {tolerance!r}")
+        raise InputError(f"down must be one nonzero direction (3,), got {down!r}")
+    nonnegative("tolerance", tolerance)
     direction = direction / length
     found, meshes = [], 0
     for T_frame_shape, shape in _shapes(robot, frame):

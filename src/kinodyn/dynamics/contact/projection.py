@@ -135,7 +135,7 @@ def _settings(tolerance: float, iterations: int, nv: int, fixed: tuple[int, ...]
     if not 0 < tolerance < np.inf or iterations < 0:
         raise InputError(f"tolerance must be positive and iterations nonnegative, got {tolerance!r} and {iterations!r}")
     if not all(isinstance(k, int | np.integer) and 0 <= k < nv for k in fixed):
-        raise InputError(f"fixed is {fixed!r}; give indices in v, from 0 to {nv - 1}")
+        raise InputError(f"fixed must be indices in v, from 0 to {nv - 1}, got {fixed!r}")
     is_fixed = np.zeros(nv)
     is_fixed[list(fixed)] = 1.0
     return np.array(tolerance, dtype=float), np.array(iterations, dtype=float), is_fixed

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import numbers, positive
 from kinodyn.dynamics.contact.ground import Ground, Plane
 from kinodyn.dynamics.contact.points import least_effective_mass, sole_points
 from kinodyn.errors import InputError
@@ -76,7 +76,7 @@ class SoftContacts:
         places = {frame: numbers(f"points of {frame!r}", where, 3) for frame, where in points.items()}
         for frame, where in places.items():
             if where.ndim != 2 or len(where) == 0:
-                raise InputError(f"points of {frame!r} have shape {where.shape}; give (n, 3), at least one")
+                raise InputError(f"points of {frame!r} must have shape (n, 3), at least one, got {where.shape}")
         self.frames = list(places)
         self.points = places
         self.ground: Ground = Plane() if ground is None else ground
@@ -88,7 +88,7 @@ class SoftContacts:
         self.damping = self._constant("damping", damping)
         self.friction = self._constant("friction", friction)
         if not (self.stiffness > 0).all():
-            raise InputError(f"stiffness must be above 0, got {stiffness!r}")
+            raise InputError(f"stiffness must be positive, got {stiffness!r}")
         self._carriers = [frame for frame, where in places.items() for _ in where]
         self._points = np.repeat(np.arange(len(counts), dtype=np.int32), counts).view(layout("soft_point"))
         self._local = np.vstack(list(places.values())).ravel()
@@ -128,8 +128,7 @@ class SoftContacts:
         """
         if isinstance(frames, str) or not frames:
             raise InputError(f"frames must be a list of names, at least one, got {frames!r}")
-        if not isinstance(dt, int | float) or not 0 < dt < np.inf:
-            raise InputError(f"dt must be a time step above 0 s, got {dt!r}")
+        positive("dt", dt)
         points = {frame: sole_points(robot, frame) for frame in frames}
         at = robot.neutral() if q is None else q
         mass = np.concatenate(
@@ -221,7 +220,7 @@ class SoftContacts:
     def _anchors(self, anchors: ArrayLike) -> Array:
         array = np.asarray(anchors, dtype=float)
         if array.shape[-2:] != (self.size, 3):
-            raise InputError(f"anchors has shape {array.shape}; give (..., {self.size}, 3) as the last call did")
+            raise InputError(f"anchors must have shape (..., {self.size}, 3) as the last call did, got {array.shape}")
         return array.reshape(*array.shape[:-2], 3 * self.size)
 
     def _constant(self, what: str, value: ArrayLike) -> Array:
@@ -229,9 +228,9 @@ class SoftContacts:
         try:
             array = np.broadcast_to(array, (*array.shape[:-1], self.size))
         except ValueError as cause:
-            raise InputError(f"{what} has shape {array.shape}; give a number or (..., {self.size})") from cause
+            raise InputError(f"{what} must be a number or (..., {self.size}), got shape {array.shape}") from cause
         if (array < 0).any():
-            raise InputError(f"{what} must not be negative, got {value!r}")
+            raise InputError(f"{what} must be nonnegative, got {value!r}")
         return np.ascontiguousarray(array)
 
     def __repr__(self) -> str:

@@ -103,7 +103,7 @@ def analytic(
     try:
         batch = np.broadcast_shapes(*shapes) if any(shapes) else ()
     except ValueError as cause:
-        raise InputError(f"the batch axes of T, q0 and redundancy, {shapes}, do not fit together") from cause
+        raise InputError(f"the batch axes of T, q0 and redundancy, {shapes}, are not compatible") from cause
     problem = Problem(robot, frame, chain, solver, batch, _flat(poses, batch, 2), _flat(swept, batch, 1))
     return problem.solve(_start_rows(start, batch), given=q0 is not None, limits=limits, clamp=clamp)
 
@@ -113,7 +113,7 @@ def _geometry(
 ) -> tuple[Chain, Solver | SevenJoints]:
     """Recognise the chain, or take it from the cache if the other joints have the same values."""
     if isinstance(joints, str):
-        raise InputError(f"joints is the single name {joints!r}; give a list of names")
+        raise InputError(f"joints must be a list of names, got the single name {joints!r}")
     cache = _CACHE.setdefault(robot, {})
     key = (frame_name(robot, frame), None if joints is None else tuple(joints), redundant_joint)
     if key in cache:

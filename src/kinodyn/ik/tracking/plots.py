@@ -16,7 +16,7 @@ def plot_joints(track: TrackResult, path: tuple[int, ...], ax: Axes | None) -> A
     batch = track.success.shape
     valid = isinstance(path, tuple) and len(path) == len(batch)
     if not valid or any(not -n <= i < n for i, n in zip(path, batch, strict=True)):
-        raise InputError(f"path is {path!r}; give the index of one path in a batch of shape {batch}")
+        raise InputError(f"path must be the index of one path in a batch of shape {batch}, got {path!r}")
     ax = _new_axes() if ax is None else ax
     q, reached = track.q[path], int(track.reached[path])
     for joint in track.robot.joints:

@@ -125,7 +125,7 @@ class Fields:
     def error(self, name: str, value: Any, allowed: str) -> InputError:
         """Return the error for a wrong value."""
         where = self._path(name) or "the message"
-        return InputError(f"{self.message.source}: {where} is {reprlib.repr(value)}; give {allowed}")
+        return InputError(f"{self.message.source}: {where} must be {allowed}, got {reprlib.repr(value)}")
 
     def fault(self, name: str, text: str) -> InputError:
         """Return an error about a field."""

@@ -109,7 +109,7 @@ def _message(source: Source, kind: str) -> Message:
     if isinstance(source, Mapping):
         return Message(source, kind)
     if not isinstance(source, (str, os.PathLike)):
-        raise InputError(f"{kind} is a {type(source).__name__}; give a path, YAML text or a dictionary")
+        raise InputError(f"{kind} must be a path, YAML text or a dictionary, got a {type(source).__name__}")
     if not _is_path(source):
         return Message(parse_yaml(str(source), kind), kind)
     path = Path(source)

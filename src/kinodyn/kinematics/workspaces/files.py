@@ -41,7 +41,7 @@ def _check(path: str, content: Mapping[str, Any]) -> None:
     if counts.ndim != 3 or (counts < 0).any() or counts.sum() != samples or samples < 1:
         raise InputError(f"{path}: counts must be three-dimensional, not negative, and add up to samples")
     if not content["resolution"] > 0.0:
-        raise InputError(f"{path}: resolution must be above 0")
+        raise InputError(f"{path}: resolution must be positive")
 
 
 def _check_arrays(path: str, content: Mapping[str, Any]) -> None:

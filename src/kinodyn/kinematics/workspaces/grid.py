@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
 from kinodyn.arrays import Array, Mask
-from kinodyn.checks import numbers
+from kinodyn.checks import nonnegative, numbers
 from kinodyn.errors import InputError
 from kinodyn.kinematics.workspaces import files, plots
 from kinodyn.kinematics.workspaces.plots import Axes
@@ -102,8 +102,7 @@ class Workspace:
         -------
         voids : (nx, ny, nz) array of bool
         """
-        if isinstance(evidence, bool) or not isinstance(evidence, int | float) or not 0.0 <= evidence < np.inf:
-            raise InputError(f"evidence is {evidence!r}; give a number of hits, 0 or more")
+        nonnegative("evidence", evidence)
         core = self._core_slices()
         flat = self.reachable[core]
         labels, n = ndimage.label(ndimage.binary_fill_holes(flat) & ~flat)
@@ -127,7 +126,7 @@ class Workspace:
         """
         chosen = self.reachable if mask is None else np.asarray(mask)
         if chosen.dtype != bool or chosen.shape != self.counts.shape:
-            raise InputError(f"mask has shape {chosen.shape} of {chosen.dtype}; give {self.counts.shape} of bool")
+            raise InputError(f"mask must be booleans {self.counts.shape}, got {chosen.dtype} {chosen.shape}")
         return self.origin + self.resolution * np.argwhere(chosen)
 
     def contains(self, points: ArrayLike) -> Mask:
@@ -213,7 +212,7 @@ class Workspace:
 
     def _image(self, quantity: str, title: str) -> plots.VoxelImage:
         if quantity not in _LABELS:
-            raise InputError(f'quantity is {quantity!r}; give "probability" or "dexterity"')
+            raise InputError(f'quantity must be "probability" or "dexterity", got {quantity!r}')
         values = self.probability if quantity == "probability" else self.dexterity
         if values.size == 0:
             raise InputError("this workspace was made with dexterous=False; make it with dexterous=True")

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kinodyn.arrays import Array, Mask
+from kinodyn.checks import one_of
 from kinodyn.errors import InputError
 
 Axes: TypeAlias = Any  # of matplotlib
@@ -28,8 +29,7 @@ class VoxelImage:
 
 def plot_slice(image: VoxelImage, voids: Mask, axis: str, at: float | None, ax: Axes | None) -> Axes:
     """Draw one layer of voxels; see `Workspace.plot_slice`."""
-    if axis not in ("x", "y", "z"):
-        raise InputError(f'axis is {axis!r}; give "x", "y" or "z"')
+    one_of("axis", axis, ("x", "y", "z"))
     normal = "xyz".index(axis)
     across, up = (i for i in range(3) if i != normal)
     height = float(image.centre[normal]) if at is None else float(at)

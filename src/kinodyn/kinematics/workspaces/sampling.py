@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import integer, one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.kinematics.workspaces.grid import Workspace
 from kinodyn.kinematics.workspaces.reach import far_rows, refine_reach
@@ -161,9 +162,8 @@ class WorkspaceSampler:
     ) -> WorkspaceSampler:
         """Check the arguments of `workspace`."""
         start = single_configuration(robot, q0)
-        if approach not in ("x", "y", "z"):
-            raise InputError(f'approach is {approach!r}; give "x", "y" or "z"')
-        _check_count("directions", directions, MAX_DIRECTIONS)
+        one_of("approach", approach, ("x", "y", "z"))
+        integer("directions", directions, 1, MAX_DIRECTIONS)
         name, moving = frame_name(robot, frame), moving_joints(robot, frame, joints)
         lower, upper = _ranges(robot, moving)
         _generator(seed)
@@ -244,14 +244,9 @@ def _sobol(dimensions: int, first: int, count: int) -> Array:
 
 
 def _check_options(samples: int, progress: object) -> None:
-    _check_count("samples", samples, MAX_SAMPLES)
+    integer("samples", samples, 1, MAX_SAMPLES)
     if progress is not None and not callable(progress):
-        raise InputError(f"progress is {progress!r}; give a function of (done, samples)")
-
-
-def _check_count(what: str, value: int, maximum: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= maximum:
-        raise InputError(f"{what} is {value!r}; give an integer from 1 to {maximum}")
+        raise InputError(f"progress must be a function of (done, samples), got {progress!r}")
 
 
 def _edge(resolution: float | None, max_length: float) -> float:
@@ -259,10 +254,7 @@ def _edge(resolution: float | None, max_length: float) -> float:
         if max_length > 0.0:
             return max_length / 16
         raise InputError("the frame does not move with its joints; choose a frame that is not on their axes")
-    number = isinstance(resolution, int | float | np.integer | np.floating) and not isinstance(resolution, bool)
-    if not number or not 0.0 < float(resolution or 0.0) < np.inf:
-        raise InputError(f"resolution is {resolution!r}; give the edge of a voxel [m], above 0")
-    return float(resolution or 0.0)
+    return positive("resolution", resolution)
 
 
 def _ranges(robot: Robot, moving: tuple[JointInfo, ...]) -> tuple[Array, Array]:

@@ -251,7 +251,7 @@ def _named(letters: str, values: Array) -> dict[str, float]:
 
 def _one(array: Array) -> Array:
     if array.ndim != 1:
-        raise InputError(f"a ROS message is one state; got shape {array.shape}, give ({array.shape[-1]},)")
+        raise InputError(f"a ROS message must be one state ({array.shape[-1]},), got shape {array.shape}")
     return array
 
 

@@ -101,7 +101,7 @@ def arc_through(
     """
     start, end, middle = one_pose("T0", T0), one_pose("T1", T1), numbers("via", via, 3)
     if middle.shape != (3,):
-        raise InputError(f"via has shape {middle.shape}; give one point (3,)")
+        raise InputError(f"via must be one point (3,), got shape {middle.shape}")
     centre, axis, angle = circle_through(start[:3, 3], middle, end[:3, 3])
     return arc(start, centre, axis, angle, limits, orientation=end[:3, :3], duration=duration, law=law)
 
@@ -124,9 +124,9 @@ def _rotation(T0: Array, winding: Array, orientation: MatrixLike | Literal["turn
     """Compute the rotation vector (3,) from the first orientation to the last, in the axes of the first pose."""
     if isinstance(orientation, str):
         if orientation not in ("turning", "fixed"):
-            raise InputError(f'orientation is {orientation!r}; give "turning", "fixed" or a rotation (3, 3)')
+            raise InputError(f'orientation must be "turning", "fixed" or a rotation (3, 3), got {orientation!r}')
         return T0[:3, :3].T @ winding if orientation == "turning" else np.zeros(3)
     R = as_rotation(orientation, "orientation")
     if R.shape != (3, 3):
-        raise InputError(f"orientation has shape {R.shape}; give one rotation (3, 3)")
+        raise InputError(f"orientation must be one rotation (3, 3), got shape {R.shape}")
     return log3(T0[:3, :3].T @ R)

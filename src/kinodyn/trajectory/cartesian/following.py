@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
-from kinodyn.errors import InputError
+from kinodyn.checks import integer, positive
 from kinodyn.ik.track import track
 from kinodyn.ik.tracking.result import TrackResult
 from kinodyn.model.robot import Robot
@@ -81,11 +80,9 @@ def follow(
 ) -> FollowResult:
     """Compute a joint trajectory; see `PoseTrajectory.follow`."""
     within = positive("tolerance", tolerance)
-    count = max(30, int(np.ceil(motion.duration / 0.02))) if samples is None else samples
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 4:
-        raise InputError(f"samples is {samples!r}; give a whole number of at least 4")
+    count = max(30, int(np.ceil(motion.duration / 0.02))) if samples is None else integer("samples", samples, 4)
     while True:
-        times = np.linspace(0.0, motion.duration, int(count))
+        times = np.linspace(0.0, motion.duration, count)
         path = track(robot, motion(times), frame, q0, **options)  # type: ignore[arg-type]
         if not path.success:
             at = float(times[int(path.reached)])

@@ -131,5 +131,5 @@ def one_pose(what: str, T: MatrixLike) -> Array:
     """Return one pose (4, 4), checked."""
     pose = as_pose(T, what)
     if pose.shape != (4, 4):
-        raise InputError(f"{what} has shape {pose.shape}; give one pose (4, 4)")
+        raise InputError(f"{what} must be one pose (4, 4), got shape {pose.shape}")
     return pose

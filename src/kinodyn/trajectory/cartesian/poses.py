@@ -73,7 +73,7 @@ class PoseTrajectory(ABC):
         """
         times = numbers("t", t)
         if isinstance(order, bool) or order not in (0, 1, 2):
-            raise InputError(f"order is {order!r}; give 0, 1 or 2")
+            raise InputError(f"order must be 0, 1 or 2, got {order!r}")
         value = self._evaluate(np.clip(times, 0.0, self.duration), int(order))
         if order:
             value[(times < 0.0) | (times > self.duration)] = 0.0

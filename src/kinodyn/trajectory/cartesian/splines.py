@@ -82,10 +82,10 @@ def spline(
     PoseTrajectory
     """
     if degree not in (3, 5):
-        raise InputError(f"degree is {degree!r}; give 3 or 5")
+        raise InputError(f"degree must be 3 or 5, got {degree!r}")
     T = as_pose(poses, "poses")
     if T.ndim != 3 or len(T) < 2:
-        raise InputError(f"poses has shape {T.shape}; give at least two poses (n, 4, 4)")
+        raise InputError(f"poses must be two or more poses (n, 4, 4), got shape {T.shape}")
     if (times is None) != limits.is_limited:
         raise InputError("give either times, or limits such as linear_velocity and linear_acceleration")
     q = np.concatenate([T[:, :3, 3], as_quaternion(T[:, :3, :3])], axis=1)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from kinodyn.checks import positive
+from kinodyn.checks import one_of, positive
 from kinodyn.errors import InputError
 from kinodyn.trajectory.cartesian.limits import CartesianLimits
 from kinodyn.trajectory.jerk_limited import jerk_limited
@@ -45,8 +45,7 @@ def timing_law(path: PathGeometry, limits: CartesianLimits, duration: float | No
     the whole motion shortest, and accelerates with the acceleration that is left beside the centripetal one. The jerk
     limit is along the path.
     """
-    if law not in ("trapezoid", "minimum_jerk", "jerk_limited"):
-        raise InputError(f'law is {law!r}; give "trapezoid", "minimum_jerk" or "jerk_limited"')
+    one_of("law", law, ("trapezoid", "minimum_jerk", "jerk_limited"))
     if not isinstance(limits, CartesianLimits):
         raise InputError(f"limits must be CartesianLimits, got {type(limits).__name__}")
     if not path.length + path.angle > 0.0:
