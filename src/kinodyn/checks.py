@@ -13,7 +13,7 @@ from kinodyn.arrays import Array, MatrixLike, Reference
 from kinodyn.errors import InputError
 
 UNIT_TOLERANCE = 1e-6
-LARGEST = 1e60  # Products of several such numbers still fit in a double, so that no NaN can come out.
+MAX_MAGNITUDE = 1e60  # Products of several such numbers still fit in a double, so that no NaN can come out.
 
 
 def numbers(what: str, value: MatrixLike, *core: int) -> Array:
@@ -28,8 +28,8 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         raise InputError(f"{what} must have shape {_shape_text(core)}, got {array.shape}")
     # the sum of squares is fast to compute, and finite and small only if all numbers are
-    if not np.vdot(array, array) <= LARGEST and not (np.abs(array) <= LARGEST).all():
-        raise InputError(f"{what} has a value that is NaN, infinite or above {LARGEST:.0e}; give finite numbers")
+    if not np.vdot(array, array) <= MAX_MAGNITUDE and not (np.abs(array) <= MAX_MAGNITUDE).all():
+        raise InputError(f"{what} has a value that is NaN, infinite or above {MAX_MAGNITUDE:.0e}; give finite numbers")
     return array
 
 
@@ -47,7 +47,7 @@ def shape_of(value: ArrayLike) -> tuple[int, ...]:
 
 def positive(what: str, value: ArrayLike) -> float:
     """Return one number above 0, or raise."""
-    if type(value) is float and 0.0 < value <= LARGEST:
+    if type(value) is float and 0.0 < value <= MAX_MAGNITUDE:
         return value
     number = numbers(what, value)
     if number.shape != () or not number > 0.0:
@@ -57,7 +57,7 @@ def positive(what: str, value: ArrayLike) -> float:
 
 def nonnegative(what: str, value: ArrayLike) -> float:
     """Return one number, 0 or more, or raise."""
-    if type(value) is float and 0.0 <= value <= LARGEST:
+    if type(value) is float and 0.0 <= value <= MAX_MAGNITUDE:
         return value
     number = numbers(what, value)
     if number.shape != () or number < 0.0:

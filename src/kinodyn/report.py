@@ -32,7 +32,7 @@ img { max-width: 100%; } pre { background: #f4f5f8; padding: .6rem; overflow-x: 
   img { background: #fff; }
 }
 """
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 class Report:
@@ -125,7 +125,7 @@ class Report:
         created = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         title = escape(self.title)
         head = (
-            f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+            f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'
             f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{STYLE}</style>'
         )
         about = f'<p class="about">kinodyn {escape(version("kinodyn"))}, {created}</p>'

@@ -17,8 +17,8 @@ Placed = Sequence[tuple[Shape, Array]]  # shapes and their poses T_world_shape (
 
 MAX_TILT = np.deg2rad(35.0)  # of a sole in the posture in which it is searched
 MAX_BEND = np.deg2rad(3.0)  # between parts of a sole that counts as flat
-SNAP = np.deg2rad(1.0)  # to an axis of the foot's frame, if the sole is that close to it
-MIN_FLAT = 0.25  # of the foot's area seen from above that must be flat; otherwise the foot is round
+SNAP_ANGLE = np.deg2rad(1.0)  # to an axis of the foot's frame, if the sole is that close to it
+MIN_FLAT_FRACTION = 0.25  # of the foot's area seen from above that must be flat; otherwise the foot is round
 MIN_COSINE = 0.95  # of the tilt of a round foot's axis that is meant to be vertical
 # Length and width of a foot and height of its ankle, as fractions of the leg from hip to ankle, and the part of the
 # foot behind the ankle (D. A. Winter, "Biomechanics and Motor Control of Human Movement", 2009, figure 4.1).
@@ -48,7 +48,7 @@ def sole_rotation(shapes: Placed, R_world_frame: Array) -> Array:
         up = found
     k = int(np.abs(R_world_frame.T @ up).argmax())
     axis = R_world_frame[:, k] * np.sign(R_world_frame[:, k] @ up)
-    return _level(axis if axis @ up >= np.cos(SNAP) else up)
+    return _level(axis if axis @ up >= np.cos(SNAP_ANGLE) else up)
 
 
 def sole_points(shapes: Placed, tilt: Array, origin: Array) -> Array:
@@ -103,7 +103,7 @@ def _flat_normal(points: Array, up: Array) -> Array | None:
     apart = np.abs(centres @ -normals[below].T + offsets[below]) <= 0.02 * size
     flat = (alike & apart) @ areas[below]
     best = int(flat.argmax())
-    if flat[best] < MIN_FLAT * float(areas[upwards > 0] @ upwards[upwards > 0]):
+    if flat[best] < MIN_FLAT_FRACTION * float(areas[upwards > 0] @ upwards[upwards > 0]):
         return None
     together = below[(alike & apart)[best]]
     normal = areas[together] @ normals[together]

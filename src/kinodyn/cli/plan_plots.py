@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 3000  # of a point cloud
 MAX_FACES = 4000  # of a mesh; others are drawn as their convex hull
-LARGEST = 10.0  # [m] larger objects, such as a floor, are not drawn
+MAX_OBJECT_SIZE = 10.0  # [m] larger objects, such as a floor, are not drawn
 TOLERANCE = 5e-3  # [m] of round shapes
 
 
@@ -74,7 +74,7 @@ def _draw_shape(axes: Any, shape: Shape, T: Array) -> None:
         return
     made = shape.triangles(TOLERANCE)
     vertices, faces = made.vertices, made.faces
-    if np.ptp(vertices, axis=0).max() > LARGEST:
+    if np.ptp(vertices, axis=0).max() > MAX_OBJECT_SIZE:
         return
     if len(faces) > MAX_FACES:
         from scipy.spatial import ConvexHull

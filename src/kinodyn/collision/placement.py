@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array, HasMatrix, MatrixLike
-from kinodyn.checks import LARGEST, as_pose, as_rotation, numbers, shape_of
+from kinodyn.checks import MAX_MAGNITUDE, as_pose, as_rotation, numbers, shape_of
 from kinodyn.errors import InputError
 from kinodyn.spatial import from_quaternion
 
@@ -52,7 +52,7 @@ def _is_plain(position: ArrayLike) -> bool:
     if not isinstance(position, tuple) or len(position) != 3:
         return False
     x, y, z = position
-    return type(x) is type(y) is type(z) is float and abs(x) + abs(y) + abs(z) <= LARGEST
+    return type(x) is type(y) is type(z) is float and abs(x) + abs(y) + abs(z) <= MAX_MAGNITUDE
 
 
 def _pair(position: ArrayLike, rotation: ArrayLike | HasMatrix | None) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import LARGEST, numbers, positive
+from kinodyn.checks import MAX_MAGNITUDE, numbers, positive
 from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
 from kinodyn.description.height_fields import field_mesh
 from kinodyn.description.meshes import TriangleMesh
@@ -311,7 +311,7 @@ def _few_positive(value: ArrayLike, count: int) -> Array | None:
     if not isinstance(value, tuple) or len(value) != count:
         return None
     for number in value:
-        if not isinstance(number, float) or not 0.0 < number <= LARGEST:
+        if not isinstance(number, float) or not 0.0 < number <= MAX_MAGNITUDE:
             return None
     return np.array(value)
 

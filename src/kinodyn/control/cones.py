@@ -12,8 +12,8 @@ from kinodyn.arrays import Array
 from kinodyn.dynamics.contact import Contact
 from kinodyn.dynamics.contact.constraints import POINT, SURFACE
 
-LINE = 0b110111  # all directions but rotation about x
-REACH = 0.1  # [m] relates moments to forces of a contact without a size
+LINE_DIRECTIONS = 0b110111  # all directions but rotation about x
+NOMINAL_LENGTH = 0.1  # [m] relates moments to forces of a contact without a size
 
 
 class Patch(NamedTuple):
@@ -38,7 +38,7 @@ def patch(contact: Contact, normal: Array) -> Patch:
         mask = SURFACE if contact.kind == "surface" else POINT
         cone = np.zeros((4, 6 if mask == SURFACE else 3))
         cone[:, :3] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        return Patch(mask=mask, p=contact.point, R=_axes(normal, None), length=REACH, cone=cone)
+        return Patch(mask=mask, p=contact.point, R=_axes(normal, None), length=NOMINAL_LENGTH, cone=cone)
     middle = contact.corners.mean(axis=0)
     away = contact.corners - middle
     length = float(np.linalg.norm(away, axis=1).max())
@@ -47,12 +47,12 @@ def patch(contact: Contact, normal: Array) -> Patch:
         return patch(single, normal)
     directions, sizes = np.linalg.svd(away)[2], np.linalg.svd(away, compute_uv=False)
     if sizes[1] <= 1e-6 * sizes[0]:
-        mask, R = LINE, _axes(normal, directions[0])
+        mask, R = LINE_DIRECTIONS, _axes(normal, directions[0])
     else:
         sole = directions[2] if directions[2] @ normal > 0 else -directions[2]
         mask, R = SURFACE, _axes(sole, None)
     corners = (away @ R / length).round(12)
-    cone = _hull(corners.tobytes(), round(float(mu), 12), mask == LINE)
+    cone = _hull(corners.tobytes(), round(float(mu), 12), mask == LINE_DIRECTIONS)
     return Patch(mask=mask, p=middle, R=R, length=length, cone=cone)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.control.cones import REACH, Patch, patch
+from kinodyn.control.cones import NOMINAL_LENGTH, Patch, patch
 from kinodyn.control.contact_setpoint import ContactSetpoint
 from kinodyn.dynamics.contact import Contact, Loop
 from kinodyn.dynamics.contact.constraints import DIRECTIONS
@@ -88,7 +88,7 @@ def _patch_of(setpoint: ContactSetpoint, q: Array) -> Patch:
         mask=mask,
         p=contact.T_frame[:3, 3],
         R=contact.T_frame[:3, :3],
-        length=REACH,
+        length=NOMINAL_LENGTH,
         cone=np.zeros((0, bin(mask).count("1"))),
     )
 

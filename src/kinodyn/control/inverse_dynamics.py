@@ -27,7 +27,7 @@ from kinodyn.model.state import State
 from kinodyn.tasks.task import Task
 
 MODES = ("weighted", "strict")
-BRAKING = 50.0  # rad/s^2 or m/s^2
+BRAKING_ACCELERATION = 50.0  # rad/s^2 or m/s^2
 
 
 class InverseDynamicsQP:
@@ -91,7 +91,7 @@ class InverseDynamicsQP:
         mode: str = "weighted",
         dt: float = 1e-3,
         limits: Sequence[Limit] | None = None,
-        braking: ArrayLike | Mapping[str, float] = BRAKING,
+        braking: ArrayLike | Mapping[str, float] = BRAKING_ACCELERATION,
         acceleration_weight: float = 1e-3,
         force_weight: float = 1e-2,
         stabilise: float | tuple[float, float] = 20.0,
@@ -107,7 +107,7 @@ class InverseDynamicsQP:
         for limit in self.limits:
             limit.check_acceleration_level()
         self._bounds = JointBounds(robot)
-        self._bounds.braking[...] = by_joint(robot, "braking", braking, np.full(robot.nv, BRAKING))
+        self._bounds.braking[...] = by_joint(robot, "braking", braking, np.full(robot.nv, BRAKING_ACCELERATION))
         for limit in self.limits:
             limit.narrow(robot, self._bounds)
         self._stabilise = stabilise

@@ -17,7 +17,7 @@ from kinodyn.layouts import layout, named_view
 if TYPE_CHECKING:
     from kinodyn.control.plan import ControlPlan
 
-NOTABLE = 1e-4  # m/s^2, rad/s^2, N or N m that count as a violation
+VIOLATION_TOLERANCE = 1e-4  # m/s^2, rad/s^2, N or N m that count as a violation
 
 
 @dataclass(frozen=True)
@@ -115,15 +115,17 @@ class ControlResult:
         rounding can cause.
         """
         hard = self._excess[..., self._plan.hard_constraints].max(axis=-1, initial=0.0)
-        beyond = np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > NOTABLE
-        return np.where(hard > NOTABLE, "failed", np.where(beyond, "relaxed", "solved"))
+        beyond = (
+            np.concatenate([self._excess, np.abs(self._slip)], axis=-1).max(axis=-1, initial=0.0) > VIOLATION_TOLERANCE
+        )
+        return np.where(hard > VIOLATION_TOLERANCE, "failed", np.where(beyond, "relaxed", "solved"))
 
     @property
     def success(self) -> NDArray[np.bool_]:
         """Return whether all limits and contacts are satisfied."""
         if self.a.ndim == 1:  # as in a control loop
             worst = max(self._excess.max(initial=0.0), self._slip.max(initial=0.0), -self._slip.min(initial=0.0))
-            return np.asarray(worst <= NOTABLE)
+            return np.asarray(worst <= VIOLATION_TOLERANCE)
         return np.asarray(self.status == "solved")
 
     @cached_property
@@ -133,12 +135,12 @@ class ControlResult:
         found = [
             Violation("limit", name, float(amount), unit)
             for (name, unit), amount in zip(self._constraint_names(), self._excess, strict=True)
-            if amount > NOTABLE
+            if amount > VIOLATION_TOLERANCE
         ]
         for kind, parts in (("contact", self.slips), ("task", self.errors)):
             for name, rest in parts.items():
                 amount = float(np.linalg.norm(rest))
-                if amount > NOTABLE:
+                if amount > VIOLATION_TOLERANCE:
                     found.append(Violation(kind, name, amount, "m/s^2 or rad/s^2"))
         return tuple(found)
 

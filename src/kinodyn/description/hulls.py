@@ -9,10 +9,10 @@ from kinodyn.arrays import Array
 from kinodyn.description.meshes import TriangleMesh
 from kinodyn.errors import InputError
 
-THINNEST = 1e-3  # [m] of a solid: flat points are given this thickness
+MIN_THICKNESS = 1e-3  # [m] of a solid: flat points are given this thickness
 
 
-def convex_hull(points: Array, thinnest: float = THINNEST) -> TriangleMesh:
+def convex_hull(points: Array, thinnest: float = MIN_THICKNESS) -> TriangleMesh:
     """Compute the convex hull of points, with a least thickness where they lie in a plane, on a line or at a point.
 
     Parameters

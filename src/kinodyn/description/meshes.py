@@ -23,7 +23,7 @@ SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".glb")
 MAX_BYTES = 200_000_000
 MAX_XML_BYTES = 80_000_000  # a parsed element takes twenty times its size in the file
 MAX_TRIANGLES = 2_000_000
-LARGEST, SMALLEST = 20.0, 1e-4  # [m] extents beyond these are probably in another unit
+MAX_EXTENT, MIN_EXTENT = 20.0, 1e-4  # [m] extents beyond these are probably in another unit
 
 Faces = NDArray[np.int64]
 
@@ -201,6 +201,6 @@ def _areas(vertices: Array, faces: Faces) -> Array:
 
 def _implausible_size(vertices: Array) -> tuple[str, ...]:
     extent = float(np.ptp(vertices, axis=0).max())
-    if SMALLEST <= extent <= LARGEST:
+    if MIN_EXTENT <= extent <= MAX_EXTENT:
         return ()
     return (f"an extent of {extent:.3g} m: is the unit of the file the metre? scale= converts it",)

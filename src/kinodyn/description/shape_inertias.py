@@ -14,10 +14,10 @@ from kinodyn.description.meshes import TriangleMesh, open_edges, read_mesh, repa
 from kinodyn.description.types import Inertia, Shape
 from kinodyn.errors import DescriptionError
 
-THINNEST = 1e-3  # [m] of a mesh without volume, such as a sheet of triangles
-LEAST_VOLUME = 1e-12  # [m^3] of a shape that counts
+MIN_THICKNESS = 1e-3  # [m] of a mesh without volume, such as a sheet of triangles
+MIN_VOLUME = 1e-12  # [m^3] of a shape that counts
 # A closed mesh may consist of nested shells; one that fills less of its hull than this is replaced by the hull.
-LEAST_FILLED = 0.02
+MIN_FILLED_FRACTION = 0.02
 
 
 def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia | None:
@@ -43,7 +43,7 @@ def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia | None
 def inertia_of_shape(shape: Shape, density: float) -> Inertia | None:
     """Compute the inertia of one shape in link axes; None if it has no volume that could be found."""
     own = _mesh_solid(shape, density) if shape.kind == "mesh" else _primitive(shape, density)
-    if own is None or not own.mass > LEAST_VOLUME * density:
+    if own is None or not own.mass > MIN_VOLUME * density:
         return None
     R, p = shape.T_link_shape[:3, :3], shape.T_link_shape[:3, 3]
     matrix = R @ own.matrix @ R.T
@@ -84,13 +84,13 @@ def _mesh_solid(shape: Shape, density: float) -> Inertia | None:
     hull = _hull(mesh.vertices)
     if hull is None:
         low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-        size = np.maximum(high - low, THINNEST)
+        size = np.maximum(high - low, MIN_THICKNESS)
         return solids.box(density * float(np.prod(size)), size.tolist(), ((low + high) / 2.0).tolist())
     solid, outer = (
         (None if len(open_edges(mesh.faces)) else triangle_inertia(mesh, density)),
         triangle_inertia(hull, density),
     )
-    if solid is not None and solid.mass > LEAST_FILLED * outer.mass and solids.is_physically_consistent(solid):
+    if solid is not None and solid.mass > MIN_FILLED_FRACTION * outer.mass and solids.is_physically_consistent(solid):
         return solid
     return outer
 

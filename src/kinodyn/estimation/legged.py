@@ -24,7 +24,7 @@ TOUCHDOWN_LOAD = 0.1  # fraction of the weight above which a foot is in stance; 
 SETTLING_TIME = 0.05  # [s] after touchdown in which a foot still moves
 SETTLING_FACTOR = 20.0  # on the random walk of a foot that settles or bears little load
 INITIAL_DEVIATION = (1e-3, 1e-2, 1e-3)  # of rotation [rad], velocity [m/s] and position [m] at the start
-GATE = 6.0  # standard deviations beyond which a foot has slipped, and becomes a new contact
+SLIP_GATE = 6.0  # standard deviations beyond which a foot has slipped, and becomes a new contact
 
 
 class LeggedEstimator:
@@ -212,7 +212,7 @@ class LeggedEstimator:
             elif since is not None:
                 self._since[k] = since + dt if load > 0.5 * TOUCHDOWN_LOAD else None
         standing = tuple(k for k, since in enumerate(self._since) if since is not None and k not in landed)
-        slipped = self._filter.correct_by_contacts(standing, T_base_soles, GATE) if standing else []
+        slipped = self._filter.correct_by_contacts(standing, T_base_soles, SLIP_GATE) if standing else []
         if slipped and (standing := tuple(k for k in standing if k not in slipped)):
             self._filter.correct_by_contacts(standing, T_base_soles, np.inf)
         for k in (*landed, *slipped):

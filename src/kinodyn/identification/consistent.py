@@ -23,7 +23,7 @@ from kinodyn.identification.inertias import BASIS, pseudo_inertia
 from kinodyn.identification.reduction import Reduced
 
 MAX_STEPS = 200
-DECREMENT = 1e-10  # half the squared Newton decrement: the remaining decrease of the objective
+NEWTON_DECREMENT = 1e-10  # half the squared Newton decrement: the remaining decrease of the objective
 ARMIJO = 1e-4
 
 
@@ -132,7 +132,7 @@ def fit_consistent(problem: Reduced, prior: Prior, spread: float) -> Optimum:
         triangle = _hessian_triangle(A, S, prior, x, weight)
         step = -solve_triangular(triangle, solve_triangular(triangle, gradient, trans="T"))
         slope = float(gradient @ step)
-        converged = -0.5 * slope < DECREMENT + 1e-15 * abs(value)
+        converged = -0.5 * slope < NEWTON_DECREMENT + 1e-15 * abs(value)
         fraction = 1.0
         while fraction > 1e-12 and not cost(u + fraction * step) <= value + ARMIJO * fraction * slope:
             fraction *= 0.5

@@ -22,9 +22,9 @@ from kinodyn.model.robot import Robot, _generator
 Criterion = Literal["condition", "determinant"]
 CHECKED_SAMPLES = 40  # per period of the highest harmonic when limits are checked: q errs by 0.4 % between them
 EFFORT_PENALTY = 30.0  # in units of the logarithm of the condition number
-SLIP = 0.05  # [rad/s or m/s] width over which dry friction changes sign smoothly, so that the criterion has a gradient
-SINGULAR = 1e-14  # ratio of eigenvalues that is rounding
-DIFFERENCE = 1e-5  # step of finite differences, for coefficients of about 1
+FRICTION_WIDTH = 0.05  # [rad/s or m/s] over which friction changes sign, so that the criterion has a gradient
+EIGENVALUE_TOLERANCE = 1e-14  # ratio of eigenvalues that is rounding
+DIFFERENCE_STEP = 1e-5  # step of finite differences, for coefficients of about 1
 VARIABLES_PER_PART = 1000  # divided by their number: entries of the gradient between two calls of progress
 
 
@@ -139,12 +139,12 @@ class _Search:
 
     def cost_and_gradient(self, x: Array) -> tuple[float, Array]:
         """Compute the cost of variables (size,) and its gradient by finite differences, in parts."""
-        value, steps = self.cost(x), DIFFERENCE * np.eye(self.task.size)
+        value, steps = self.cost(x), DIFFERENCE_STEP * np.eye(self.task.size)
         costs, together = [], max(1, VARIABLES_PER_PART // len(steps))
         for begin in range(0, len(steps), together):
             self.report(self.done)
             costs.append(self.task.cost(x + steps[begin : begin + together]))
-        return value, (np.concatenate(costs) - value) / DIFFERENCE
+        return value, (np.concatenate(costs) - value) / DIFFERENCE_STEP
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class _Task:
 
     def cost(self, x: Array) -> Array:
         """Compute the cost (...) of variables (..., size)."""
-        N, effort = self.normal_matrix(x, SLIP)
+        N, effort = self.normal_matrix(x, FRICTION_WIDTH)
         excess = EFFORT_PENALTY * np.maximum(effort - self.margin, 0.0)
         if self.criterion == "condition":
             return np.asarray(np.log(condition(N)) + excess)
@@ -222,7 +222,7 @@ def condition(N: Array) -> Array:
     safe = np.where(norms > 0.0, norms, 1.0)
     values = np.linalg.eigvalsh(N / (safe[..., :, None] * safe[..., None, :]))
     least, most = values[..., 0], values[..., -1]
-    regular = (least > SINGULAR * most) & (norms > 0.0).all(axis=-1)
+    regular = (least > EIGENVALUE_TOLERANCE * most) & (norms > 0.0).all(axis=-1)
     return np.sqrt(np.where(regular, most / np.where(regular, least, 1.0), np.inf))
 
 

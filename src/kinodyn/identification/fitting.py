@@ -14,14 +14,14 @@ from kinodyn.identification.consistent import Prior, fit_consistent
 from kinodyn.identification.inertias import regularised
 from kinodyn.identification.measurements import Measurements
 from kinodyn.identification.model import Model, make_model
-from kinodyn.identification.reduction import NULL, Reduced, noise, reduce, scales
+from kinodyn.identification.reduction import RANK_TOLERANCE, Reduced, noise, reduce, scales
 from kinodyn.identification.report import Identification
 from kinodyn.model.robot import Robot
 
 Method = Literal["consistent", "weighted", "ordinary"]
 PRIOR_FRICTION = 0.1  # scale of friction without a prior value, as a fraction of the torque
-LEAST_FRICTION = 1e-4  # fraction of this scale: friction where neither prior nor data determine it
-MAX_UNSEEN = 1e-4  # fraction of an identified combination that lies in the null space of the data
+MIN_FRICTION = 1e-4  # fraction of this scale: friction where neither prior nor data determine it
+MAX_UNOBSERVED = 1e-4  # fraction of an identified combination that lies in the null space of the data
 MAX_SPREAD = 0.5  # of an identified combination: maximum posterior over prior standard deviation
 
 
@@ -136,7 +136,7 @@ def _prior(model: Model, train: Measurements, size: Array) -> Prior:
         guess = (PRIOR_FRICTION * size / per[term])[first]
         has = own[part] > 0.01 * guess
         scale[part] = guess / PRIOR_FRICTION if term == "offset" else np.where(has, own[part], guess)
-        x[part] = own[part] if term == "offset" else np.where(has, own[part], LEAST_FRICTION * guess)
+        x[part] = own[part] if term == "offset" else np.where(has, own[part], MIN_FRICTION * guess)
     n = model.inertial
     positive = sum(term != "offset" for term in model.terms) * len(model.joints)
     x[:n] = regularised(own[:n])
@@ -152,7 +152,7 @@ def _rms(rates: Array) -> Array:
 def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> tuple[Array, Array, int]:
     """Solve for the base parameters; in the null space of the data the prior and its spread remain."""
     U, s, Vt = np.linalg.svd(problem.R @ S)
-    rank = int((s > NULL * s[0]).sum()) if s[0] > 0.0 else 0
+    rank = int((s > RANK_TOLERANCE * s[0]).sum()) if s[0] > 0.0 else 0
     seen, unseen = Vt[:rank], Vt[rank:]
     u = seen.T @ ((U[:, :rank].T @ (problem.z - problem.R @ prior.x)) / s[:rank])
     root = S @ np.concatenate([seen.T / s[:rank], unseen.T * spread], axis=1)
@@ -162,9 +162,9 @@ def _least_squares(problem: Reduced, prior: Prior, S: Array, spread: float) -> t
 def _identified(problem: Reduced, base: BaseParameters, S: Array, spread: float) -> tuple[bool, ...]:
     """Return for each combination whether the data determine it clearly better than the prior does."""
     _, s, Vt = np.linalg.svd(problem.R @ S)
-    s = np.where(s > NULL * s[0], s, 0.0)
+    s = np.where(s > RANK_TOLERANCE * s[0], s, 0.0)
     combination = Vt @ (S.T @ base.matrix.T)  # columns: each combination along the directions of the data
     left = np.sqrt((combination**2 / (s**2 + spread**-2)[:, None]).sum(axis=0))
     before = spread * np.linalg.norm(combination, axis=0)
-    unseen = np.linalg.norm(combination[s == 0.0], axis=0) > MAX_UNSEEN * np.linalg.norm(combination, axis=0)
+    unseen = np.linalg.norm(combination[s == 0.0], axis=0) > MAX_UNOBSERVED * np.linalg.norm(combination, axis=0)
     return tuple(bool(known) for known in (left < MAX_SPREAD * before) & ~unseen)

@@ -17,7 +17,7 @@ from kinodyn.description.types import Inertia
 from kinodyn.errors import InputError
 
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-SIX = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # indices of xx xy yy xz yz zz in a matrix
+SYMMETRIC_INDICES = ([0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2])  # indices of xx xy yy xz yz zz in a matrix
 
 SMALLEST_MASS = 1e-4  # minimum mass of a link in a prior, as a fraction of the robot's mass
 SMALLEST_RADIUS = 5e-3  # minimum radius of gyration of a link in a prior [m]
@@ -29,7 +29,7 @@ def _basis() -> Array:
     E[0, 3, 3] = 1.0
     for k in range(3):
         E[1 + k, k, 3] = E[1 + k, 3, k] = 1.0
-    for k, (i, j) in enumerate(zip(*SIX, strict=True), start=4):
+    for k, (i, j) in enumerate(zip(*SYMMETRIC_INDICES, strict=True), start=4):
         if i == j:  # S = trace(I) / 2 - I
             E[k, :3, :3] = 0.5 * np.eye(3)
             E[k, i, i] -= 1.0
@@ -81,7 +81,9 @@ def parameters_of(P: ArrayLike) -> Array:
     matrix = numbers("pseudo-inertia", P, 4, 4)
     second = matrix[..., :3, :3]
     inertia = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
-    return np.concatenate([matrix[..., 3, 3:], matrix[..., :3, 3], inertia[..., SIX[0], SIX[1]]], axis=-1)
+    return np.concatenate(
+        [matrix[..., 3, 3:], matrix[..., :3, 3], inertia[..., SYMMETRIC_INDICES[0], SYMMETRIC_INDICES[1]]], axis=-1
+    )
 
 
 def is_physically_consistent(parameters: ArrayLike) -> NDArray[np.bool_]:
@@ -106,7 +108,7 @@ def as_inertia(parameters: Array) -> Inertia:
     """Return mass, CoM and inertia about the CoM of ten parameters."""
     mass, com = float(parameters[0]), parameters[1:4] / parameters[0]
     matrix = np.zeros((3, 3))
-    matrix[SIX] = matrix[SIX[::-1]] = parameters[4:]
+    matrix[SYMMETRIC_INDICES] = matrix[SYMMETRIC_INDICES[::-1]] = parameters[4:]
     return Inertia(mass, com, matrix - mass * (com @ com * np.eye(3) - np.outer(com, com)))
 
 

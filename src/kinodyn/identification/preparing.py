@@ -17,8 +17,8 @@ from kinodyn.identification.columns import base_rows
 from kinodyn.identification.measurements import Measurements
 from kinodyn.model.robot import Robot
 
-EVEN = 1e-3  # relative difference up to which time steps are even
-GAP = 50.0  # multiple of the median time step from which there is a gap
+EVEN_TOLERANCE = 1e-3  # relative difference up to which time steps are even
+GAP_FACTOR = 50.0  # multiple of the median time step from which there is a gap
 DEGREE = 5  # of the fitted splines
 ORDER = 4  # of the Butterworth filter; applied in both directions it has twice the order
 # Central differences of sixth order: f'(t) = sum of weight * f(t + offset * step) / step.
@@ -76,7 +76,7 @@ def prepare(data: Measurements, *, cutoff: float | None = None, rate: float | No
 def _refuse_gaps(data: Measurements, cutoff: float | None) -> None:
     """Raise if samples are missing."""
     steps = np.diff(data.time)
-    longest = max(GAP * float(np.median(steps)), 0.0 if cutoff is None else 0.5 / cutoff)
+    longest = max(GAP_FACTOR * float(np.median(steps)), 0.0 if cutoff is None else 0.5 / cutoff)
     k = int(np.argmax(steps))
     if steps[k] > longest:
         raise InputError(
@@ -112,7 +112,7 @@ def _on_manifold(robot: Robot, q: Array) -> Array:
 def _evenly(data: Measurements, rate: float, cutoff: float | None) -> Measurements:
     """Resample at even times, unless the samples are even already."""
     q = _continuous(data.robot, data.q)
-    if np.abs(np.diff(data.time) * rate - 1.0).max() <= EVEN:
+    if np.abs(np.diff(data.time) * rate - 1.0).max() <= EVEN_TOLERANCE:
         return replace(data, q=q)
     knots = None if cutoff is None else _knots(data.time, 0.25 / cutoff)
     time = np.linspace(data.time[0], data.time[-1], len(data))

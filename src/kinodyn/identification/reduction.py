@@ -14,7 +14,7 @@ from kinodyn.identification.model import Model, chunks
 MIN_NOISE = 1e-6  # as a fraction of the torque: a simulation may have none
 MIN_RELATIVE_SCALE = 1e-3  # of a row, as a fraction of the largest
 MIN_SCALE = 1e-3  # of a row [N m or N]
-NULL = 1e-10  # singular values below this fraction of the largest are rounding
+RANK_TOLERANCE = 1e-10  # singular values below this fraction of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)

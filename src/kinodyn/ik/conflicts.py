@@ -12,8 +12,8 @@ from kinodyn.arrays import Array
 from kinodyn.limits.limit import Limit, LimitedMotion, Reaction
 from kinodyn.tasks.rows import Rows
 
-NOTABLE = 0.02  # smallest fraction of a task's pull that a reaction must balance to be named
-MET = 1e-6  # weighted residual [m or rad] below which a task counts as met
+MIN_REACTION = 0.02  # smallest fraction of a task's pull that a reaction must balance to be named
+MET_TOLERANCE = 1e-6  # weighted residual [m or rad] below which a task counts as met
 
 Rank = tuple[int, bool]
 
@@ -85,10 +85,10 @@ def find_conflicts(
     result = []
     for demand in demands:
         missing = float(np.linalg.norm(demand.missing))
-        if missing <= MET or not demand.source.required:
+        if missing <= MET_TOLERANCE or not demand.source.required:
             continue
         pull = demand.J.T @ demand.missing
-        if np.linalg.norm(pull) <= MET * missing:
+        if np.linalg.norm(pull) <= MET_TOLERANCE * missing:
             result.append(Conflict(demand.title, missing, ()))
             continue
         against = _shares(pull, [*stops, *_competitors(demand, demands), *_damping(motion.x)])
@@ -128,4 +128,4 @@ def _shares(pull: Array, reactions: list[Reaction]) -> tuple[str, ...]:
     for reaction, part in zip(reactions, (share * columns).T, strict=True):
         total[reaction.name] = total.get(reaction.name, np.zeros(len(pull))) + part
     sizes = {name: float(np.linalg.norm(part)) for name, part in total.items() if name}
-    return tuple(name for name in sorted(sizes, key=lambda name: -sizes[name]) if sizes[name] > NOTABLE)
+    return tuple(name for name in sorted(sizes, key=lambda name: -sizes[name]) if sizes[name] > MIN_REACTION)

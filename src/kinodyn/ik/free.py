@@ -18,7 +18,7 @@ from kinodyn.ik.result import COLLIDING, Attempt
 from kinodyn.model.robot import Robot
 
 EXACT_CANDIDATES = 8  # per target: solutions in sphere contact whose exact shapes are checked
-SAME = 1e-3  # [rad or m] candidates nearer to each other count as one
+DUPLICATE_TOLERANCE = 1e-3  # [rad or m] candidates nearer to each other count as one
 
 
 class Collision(NamedTuple):
@@ -64,7 +64,7 @@ class FreeSolutions:
 
     def _remember(self, target: int, q: Array) -> None:
         known = self._touching.setdefault(target, [])
-        if len(known) < EXACT_CANDIDATES and all(np.abs(q - other).max() > SAME for other in known):
+        if len(known) < EXACT_CANDIDATES and all(np.abs(q - other).max() > DUPLICATE_TOLERANCE for other in known):
             known.append(q.copy())
 
     def decide(self, target: int, start: Array) -> tuple[Array, Collision | None]:

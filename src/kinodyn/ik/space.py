@@ -18,7 +18,7 @@ from kinodyn.model.robot import Robot
 
 INFINITE_LIMIT = 1e30  # represents an infinite limit: the core accepts finite numbers only
 LIMIT_TOLERANCE = 1e-9  # distance within which a coordinate counts as at a limit [rad or m]
-MAX_KNOWN = 256  # spaces cached for one robot
+MAX_CACHED = 256  # spaces cached for one robot
 
 Joints: TypeAlias = str | tuple[str, ...] | None  # a joint or a chain, several, or all joints
 
@@ -70,7 +70,7 @@ def space_of(robot: Robot, frames: tuple[str, ...], joints: str | Sequence[str] 
         known = _KNOWN.setdefault(robot, {})
     space = known.get(key)
     if space is None:
-        if len(known) >= MAX_KNOWN:
+        if len(known) >= MAX_CACHED:
             known.clear()
         space = known[key] = _make(robot, *key)
     return space

@@ -25,7 +25,7 @@ from kinodyn.tasks.table import TaskTable
 from kinodyn.tasks.task import Task
 
 LONGEST_STEP = 0.5  # maximum joint motion in one step of `solve` [rad or m]
-REST = 1e-7  # joint motion in one step below which `solve` has converged [rad or m]
+STEP_TOLERANCE = 1e-7  # joint motion in one step below which `solve` has converged [rad or m]
 
 
 class WholeBody:
@@ -145,7 +145,7 @@ class WholeBody:
     def _until_rest(self, q: Array, max_steps: int) -> tuple[Array, np.ndarray]:
         """Run the core's iteration, which pauses at each new q if rows are computed in Python."""
         pausing = bool(self._table.evaluated)
-        settings = _settings(dt=1.0, damping=self.damping, max_steps=max_steps, rest=REST, pausing=pausing)
+        settings = _settings(dt=1.0, damping=self.damping, max_steps=max_steps, rest=STEP_TOLERANCE, pausing=pausing)
         no_motion, progress = np.zeros(self.robot.nv), None
         if pausing:
             progress = np.zeros(block_size(layout("solve_progress", levels=self._levels, nq=self.robot.nq)))

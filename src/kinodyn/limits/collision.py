@@ -19,7 +19,7 @@ from kinodyn.limits.limit import AT_LIMIT, RowLimit
 from kinodyn.model.robot import Robot
 
 MAX_ROWS = 64  # of the core
-RESERVE = 2e-5  # [m] added to the margin where the core stops the motion
+STOP_MARGIN = 2e-5  # [m] added to the margin where the core stops the motion
 
 
 class _Address(float):
@@ -171,7 +171,7 @@ class CollisionLimit(RowLimit):
     def _after(self, robot: Robot, q: Array, x: Array, dt: float) -> tuple[Array, Array]:
         """Return the rows, and the margins that remain after the step."""
         J = self.jacobian(robot, q)
-        margins = self.margins(robot, q) - RESERVE
+        margins = self.margins(robot, q) - STOP_MARGIN
         return J, np.where(margins > 0.0, min(self.gain * dt, 1.0), 1.0) * margins - J @ x
 
     def row_names(self, robot: Robot, q: Array | None = None, v: Array | None = None) -> list[str]:

@@ -8,8 +8,8 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.qp.adapter import ATTEMPTS, Point, minimise, polish
 
-FARTHEST = 1e6  # distance up to which a certificate must exclude all points, in the units of a scaled program
-STEEPEST = 1e-6  # smallest fraction of the gradient along a direction that counts as descent
+MAX_DISTANCE = 1e6  # distance up to which a certificate must exclude all points, in the units of a scaled program
+MIN_DESCENT = 1e-6  # smallest fraction of the gradient along a direction that counts as descent
 
 
 def best_point(qp: _core.ScaledQp, tolerance: float, attempts: tuple[dict[str, float], ...] = ATTEMPTS) -> Point:
@@ -67,7 +67,7 @@ def is_infeasible(qp: _core.ScaledQp, multipliers: Array) -> bool:
     left_over = multipliers[:n] + qp.A.T @ multipliers[n:]
     total, size = float(multipliers[used] @ sides), float(np.abs(multipliers[used]) @ np.abs(sides))
     rounding = 1e-13 * size
-    return bool(total < -rounding and -total > FARTHEST * float(np.linalg.norm(left_over)))
+    return bool(total < -rounding and -total > MAX_DISTANCE * float(np.linalg.norm(left_over)))
 
 
 def descent_ray(qp: _core.ScaledQp, tolerance: float) -> Array | None:
@@ -90,9 +90,9 @@ def descent_ray(qp: _core.ScaledQp, tolerance: float) -> Array | None:
     point = best_point(cone, tolerance)
     ray: Array = cone.unscale(point.y, point.multipliers, True)[0]
     length = float(np.linalg.norm(ray))
-    if max(cone.residuals(point.y, point.multipliers, True)) > tolerance or not length > STEEPEST:
+    if max(cone.residuals(point.y, point.multipliers, True)) > tolerance or not length > MIN_DESCENT:
         return None
     ray = ray / length
     along = qp.A @ ray
     leaves = np.concatenate([np.maximum(lower[n:] - along, along - upper[n:]), np.abs(qp.H @ ray)])
-    return ray if leaves.max(initial=0.0) <= tolerance and qp.g @ ray < -STEEPEST * size else None
+    return ray if leaves.max(initial=0.0) <= tolerance and qp.g @ ray < -MIN_DESCENT * size else None

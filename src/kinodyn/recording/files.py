@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 KIND = "kinodyn recording"
 VERSION = 2
-COMMON = ("time", "q", "v", "tau")  # arrays that every recording has
+REQUIRED = ("time", "q", "v", "tau")  # arrays that every recording has
 SAMPLED = {"contacts": "contact", "forces": "wrench", "signals": "signal"}  # attribute -> prefix of names in files
 CONSTANT = {"limits": "limit", "terrain": "terrain"}
 
@@ -27,7 +27,7 @@ def save(fields: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     names = ("robot", "q_names", "v_names", "status", "reason")
     tables.write(
         path,
-        {**{name: fields[name] for name in COMMON}, **_prefixed(fields, SAMPLED)},
+        {**{name: fields[name] for name in REQUIRED}, **_prefixed(fields, SAMPLED)},
         labels=labels,
         about={"kind": KIND, "version": VERSION, **{name: fields[name] for name in names}},
         constants=_prefixed(fields, CONSTANT),
@@ -60,9 +60,9 @@ def _fields(about: Any, arrays: tables.Columns) -> dict[str, Any]:
     attributes = {prefix: attribute for attribute, prefix in (SAMPLED | CONSTANT).items()}
     for key, array in arrays.items():
         prefix, _, name = key.partition(".")
-        if key not in COMMON:
+        if key not in REQUIRED:
             groups[attributes[prefix]][name] = array
     described: dict[str, Any] = {name: about[name] for name in ("robot", "status", "reason")}
     described |= {name: tuple(about[name]) for name in ("q_names", "v_names")}
-    common: dict[str, Any] = {name: arrays[name] for name in COMMON}
+    common: dict[str, Any] = {name: arrays[name] for name in REQUIRED}
     return {**described, **common, **groups}

@@ -16,11 +16,11 @@ from kinodyn.model.robot import Robot
 from kinodyn.sim.mujoco_shapes import placed
 
 SKY = ((1.0, 1.0, 1.0), (0.72, 0.82, 0.93))
-FLOOR = ((0.84, 0.865, 0.90), (0.92, 0.935, 0.955))
+FLOOR_COLOURS = ((0.84, 0.865, 0.90), (0.92, 0.935, 0.955))
 GROUND = (0.74, 0.71, 0.66, 1.0)
 # Shapes without a colour of their own, by the side that the name of their link begins with.
 COLOURS = {"l": (0.23, 0.49, 0.77, 1.0), "r": (0.93, 0.55, 0.22, 1.0), "": (0.62, 0.66, 0.72, 1.0)}
-BONE = (0.35, 0.38, 0.42, 1.0)
+LINK_COLOUR = (0.35, 0.38, 0.42, 1.0)
 LIGHT_DISTANCE = 9.0  # [m] from the point looked at
 _KINDS = {
     "box": mj.mjtGeom.mjGEOM_BOX,
@@ -89,7 +89,7 @@ class Scene:
                 "type": mj.mjtGeom.mjGEOM_CAPSULE,
                 "size": [max(0.06 * longest, 0.004), 0.0, 0.0],
                 "fromto": [0.0, 0.0, 0.0, *end],
-                "rgba": BONE,
+                "rgba": LINK_COLOUR,
             }
             for end in ends
             if moving and np.linalg.norm(end) > 1e-3
@@ -150,7 +150,7 @@ def _add_surroundings(spec: mj.MjSpec, terrain: dict[str, Array]) -> None:
     )  # fmt: skip
     spec.add_texture(
         name="floor", type=texture.mjTEXTURE_2D, builtin=mj.mjtBuiltin.mjBUILTIN_CHECKER,
-        rgb1=FLOOR[0], rgb2=FLOOR[1], width=256, height=256,
+        rgb1=FLOOR_COLOURS[0], rgb2=FLOOR_COLOURS[1], width=256, height=256,
     )  # fmt: skip
     material = spec.add_material(name="floor", texrepeat=[2, 2], texuniform=True)
     material.textures[mj.mjtTextureRole.mjTEXROLE_RGB] = "floor"

@@ -15,7 +15,7 @@ from kinodyn.errors import InputError
 
 FLOOR = "floor"
 GroundShape = Plane | HeightField
-DEPTH = 0.1  # [m] how far the ground and the blocks on it extend downwards
+GROUND_DEPTH = 0.1  # [m] how far the ground and the blocks on it extend downwards
 _MIN_HEIGHT = 1e-6  # [m] MuJoCo rejects a height field of zero height
 
 
@@ -68,7 +68,7 @@ def checked_blocks(blocks: object) -> tuple[Block, ...]:
 
 def ground_geom(spec: mj.MjSpec, ground: GroundShape | None, name: str = FLOOR) -> dict[str, Any]:
     """Describe the ground as a geom of the world; None is level at z = 0."""
-    plane = {"name": name, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, DEPTH]}
+    plane = {"name": name, "type": mj.mjtGeom.mjGEOM_PLANE, "size": [0.0, 0.0, GROUND_DEPTH]}
     if ground is None:
         return plane
     if isinstance(ground, Plane):
@@ -79,7 +79,7 @@ def ground_geom(spec: mj.MjSpec, ground: GroundShape | None, name: str = FLOOR) 
         name=name,
         nrow=ny,
         ncol=nx,
-        size=[*half, max(float(np.ptp(heights)), _MIN_HEIGHT), DEPTH],
+        size=[*half, max(float(np.ptp(heights)), _MIN_HEIGHT), GROUND_DEPTH],
         userdata=(heights - lowest).T.ravel(),  # rows run along y
     )
     place = [*(ground.origin + half), lowest]
@@ -94,7 +94,7 @@ def block_geom(block: Block, name: str, ground: GroundShape | None) -> dict[str,
         below[2] = -float(ground.heights(below)) / normal[2]
     elif isinstance(ground, HeightField):
         below[2] = -float(ground.height_and_normal(below)[0] / ground.height_and_normal(below)[1][2])
-    sides = 0.5 * np.array([block.length, block.width, block.height + DEPTH])
+    sides = 0.5 * np.array([block.length, block.width, block.height + GROUND_DEPTH])
     centre = below + (block.height - sides[2]) * normal
     quaternion = _quaternion(normal)
     return {"name": name, "type": mj.mjtGeom.mjGEOM_BOX, "size": sides, "pos": centre, "quat": quaternion}

@@ -18,7 +18,7 @@ from kinodyn.errors import InputError
 from kinodyn.sim.terrain import ground_geom
 from kinodyn.terrain import Box, Mesh, Terrain
 
-CELL = 0.02  # [m] of the height field that stands for a mesh that is not convex
+CELL_SIZE = 0.02  # [m] of the height field that stands for a mesh that is not convex
 MAX_PARTS = 200  # convex parts of a mesh; beyond that it becomes a height field
 CONVEX = 1e-6  # relative volume between a part and its convex hull
 
@@ -82,9 +82,9 @@ def _convex(vertices: Array, faces: Faces) -> bool:
 def _as_field(mesh: Mesh) -> HeightField:
     """Sample a mesh from above; what it does not cover is as low as its lowest point."""
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-    count = np.maximum(np.ceil((high - low)[:2] / CELL).astype(int) + 1, 2)
+    count = np.maximum(np.ceil((high - low)[:2] / CELL_SIZE).astype(int) + 1, 2)
     if count.prod() > 4_000_000:
         raise InputError(f"a mesh of {high[0] - low[0]:.3g} m by {high[1] - low[1]:.3g} m is too large for a terrain")
-    x, y = (low[k] + CELL * np.arange(count[k]) for k in range(2))
+    x, y = (low[k] + CELL_SIZE * np.arange(count[k]) for k in range(2))
     heights = Terrain([mesh]).height(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1))
-    return HeightField(np.where(np.isfinite(heights), heights, low[2]), CELL, low[:2], interpolation="linear")
+    return HeightField(np.where(np.isfinite(heights), heights, low[2]), CELL_SIZE, low[:2], interpolation="linear")

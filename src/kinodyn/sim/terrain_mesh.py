@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array
 from kinodyn.dynamics.contact.ground import HeightField, Plane
-from kinodyn.sim.terrain import DEPTH, Block, GroundShape, axes_on, block_geom
+from kinodyn.sim.terrain import GROUND_DEPTH, Block, GroundShape, axes_on, block_geom
 from kinodyn.terrain import Box, Terrain
 from kinodyn.terrain.shapes import Shape
 
@@ -71,6 +71,6 @@ def _box(block: Block, ground: GroundShape | None) -> tuple[Array, Array]:
     geom = block_geom(block, "", ground)
     corners = _CORNERS * geom["size"]
     if ground is None:
-        corners[:, 2] = np.maximum(corners[:, 2], DEPTH - geom["size"][2])
+        corners[:, 2] = np.maximum(corners[:, 2], GROUND_DEPTH - geom["size"][2])
     turn = Rotation.from_quat(np.roll(geom["quat"], -1))
     return turn.apply(corners) + geom["pos"], _HALVES

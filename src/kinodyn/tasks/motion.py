@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import LARGEST, numbers
+from kinodyn.checks import MAX_MAGNITUDE, numbers
 from kinodyn.errors import InputError
 
 FREQUENCY = 10.0  # rad/s
@@ -102,7 +102,12 @@ class Motion:
 
 def vector(what: str, value: ArrayLike) -> Array:
     """Return a copy of vectors (..., any size), or raise."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim > 0 and np.vdot(value, value) <= LARGEST:
+    if (
+        type(value) is np.ndarray
+        and value.dtype == np.float64
+        and value.ndim > 0
+        and np.vdot(value, value) <= MAX_MAGNITUDE
+    ):
         copy: Array = value.copy()
         return copy
     if np.ndim(value) == 0:

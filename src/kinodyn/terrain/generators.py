@@ -15,8 +15,8 @@ from kinodyn.terrain.shapes import Box
 from kinodyn.terrain.terrain import Terrain
 
 START = 0.5  # [m] of level ground around the start of the robot
-LANDING = 2.0  # [m] of level ground at the end
-DEPTH = 0.2  # [m] by which boxes extend below the ground around them
+LANDING_LENGTH = 2.0  # [m] of level ground at the end
+BOX_DEPTH = 0.2  # [m] by which boxes extend below the ground around them
 SPACING = 0.05  # [m] of the nodes of height fields
 MAX_STEPS, MAX_LENGTH = 1000, 100.0
 
@@ -51,8 +51,8 @@ def slope(angle_deg: float, direction: Literal["along", "across"] = "along", len
     if not abs(angle) <= 45.0:
         raise InputError(f"angle_deg must be from -45 to 45, got {angle_deg!r}")
     one_of("direction", direction, ("along", "across"))
-    x = np.arange(-LANDING, START + span + LANDING + 0.5 * SPACING, SPACING)
-    y = np.arange(-LANDING, LANDING + 0.5 * SPACING, SPACING)
+    x = np.arange(-LANDING_LENGTH, START + span + LANDING_LENGTH + 0.5 * SPACING, SPACING)
+    y = np.arange(-LANDING_LENGTH, LANDING_LENGTH + 0.5 * SPACING, SPACING)
     rise = np.tan(np.deg2rad(angle))
     if direction == "along":
         heights = np.tile((rise * np.clip(x - START, 0.0, span))[:, None], len(y))
@@ -88,9 +88,9 @@ def stairs(rise: float, tread: float, count: int, width: float = 2.0) -> Terrain
     bottom = min(0.0, steps * height)
     shapes: list[Plane | Box] = [Plane((0.0, 0.0, bottom))]
     if height < 0:
-        shapes.append(_block((-LANDING, START), across, 0.0, bottom))
+        shapes.append(_block((-LANDING_LENGTH, START), across, 0.0, bottom))
     for k in range(1, steps + 1 if height > 0 else steps):
-        edges = (START + (k - 1) * depth, START + k * depth + (LANDING if k == steps else 0.0))
+        edges = (START + (k - 1) * depth, START + k * depth + (LANDING_LENGTH if k == steps else 0.0))
         shapes.append(_block(edges, across, k * height, bottom))
     return Terrain(shapes, f"{steps} stairs of {height:g} m on {depth:g} m, ending at {end:.3g} m")
 
@@ -124,13 +124,16 @@ def stones(
     _limit(columns * rows)
     start, bottom = START - 0.1, -0.5
     end = start + between + columns * pitch
-    shapes: list[Plane | Box] = [Plane((0.0, 0.0, bottom)), _block((-LANDING, start), max(wide, 2.0), 0.0, bottom)]
-    shapes.append(_block((end, end + LANDING), max(wide, 2.0), 0.0, bottom))
+    shapes: list[Plane | Box] = [
+        Plane((0.0, 0.0, bottom)),
+        _block((-LANDING_LENGTH, start), max(wide, 2.0), 0.0, bottom),
+    ]
+    shapes.append(_block((end, end + LANDING_LENGTH), max(wide, 2.0), 0.0, bottom))
     for i in range(columns):
         for j in range(rows):
             top = float(rng.uniform(-away, away))
             x, y = start + between + i * pitch + 0.5 * side, (j - 0.5 * (rows - 1)) * pitch
-            shapes.append(Box.standing(x, y, (side, side, top - bottom + DEPTH), top))
+            shapes.append(Box.standing(x, y, (side, side, top - bottom + BOX_DEPTH), top))
     return Terrain(shapes, f"stones of {side:g} m with gaps of {between:g} m")
 
 
@@ -161,7 +164,9 @@ def boxes(height: float = 0.08, size: float = 0.5, length: float = 3.0, width: f
         top, sides = tallest * rng.uniform(0.1, 1.0), side * rng.uniform(0.5, 1.0, 2)
         # a turned box does not reach further than half its diagonal: the start stays free
         x = max(x, START + 0.5 * float(np.hypot(*sides)))
-        shapes.append(Box.standing(float(x), float(y), (*sides, top + DEPTH), float(top), float(rng.uniform(0, np.pi))))
+        shapes.append(
+            Box.standing(float(x), float(y), (*sides, top + BOX_DEPTH), float(top), float(rng.uniform(0, np.pi)))
+        )
     return Terrain(shapes, f"{count} boxes of up to {tallest:g} m")
 
 
@@ -186,7 +191,7 @@ def field(
     """
     span, wave = positive("amplitude", amplitude), _bounded("wavelength", wavelength)
     long, wide, rng = _bounded("length", length), _bounded("width", width), _random(seed)
-    x = np.arange(-LANDING, START + long + LANDING, SPACING)
+    x = np.arange(-LANDING_LENGTH, START + long + LANDING_LENGTH, SPACING)
     y = np.arange(-0.5 * wide, 0.5 * wide + 0.5 * SPACING, SPACING)
     _limit(len(x) * len(y), 4_000_000)
     noise = ndimage.gaussian_filter(rng.standard_normal((len(x), len(y))), 0.25 * wave / SPACING, mode="reflect")
@@ -198,7 +203,7 @@ def field(
 
 
 def _block(x: tuple[float, float], width: float, top: float, bottom: float) -> Box:
-    size = (x[1] - x[0], width, top - bottom + DEPTH)
+    size = (x[1] - x[0], width, top - bottom + BOX_DEPTH)
     return Box.standing(0.5 * (x[0] + x[1]), 0.0, size, top)
 
 

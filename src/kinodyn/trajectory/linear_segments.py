@@ -17,7 +17,7 @@ from kinodyn.trajectory.piecewise import PiecewisePolynomial
 from kinodyn.trajectory.space import Space, space_of
 
 MIN_DURATION = 1e-12  # [s] shorter pieces are left out
-SAME = 1e-12  # [rad or m] waypoints nearer to each other count as one
+DUPLICATE_TOLERANCE = 1e-12  # [rad or m] waypoints nearer to each other count as one
 
 
 def linear_segments(
@@ -109,7 +109,7 @@ class Segments:
 
     def __init__(self, space: Space, q: Array, bounds: Bounds) -> None:
         self.space = space
-        moved = np.abs(space.difference(q[:-1], q[1:])).max(axis=1, initial=0.0) > SAME
+        moved = np.abs(space.difference(q[:-1], q[1:])).max(axis=1, initial=0.0) > DUPLICATE_TOLERANCE
         self.kept = np.flatnonzero(np.append(True, moved))
         self.q = q[self.kept]
         step = space.difference(self.q[:-1], self.q[1:])

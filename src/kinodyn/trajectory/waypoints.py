@@ -22,7 +22,7 @@ from kinodyn.trajectory.spline import quintic_spline
 
 POSITION_TOLERANCE = 1e-9  # beyond position limits, for rounding [rad or m]
 MIN_STEP = 0.02  # smallest step of the search, as a fraction of the limits
-INSIDE = 1.0 - 1e-9  # fraction of velocity and acceleration limits that is used, for rounding
+LIMIT_FRACTION = 1.0 - 1e-9  # fraction of velocity and acceleration limits that is used, for rounding
 MAX_SPLINES = 12  # splines tried, each over the times of the one before
 RATE_SCALES = (1.0, 1.15, 1.3, 1.6, 0.8)  # by which the rates of a spline are scaled
 MEAN_DURATION_WEIGHT = 1e-3  # weight in the cost of the joints that are not the slowest
@@ -201,10 +201,10 @@ class _Search:
         velocity, acceleration, jerk = (
             limit[self.columns] for limit in (self.bounds.velocity, self.bounds.acceleration, self.bounds.jerk)
         )
-        v = np.clip(v, -INSIDE * velocity, INSIDE * velocity)
+        v = np.clip(v, -LIMIT_FRACTION * velocity, LIMIT_FRACTION * velocity)
         largest = np.minimum(
-            INSIDE * acceleration,
-            INSIDE * np.sqrt(2.0 * np.where(np.isfinite(jerk), jerk, 1.0) * (velocity - np.abs(v))),
+            LIMIT_FRACTION * acceleration,
+            LIMIT_FRACTION * np.sqrt(2.0 * np.where(np.isfinite(jerk), jerk, 1.0) * (velocity - np.abs(v))),
         )
         return v, np.clip(a, -largest, largest)
 

@@ -17,7 +17,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.viewer.stage import WORLD
 
 MAX_LINES = 8
-REACH = 0.15  # largest distance that is drawn, relative to the robot's size
+MAX_DRAWN_DISTANCE = 0.15  # largest distance that is drawn, relative to the robot's size
 PERIOD = 0.06  # [s] between two measurements, which may take milliseconds each
 RED, GREEN = np.array([214, 52, 42]), np.array([52, 150, 82])
 
@@ -34,7 +34,7 @@ class DistanceLines:
     """
 
     def __init__(self, scene: viser.SceneApi, robot: Robot, size: float) -> None:
-        self._scene, self._robot, self._reach = scene, robot, REACH * size
+        self._scene, self._robot, self._reach = scene, robot, MAX_DRAWN_DISTANCE * size
         self._thickness = 0.012 * size
         self._nodes: list[Any] = []  # handles of viser: the lines and the label
         self._measured = 0.0

@@ -26,7 +26,7 @@ COM = "com"
 GAIN = 0.35  # fraction of the error that one step removes
 MAX_SPEED = 4.0  # rad/s or m/s for joints without a velocity limit, so that the robot follows without jumps
 STANCE_HEIGHT = 0.03  # a sole below this height supports the robot [m]
-REACHED = 2e-3  # m and rad within which a target counts as reached
+TARGET_TOLERANCE = 2e-3  # m and rad within which a target counts as reached
 
 
 class Dragging:
@@ -147,7 +147,7 @@ class Dragging:
         for name, goal in self.targets.items():
             now = self.measure(name, q)
             error = goal - (now if name == COM else now[:3, 3]) if goal.shape == (3,) else log(inverse_pose(now) @ goal)
-            if not (np.abs(error) < REACHED).all():
+            if not (np.abs(error) < TARGET_TOLERANCE).all():
                 return False
         return True
 

@@ -11,7 +11,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.viewer.robot_visual import RobotVisual
 
 PREFERRED_NAMES = (*STANDING, "ready", "bent", "nominal")
-BENT = 0.4  # angle added to each joint of an arm without a named configuration [rad]
+BEND_ANGLE = 0.4  # angle added to each joint of an arm without a named configuration [rad]
 
 
 def initial_configuration(robot: Robot) -> Array:
@@ -27,7 +27,7 @@ def initial_configuration(robot: Robot) -> Array:
     if robot.base == "fixed":
         for joint in robot.joints:
             if joint.kind in ROTARY and joint.mimic is None:
-                q[joint.q] += BENT
+                q[joint.q] += BEND_ANGLE
     return np.clip(q, robot.limits.lower, robot.limits.upper)
 
 

@@ -10,7 +10,7 @@ from kinodyn.arrays import Array
 VIEW_DIRECTION = np.array([1.0, -0.75, 0.42])  # from the robot to the camera: front right, above
 WORLD_DIRECTION = np.array([-0.5, -1.0, 0.62])  # with obstacles, which are most often in front: right, behind, above
 FIELD_OF_VIEW = np.deg2rad(40.0)  # vertical
-SUN, FILL = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # positions of the lights [m]
+KEY_LIGHT, FILL_LIGHT = (2.0, -1.2, 4.5), (-2.0, 3.0, 1.5)  # positions of the lights [m]
 SECTION = 1.0  # distance of the grid's stronger lines [m]
 WORLD = "/world"
 BLUE = (58, 110, 165)
@@ -30,8 +30,10 @@ class Stage:
         scene.configure_environment_map(None)
         sky, floor = (255, 255, 255), (196, 198, 206)
         scene.add_light_hemisphere("/lights/sky", sky_color=sky, ground_color=floor, intensity=1.7)
-        scene.add_light_directional("/lights/sun", color=(255, 250, 240), intensity=2.8, cast_shadow=True, position=SUN)
-        scene.add_light_directional("/lights/fill", color=(225, 235, 255), intensity=0.7, position=FILL)
+        scene.add_light_directional(
+            "/lights/sun", color=(255, 250, 240), intensity=2.8, cast_shadow=True, position=KEY_LIGHT
+        )
+        scene.add_light_directional("/lights/fill", color=(225, 235, 255), intensity=0.7, position=FILL_LIGHT)
         self._ground = scene.add_grid(
             "/ground",
             infinite_grid=True,

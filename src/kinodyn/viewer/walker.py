@@ -19,9 +19,9 @@ from kinodyn.walking import Biped, GaitSettings, WalkingController, make_simulat
 from kinodyn.walking.engines import Engine
 
 MAX_LAG = 0.1  # [s] behind the clock, beyond which the simulation does not catch up
-PACE_WINDOW = 0.5  # [s] over which the pace is measured
+REAL_TIME_WINDOW = 0.5  # [s] over which the pace is measured
 FALL_TIME = 1.5  # [s] that a fall is shown before the simulation pauses
-TICKS_PER_LOOK = 4  # control ticks between looks at the clock, 8 ms
+TICKS_PER_CLOCK_CHECK = 4  # control ticks between looks at the clock, 8 ms
 
 
 class Walker:
@@ -178,12 +178,12 @@ class Walker:
                 self._stop.wait(ahead)
             elif ahead < -MAX_LAG:
                 origin = time.perf_counter() - self.time
-            for _ in range(TICKS_PER_LOOK):
+            for _ in range(TICKS_PER_CLOCK_CHECK):
                 with self._lock:
                     self._tick()
             self._publish()
             now = time.perf_counter()
-            if now - window[0] >= PACE_WINDOW:
+            if now - window[0] >= REAL_TIME_WINDOW:
                 self.pace = (self.time - window[1]) / (now - window[0])
                 window = (now, self.time)
             elif self.time < window[1]:  # it was reset

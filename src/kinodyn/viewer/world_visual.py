@@ -21,7 +21,7 @@ from kinodyn.viewer.stage import WORLD
 OBSTACLE: Colour = (206, 186, 152)
 ATTACHED: Colour = (122, 170, 128)
 COLLIDING: Colour = (214, 72, 62)
-LARGEST = 10.0  # [m] larger objects, such as a floor, do not count for the camera
+MAX_OBJECT_SIZE = 10.0  # [m] larger objects, such as a floor, do not count for the camera
 
 
 class WorldVisual:
@@ -59,7 +59,7 @@ class WorldVisual:
     def bounding_box(self) -> Array | None:
         """Return the corners (2, 3) of a box around the objects that are not attached [m]; None without any."""
         boxes = [_bounds(thing) for thing in self._objects.values() if thing.attached_to is None]
-        seen = [box for box in boxes if np.ptp(box, axis=0).max() < LARGEST]
+        seen = [box for box in boxes if np.ptp(box, axis=0).max() < MAX_OBJECT_SIZE]
         return np.array([np.min(seen, axis=0)[0], np.max(seen, axis=0)[1]]) if seen else None
 
     def _add(self, thing: WorldObject) -> Any:

@@ -88,10 +88,10 @@ def proportions(height: float, mass: float, sex: table.Sex) -> Proportions:
     _check(height, mass, sex)
     body = table.TABLES[sex]
     rows = body.segments
-    fractions = sum(row.mass * (2 if name in table.PAIRED else 1) for name, row in rows.items())
-    stack = (1.0 - table.ANKLE_HEIGHT) * height / sum(rows[name].length for name in table.STACK)
+    fractions = sum(row.mass * (2 if name in table.PAIRED_SEGMENTS else 1) for name, row in rows.items())
+    stack = (1.0 - table.ANKLE_HEIGHT) * height / sum(rows[name].length for name in table.STACKED_SEGMENTS)
     stature = height / body.stature
-    length = {name: row.length * (stack if name in table.STACK else stature) for name, row in rows.items()}
+    length = {name: row.length * (stack if name in table.STACKED_SEGMENTS else stature) for name, row in rows.items()}
     length["foot"] = table.FOOT_LENGTH * height
     return Proportions(
         height=height,

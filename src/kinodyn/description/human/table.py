@@ -82,10 +82,10 @@ _FEMALE = BodyTable(
 TABLES: Mapping[Sex, BodyTable] = {"male": _MALE, "female": _FEMALE}
 
 # Segments that a body has twice.
-PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+PAIRED_SEGMENTS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 
 # Stacked segments from the ankle to the top of the head.
-STACK = ("shank", "thigh", "lower_trunk", "middle_trunk", "upper_trunk", "head")
+STACKED_SEGMENTS = ("shank", "thigh", "lower_trunk", "middle_trunk", "upper_trunk", "head")
 
 # Fractions of the stature. Ankle height, foot length and foot width: Drillis and Contini 1966, as printed in Winter,
 # Biomechanics and Motor Control of Human Movement, 4th ed. 2009, fig. 4.1.

@@ -14,7 +14,7 @@ from kinodyn.description.repair.findings import Level
 # A link that has to move but has neither mass nor shape: a ball of 1 g and 1 cm.
 NOMINAL_MASS = 1e-3  # [kg]
 NOMINAL_RADIUS = 1e-2  # [m]
-LEAST_MOMENT = 1e-11  # [kg m^2] of a link that moves; simulators divide by it
+MIN_MOMENT = 1e-11  # [kg m^2] of a link that moves; simulators divide by it
 
 # The second moments of mass are at least this fraction of the largest one: simulators compare the principal moments
 # without a tolerance, after rounding.
@@ -40,7 +40,7 @@ def nearest_consistent(matrix: Array) -> Array:
         a least-squares problem with bounds.
     """
     moments, axes = np.linalg.eigh((matrix + matrix.T) / 2.0)
-    least = max(MARGIN * float(np.abs(moments).max()), 2.0 * LEAST_MOMENT)
+    least = max(MARGIN * float(np.abs(moments).max()), 2.0 * MIN_MOMENT)
     second, _ = nnls(_MOMENTS, moments - _MOMENTS @ np.full(3, least))
     nearest = axes @ np.diag(_MOMENTS @ (second + least)) @ axes.T
     return np.asarray((nearest + nearest.T) / 2.0)
@@ -59,7 +59,7 @@ def why_inconsistent(matrix: Array) -> tuple[Level, str] | None:
     sums = f"{large:.6g}, {middle:.6g} and {small:.6g} kg m^2"
     if excess > rounding:
         return "warning", f"a physically inconsistent inertia: principal moments {sums} do not satisfy a + b >= c"
-    if small < LEAST_MOMENT:
+    if small < MIN_MOMENT:
         return "note", f"the principal moment {small:.3g} kg m^2 is too small to be simulated"
     if excess > -0.1 * MARGIN * large:
         return "note", f"principal moments {sums} are on the limit of a + b >= c; simulators refuse them when rounded"

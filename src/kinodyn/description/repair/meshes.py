@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from kinodyn.description.meshes import SUFFIXES
 
-LEVELS = 3  # folders above the file that are searched
+MAX_PARENT_FOLDERS = 3  # folders above the file that are searched
 MAX_ENTRIES = 50_000  # a search ends there
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
@@ -29,7 +29,7 @@ class MeshSearch:
     def __init__(self, file: Path, folders: tuple[Path, ...] = ()) -> None:
         above = Path(os.path.abspath(file)).parents
         # The root of a file system and the folder of all users are not searched.
-        near = [folder for folder in above[: LEVELS + 1] if len(folder.parts) > 2]
+        near = [folder for folder in above[: MAX_PARENT_FOLDERS + 1] if len(folder.parts) > 2]
         self._folders = [*folders, *near]
         self._found: dict[Path, dict[str, list[Path]]] = {}
 

@@ -20,9 +20,9 @@ from kinodyn.description.xml_tree import Node
 
 # attribute -> how many numbers it has, 0 if that depends
 RANGES = ("range", "ctrlrange", "forcerange", "actuatorfrcrange")
-NOT_NEGATIVE = ("damping", "armature", "frictionloss", "mass", "density", "stiffness")
+NONNEGATIVE = ("damping", "armature", "frictionloss", "mass", "density", "stiffness")
 NUMERIC = (
-    dict.fromkeys((*NOT_NEGATIVE, "springref", "ref", "margin", "gap", "timestep", "kp", "kv"), 1)
+    dict.fromkeys((*NONNEGATIVE, "springref", "ref", "margin", "gap", "timestep", "kp", "kv"), 1)
     | dict.fromkeys(RANGES, 2)
     | dict.fromkeys(("pos", "euler", "zaxis", "axis", "diaginertia", "scale", "refpos", "gravity"), 3)
     | dict.fromkeys(("quat", "axisangle", "refquat", "rgba"), 4)
@@ -159,7 +159,7 @@ def _repair_numbers(findings: Findings, node: Node) -> None:
             swapped = " ".join(reversed(text.split()))
             message = f"{attribute}={text!r}: the lower limit is above the upper limit"
             findings.set("error", node, message, f'{attribute}="{swapped}", swapped', **{attribute: swapped})
-        if (attribute in NOT_NEGATIVE or (attribute == "size" and node.tag == "geom")) and min(values) < 0.0:
+        if (attribute in NONNEGATIVE or (attribute == "size" and node.tag == "geom")) and min(values) < 0.0:
             if node.tag == "general" or (
                 attribute == "size" and values[0] < 0.0 and node.attributes.get("type") == "mesh"
             ):

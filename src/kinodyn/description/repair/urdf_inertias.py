@@ -12,7 +12,7 @@ from kinodyn.description.check_values import ABSOLUTE_ROUNDING
 from kinodyn.description.packages import PackageFinder
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.inertias import (
-    LEAST_MOMENT,
+    MIN_MOMENT,
     NOMINAL_MASS,
     NOMINAL_RADIUS,
     ball,
@@ -129,8 +129,8 @@ class InertiaRepair:
                 self._write_matrix(inertial, np.zeros((3, 3)))
         elif mass > 0.0:
             found = why_inconsistent(matrix)
-            tiny = float(np.abs(matrix).max()) > 0.0 and float(np.linalg.eigvalsh(matrix)[0]) < LEAST_MOMENT
-            if found is not None and tiny and np.abs(matrix).max() < LEAST_MOMENT:
+            tiny = float(np.abs(matrix).max()) > 0.0 and float(np.linalg.eigvalsh(matrix)[0]) < MIN_MOMENT
+            if found is not None and tiny and np.abs(matrix).max() < MIN_MOMENT:
                 self._replace_matrix(link, "note", "has mass, but no moments of inertia", mass)
             elif found is not None and (found[0] != "note" or tiny):
                 self._make_consistent(inertial, matrix, *found)
@@ -158,7 +158,7 @@ class InertiaRepair:
                 continue
             inertial = link.need("inertial")
             matrix = _matrix(inertial)
-            if matrix is None or not np.abs(matrix).max() > LEAST_MOMENT:
+            if matrix is None or not np.abs(matrix).max() > MIN_MOMENT:
                 self._replace_matrix(link, "warning", "moves and has mass, but no moments of inertia", inertia.mass)
             else:
                 self._make_consistent(inertial, matrix, *own)

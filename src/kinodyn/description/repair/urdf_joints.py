@@ -28,7 +28,7 @@ DEFAULTS = {
     "continuous": {"effort": 100.0, "velocity": 10.0},
     "prismatic": {"lower": -1.0, "upper": 1.0, "effort": 1000.0, "velocity": 1.0},
 }
-LEAST_RANGE = 1e-4  # [rad or m] to either side of a joint whose limits are equal
+MIN_RANGE = 1e-4  # [rad or m] to either side of a joint whose limits are equal
 _TURN = (("revolute", "low"), ("revolute", "upp"))
 _SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R"), ("lf", "rf"), ("lh", "rh"))
 
@@ -162,7 +162,7 @@ def _repair_range(findings: Findings, joint: Node, placeholder: bool) -> None:
         message = "all limits are 0, which stands for none: the joint could not move"
         findings.set("warning", node, message, "position limits replaced", lower=None, upper=None)
     elif low == high and joint.child("mimic") is None:
-        lower, upper = written(low - LEAST_RANGE), written(high + LEAST_RANGE)
+        lower, upper = written(low - MIN_RANGE), written(high + MIN_RANGE)
         message = f"lower and upper limit are equal ({low:g}): simulators need a range"
         repair = f'lower="{lower}" upper="{upper}"; make the joint fixed if it shall not move'
         findings.set("warning", node, message, repair, lower=lower, upper=upper)

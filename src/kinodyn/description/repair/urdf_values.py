@@ -8,7 +8,7 @@ from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.numbers import parsed, understood
 from kinodyn.description.xml_tree import Node
 
-ONCE = {
+UNIQUE_ELEMENTS = {
     "link": ("inertial",),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
     "inertial": ("origin", "mass", "inertia"),
@@ -20,7 +20,7 @@ SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 # attribute -> how many numbers, and what replaces those that cannot be understood: None removes the attribute, for
 # which another rule or the reader has a value.
-NUMBERS: dict[str, dict[str, tuple[int, str | None]]] = {
+NUMERIC_ATTRIBUTES: dict[str, dict[str, tuple[int, str | None]]] = {
     "origin": {"xyz": (3, "0 0 0"), "rpy": (3, "0 0 0")},
     "mass": {"value": (1, None)},
     "inertia": dict.fromkeys(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), (1, None)),
@@ -35,7 +35,7 @@ NUMBERS: dict[str, dict[str, tuple[int, str | None]]] = {
     "mesh": {"scale": (3, "1 1 1")},
     "color": {"rgba": (4, "0.5 0.5 0.5 1")},
 }
-NOT_NEGATIVE = {
+NONNEGATIVE = {
     "limit": ("velocity", "effort"),
     "dynamics": ("damping", "friction"),
     "box": ("size",),
@@ -72,7 +72,7 @@ def _elements(root: Node) -> Iterator[Node]:
 
 
 def _remove_repeated(findings: Findings, node: Node) -> None:
-    for tag in ONCE.get(node.tag, ()):
+    for tag in UNIQUE_ELEMENTS.get(node.tag, ()):
         if tag == "axis" and node.attributes.get("type") in ("fixed", "floating"):
             continue  # readers ignore it there
         first, *others = list(node.all(tag)) or [node]
@@ -82,7 +82,7 @@ def _remove_repeated(findings: Findings, node: Node) -> None:
 
 
 def _repair_numbers(findings: Findings, node: Node) -> None:
-    for attribute, (count, default) in NUMBERS.get(node.tag, {}).items():
+    for attribute, (count, default) in NUMERIC_ATTRIBUTES.get(node.tag, {}).items():
         text = node.attributes.get(attribute)
         finite = node.tag != "limit"
         if text is None or parsed(text, count, finite=finite) is not None:
@@ -98,7 +98,7 @@ def _repair_numbers(findings: Findings, node: Node) -> None:
 
 
 def _repair_signs(findings: Findings, node: Node) -> None:
-    for attribute in NOT_NEGATIVE.get(node.tag, ()):
+    for attribute in NONNEGATIVE.get(node.tag, ()):
         text = node.attributes.get(attribute)
         values = () if text is None else tuple(map(float, text.split()))
         if any(value < 0.0 for value in values):
@@ -117,7 +117,7 @@ def _repair_shape(findings: Findings, shape: Node) -> None:
         findings.remove("error", shape, "has no geometry; give one of " + ", ".join(SHAPES), f"<{shape.tag}> removed")
         return
     solid = found[0]
-    needed = ("filename",) if solid.tag == "mesh" else tuple(NUMBERS[solid.tag])
+    needed = ("filename",) if solid.tag == "mesh" else tuple(NUMERIC_ATTRIBUTES[solid.tag])
     missing = [name for name in needed if not solid.attributes.get(name, "").strip()]
     level: Level = "error"
     if not missing and solid.tag != "mesh":

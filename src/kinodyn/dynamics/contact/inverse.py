@@ -23,7 +23,7 @@ from kinodyn.dynamics.contact.forces import Forces
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 
-BALANCED = 1e-8  # largest residual of a balanced row, as a fraction of the forces in it
+BALANCE_TOLERANCE = 1e-8  # largest residual of a balanced row, as a fraction of the forces in it
 PRIORITY = 1e6  # weight of a residual compared to that of forces, where the motion is infeasible
 
 
@@ -230,7 +230,7 @@ class _Programs:
         pushed = np.abs(answer.multipliers)
         active = pushed > 1e-3 * pushed.max(initial=0.0)
         found = [] if self.cones is None else self.cones.describe(active[start:], answer.x, load)
-        over = self.limited[np.abs(answer.outside[len(self.free) : start]) > BALANCED * self.limits]
+        over = self.limited[np.abs(answer.outside[len(self.free) : start]) > BALANCE_TOLERANCE * self.limits]
         return "; ".join([*found, *(f"torque of {_row_names(robot)[i]}" for i in over)])
 
 
@@ -241,7 +241,7 @@ def _effort(robot: Robot, forces: Forces, J: Array, needed: Array, motors: NDArr
     tau = np.where(motors, np.clip(left, -limits, limits), 0.0)
     residual = left - tau
     size = np.abs(needed).max(axis=-1, initial=0.0) + np.abs(pushed).sum(axis=-2).max(axis=-1, initial=0.0)
-    missing = np.abs(residual) > BALANCED * size[..., None]
+    missing = np.abs(residual) > BALANCE_TOLERANCE * size[..., None]
     names = _row_names(robot)
     limiting = np.empty(missing.shape[:-1], dtype=object)
     for index in np.ndindex(limiting.shape):

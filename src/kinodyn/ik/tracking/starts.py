@@ -15,7 +15,7 @@ from kinodyn.ik.tracking.tracked_frame import LIMIT_TOLERANCE, Mask, TrackedFram
 
 RANDOM_STARTS = 24  # numeric starts for each pose
 MAX_SOLUTIONS = 8  # distinct numeric solutions that are tracked
-MAX_TURNED = 24  # the same with full turns added
+MAX_FULL_TURNS = 24  # the same with full turns added
 MIN_SEPARATION = 0.01  # between distinct solutions [rad or m]
 
 
@@ -87,7 +87,7 @@ class Search:
         )
         order = np.lexsort((off, added, of))
         of, q = of[order], q[order]
-        few = np.arange(len(of)) - np.searchsorted(of, of) < MAX_TURNED
+        few = np.arange(len(of)) - np.searchsorted(of, of) < MAX_FULL_TURNS
         return of[few], q[few]
 
     def _polished(self, T: Array, q: Array) -> Array:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kinodyn.checks import LARGEST
+from kinodyn.checks import MAX_MAGNITUDE
 from kinodyn.description.messages import listed
 from kinodyn.errors import DescriptionWarning, InputError
 
@@ -153,7 +153,7 @@ class Fields:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not -LARGEST <= number <= LARGEST:
+        if not -MAX_MAGNITUDE <= number <= MAX_MAGNITUDE:
             raise self.error(name, value, "a finite number")
         return number
 
