@@ -57,7 +57,7 @@ body = walking.Biped.from_robot(kd.load(options.robot))
 limits, settings = walking.StepLimits.from_robot(body), walking.GaitSettings.from_robot(body)
 fastest = limits.max_velocity(settings.step_time)
 print(f"legs {body.leg:.2f} m, hips {body.width:.2f} m apart, CoM at {body.com_height:.2f} m")
-print(f"steps of {settings.step_time:.2f} s, up to {limits.forward:.2f} m forward and {limits.widest:.2f} m wide")
+print(f"steps of {settings.step_time:.2f} s, up to {limits.forward:.2f} m forward and {limits.max_width:.2f} m wide")
 print(f"fastest: {fastest[0]:.2f} m/s forward, {fastest[1]:.2f} m/s sideways, {fastest[2]:.2f} rad/s turning")
 
 # A walk on an arc, by three methods.

@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
+
+#include "core/layout.hpp"
 
 namespace kinodyn {
 
@@ -30,11 +33,35 @@ struct Sole {
     std::array<int, 3> first = {};  // inner points whose triangle contains the centre
 };
 
+// Where the cells of a grid are.
+struct GridRecord {
+    double cell, x0, y0;
+};
+
+template <>
+struct Layout<GridRecord> {
+    static constexpr const char* name = "height_grid";
+    static constexpr auto fields() {
+        using G = GridRecord;
+        return std::make_tuple(field("cell", &G::cell), field("x0", &G::x0), field("y0", &G::y0));
+    }
+};
+
 struct FootholdRules {
     double tolerance;    // [m] below the sole within which the ground bears it
     double clearance;    // [m] above the sole that points around it may reach
     double max_slope;    // rise over run
     double min_support;  // fraction of the inner points
+};
+
+template <>
+struct Layout<FootholdRules> {
+    static constexpr const char* name = "foothold_rules";
+    static constexpr auto fields() {
+        using R = FootholdRules;
+        return std::make_tuple(field("tolerance", &R::tolerance), field("clearance", &R::clearance),
+                               field("max_slope", &R::max_slope), field("min_support", &R::min_support));
+    }
 };
 
 enum class FootholdStatus { supported = 0, no_ground = 1, too_steep = 2, too_little = 3, blocked = 4 };
@@ -71,6 +98,14 @@ inline bool surround(const std::vector<Point2>& points, std::array<int, 3>& foun
                 if (size > best && inside(points[i], points[j], points[k]) > 1e-9) best = size, found = {i, j, k};
             }
     return best > 0.0;
+}
+
+inline Sole make_sole(std::vector<Point2> inner, std::vector<Point2> outer, const Point2& centre) {
+    Sole sole{std::move(inner), std::move(outer), centre, {}};
+    std::vector<Point2> centred = sole.inner;
+    for (Point2& point : centred) point = {point[0] - centre[0], point[1] - centre[1]};
+    surround(centred, sole.first);
+    return sole;
 }
 
 // Heights under the points of a sole, and the plane on which it rests.

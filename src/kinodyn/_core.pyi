@@ -392,22 +392,21 @@ class TriangleBvh:
 def first_equal_rows(rows: NDArray[np.int64], /) -> NDArray[np.int64]: ...
 def fit_spheres(vertices: Array, faces: NDArray[np.int64], bends: Array, resolution: float, /) -> Array: ...
 def footholds(
-    heights: Array, place: Array, inner: Array, outer: Array, centre: Array, rules: Array, poses: Array, /
+    heights: Array, grid: np.ndarray, inner: Array, outer: Array, centre: Array, rules: np.ndarray, poses: Array, /
 ) -> Array: ...
 def footstep_search(
     heights: Array,
-    place: Array,
+    grid: np.ndarray,
     body: Array,
     swing: Array,
-    coarse: Array,
+    coarse_grid: np.ndarray,
     inner: list[Array],
     outer: list[Array],
     centres: Array,
-    rules: Array,
-    limits: Array,
-    costs: Array,
-    numbers: Array,
-    counts: list[int],
+    rules: np.ndarray,
+    limits: np.ndarray,
+    costs: np.ndarray,
+    settings: np.ndarray,
     start: Array,
     goal: Array,
     weights: Array,

@@ -6,7 +6,7 @@ float64 numbers that broadcasts over batch axes like any other argument; `named_
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 
 import numpy as np
@@ -46,6 +46,22 @@ def layout(name: str, **sizes: int) -> np.dtype[np.void]:
             for field, form, shape in fields
         ]
     )
+
+
+def record(name: str, values: Mapping[str, float]) -> np.ndarray:
+    """Return one record (1,) of the core with all its fields, by name.
+
+    Examples
+    --------
+    >>> float(record("height_grid", {"cell": 0.02, "x0": 0.0, "y0": 0.0})["cell"][0])
+    0.02
+    """
+    result = np.zeros(1, dtype=layout(name))
+    if set(values) != set(result.dtype.names or ()):
+        raise InputError(f"layout {name!r} must get the fields {', '.join(result.dtype.names or ())}")
+    for field, value in values.items():
+        result[field] = value
+    return result
 
 
 def _listed(sizes: Collection[str]) -> str:

@@ -48,7 +48,7 @@ def test_steps_are_counted_up_to_the_bounds() -> None:
 
 def test_walking_bounds_are_the_largest_set_that_steps_can_stay_in() -> None:
     forward, backward, narrow, wide = 0.4, 0.3, 0.1, 0.35
-    found = kd.balance.walking_bounds(W, T, forward=forward, backward=backward, narrowest=narrow, widest=wide)
+    found = kd.balance.walking_bounds(W, T, forward=forward, backward=backward, min_width=narrow, max_width=wide)
     grow = np.exp(W * T)
     x, y = [-9.0, 9.0], [-9.0, 9.0]  # offsets from the foot that are thought viable; y inward
     for _ in range(200):
@@ -96,8 +96,8 @@ def test_invalid_arguments_are_rejected() -> None:
         kd.balance.capture_distance(1.5, W, T, L)
     with pytest.raises(kd.InputError, match="positive numbers"):
         kd.balance.capture_distance(1, W, 0.0, L)
-    with pytest.raises(kd.InputError, match="narrowest at most widest"):
-        kd.balance.walking_bounds(W, T, forward=1, backward=1, narrowest=0.3, widest=0.2)
+    with pytest.raises(kd.InputError, match="min_width at most max_width"):
+        kd.balance.walking_bounds(W, T, forward=1, backward=1, min_width=0.3, max_width=0.2)
     with pytest.raises(kd.InputError, match="direction is zero"):
         kd.balance.push_bound([[0, 0], [1, 0], [0, 1]], [0.1, 0.1], [0, 0], W, 1.0)
     with pytest.raises(kd.InputError, match="torque must be"):

@@ -57,7 +57,7 @@ def exhaustive_cost(
         return found[name]
 
     moves = np.round(step_actions(limits, spacing)[:, :2] / spacing).astype(int)
-    reach = int(max(limits.forward, limits.widest) / spacing) + 1
+    reach = int(max(limits.forward, limits.max_width) / spacing) + 1
     anywhere = [(di, dj) for di in range(-reach, reach + 1) for dj in range(-reach, reach + 1)]  # from the start
     queue: list[tuple[float, int, str, tuple[object, ...]]] = [
         (0.0, k, side, ("start",)) for k, side in enumerate(start)
@@ -99,7 +99,7 @@ def exhaustive_cost(
 @pytest.mark.parametrize("seed", range(3))
 def test_optimal_plans_cost_what_an_exhaustive_search_finds(body: Biped, limits: StepLimits, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    small = replace(limits, forward=0.13, backward=0.03, widest=limits.width + 0.03, inward=0.0, outward=0.0)
+    small = replace(limits, forward=0.13, backward=0.03, max_width=limits.width + 0.03, inward=0.0, outward=0.0)
     grid = np.zeros((130, 60))
     for _ in range(3):  # holes and boards, not below the start
         i, j = rng.integers(65, 100), rng.integers(0, 50)

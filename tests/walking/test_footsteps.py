@@ -87,7 +87,7 @@ def test_limits_follow_from_the_legs_at_any_size() -> None:
         for foot in (body.left, body.right):
             assert abs(float(foot.sole_pose(body.robot, body.q)[2, 3])) < 1e-4
     assert sizes[1.2].forward / 1.2 == pytest.approx(sizes[1.9].forward / 1.9, rel=1e-3)
-    assert sizes[1.7].narrowest < sizes[1.7].width < sizes[1.7].widest
+    assert sizes[1.7].min_width < sizes[1.7].width < sizes[1.7].max_width
 
 
 @pytest.mark.parametrize("name", ["talos", "g1"])

@@ -57,7 +57,7 @@ def test_the_step_moves_in_the_direction_of_the_push(limits: StepLimits) -> None
 def test_a_push_inward_shortens_the_step_time_and_the_feet_do_not_cross(limits: StepLimits) -> None:
     found = change(limits, np.array([0.0, -0.05]))
     assert found.remaining < LEFT - 0.01
-    assert found.step.y >= limits.narrowest - 1e-6
+    assert found.step.y >= limits.min_width - 1e-6
 
 
 def test_a_dcm_that_no_step_captures_is_reported(limits: StepLimits) -> None:

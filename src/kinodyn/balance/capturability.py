@@ -110,7 +110,7 @@ class Bounds(NamedTuple):
 
 
 def walking_bounds(
-    omega: float, step_time: float, *, forward: float, backward: float, narrowest: float, widest: float
+    omega: float, step_time: float, *, forward: float, backward: float, min_width: float, max_width: float
 ) -> Bounds:
     """Compute the position of the capture point at touchdown from which feet that do not cross can capture it.
 
@@ -122,7 +122,7 @@ def walking_bounds(
         Shortest duration of a step [s].
     forward, backward
         Longest steps [m].
-    narrowest, widest
+    min_width, max_width
         Minimum and maximum lateral distance of the feet [m].
 
     Returns
@@ -135,17 +135,17 @@ def walking_bounds(
     -----
     The idea is that of M. Khadiv et al., "Walking control based on step timing adaptation", 2020.
     """
-    if not 0 <= narrowest <= widest < np.inf or not (0 <= forward < np.inf and 0 <= backward < np.inf):
+    if not 0 <= min_width <= max_width < np.inf or not (0 <= forward < np.inf and 0 <= backward < np.inf):
         raise InputError(
-            "lengths must be nonnegative [m], and narrowest at most widest; "
-            f"got {forward=}, {backward=}, {narrowest=}, {widest=}"
+            "lengths must be nonnegative [m], and min_width at most max_width; "
+            f"got {forward=}, {backward=}, {min_width=}, {max_width=}"
         )
     grow = 1.0 / _decay(omega, step_time)
     return Bounds(
         forward / (grow - 1.0),
         backward / (grow - 1.0),
-        (widest * grow - narrowest) / (grow**2 - 1.0),
-        (widest - narrowest * grow) / (grow**2 - 1.0),
+        (max_width * grow - min_width) / (grow**2 - 1.0),
+        (max_width - min_width * grow) / (grow**2 - 1.0),
     )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
-from kinodyn.collision.needs import LinkTriangles, needs
+from kinodyn.collision.false_overlaps import LinkTriangles, false_overlaps
 from kinodyn.collision.pairs import allowed_pairs
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.types import Description
@@ -29,11 +29,11 @@ from kinodyn.model.robot import Robot
 from kinodyn.threads import get_threads
 
 VERSION = "6"
-CELL = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
+CELL_SIZE = 0.008  # [m] by which points move in a cell along each axis; more where a table would get too large
 MAX_CELLS = 200  # along an axis
 MIN_TABLE, MAX_TABLE, MAX_WITH_THREE_AXES = 4_000, 40_000, 12_000  # cells
 MAX_AXES = 3
-OFTEN = 0.02  # share of configurations in which spheres overlap in vain that is worth a table over three coordinates
+THREE_AXES_FRACTION = 0.02  # of configurations with a false overlap that is worth a table over three coordinates
 UNDECIDED, COLLIDING = -1.0, -2.0
 BALL = 5  # kind of the first joint with several coordinates
 PRISMATIC = 4
@@ -101,9 +101,9 @@ class _Maker:
         """Yield pairs of indices of links that get tables."""
         candidates = {pair: count for pair, count in self._candidates() if count <= MAX_AXES}
         doubtful = [pair for pair, count in candidates.items() if count == MAX_AXES]
-        needed = needs(self.robot, self.spheres, doubtful)
+        found = false_overlaps(self.robot, self.spheres, doubtful)
         for pair in candidates:
-            if pair not in needed or needed[pair].share >= OFTEN:
+            if pair not in found or found[pair].fraction >= THREE_AXES_FRACTION:
                 yield pair
 
     def _candidates(self) -> Iterator[tuple[tuple[int, int], int]]:
@@ -157,7 +157,7 @@ class _Maker:
         coordinates = sorted({body.iq: body for body in _between(self.tree, *bodies)}.items())
         extents = [_extent(self.robot, self.tree, body) or (0.0, 0.0, 0.0) for _, body in coordinates]
         lengths = [high - low for low, high, _ in extents]
-        counts = _counts(np.array([sweep[body.iv] for _, body in coordinates]) * lengths / CELL)
+        counts = _counts(np.array([sweep[body.iv] for _, body in coordinates]) * lengths / CELL_SIZE)
         for axis, (iq, _), (low, high, period), count in zip(axes, coordinates, extents, counts, strict=False):
             axis["iq"], axis["count"], axis["low"], axis["period"] = iq, count, low, period
             axis["step"] = max(high - low, 1e-9) / axis["count"]
@@ -166,7 +166,7 @@ class _Maker:
     def _cells(self, pair: int, axes: NDArray[np.void]) -> Cells:
         numbers = self.query.pairs[pair]
         triangles = [self._triangles(self.spheres.links[k]) for k in numbers]
-        key = content_key(VERSION, CELL, axes.tobytes(), *triangles, *self._identity(numbers))
+        key = content_key(VERSION, CELL_SIZE, axes.tobytes(), *triangles, *self._identity(numbers))
         shape = tuple(axes["count"].tolist())
         known = load_table(key, shape[-1])
         if known is not None and known.size == math.prod(shape):

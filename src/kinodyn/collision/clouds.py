@@ -9,7 +9,7 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import PointCloud
 
-FEW = 1000  # points that are spheres of their own
+MAX_SINGLE_POINTS = 1000  # points that are spheres of their own
 
 
 def cloud_spheres(cloud: PointCloud, resolution: float) -> Array:
@@ -18,7 +18,7 @@ def cloud_spheres(cloud: PointCloud, resolution: float) -> Array:
     Points in a common cube of a grid get one sphere: it reaches beyond their balls by its diameter at most.
     """
     points = cloud.points
-    if len(points) <= FEW:
+    if len(points) <= MAX_SINGLE_POINTS:
         return np.hstack([points, np.full((len(points), 1), cloud.radius)])
     lowest = points.min(axis=0)
     side = max(resolution / math.sqrt(3.0), float(np.ptp(points, axis=0).max()) / 2.0**20)

@@ -26,8 +26,8 @@ from kinodyn.model.robot import Robot
 Pair = tuple[str, str]
 
 MAX_QUERIES = 16  # cached for a robot
-SAMPLED = 1.1  # factor on a measured overshoot, for the surface between its samples
-ROUNDING = 3e-5  # [m] of float32, which the radii of two spheres include
+OVERSHOOT_FACTOR = 1.1  # factor on a measured overshoot, for the surface between its samples
+FLOAT32_ROUNDING = 3e-5  # [m] of float32, which the radii of two spheres include
 
 _QUERIES: WeakKeyDictionary[Robot, dict[tuple[object, ...], DistanceQuery]] = WeakKeyDictionary()
 
@@ -84,7 +84,7 @@ class DistanceQuery:
             for thing in self.snapshot
             if isinstance(thing.shape, Ellipsoid) and not thing.attached_to
         }
-        return np.array([*(sum(bounds.get(name, 0.0) for name in pair) + ROUNDING for pair in self.names), 0.0])
+        return np.array([*(sum(bounds.get(name, 0.0) for name in pair) + FLOAT32_ROUNDING for pair in self.names), 0.0])
 
 
 def distance_query(
@@ -153,5 +153,5 @@ def _bound(shapes: Sequence[Shape], measured: float, resolution: float) -> float
     if measured == 0.0:
         return 0.0  # spheres
     is_round = any(not isinstance(shape, (Box, Mesh, HeightField)) for shape in shapes)
-    fitted = resolution if measured <= resolution else SAMPLED * measured
+    fitted = resolution if measured <= resolution else OVERSHOOT_FACTOR * measured
     return fitted + (TESSELLATION * resolution if is_round else 0.0)

@@ -16,8 +16,8 @@ from kinodyn.collision.query import Pairs, Query, range_of
 
 Pair = tuple[str, str]
 
-TOUCH = 1e-5  # [m] a motion that comes nearer than this counts as a collision
-NEAR = 1e-3  # [m] pairs of spheres within this distance are checked exactly, if spheres block a motion
+CONTACT_DISTANCE = 1e-5  # [m] a motion that comes nearer than this counts as a collision
+NEAR_DISTANCE = 1e-3  # [m] pairs of spheres within this distance are checked exactly, if spheres block a motion
 MAX_STEPS = 2000  # of a motion
 MAX_DIVISIONS = 6
 
@@ -89,7 +89,7 @@ class ExactChecks:
             return self._advance(q0, q1, near)
         # spheres that come nearer than the resolution block the motion without touching
         bounds = range_of(self.robot, q0, q1)
-        nearby = Query(self.robot, self.snapshot, self.allowed, shrink=-NEAR, bounds=bounds)
+        nearby = Query(self.robot, self.snapshot, self.allowed, shrink=-NEAR_DISTANCE, bounds=bounds)
         further = self._touching(nearby, q0, middle, q1)
         if len(further) > len(near) and self.has_time(further) and self._others_free(q0, q1, further, resolution):
             return self._advance(q0, q1, further)
@@ -113,7 +113,7 @@ class ExactChecks:
             distances = self.distances(self.robot.interpolate(q0, q1, s), pairs)
             if s >= 1.0 or not distances:
                 return min(distances.values(), default=1.0) > 0.0
-            if min(distances.values()) <= TOUCH or time.perf_counter() > self.end:
+            if min(distances.values()) <= CONTACT_DISTANCE or time.perf_counter() > self.end:
                 return False
             s = min(1.0, s + min(distances[pair] / max(speeds[pair], 1e-12) for pair in pairs))
         return False

@@ -14,7 +14,7 @@ from kinodyn.collision import exact
 from kinodyn.collision.distance_query import DistanceQuery, Pair
 from kinodyn.collision.exact import ExactDistance, Placed, placed_links
 
-FAR = 1e30  # [m] bound that includes all pairs
+NO_BOUND = 1e30  # [m] bound that includes all pairs
 
 
 class ExactResults(NamedTuple):
@@ -70,7 +70,7 @@ class ExactDistances:
             yield pair, exact.distance(shapes[pair[0]], shapes[pair[1]])
 
     def _nearest(self, q: Array, bound: float) -> _Nearest | None:
-        lower = np.asarray(_core.pair_distances(self.robot, self.query.core, q, min(bound, FAR)))
+        lower = np.asarray(_core.pair_distances(self.robot, self.query.core, q, min(bound, NO_BOUND)))
         shapes, best, known = _Shapes(self.query, q), bound, set[Pair]()
         result = None
         for k in np.argsort(lower, kind="stable"):

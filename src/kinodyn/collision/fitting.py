@@ -20,7 +20,7 @@ from kinodyn.errors import InputError
 VERSION = "3"  # of the fit; part of the key of cached spheres
 TESSELLATION = 0.1  # tolerance of the triangles of round shapes, as a fraction of the resolution
 MAX_COARSE = 16
-LEAK = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh
+MAX_OVERSHOOT = 1.05  # in resolutions: with a larger overshoot, spheres protrude through a hole of the mesh
 
 
 class Overshoot(NamedTuple):
@@ -98,7 +98,7 @@ def _fit(part: LinkGeometry, mesh: TriangleMesh, resolution: float) -> _Fit:
         return _Fit(np.array([[*part.T_link_shape[:3, 3], part.shape.radius]]), mesh)
     spheres = _cover(mesh, resolution)
     lidded = with_lids(mesh)
-    if lidded is not mesh and _overshoot([mesh], spheres).max > LEAK * resolution:
+    if lidded is not mesh and _overshoot([mesh], spheres).max > MAX_OVERSHOOT * resolution:
         return _Fit(_cover(lidded, resolution), lidded)
     return _Fit(spheres, mesh)
 

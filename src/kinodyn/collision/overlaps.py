@@ -17,7 +17,7 @@ from kinodyn.progress import ProgressBar
 from kinodyn.threads import get_threads
 
 CHUNK = 2048
-KEPT = 50  # configurations with an overlap to store for each pair and chunk
+STORED_CONFIGURATIONS = 50  # configurations with an overlap to store for each pair and chunk
 
 Pairs = NDArray[np.int32]
 
@@ -62,7 +62,7 @@ def _chunk(robot: Robot, spheres: SphereSet, pairs: Pairs, q: Array) -> list[tup
         spheres.fine_start.astype(np.int32),
         pairs,
         kinematics.poses(robot, q, frames=list(spheres.links)),
-        KEPT,
+        STORED_CONFIGURATIONS,
     )
 
 

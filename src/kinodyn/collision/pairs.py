@@ -31,10 +31,10 @@ MOVEIT_REASONS = {"srdf": "User", "fixed": "Adjacent", "adjacent": "Adjacent", "
 
 VERSION = "2"
 SAMPLES = 100_000
-ALWAYS = 0.95  # a pair that collides in this fraction of the samples is said to collide always
-SLIDING = 5e-4  # [m] links that are always nearer than this slide on each other, such as both sides of a hinge
+ALWAYS_FRACTION = 0.95  # a pair that collides in this fraction of the samples is said to collide always
+SLIDING_DISTANCE = 5e-4  # [m] links that are always nearer than this slide on each other, such as both sides of a hinge
 EXACT_SAMPLES = 200  # of each pair whose spheres overlap, the deepest first
-EXACT_ALWAYS = 40  # random samples for the fraction of exact collisions
+ALWAYS_SAMPLES = 40  # random samples for the fraction of exact collisions
 
 _FOUND: WeakKeyDictionary[Description, AllowedPairs] = WeakKeyDictionary()
 
@@ -175,12 +175,12 @@ def _decided(robot: Robot, spheres: SphereSet, pair: Numbers, overlap: Overlap) 
     if overlap.share == 0.0:
         return "never"
     if not exact.is_available():
-        return "always" if overlap.share >= ALWAYS else None
+        return "always" if overlap.share >= ALWAYS_FRACTION else None
     links = [spheres.links[k] for k in pair]
-    if overlap.share >= ALWAYS:
-        some = robot.random(EXACT_ALWAYS, seed=1)
-        share = sum(_collisions(robot, links, some, SLIDING)) / len(some)
-        if share >= ALWAYS:
+    if overlap.share >= ALWAYS_FRACTION:
+        some = robot.random(ALWAYS_SAMPLES, seed=1)
+        share = sum(_collisions(robot, links, some, SLIDING_DISTANCE)) / len(some)
+        if share >= ALWAYS_FRACTION:
             return "always"
     return None if any(_collisions(robot, links, overlap.q[:EXACT_SAMPLES])) else "never"
 

@@ -15,17 +15,17 @@ import numpy as np
 from kinodyn.arrays import Array
 from kinodyn.checks import positive
 from kinodyn.collision.clearances import link_clearances
-from kinodyn.collision.needs import LinkTriangles, needs
+from kinodyn.collision.false_overlaps import LinkTriangles, false_overlaps
 from kinodyn.collision.pairs import allowed_pairs
 from kinodyn.collision.spheres import RESOLUTION, SphereSet, fitted_spheres
 from kinodyn.description.types import Description
 from kinodyn.model.robot import Robot
 
-RARE = 0.005  # share of random configurations in which spheres of a pair may overlap in vain
-CLEARANCE_SHARE = 0.4  # resolution of both links, as a share of the clearance of their shapes where spheres overlap
-WORTHWHILE = 0.6  # a resolution above this share of the usual one gains too little
-SIZE_SHARE = 0.045  # smallest resolution, as a share of the square root of the area of a link: about 100 spheres
-FINEST = 0.0015  # [m]
+MAX_FALSE_FRACTION = 0.005  # of random configurations in which only the spheres of a pair overlap, not the shapes
+CLEARANCE_FRACTION = 0.4  # resolution of both links, as a fraction of the clearance of shapes whose spheres overlap
+MAX_RELATIVE_RESOLUTION = 0.6  # a resolution above this fraction of the usual one gains too little
+SIZE_FRACTION = 0.045  # smallest resolution, as a fraction of the square root of the area of a link: about 100 spheres
+MIN_RESOLUTION = 0.0015  # [m]
 
 _KNOWN: WeakKeyDictionary[Description, SphereSet] = WeakKeyDictionary()
 
@@ -72,14 +72,14 @@ def _refined(robot: Robot, spheres: SphereSet, progress: bool) -> SphereSet:
 def _needed(robot: Robot, spheres: SphereSet) -> Array:
     """Return the resolution that each link needs [m]."""
     needed = np.full(len(spheres.links), RESOLUTION)
-    for pair, need in needs(robot, spheres, list(_pairs_without_table(robot, spheres))).items():
-        if need.share >= RARE:
+    for pair, found in false_overlaps(robot, spheres, list(_pairs_without_table(robot, spheres))).items():
+        if found.fraction >= MAX_FALSE_FRACTION:
             links = list(pair)
-            needed[links] = np.minimum(needed[links], CLEARANCE_SHARE * need.clearance)
+            needed[links] = np.minimum(needed[links], CLEARANCE_FRACTION * found.clearance)
     shapes = LinkTriangles(robot)
-    for k in np.flatnonzero(needed < WORTHWHILE * RESOLUTION):
-        needed[k] = max(needed[k], FINEST, SIZE_SHARE * _size(shapes[spheres.links[k]]))
-    return np.where(needed < WORTHWHILE * RESOLUTION, needed, RESOLUTION)
+    for k in np.flatnonzero(needed < MAX_RELATIVE_RESOLUTION * RESOLUTION):
+        needed[k] = max(needed[k], MIN_RESOLUTION, SIZE_FRACTION * _size(shapes[spheres.links[k]]))
+    return np.where(needed < MAX_RELATIVE_RESOLUTION * RESOLUTION, needed, RESOLUTION)
 
 
 def _pairs_without_table(robot: Robot, spheres: SphereSet) -> Iterator[tuple[int, int]]:

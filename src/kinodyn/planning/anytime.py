@@ -17,14 +17,14 @@ import numpy as np
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
-from kinodyn.planning.search import SLICE, Found, full
+from kinodyn.planning.search import INTERRUPT_INTERVAL, Found, full
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
 STRAIGHT = 1e-4  # relative difference to the straight motion, below which no improvement is possible
-MIN_ITERATIONS, MORE_ITERATIONS = 2000, 20  # of a round: at least, and as a multiple of those of the first path
-PERSISTENT = 64  # failures in a row that end the search for shortcuts of the best path
+MIN_ITERATIONS, ITERATION_FACTOR = 2000, 20  # of a round: at least, and as a multiple of those of the first path
+MAX_SHORTCUT_FAILURES = 64  # failures in a row that end the search for shortcuts of the best path
 POINTS = 24  # of each path, between which crossings are tried
-CROSSINGS = 16  # tried together
+CROSSINGS_PER_BATCH = 16  # tried together
 
 
 def improve(
@@ -40,8 +40,8 @@ def improve(
     begin, best = time.perf_counter(), found.path
     assert best is not None
     straight = float(np.linalg.norm(ends[1] - ends[0], axis=1).min())
-    limit = max(MIN_ITERATIONS, MORE_ITERATIONS * found.iterations)
-    persistent = replace(settings, shortcut_failures=max(PERSISTENT, settings.shortcut_failures))
+    limit = max(MIN_ITERATIONS, ITERATION_FACTOR * found.iterations)
+    persistent = replace(settings, shortcut_failures=max(MAX_SHORTCUT_FAILURES, settings.shortcut_failures))
     try:
         for k in count() if settings.rounds is None else range(settings.rounds):
             if time.perf_counter() > end or length(best) <= (1.0 + STRAIGHT) * straight:
@@ -56,7 +56,7 @@ def improve(
                 if not _search(problem, end):
                     continue
             found.iterations += problem.iterations
-            if _core.shorten_path(problem, min(max(end - time.perf_counter(), 0.0), SLICE)) >= 0:
+            if _core.shorten_path(problem, min(max(end - time.perf_counter(), 0.0), INTERRUPT_INTERVAL)) >= 0:
                 continue
             best = min(best, problem.path, key=length)
             if k % 2 == 1:
@@ -72,9 +72,9 @@ def _search(problem: _core.PlanningProblem, end: float) -> bool:
     """Search for another path up to the limit of iterations."""
     while problem.iterations < problem.max_iterations:
         left = end - time.perf_counter()
-        if _core.rrt_connect(problem, min(max(left, 0.0), SLICE)):
+        if _core.rrt_connect(problem, min(max(left, 0.0), INTERRUPT_INTERVAL)):
             return True
-        if left <= SLICE:
+        if left <= INTERRUPT_INTERVAL:
             return False
     return False
 
@@ -101,10 +101,10 @@ def crossed(query: Query, best: Array, other: Array, settings: PlannerSettings, 
         for i, k in np.argwhere(total < 0.999 * arcs[0][-1]):
             candidates.append((total[i, k], first, s0[i], s1[k], a[i], b[k]))
     candidates.sort(key=lambda one: one[0])
-    for some in range(0, len(candidates), CROSSINGS):
+    for some in range(0, len(candidates), CROSSINGS_PER_BATCH):
         if time.perf_counter() > end:
             break
-        chosen = candidates[some : some + CROSSINGS]
+        chosen = candidates[some : some + CROSSINGS_PER_BATCH]
         q0, q1 = (full(query, np.array([one[side] for one in chosen])) for side in (4, 5))
         free = query.motion_free(q0, q1, settings.resolution)
         if free.any():

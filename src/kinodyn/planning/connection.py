@@ -10,10 +10,10 @@ from kinodyn import dynamics
 from kinodyn.arrays import Array
 from kinodyn.model.robot import Robot
 from kinodyn.planning.joint_motions import JointMotions, JointState
-from kinodyn.planning.timing import SAMPLE_TIME, TORQUE_SHARE, Limits
+from kinodyn.planning.timing import SAMPLE_TIME, TORQUE_FRACTION, Limits
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 
-MAX_TRIES = 10  # vertices, from the last one to the first
+MAX_ATTEMPTS = 10  # vertices, from the last one to the first
 
 
 def connected(
@@ -42,7 +42,7 @@ def connected(
     -------
     motion : PiecewisePolynomial, or None if no vertex can be reached so
     """
-    for k in np.unique(np.linspace(1, len(path) - 1, MAX_TRIES).astype(int))[::-1].tolist():
+    for k in np.unique(np.linspace(1, len(path) - 1, MAX_ATTEMPTS).astype(int))[::-1].tolist():
         motion = joints.to(state, path[k, joints.q_index])
         if motion is not None and is_free(motion):
             return motion if k == len(path) - 1 else joined([motion, timed(path[k:])])
@@ -55,4 +55,4 @@ def within_torques(robot: Robot, motion: PiecewisePolynomial, limits: Limits) ->
         return True
     t = np.linspace(0.0, motion.duration, 2 + int(motion.duration / SAMPLE_TIME))
     tau = dynamics.inverse(robot, motion(t), motion(t, 1), motion(t, 2))
-    return bool((np.abs(tau) <= TORQUE_SHARE * limits.bounds.torque).all())
+    return bool((np.abs(tau) <= TORQUE_FRACTION * limits.bounds.torque).all())

@@ -19,14 +19,14 @@ from kinodyn.planning.goals import Goal
 from kinodyn.planning.result import Plan, Status
 from kinodyn.planning.settings import PlannerSettings
 
-SLICE = 0.05  # [s] after which Ctrl-C takes effect
+INTERRUPT_INTERVAL = 0.05  # [s] after which Ctrl-C takes effect
 STEP = 0.3  # [rad or m] longest motion between vertices, L2 norm; shorter where the constraints need it
 RANGE = 3.0  # [rad or m] longest extension of a tree
-SPREAD = 0.1  # standard deviation of samples around the line from start to goal, as a fraction of the range of a joint
+SAMPLE_SPREAD = 0.1  # standard deviation of samples around the line to the goal, as a fraction of a joint's range
 STEP_ITERATIONS = 8  # of the projection of a step
-GOAL_SHARE = 0.5  # fraction of the time budget for pose goals
-SHARE_ON_SPHERES = 0.5  # fraction of the remaining time before the exact shapes decide
-SHRINK = (0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
+GOAL_TIME_FRACTION = 0.5  # fraction of the time budget for pose goals
+SPHERES_TIME_FRACTION = 0.5  # fraction of the remaining time before the exact shapes decide
+RADIUS_REDUCTIONS = (0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
 
 
 def plan_constrained(
@@ -79,7 +79,7 @@ class _Search:
         if violation:
             return self.result("start_violates_constraint", f"the start violates {violation}")
         try:
-            goals = constrained_goals(space, goal, self.begin + GOAL_SHARE * self.budget, self.seed)
+            goals = constrained_goals(space, goal, self.begin + GOAL_TIME_FRACTION * self.budget, self.seed)
             if goals.status != "solved":
                 return self.result(goals.status, goals.reason)
             return self.on_spheres(goals.q) or self.on_exact_shapes(goals.q) or self.unsolved()
@@ -101,7 +101,7 @@ class _Search:
         if first is None or not found:
             return None
         left = max(self.end - time.perf_counter(), 0.0)
-        limit = self.end - (0.0 if self.space.exact is None else (1.0 - SHARE_ON_SPHERES) * left)
+        limit = self.end - (0.0 if self.space.exact is None else (1.0 - SPHERES_TIME_FRACTION) * left)
         for attempt in count():
             ends = first[-1], np.array([last[-1] for last in found])
             path = self.search(query, ends, limit, attempt)
@@ -120,10 +120,10 @@ class _Search:
         for attempt in count():
             if self.space.exact is None or time.perf_counter() > self.end:
                 return None
-            query = self.space.query(SHRINK[attempt % len(SHRINK)])
+            query = self.space.query(RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)])
             free = goals[query.free(goals)]
             if not query.free(self.space.start) or not len(free):
-                if attempt >= len(SHRINK):
+                if attempt >= len(RADIUS_REDUCTIONS):
                     return None
                 continue
             path = self.search(query, (self.space.start, free), self.end, attempt)
@@ -140,8 +140,8 @@ class _Search:
         solved = False
         while not solved:
             left = end - time.perf_counter()
-            solved = _core.constrained_rrt(self.problem, min(max(left, 0.0), SLICE))
-            if left <= SLICE:
+            solved = _core.constrained_rrt(self.problem, min(max(left, 0.0), INTERRUPT_INTERVAL))
+            if left <= INTERRUPT_INTERVAL:
                 break
         self.iterations += self.problem.iterations
         return self.problem.path if solved else None
@@ -177,7 +177,7 @@ class _Search:
     def problem_of(self, query: Query, ends: tuple[Array, Array], attempt: int) -> _core.ConstrainedProblem:
         """Return the problem for the core; steps are shorter with each attempt."""
         record = np.zeros(1, dtype=layout("constrained_planner"))
-        record["step"], record["range"], record["spread"] = STEP / 2.0 ** min(attempt, 4), RANGE, SPREAD
+        record["step"], record["range"], record["spread"] = STEP / 2.0 ** min(attempt, 4), RANGE, SAMPLE_SPREAD
         record["resolution"], record["max_iterations"] = self.settings.resolution, STEP_ITERATIONS
         record["shortcut_failures"] = self.settings.shortcut_failures
         order = np.array(query.core.moving_q, dtype=np.intp)

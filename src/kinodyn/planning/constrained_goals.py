@@ -22,11 +22,11 @@ from kinodyn.planning.result import Status
 
 ITERATIONS = 60  # of a projection
 BATCH = 32  # projections at once
-ENOUGH = 2  # configurations after which the search ends
-LATE = 3  # batches after which one configuration is enough
-SPREAD = 0.4  # largest spread of initial guesses, as a fraction of the range of each joint
-PATIENCE = 0.5  # fraction of the time without a goal whose spheres are free, after which the exact shapes decide
-TRIED_EXACTLY = 4  # configurations of a batch that are checked on the exact shapes
+SUFFICIENT_GOALS = 2  # configurations after which the search ends
+MAX_BATCHES = 3  # batches after which one configuration is enough
+MAX_GUESS_SPREAD = 0.4  # largest spread of initial guesses, as a fraction of the range of each joint
+SPHERES_TIME_FRACTION = 0.5  # without a goal whose spheres are free, after which the exact shapes decide
+EXACT_CHECKS = 4  # configurations of a batch that are checked on the exact shapes
 TOLERANCES = (1e-4, 1e-4)  # [m], [rad]
 
 
@@ -96,10 +96,10 @@ class _Targets(ABC):
     def search(self, end: float) -> ConstrainedGoals:
         """Return configurations that are collision-free, or the reason why there are none."""
         found: list[Array] = []
-        patience = time.perf_counter() + PATIENCE * (end - time.perf_counter())
+        patience = time.perf_counter() + SPHERES_TIME_FRACTION * (end - time.perf_counter())
         for attempt in count():
             now = time.perf_counter()
-            if len(found) >= ENOUGH or (found and attempt >= LATE) or (attempt > 0 and now > end):
+            if len(found) >= SUFFICIENT_GOALS or (found and attempt >= MAX_BATCHES) or (attempt > 0 and now > end):
                 break
             found += self._free(self._projected(self._starts(attempt == 0), self.rows(attempt)), now > patience)
         if not found:
@@ -126,7 +126,7 @@ class _Targets(ABC):
             return []
         free = list(q[self.space.full_query.free(q)])
         if not free and exactly:
-            free = [row for row in q[:TRIED_EXACTLY] if not self.space.colliding(row)]
+            free = [row for row in q[:EXACT_CHECKS] if not self.space.colliding(row)]
         return free
 
     def _starts(self, first: bool) -> Array:
@@ -139,11 +139,11 @@ class _Targets(ABC):
         if len(self.reached):
             q[::2] = self.reached[rng.integers(len(self.reached), size=len(q[::2]))]
         low, high = (limits[columns] for limits in self.space.robot.sampling_range())
-        spread = np.linspace(0.0 if first else 0.02, SPREAD, BATCH)[:, None] * (high - low)
+        spread = np.linspace(0.0 if first else 0.02, MAX_GUESS_SPREAD, BATCH)[:, None] * (high - low)
         q[:, columns] = np.clip(q[:, columns] + spread * rng.standard_normal(spread.shape), low, high)
         for joint in self.constraints.sampled:
             v = np.zeros((BATCH, self.space.robot.nv))
-            size = np.linspace(0.0 if first else 0.02, SPREAD, BATCH)[:, None] * np.pi
+            size = np.linspace(0.0 if first else 0.02, MAX_GUESS_SPREAD, BATCH)[:, None] * np.pi
             v[:, joint.v] = size * rng.standard_normal((BATCH, joint.v.stop - joint.v.start))
             q = self.space.robot.integrate(q, v)
         return q

@@ -23,7 +23,7 @@ from kinodyn.planning.groups import group_columns
 
 RADII = (0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the neighbourhoods in which free spheres are searched
 SAMPLES = 64  # in each neighbourhood
-TRIES = 3  # motions checked in each neighbourhood
+MOTIONS_PER_RADIUS = 3  # motions checked in each neighbourhood
 STRIDE = 0.15  # [rad or m] between the vertices of such a motion, L2 norm
 ITERATIONS = 20  # of a projection
 
@@ -121,7 +121,7 @@ class ConstrainedSpace:
             around[:, columns] = np.clip(around[:, columns] + steps, low, high)
             _, reached = self.constraints.project(around, ITERATIONS)
             free = reached[query.free(reached)] if len(reached) else reached
-            for candidate in free[np.argsort(np.abs(free - q).sum(axis=1))][:TRIES]:
+            for candidate in free[np.argsort(np.abs(free - q).sum(axis=1))][:MOTIONS_PER_RADIUS]:
                 if time.perf_counter() > end:
                     return None
                 path = self.motion(q, candidate)

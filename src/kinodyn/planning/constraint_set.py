@@ -19,7 +19,7 @@ from kinodyn.planning.groups import group_columns, is_vector, moving_dofs
 
 BASE_RANGE = 3.0  # [m] maximum motion of a floating joint beyond start and goals
 RANGE_TOLERANCE = 1e-6  # [rad or m] of ranges of joints
-OVERRUN = 1.0  # [m] beyond that, between vertices: the geodesics of floating joints are screws
+GEODESIC_MARGIN = 1.0  # [m] beyond that, between vertices: the geodesics of floating joints are screws
 SAMPLES = 8  # of each motion of a path, when its constraints are checked
 
 
@@ -83,7 +83,7 @@ class ConstraintSet:
         self._ranges = [(c, i, *values) for c in self.constraints for i, values in c.ranges(robot).items()]
         self._around = start[None] if goals is None else np.vstack([start, goals])
         self.bounds = self._bounds(BASE_RANGE)
-        self.query_bounds = self._bounds(BASE_RANGE + OVERRUN)
+        self.query_bounds = self._bounds(BASE_RANGE + GEODESIC_MARGIN)
         self._parts = [constraint.records(robot, start) for constraint in constraints]
         self.records = np.concatenate([np.zeros(0, dtype=layout("path_constraint")), *self._parts])
         self.rows = self.rows_of(self.records)

@@ -20,7 +20,7 @@ Records = np.ndarray
 Ranges = dict[int, tuple[float, float]]
 
 FREE = np.inf
-SHARE = 0.5  # of the angle that a constraint allows, for vertices; the rest is for the motion between them
+VERTEX_FRACTION = 0.5  # of the angle that a constraint allows, for vertices; the rest is for the motion between them
 BOUNDS = {"xyz": 1, "rotation_vector": 2}  # of the components of a rotation, as the core counts them
 VERTICAL = np.array([0.0, 0.0, 1.0])
 
@@ -169,7 +169,7 @@ class Upright(Constraint):
 
     def records(self, robot: Robot, start: Array) -> Records:
         up = kinematics.pose(robot, start, self.frame)[2, :3] if self.axis is None else self.axis
-        inner = SHARE * self.tolerance
+        inner = VERTEX_FRACTION * self.tolerance
         return pose_record(robot, self.frame, angle=inner, axis=up, tolerances=(1.0, self.tolerance - inner))
 
     def __repr__(self) -> str:
@@ -212,7 +212,7 @@ class FixedOrientation(Constraint):
         region = np.eye(4)
         given = self.orientation
         region[:3, :3] = kinematics.pose(robot, start, self.frame)[:3, :3] if given is None else given
-        margin = (1.0 - SHARE) * float(self.tolerance.min())
+        margin = (1.0 - VERTEX_FRACTION) * float(self.tolerance.min())
         if self.tolerance.ndim == 0:
             inner = float(self.tolerance) - margin
             return pose_record(robot, self.frame, region=region, angle=inner, tolerances=(1.0, margin))

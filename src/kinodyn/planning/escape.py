@@ -12,7 +12,7 @@ from kinodyn.collision.query import Query
 
 RADII = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # [rad or m] of the searched neighbourhoods
 SAMPLES = 64  # in each neighbourhood
-TRIES = 6  # motions checked in each neighbourhood
+MOTIONS_PER_RADIUS = 6  # motions checked in each neighbourhood
 
 
 def escape(
@@ -52,7 +52,7 @@ def escape(
         steps = rng.uniform(-radius, radius, (SAMPLES, len(columns)))
         candidates[:, columns] = np.clip(candidates[:, columns] + steps, *bounds)
         free = candidates[query.free(candidates)]
-        for candidate in free[np.argsort(np.abs(free - q).sum(axis=1))][:TRIES]:
+        for candidate in free[np.argsort(np.abs(free - q).sum(axis=1))][:MOTIONS_PER_RADIUS]:
             if time.perf_counter() > end:
                 return None
             if checks.motion_free(q, candidate, resolution):

@@ -13,8 +13,8 @@ from kinodyn.model.robot import Robot
 from kinodyn.planning.moving_obstacles import MovingObstacle
 
 DISTANCES = (0.15, 0.3, 0.5)  # [m] by which the threatened link moves aside
-REACHES = (0.3, 0.6, 1.2)  # [rad or m] of random targets
-PER_REACH = 8
+TARGET_DISTANCES = (0.3, 0.6, 1.2)  # [rad or m] of random targets
+TARGETS_PER_DISTANCE = 8
 DAMPING = 0.05  # of the inverse of the Jacobian
 TIMES = 40  # at which the obstacle is evaluated
 
@@ -49,8 +49,8 @@ def evasion_targets(
     for distance in DISTANCES:
         for step in steps:
             yield np.clip(q[q_index] + distance * step, lower, upper)
-    for reach in REACHES:
-        for _ in range(PER_REACH):
+    for reach in TARGET_DISTANCES:
+        for _ in range(TARGETS_PER_DISTANCE):
             yield np.clip(q[q_index] + rng.uniform(-reach, reach, len(columns)), lower, upper)
 
 

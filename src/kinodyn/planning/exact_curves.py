@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
 from kinodyn.collision import exact
-from kinodyn.collision.exact_checks import MAX_STEPS, NEAR, TOUCH, ExactChecks, Pair
+from kinodyn.collision.exact_checks import CONTACT_DISTANCE, MAX_STEPS, NEAR_DISTANCE, ExactChecks, Pair
 from kinodyn.collision.query import Pairs, Query, range_of
 from kinodyn.planning.curves import pieces_free, remaining, until
 from kinodyn.trajectory.piecewise import PiecewisePolynomial
@@ -62,9 +62,9 @@ class ExactCurves:
         robot, q = self.query.robot, piece(np.linspace(0.0, piece.duration, SAMPLES))
         everything = Query(robot, self.query.snapshot, self.allowed, bounds=range_of(robot, q))
         checks = ExactChecks(everything, self.allowed)
-        nearby = Query(robot, self.query.snapshot, self.allowed, shrink=-NEAR, bounds=range_of(robot, q))
+        nearby = Query(robot, self.query.snapshot, self.allowed, shrink=-NEAR_DISTANCE, bounds=range_of(robot, q))
         near = list(dict.fromkeys(pair for row in q for pair in nearby.touching(row)))
-        if min((d for row in q[1:-1] for d in checks.distances(row, near).values()), default=1.0) <= TOUCH:
+        if min((d for row in q[1:-1] for d in checks.distances(row, near).values()), default=1.0) <= CONTACT_DISTANCE:
             return False
         others = Query(
             robot, self.query.snapshot, self.allowed | {frozenset(pair) for pair in near}, bounds=range_of(robot, q)
@@ -83,7 +83,7 @@ def _advance(checks: ExactChecks, piece: PiecewisePolynomial, pairs: list[Pair])
     t = 0.0
     for _ in range(MAX_STEPS):
         distances = checks.distances(piece(t), pairs)
-        if min(distances.values(), default=1.0) <= TOUCH:
+        if min(distances.values(), default=1.0) <= CONTACT_DISTANCE:
             return False
         if t >= piece.duration or not distances:
             return True

@@ -12,8 +12,8 @@ from kinodyn.arrays import Array
 from kinodyn.collision.exact_checks import ExactChecks
 from kinodyn.collision.query import Query
 
-DRAWN = 32  # pairs of points between which shortcuts are tried at once
-TRIED = 2  # the most promising of these, checked on the exact shapes
+SHORTCUT_SAMPLES = 32  # pairs of points between which shortcuts are tried at once
+SHORTCUT_CHECKS = 2  # the most promising of these, checked on the exact shapes
 MIN_GAIN = 1e-3  # of a shortcut, relative to the length of the path
 
 Connect = Callable[[Array, Array], Array | None]
@@ -82,14 +82,14 @@ class ExactEdges:
         robot = self.query.robot
         edges = np.linalg.norm(robot.difference(path[:-1], path[1:]), axis=1)
         ends = np.cumsum(edges)
-        along = np.sort(rng.uniform(0.0, ends[-1], (DRAWN, 2)), axis=1)
+        along = np.sort(rng.uniform(0.0, ends[-1], (SHORTCUT_SAMPLES, 2)), axis=1)
         edge = np.minimum(np.searchsorted(ends, along), len(edges) - 1)
         part = 1.0 - (ends[edge] - along) / edges[edge]
         points = robot.interpolate(path[edge], path[edge + 1], part)
         gain = along[:, 1] - along[:, 0] - np.linalg.norm(robot.difference(points[:, 0], points[:, 1]), axis=1)
         chosen = np.flatnonzero((edge[:, 0] < edge[:, 1]) & (gain > MIN_GAIN * ends[-1]))
         chosen = chosen[self.may_be_free(points[chosen, 0], points[chosen, 1])] if len(chosen) else chosen
-        for k in chosen[np.argsort(-gain[chosen])][:TRIED]:
+        for k in chosen[np.argsort(-gain[chosen])][:SHORTCUT_CHECKS]:
             if self.free(points[k, 0], points[k, 1]):
                 return np.vstack([path[: edge[k, 0] + 1], points[k], path[edge[k, 1] + 1 :]])
         return None

@@ -27,7 +27,7 @@ from kinodyn.trajectory.online import OnlineTrajectory
 from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.space import Space
 
-RETRY = 0.25  # [s] between attempts to plan while waiting
+RETRY_INTERVAL = 0.25  # [s] between attempts to plan while waiting
 
 Phase = Literal["moving", "braking", "waiting", "aborting", "end"]
 Status = Literal["done", "stopped", "aborted"]
@@ -232,7 +232,7 @@ class ExecutionRun:
             self._follow(t, motion, "moving")
         else:
             self.reason = f"{found.status}: {found.message}"
-            self.phase, self.next_attempt = "waiting", t + RETRY
+            self.phase, self.next_attempt = "waiting", t + RETRY_INTERVAL
         return None
 
     def _wait(self, t: float) -> None:

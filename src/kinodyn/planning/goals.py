@@ -21,7 +21,7 @@ from kinodyn.planning.regions import PoseRegion
 Goal = str | ArrayLike | Mapping[str, ArrayLike | PoseRegion]
 
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
-DISTINCT = 1e-3  # [rad or m] configurations that are the same when rounded to this count as one
+DUPLICATE_TOLERANCE = 1e-3  # [rad or m] configurations that are the same when rounded to this count as one
 
 
 class Goals(NamedTuple):
@@ -139,5 +139,5 @@ def _nearest_turns(robot: Robot, goals: Array, start: Array, joints: Sequence[Jo
 
 def _distinct(q: Array) -> Array:
     """Remove configurations that are the same as an earlier one, rounded in every coordinate."""
-    _, first = np.unique(np.rint(q / DISTINCT), axis=0, return_index=True)
+    _, first = np.unique(np.rint(q / DUPLICATE_TOLERANCE), axis=0, return_index=True)
     return np.asarray(q[np.sort(first)])

@@ -23,8 +23,8 @@ from kinodyn.errors import InputError, KinodynError, unknown_name
 IsFree: TypeAlias = Callable[[Array], bool]
 MotionFree: TypeAlias = Callable[[Array, Array], bool]
 
-TURN = 2.0 * math.pi
-INFORMED = ("AORRTC", "BITstar", "InformedRRTstar", "SORRTstar")
+FULL_TURN = 2.0 * math.pi
+INFORMED_PLANNERS = ("AORRTC", "BITstar", "InformedRRTstar", "SORRTstar")
 # These sample goals in a second thread. If that called Python while the first one waits for it with the GIL, both would
 # deadlock; with a single goal the second thread does not call Python.
 ONE_GOAL = ("PRM", "PRMstar")
@@ -127,10 +127,13 @@ class _Problem:
         self._base, self._geometric, _ = modules
         self._planner, self._start = planner, start
         self._endless = np.flatnonzero(~np.isfinite(upper - lower))
-        if planner in INFORMED:
+        if planner in INFORMED_PLANNERS:
             lower, upper = lower.copy(), upper.copy()
-            lower[self._endless], upper[self._endless] = start[self._endless] - TURN, start[self._endless] + TURN
-        circles = self._endless if planner not in INFORMED else self._endless[:0]
+            lower[self._endless], upper[self._endless] = (
+                start[self._endless] - FULL_TURN,
+                start[self._endless] + FULL_TURN,
+            )
+        circles = self._endless if planner not in INFORMED_PLANNERS else self._endless[:0]
         self._bounded = np.setdiff1d(np.arange(len(start)), circles)
         self._circles = [int(k) for k in circles]
         self._space = self._make_space(lower[self._bounded], upper[self._bounded])
@@ -182,7 +185,7 @@ class _Problem:
     def after(self, q0: Array, q1: Array) -> Array:
         """Return q1 with angles of circles nearest to those of q0."""
         for joint in self._circles:
-            q1[joint] -= TURN * round((q1[joint] - q0[joint]) / TURN)
+            q1[joint] -= FULL_TURN * round((q1[joint] - q0[joint]) / FULL_TURN)
         return q1
 
     def _make_space(self, lower: Array, upper: Array) -> Any:
@@ -208,7 +211,7 @@ class _Problem:
         state = self._space.allocState()
         if not self._circles:
             near = q.copy()  # for an informed planner, an unlimited joint is within half a turn of the start
-            near[self._endless] -= TURN * np.round((q - self._start)[self._endless] / TURN)
+            near[self._endless] -= FULL_TURN * np.round((q - self._start)[self._endless] / FULL_TURN)
             for k, value in enumerate(near.tolist()):
                 state[k] = value
             return state
@@ -216,7 +219,7 @@ class _Problem:
         for k, joint in enumerate(self._bounded):
             state[0][k] = float(q[joint])
         for k, joint in enumerate(self._circles):
-            state[parts + k].value = math.remainder(float(q[joint]), TURN)
+            state[parts + k].value = math.remainder(float(q[joint]), FULL_TURN)
         return state
 
     def _path(self, definition: Any) -> Array:

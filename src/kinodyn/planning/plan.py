@@ -25,7 +25,7 @@ from kinodyn.collision.world import World
 from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
-from kinodyn.planning.anytime import PERSISTENT, improve
+from kinodyn.planning.anytime import MAX_SHORTCUT_FAILURES, improve
 from kinodyn.planning.constrained import plan_constrained
 from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraints import Constraint
@@ -42,10 +42,10 @@ from kinodyn.planning.settings import PlannerSettings
 
 MAX_MEASURED = 256  # goals, nearest first, of which those whose spheres overlap least are tried first
 LIMIT_TOLERANCE = 1e-6  # [rad or m]
-GOAL_SHARE = 0.5  # fraction of the time budget for pose goals
-SHARE_ON_SPHERES = 0.3  # fraction of the time budget before the exact shapes decide
-SHRINK = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] reduction of the spheres where the exact shapes decide
-SLICE = 0.02  # [s] of the first search with each reduction; doubled in each further round
+GOAL_TIME_FRACTION = 0.5  # fraction of the time budget for pose goals
+SPHERES_TIME_FRACTION = 0.3  # fraction of the time budget before the exact shapes decide
+RADIUS_REDUCTIONS = (0.25 * RESOLUTION, 0.5 * RESOLUTION, RESOLUTION)  # [m] of spheres where exact shapes decide
+FIRST_SEARCH_TIME = 0.02  # [s] of the first search with each reduction; doubled in each further round
 
 
 def plan(
@@ -204,7 +204,7 @@ class _Problem:
         end, colliding = self.end, self.colliding(self.start)
         if colliding is not None:
             return self.collision("start", colliding)
-        by = end - (1.0 - GOAL_SHARE) * time_budget
+        by = end - (1.0 - GOAL_TIME_FRACTION) * time_budget
         goals = goal_configurations(self.robot, goal, self.start, self.joints, self.query.free, by, seed)
         if goals.reason:
             return self.result("out_of_reach", goals.reason)
@@ -238,7 +238,7 @@ class _Problem:
         starts, goal_ends = self.ends(self.start[None], settings, end), self.ends(goals, settings, end)
         if not starts or not goal_ends:
             return None
-        share = SHARE_ON_SPHERES if exact.is_available() else 1.0
+        share = SPHERES_TIME_FRACTION if exact.is_available() else 1.0
         return self.search(starts[0], goal_ends, settings, share, end, seed)
 
     def on_exact_shapes(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
@@ -255,7 +255,10 @@ class _Problem:
         ends = self.start[self.columns], np.array(free)[:, self.columns]
         moves = moving_dofs(self.robot, self.joints)
         for attempt in count():
-            shrink, share = SHRINK[attempt % len(SHRINK)], SLICE * 2.0 ** (attempt // len(SHRINK))
+            shrink, share = (
+                RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)],
+                FIRST_SEARCH_TIME * 2.0 ** (attempt // len(RADIUS_REDUCTIONS)),
+            )
             query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
             left = max(min(end - time.perf_counter(), share), 0.0)
             found = self.run(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
@@ -274,7 +277,7 @@ class _Problem:
         """Shorten a path that is free on the exact shapes."""
         assert found.path is not None
         begin, failures = time.perf_counter(), settings.shortcut_failures
-        failures = max(PERSISTENT, failures) if self.anytime else failures
+        failures = max(MAX_SHORTCUT_FAILURES, failures) if self.anytime else failures
         found.path = edges.shortened(self.full(found.path), failures, seed)[:, self.columns]
         found.simplification_time += time.perf_counter() - begin
         return found

@@ -21,12 +21,12 @@ from kinodyn.planning.regions import PoseRegion, draw
 
 IsFree = Callable[[Array], NDArray[np.bool_]]
 
-FIRST_ROUND, MAX_ROUND = 32, 512  # attempts of inverse kinematics at once: few at first, then more
+FIRST_ATTEMPTS, MAX_ATTEMPTS = 32, 512  # attempts of inverse kinematics at once: few at first, then more
 MIN_ATTEMPTS, ATTEMPTS_PER_POSE = 1024, 8  # after which the search for free configurations ends
-ENOUGH = 4  # free configurations that end the search
+SUFFICIENT_GOALS = 4  # free configurations that end the search
 MAX_CONFIGURATIONS = 64
 TOLERANCE = 1e-6  # [m, rad] of inverse kinematics
-THOROUGH = 16  # poses that are searched thoroughly if no configuration reaches any
+THOROUGH_POSES = 16  # poses that are searched thoroughly if no configuration reaches any
 
 
 def pose_configurations(
@@ -60,8 +60,8 @@ def pose_configurations(
     names = tuple(joint.name for joint in joints)
     rng, found, free, done = np.random.default_rng(seed), list[Attempt](), 0, 0
     alternatives = max(region.pose.size // 16 for region in regions.values())
-    count, begin = FIRST_ROUND, time.perf_counter()
-    while free < ENOUGH or done < min(alternatives, MAX_ROUND):
+    count, begin = FIRST_ATTEMPTS, time.perf_counter()
+    while free < SUFFICIENT_GOALS or done < min(alternatives, MAX_ATTEMPTS):
         now = time.perf_counter()
         if done and np.isfinite(end):
             count = min(count, int((end - now) / (now - begin) * done))  # as many as there is time for
@@ -71,7 +71,7 @@ def pose_configurations(
         found.append(_attempt(robot, targets, start, names, rng, detour=len(found) % 2 == 1))
         q = found[-1].q[found[-1].success]
         free += int(np.count_nonzero(is_free(q))) if is_free is not None and len(q) else len(q)
-        done, count = done + count, min(2 * count, MAX_ROUND)
+        done, count = done + count, min(2 * count, MAX_ATTEMPTS)
     every = joined(found) if len(found) > 1 else found[0]
     if not every.success.any():
         return _nearest(robot, regions, every, names, end)
@@ -121,7 +121,9 @@ def _nearest(
     residual, left = every.residual[nearest], end - time.perf_counter()
     if left > 0:
         exact = max(region.pose.size // 16 for region in regions.values())
-        count = THOROUGH if not all(region.is_exact for region in regions.values()) else min(exact, THOROUGH)
+        count = (
+            THOROUGH_POSES if not all(region.is_exact for region in regions.values()) else min(exact, THOROUGH_POSES)
+        )
         rng, rows = np.random.default_rng(0), np.arange(count)
         targets = {frame: draw(region, rows, rng) for frame, region in regions.items()}
         found = solve(

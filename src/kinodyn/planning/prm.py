@@ -14,7 +14,7 @@ from kinodyn.planning.search import Found, shortened
 from kinodyn.planning.settings import PlannerSettings
 
 GROWTH, MIN_GROWTH, MAX_VERTICES = 0.5, 200, 100_000  # vertices that are added where there is no path
-TURN = 2.0 * np.pi
+FULL_TURN = 2.0 * np.pi
 
 
 def roadmap_bounds(query: Query) -> tuple[Array, Array]:
@@ -73,7 +73,7 @@ def search_graph(
 
 def _whole_turns(query: Query, start: Array) -> Array:
     """Return the full turns (dofs,) of joints without limits, by which the start is beyond the roadmap."""
-    return np.where(_turning(query), TURN * np.rint(start / TURN), 0.0)
+    return np.where(_turning(query), FULL_TURN * np.rint(start / FULL_TURN), 0.0)
 
 
 def _turning(query: Query) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from kinodyn.collision.shapes import Box, Cylinder, Sphere
 from kinodyn.errors import InputError
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
-from kinodyn.planning.constraints import SHARE, Constraint, Ranges, Records, pose_record
+from kinodyn.planning.constraints import VERTEX_FRACTION, Constraint, Ranges, Records, pose_record
 
 
 class InRegion(Constraint):
@@ -44,7 +44,7 @@ class InRegion(Constraint):
 
     def records(self, robot: Robot, start: Array) -> Records:
         half = half_sizes(self.shape)
-        tolerance = float(min(2e-3, SHARE * half.min()))
+        tolerance = float(min(2e-3, VERTEX_FRACTION * half.min()))
         inner = half - tolerance
         record = pose_record(robot, self.frame, region=self.pose, bounds=(-inner, inner), tolerances=(tolerance, 1.0))
         record["point"], record["radius"] = self.point, inner[0]

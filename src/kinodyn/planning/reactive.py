@@ -33,8 +33,8 @@ from kinodyn.trajectory.piecewise import PiecewisePolynomial, joined
 from kinodyn.trajectory.space import Space
 
 RESOLUTION = 2e-3  # [m] of the checks among moving obstacles
-REST = 1e-9  # [s] tolerance of times; a shorter motion is at rest
-FOLLOWED = 3  # periods of the path that are committed at once, so that a late decision does not interrupt it
+TIME_TOLERANCE = 1e-9  # [s] tolerance of times; a shorter motion is at rest
+COMMITTED_PERIODS = 3  # periods of the path that are committed at once, so that a late decision does not interrupt it
 
 Status = Literal["following", "braking", "evading", "standing"]
 
@@ -270,14 +270,14 @@ class ReactiveMotion:
         """Follow the path for a few periods and stop: safe if that is, and either the path ahead or the end is free."""
         if self._path is None:
             self._replan(t1)
-        if self._path is None or t1 < self._path_start - REST:
+        if self._path is None or t1 < self._path_start - TIME_TOLERANCE:
             return None
-        if self._at_rest_at(t1) and t1 - self._path_start < self.period + REST:
+        if self._at_rest_at(t1) and t1 - self._path_start < self.period + TIME_TOLERANCE:
             self._path_start = t1  # it has waited
         ahead = remaining(self._path, t1 - self._path_start)
-        if ahead.duration <= REST:
+        if ahead.duration <= TIME_TOLERANCE:
             return None
-        followed = FOLLOWED * self.period
+        followed = COMMITTED_PERIODS * self.period
         if ahead.duration <= followed:
             motion = ahead
         else:
@@ -293,8 +293,8 @@ class ReactiveMotion:
     def _continued(self, spheres: np.ndarray, t1: float) -> _Choice:
         """Continue the current motion to rest."""
         motion = remaining(self._motion, t1 - self._start)
-        status: Status = "standing" if motion.duration <= REST else self._status
-        if status == "following" and t1 >= self._leaves - REST:
+        status: Status = "standing" if motion.duration <= TIME_TOLERANCE else self._status
+        if status == "following" and t1 >= self._leaves - TIME_TOLERANCE:
             status = "braking"
         return _Choice(motion, self._level(motion, spheres), status, committed=False)
 
@@ -326,16 +326,16 @@ class ReactiveMotion:
         free = pieces_free(
             self._query, joined([motion, rest]), resolution=RESOLUTION, spheres=spheres, start=self.period
         )
-        return 2 if free.all() else 1 if motion.duration <= REST or free[:-1].all() else 0
+        return 2 if free.all() else 1 if motion.duration <= TIME_TOLERANCE or free[:-1].all() else 0
 
     def _threats(self, motion: PiecewisePolynomial, spheres: np.ndarray) -> tuple[int, ...]:
         return tuple(i for i in range(len(spheres)) if self._level(motion, spheres[i : i + 1]) < 2)
 
     def _commit(self, choice: _Choice, t1: float) -> None:
-        if choice.status in ("braking", "evading") and (choice.committed or t1 >= self._path_start - REST):
+        if choice.status in ("braking", "evading") and (choice.committed or t1 >= self._path_start - TIME_TOLERANCE):
             self._path = None  # planned again
         if choice.status == "following" and choice.committed:
-            self._leaves = t1 + FOLLOWED * self.period
+            self._leaves = t1 + COMMITTED_PERIODS * self.period
         self._before = (self._motion, self._start)
         self._motion, self._start, self._status, self.time = choice.motion, t1, choice.status, t1
 
@@ -344,7 +344,7 @@ class ReactiveMotion:
         return self._at_rest_at(self.time)
 
     def _at_rest_at(self, t: float) -> bool:
-        return t - self._start >= self._motion.duration - REST
+        return t - self._start >= self._motion.duration - TIME_TOLERANCE
 
     def _replan(self, t1: float) -> None:
         """Replan; the path takes effect after the time that planning took."""

@@ -22,7 +22,7 @@ from kinodyn.collision.query import Query
 from kinodyn.planning.search import full
 
 BLOCKED, FREE, UNKNOWN = 0, 1, 2
-FAR = 1e30  # length of a motion that is not free
+INFINITE_LENGTH = 1e30  # length of a motion that is not free
 MAX_BATCHES = 16  # of samples, until enough are free
 BATCH = 256  # motions checked between two readings of the clock
 
@@ -153,7 +153,7 @@ class Graph:
     ) -> tuple[NDArray[np.intp], int] | None:
         """Return the vertices of the shortest path whose motions are not blocked, and the goal that it leads to."""
         n, adjacency = len(self.points), self._adjacency()
-        weights = np.where(self.usable(), adjacency.lengths, FAR)
+        weights = np.where(self.usable(), adjacency.lengths, INFINITE_LENGTH)
         graph = csr_array(
             (
                 np.concatenate([np.concatenate([weights, weights])[adjacency.order], from_start[1]]),
@@ -163,12 +163,12 @@ class Graph:
             shape=(n + 1, n + 1),
         )
         distances, before = dijkstra(graph, indices=n, return_predecessors=True)
-        best = (FAR, -1, -1)
+        best = (INFINITE_LENGTH, -1, -1)
         for goal, (vertices, last) in enumerate(to_goals):
             if len(vertices):
                 k = int((distances[vertices] + last).argmin())
                 best = min(best, (float(distances[vertices[k]] + last[k]), goal, int(vertices[k])))
-        if best[0] >= FAR:
+        if best[0] >= INFINITE_LENGTH:
             return None
         path = [best[2]]
         while before[path[-1]] != n:

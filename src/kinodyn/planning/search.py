@@ -14,8 +14,8 @@ from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.planning.settings import PlannerSettings, settings_record
 
-SLICE = 0.05  # [s] of search between checks for Ctrl-C
-GRACE = 0.1  # fraction of the time budget that may be added for the checks of a path that was found in time
+INTERRUPT_INTERVAL = 0.05  # [s] of search between checks for Ctrl-C
+GRACE_FRACTION = 0.1  # fraction of the time budget that may be added for the checks of a path that was found in time
 REFINEMENTS = 2  # of the step between checks, when a path turns out not to be free between them; then edges are
 # checked continuously
 
@@ -73,7 +73,7 @@ def search(
         found.planning_time = time.perf_counter() - begin - found.simplification_time
         if not solved:
             return found
-        if _is_free(problem, found, simplify, begin + (1.0 + GRACE) * time_budget):
+        if _is_free(problem, found, simplify, begin + (1.0 + GRACE_FRACTION) * time_budget):
             found.path = problem.path
             return found
         if time.perf_counter() > begin + time_budget:
@@ -117,9 +117,9 @@ def shortened(
 def _advance(problem: _core.PlanningProblem, end: float) -> bool:
     while True:
         left = end - time.perf_counter()
-        if _core.rrt_connect(problem, min(max(left, 0.0), SLICE)):
+        if _core.rrt_connect(problem, min(max(left, 0.0), INTERRUPT_INTERVAL)):
             return True
-        if left <= SLICE:
+        if left <= INTERRUPT_INTERVAL:
             return False
 
 

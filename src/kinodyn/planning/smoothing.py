@@ -19,10 +19,10 @@ from kinodyn.trajectory.space import Space
 
 RESOLUTION = 2e-4  # [m] of continuous checks
 DEGREE = 3
-LARGEST = 0.45  # maximum reach of a corner as a fraction of its edges, so that corners of one edge do not overlap
-SMALLEST = 1e-3  # [rad or m] a corner with a smaller reach is not rounded
+MAX_EDGE_FRACTION = 0.45  # maximum reach of a corner, so that corners of one edge do not overlap
+MIN_REACH = 1e-3  # [rad or m] a corner with a smaller reach is not rounded
 # the same where the exact shapes decide, whose checks take a thousand times as long
-LARGEST_EXACT, SMALLEST_EXACT = 0.1, 0.02  # [rad or m]
+MAX_EXACT_REACH, MIN_EXACT_REACH = 0.1, 0.02  # [rad or m]
 MAX_ROUNDS = 64
 
 
@@ -70,9 +70,9 @@ def smoothed(robot: Robot, path: Array, query: Query, allowed: Pairs, reach: flo
     lengths = np.linalg.norm(np.diff(x, axis=0), axis=1)
     checks = ExactCurves(query, allowed, RESOLUTION)
     touches = checks.touching(path[distinct])
-    reaches = np.minimum(reach, LARGEST * np.minimum(lengths[:-1], lengths[1:]))
-    reaches = np.where(touches[1:-1], np.minimum(reaches, LARGEST_EXACT), reaches)
-    smallest = np.where(touches[1:-1], SMALLEST_EXACT, SMALLEST)
+    reaches = np.minimum(reach, MAX_EDGE_FRACTION * np.minimum(lengths[:-1], lengths[1:]))
+    reaches = np.where(touches[1:-1], np.minimum(reaches, MAX_EXACT_REACH), reaches)
+    smallest = np.where(touches[1:-1], MIN_EXACT_REACH, MIN_REACH)
     for _ in range(MAX_ROUNDS):
         polygon = _polygon(x, lengths, reaches)
         curve = _curve(robot, path[0], polygon.points)

@@ -27,10 +27,10 @@ RISE_TIME = 0.25  # [s] from rest to the velocity limit, by which accelerations 
 JERK_TIME = 0.1  # [s] from zero to the acceleration limit, likewise
 RESOLUTION = 2e-4  # [m] of continuous checks
 SAMPLE_TIME = 4e-3  # [s] between checks of torques
-TORQUE_SHARE = 0.99  # fraction of the torque limits used at the samples, so that they hold between samples
+TORQUE_FRACTION = 0.99  # fraction of the torque limits used at the samples, so that they hold between samples
 PIECE_SAMPLES = 8  # of a piece of a blend, for constraints
 MIN_REACH = 2e-3  # [rad or m] of a blend; with a smaller reach the motion stops at the corner
-MIN_PACE = 1e-3
+MIN_SPEED_FACTOR = 1e-3
 MAX_ROUNDS = 100
 
 
@@ -153,7 +153,7 @@ def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None
     t = np.sort(np.concatenate([trajectory.knots, np.linspace(0.0, trajectory.duration, count)]))
     q, v, a = (trajectory(t, order) for order in range(3))
     tau = dynamics.inverse(robot, q, v, a)
-    limit = TORQUE_SHARE * limits.bounds.torque
+    limit = TORQUE_FRACTION * limits.bounds.torque
     rows = np.flatnonzero((np.abs(tau) > limit).any(axis=1))
     if not len(rows):
         return None
@@ -168,7 +168,7 @@ def _slower(robot: Robot, motion: BlendedMotion, limits: Limits) -> Array | None
     moving = tau[rows] - gravity
     room = np.where(moving > 0.0, limit - gravity, limit + gravity)
     squares = np.where(np.abs(tau[rows]) > limit, room / np.maximum(np.abs(moving), 1e-300), 1.0)
-    factors = np.maximum(np.sqrt(squares.min(axis=1)), MIN_PACE) * (1.0 - 1e-3)
+    factors = np.maximum(np.sqrt(squares.min(axis=1)), MIN_SPEED_FACTOR) * (1.0 - 1e-3)
     result = np.ones(len(motion.reach) - 1)
     part = motion.part[np.clip(np.searchsorted(trajectory.knots, t[rows], side="right") - 1, 0, len(motion.part) - 1)]
     np.minimum.at(result, part // 2, factors)

@@ -12,6 +12,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError
+from kinodyn.layouts import record
 from kinodyn.terrain.height_map import HeightMap
 
 STATUS = ("supported", "no ground", "too steep", "too little of the sole is supported", "an edge is in the way")
@@ -51,9 +52,15 @@ class FootholdRules:
             if not isinstance(value, int | float | np.number) or not least <= value <= most:
                 raise InputError(f"{name} must be from {least:g} to {most:g}, got {value!r}")
 
-    def row(self) -> Array:
-        """Return tolerance, clearance, slope and support (4,) in the order that the core expects."""
-        return np.array([self.tolerance, self.tolerance, np.tan(np.deg2rad(self.max_tilt_deg)), self.min_support])
+    def record(self) -> np.ndarray:
+        """Return the record of the core."""
+        values = {
+            "tolerance": self.tolerance,
+            "clearance": self.tolerance,
+            "max_slope": np.tan(np.deg2rad(self.max_tilt_deg)),
+            "min_support": self.min_support,
+        }
+        return record("foothold_rules", values)
 
 
 class SoleOutline:
@@ -156,11 +163,11 @@ def footholds(ground: HeightMap, sole: SoleOutline, poses: ArrayLike, rules: Foo
     places = numbers("poses", poses, 3)
     rows = _core.footholds(
         np.ascontiguousarray(ground.heights),
-        grid_row(ground),
+        grid_record(ground),
         sole.inner,
         sole.outer,
         sole.centre,
-        own.row(),
+        own.record(),
         np.ascontiguousarray(places.reshape(-1, 3)),
     )
     shape = places.shape[:-1]
@@ -172,9 +179,10 @@ def footholds(ground: HeightMap, sole: SoleOutline, poses: ArrayLike, rules: Foo
     )
 
 
-def grid_row(ground: HeightMap) -> Array:
-    """Return cell and x, y of the first cell's centre (3,) in the order that the core expects."""
-    return np.array([ground.cell, *ground.origin])
+def grid_record(ground: HeightMap) -> np.ndarray:
+    """Return the record of the core for the cells of a map."""
+    x0, y0 = ground.origin
+    return record("height_grid", {"cell": ground.cell, "x0": x0, "y0": y0})
 
 
 def _inside(corners: Array, points: Array) -> NDArray[np.bool_]:

@@ -66,7 +66,7 @@ class WalkPanel:
         if walker.problem:
             text = f"**{walker.problem[0].upper()}{walker.problem[1:]}.** Press *Reset*."
         elif self._viewer.mode == "walk":
-            text = f"Walking for {walker.time:.1f} s, at {walker.pace:.2f} times real time. {HELP}"
+            text = f"Walking for {walker.time:.1f} s, at {walker.real_time_factor:.2f} times real time. {HELP}"
         else:
             text = f"Paused at {walker.time:.1f} s. {HELP}"
         if text != self._status.content:

@@ -19,7 +19,7 @@ from kinodyn.walking import Biped, GaitSettings, WalkingController, make_simulat
 from kinodyn.walking.engines import Engine
 
 MAX_LAG = 0.1  # [s] behind the clock, beyond which the simulation does not catch up
-REAL_TIME_WINDOW = 0.5  # [s] over which the pace is measured
+REAL_TIME_WINDOW = 0.5  # [s] over which the real_time_factor is measured
 FALL_TIME = 1.5  # [s] that a fall is shown before the simulation pauses
 TICKS_PER_CLOCK_CHECK = 4  # control ticks between looks at the clock, 8 ms
 
@@ -46,7 +46,7 @@ class Walker:
         Number of pushes since the last reset.
     fallen : float or None
         Time of the fall [s of the simulation].
-    pace : float
+    real_time_factor : float
         Recent ratio of simulated to real time; 1 is real time.
     problem : str
         What ended the walk, if anything: a fall, or a simulation that diverged.
@@ -75,7 +75,7 @@ class Walker:
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.pace = 1.0
+        self.real_time_factor = 1.0
         self.reset()
 
     def reset(self) -> None:
@@ -170,7 +170,7 @@ class Walker:
         self._publish()
 
     def _run(self) -> None:
-        """Tick in real time; on a machine that is too slow, slower, which `pace` shows."""
+        """Tick in real time; on a machine that is too slow, slower, which `real_time_factor` shows."""
         origin, window = time.perf_counter() - self.time, (time.perf_counter(), self.time)
         while not self._stop.is_set() and not self._resting():
             ahead = origin + self.time - time.perf_counter()
@@ -184,7 +184,7 @@ class Walker:
             self._publish()
             now = time.perf_counter()
             if now - window[0] >= REAL_TIME_WINDOW:
-                self.pace = (self.time - window[1]) / (now - window[0])
+                self.real_time_factor = (self.time - window[1]) / (now - window[0])
                 window = (now, self.time)
             elif self.time < window[1]:  # it was reset
                 origin, window = now - self.time, (now, self.time)

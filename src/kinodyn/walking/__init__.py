@@ -14,7 +14,7 @@ from kinodyn.walking.carrying import Carrying
 from kinodyn.walking.controller import WalkingController
 from kinodyn.walking.default_speed import default_speed
 from kinodyn.walking.engines import make_simulator
-from kinodyn.walking.footstep_search import FootstepPlan, TerrainLimits, plan_footsteps
+from kinodyn.walking.footstep_search import FootstepPlan, plan_footsteps
 from kinodyn.walking.footsteps import (
     Footstep,
     StepTiming,
@@ -41,6 +41,7 @@ from kinodyn.walking.state_estimation import EstimatingController
 from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
 from kinodyn.walking.step_limits import StepLimits, feet_apart
 from kinodyn.walking.swing import SwingTrajectory
+from kinodyn.walking.terrain_limits import TerrainLimits
 from kinodyn.walking.upper_body import UpperBody
 from kinodyn.walking.walk import walk
 from kinodyn.walking.weights import AdaptationWeights, MPCWeights, TrackingGains

@@ -23,7 +23,7 @@ from kinodyn.walking.completion import completed
 
 SIDES = ("left", "right")
 MIN_CONTROL = 0.02  # least singular value of the leg's Jacobian, in leg lengths, with which a direction is controlled
-ANKLE_SHARE = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
+ANKLE_FRACTION = 0.8  # of the torque of an ankle that may bear the weight in the plan; the rest is for feedback
 AXES = ("roll", "pitch", "yaw")
 STANCE_TOLERANCE = 1e-3  # [m, rad] of feet and CoM in a stance at joint limits
 MIN_RANGE = 0.02  # [rad or m] of a joint that counts as moving
@@ -259,7 +259,7 @@ def _reach(robot: Robot, foot: Foot, leg: _Leg) -> tuple[float, float]:
             axis = R_sole.T @ kinematics.pose(robot, q, joint.child)[:3, :3] @ written[joint.name].axis
             about = int(np.abs(axis).argmax())
             if about < 2:  # a pitch axis, along y, bears forces at x, a roll axis those at y
-                held = ANKLE_SHARE * float(robot.limits.effort[joint.v.start]) / weight
+                held = ANKLE_FRACTION * float(robot.limits.effort[joint.v.start]) / weight
                 reach[1 - about] = min(reach[1 - about], held)
     return reach[0], reach[1]
 

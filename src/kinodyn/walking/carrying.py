@@ -20,8 +20,8 @@ from kinodyn.walking.biped import Biped
 from kinodyn.walking.hands import arm_joints, hands
 
 HAND_WEIGHT, HAND_FREQUENCY = 10.0, 4.0  # of the tasks that hold the box; the frequency in natural frequencies
-REACH = (0.45, -0.5)  # of the box ahead of and above the shoulders, as fractions of the arm's length
-WIDTH = 1.25  # of the box, relative to the distance of the shoulders: elbows stay clear of the trunk
+BOX_OFFSET = (0.45, -0.5)  # of the box ahead of and above the shoulders, as fractions of the arm's length
+BOX_WIDTH = 1.25  # of the box, relative to the distance of the shoulders: elbows stay clear of the trunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,9 @@ class Carrying:
         left, right = hands(body.robot)
         shoulders = np.array([_shoulder(body.robot, frame, body.q) for frame in (left, right)])
         reach = _arm_length(body.robot, left, body.q)
-        width = WIDTH * float(np.ptp(shoulders[:, 1]))
+        width = BOX_WIDTH * float(np.ptp(shoulders[:, 1]))
         lengths = np.array([0.5 * width, width, 0.5 * width]) if size is None else numbers("size of the box", size, 3)
-        centre = shoulders.mean(axis=0) + reach * np.array([REACH[0], 0.0, REACH[1]])
+        centre = shoulders.mean(axis=0) + reach * np.array([BOX_OFFSET[0], 0.0, BOX_OFFSET[1]])
         side = np.array([0.0, 0.5 * lengths[1], 0.0])
         q = _stance(body, [FrameTask(left, centre + side), FrameTask(right, centre - side)])
         T_world_box = np.eye(4)

@@ -13,8 +13,8 @@ from kinodyn.walking.planner import Planner
 from kinodyn.walking.settings import GaitSettings
 
 FROUDE = 0.02  # speed^2 / (g leg) of an unhurried walk; people change to running near 0.5
-LIMIT_SHARE = 0.5  # of the fastest speed that the step limits allow
-SLOWER = (1.0, 0.7, 0.5, 0.35)  # factors that are tried until the legs can follow the steps
+LIMIT_FRACTION = 0.5  # of the fastest speed that the step limits allow
+SPEED_FACTORS = (1.0, 0.7, 0.5, 0.35)  # factors that are tried until the legs can follow the steps
 
 
 def default_speed(robot: Robot | Biped | Planner, settings: GaitSettings | None = None) -> float:
@@ -49,8 +49,8 @@ def default_speed(robot: Robot | Biped | Planner, settings: GaitSettings | None 
     body = planner.body
     unhurried = sqrt(FROUDE * float(np.linalg.norm(body.robot.gravity)) * body.leg)
     fastest = float(planner.limits.max_velocity(planner.settings.step_time)[0])
-    speed = min(unhurried, LIMIT_SHARE * fastest)
-    for factor in SLOWER:
+    speed = min(unhurried, LIMIT_FRACTION * fastest)
+    for factor in SPEED_FACTORS:
         if follows(planner, (factor * speed, 0.0, 0.0)):
             break
     return factor * speed

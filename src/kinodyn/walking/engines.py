@@ -17,7 +17,7 @@ from kinodyn.walking.biped import Biped
 
 Engine = Literal["mujoco", "native"]
 FRICTION = 1.0  # of the ground, as in `sim.MujocoSettings`
-PLATE = 0.2  # thickness of a sole without shapes, as a fraction of the height of the ankle
+SOLE_FRACTION = 0.2  # thickness of a sole without shapes, as a fraction of the height of the ankle
 TIME_STEPS = {"hard": 1e-3, "soft": 5e-4}  # [s]; soft ground can be four times as stiff at half the step
 
 
@@ -73,7 +73,7 @@ def _foot_contacts(body: Biped) -> FootContacts:
     for foot in body.feet.values():
         frame = frames.get(foot.frame)
         link, T_link_frame = (frame.link, frame.T_link_frame) if frame else (foot.frame, np.eye(4))
-        plate = convex_hull(foot.solid(PLATE * max(foot.ankle, foot.size.min())))
+        plate = convex_hull(foot.solid(SOLE_FRACTION * max(foot.ankle, foot.size.min())))
         triangles = (plate.vertices, plate.faces)
         plates[link] = Shape("mesh", (1.0, 1.0, 1.0), T_link_frame, f"{foot.side} sole", triangles=triangles)
         if foot.source != "collision":

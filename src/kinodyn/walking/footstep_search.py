@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,23 +12,22 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers, positive
 from kinodyn.errors import InputError
-from kinodyn.terrain.footholds import STATUS, FootholdRules, SoleOutline, footholds, grid_row
+from kinodyn.layouts import record
+from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_record
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.walking.biped import SIDES, Biped
 from kinodyn.walking.footsteps import Footstep, standing_feet, wrap
 from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.terrain_limits import TerrainLimits
 
 SPACING = 0.02  # [m] of the lattice, nearly: the nominal width is a multiple of it
 YAWS = 16  # headings of the lattice in a full turn
-COARSE = 0.04  # [m] cells of the maps of obstacles
-COSTS = (1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 2.0)  # of a step, per metre, width, height, support, slope, turn
+OBSTACLE_CELL = 0.04  # [m] cells of the maps of obstacles
+COSTS = {"step": 1.0, "length": 1.0, "width": 3.0, "height": 2.0, "support": 1.0, "slope": 1.0, "turn": 2.0}
 WEIGHTS = (3.0, 2.0, 1.5)  # of the heuristic
 SEARCH_TIME, MAX_SEARCH_TIME = 0.05, 5.0  # [s] for improvements, and for the first path
 MAX_STATES = 4_000_000
 GOAL_TOLERANCE = 0.1  # [m] by which a goal may be moved to where both feet are supported
-RISES = np.arange(0.45, 0.04, -0.025)  # fractions of the leg that are tried as height of a step
-SPARE = 0.7  # fraction of the height that is reached which a step may have
-ALONG = 0.7  # fraction of the longest step at which these heights must be reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,66 +72,6 @@ class FootstepPlan:
         return self.status == "solved"
 
 
-@dataclass(frozen=True)
-class TerrainLimits:
-    """What a robot can step on and over.
-
-    Attributes
-    ----------
-    max_rise : float
-        Largest difference of height between consecutive feet [m].
-    body_radius : float
-        Radius around the centre between the feet that must be free of obstacles [m].
-    obstacle : float
-        Height above the higher foot from which on ground is an obstacle to the body [m].
-    rules : FootholdRules
-        What counts as support.
-    """
-
-    max_rise: float
-    body_radius: float
-    obstacle: float
-    rules: FootholdRules = FootholdRules()
-
-    @classmethod
-    def from_robot(cls, body: Biped, limits: StepLimits, *, rules: FootholdRules | None = None) -> TerrainLimits:
-        """Derive the limits from the legs, the height of a step by inverse kinematics.
-
-        Parameters
-        ----------
-        body
-        limits
-            Of steps on level ground.
-        rules
-            What counts as support.
-
-        Returns
-        -------
-        TerrainLimits
-        """
-        return cls(
-            max_rise=_reachable_rise(body, limits),
-            body_radius=0.5 * body.width + float(body.left.size[1]),
-            obstacle=0.5 * body.leg,
-            rules=rules or FootholdRules(),
-        )
-
-
-def _reachable_rise(body: Biped, limits: StepLimits) -> float:
-    """Find the highest step at which both feet can stand flat, the CoM at its usual height above the lower one."""
-    rises = RISES * body.leg
-    poses = {side: np.tile(np.eye(4), (2 * len(rises), 1, 1)) for side in SIDES}
-    for k, (side, sign) in enumerate((("left", 1.0), ("right", -1.0))):
-        own = slice(k * len(rises), (k + 1) * len(rises))
-        poses[side][own, 0, 3] = ALONG * limits.forward
-        poses[side][own, 1, 3] = sign * limits.width
-        poses[side][own, 2, 3] = rises
-    middles = sum(poses[side] @ np.append(body.feet[side].middle, [0.0, 1.0]) for side in SIDES) / 2
-    com = np.column_stack([middles[:, :2], np.full(len(middles), body.com_height)])
-    reached = body.solve_posture(poses, com, np.zeros(len(middles))).success.reshape(2, -1).all(axis=0)
-    return SPARE * float(rises[reached][0]) if reached.any() else 0.0
-
-
 def lattice_spacing(limits: StepLimits) -> float:
     """Return the distance of the points of the lattice [m]: about 2 cm, and a fraction of the nominal width."""
     return limits.width / max(1, round(limits.width / SPACING))
@@ -144,7 +83,7 @@ def step_actions(limits: StepLimits, spacing: float) -> Array:
     Straight steps at nearly the nominal width are listed finely, as small footholds need; all others coarsely.
     """
     x = np.arange(-int(limits.backward / spacing + 1e-9), int(limits.forward / spacing + 1e-9) + 1)
-    y = np.arange(int(np.ceil(limits.narrowest / spacing - 1e-9)), int(limits.widest / spacing + 1e-9) + 1)
+    y = np.arange(int(np.ceil(limits.min_width / spacing - 1e-9)), int(limits.max_width / spacing + 1e-9) + 1)
     turn = 2.0 * np.pi / YAWS
     k = int(max(limits.outward, limits.inward) / turn + 1e-9)
     i, j, n = (axis.ravel() for axis in np.meshgrid(x, y, np.arange(-k, k + 1), indexing="ij"))
@@ -214,14 +153,14 @@ def plan_footsteps(
     problem = _Problem(body, ground, own, heights, start)
     reason, target = problem.checked_goal(target)
     if reason:
-        return problem.refused("unreachable", reason, target, clock.perf_counter() - begin)
+        return problem.without_steps("unreachable", reason, target, clock.perf_counter() - begin)
     rows, cost, weight, states, expanded, exhausted = problem.search(target, budget, optimal)
     seconds = clock.perf_counter() - begin
     if len(rows) == 0:
         if not exhausted:
             reason = f"no path was found within {MAX_SEARCH_TIME:g} s and {states} poses of the feet"
-            return problem.refused("budget", reason, target, seconds, expanded, states)
-        return problem.refused("unreachable", problem.obstruction(target), target, seconds, expanded, states)
+            return problem.without_steps("budget", reason, target, seconds, expanded, states)
+        return problem.without_steps("unreachable", problem.obstruction(target), target, seconds, expanded, states)
     steps, yaw = [], problem.start["left"].yaw
     for side, x, y, heading, z, rise_x, rise_y, *_ in rows.tolist():
         yaw += wrap(heading - yaw)  # continuous over full turns
@@ -287,27 +226,35 @@ class _Problem:
 
     def search(self, goal: Array, budget: float, optimal: bool) -> tuple[Array, float, float, int, int, bool]:
         """Run the search in the core."""
-        factor = max(1, round(COARSE / self.ground.cell))
+        factor = max(1, round(OBSTACLE_CELL / self.ground.cell))
         coarse = self.ground.coarser(factor)
         foot = 0.5 * float(min(self.body.left.size))
         spacing = lattice_spacing(self.limits)
         ends = standing_feet(self.body, goal)
         limits, heights = self.limits, self.heights
-        names = ("forward", "backward", "narrowest", "width", "widest", "oblique", "outward", "inward", "toe", "heel")
+        settings = {
+            "max_rise": heights.max_rise,
+            "obstacle": heights.obstacle,
+            "spacing": spacing,
+            "seconds": budget,
+            "max_seconds": np.inf if optimal else MAX_SEARCH_TIME,
+            "yaws": YAWS,
+            "max_states": MAX_STATES,
+            "guided": not optimal,
+        }
         return _core.footstep_search(
             np.ascontiguousarray(self.ground.heights),
-            grid_row(self.ground),
+            grid_record(self.ground),
             np.ascontiguousarray(coarse.highest(heights.body_radius).heights),
             np.ascontiguousarray(coarse.highest(foot).heights),
-            grid_row(coarse),
+            grid_record(coarse),
             [self.soles[side].inner for side in SIDES],
             [self.soles[side].outer for side in SIDES],
             np.array([self.soles[side].centre for side in SIDES]),
-            heights.rules.row(),
-            np.array([getattr(limits, name) for name in names]),
-            np.array(COSTS),
-            np.array([heights.max_rise, heights.obstacle, spacing, budget, np.inf if optimal else MAX_SEARCH_TIME]),
-            [YAWS, MAX_STATES, int(not optimal)],
+            heights.rules.record(),
+            record("step_limits", asdict(limits)),
+            record("step_costs", COSTS),
+            record("footstep_search", settings),
             np.array([(foot.x, foot.y, foot.yaw, foot.z) for foot in (self.start[side] for side in SIDES)]),
             np.array([(ends[side].x, ends[side].y, ends[side].yaw) for side in SIDES]),
             np.array([1.0] if optimal else WEIGHTS),
@@ -324,7 +271,7 @@ class _Problem:
             f"{heights.rules.max_tilt_deg:g} degrees, a gap, a step or an obstacle in between cannot be passed"
         )
 
-    def refused(
+    def without_steps(
         self, status: str, reason: str, goal: Array, seconds: float, expanded: int = 0, states: int = 0
     ) -> FootstepPlan:
         """Make a plan without steps."""

@@ -13,7 +13,8 @@ from kinodyn.arrays import Array
 from kinodyn.checks import integer, numbers
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
-from kinodyn.walking.step_limits import StepLimits, unicycle_step
+from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.step_region import unicycle_step
 
 Side = Literal["left", "right"]
 FACING_DISTANCE = 4.0  # steps: for goals farther than this, the robot turns towards the goal first

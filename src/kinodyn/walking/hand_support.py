@@ -17,8 +17,8 @@ from kinodyn.spatial import interpolate
 from kinodyn.tasks import FrameTask
 
 CLEARANCE = 0.1  # [m] along the normal: the hand first moves to this distance from the surface, then straight to it
-DESCENT = 0.3  # fraction of the approach that is left for moving along the normal
-NEARNESS = (0.03, 0.3)  # [m, rad] distance and angle from the target within which a force is one of the surface
+DESCENT_FRACTION = 0.3  # fraction of the approach that is left for moving along the normal
+CONTACT_TOLERANCES = (0.03, 0.3)  # [m, rad] from the target, within which a force is one of the surface
 PRESSING_SPEED = 0.05  # [m/s] at which the target moves into the surface until it is felt
 MIN_FORCE = 5.0  # [N] normal force from which on the hand touches
 LOADING_TIME = 0.3  # [s] in which the support takes its load
@@ -128,16 +128,16 @@ class SupportPhase:
         offset = T[:3, 3] - self._target[:3, 3]
         along = offset - (offset @ self._normal) * self._normal
         cosine = 0.5 * (float(np.einsum("ij,ij", T[:3, :3], self._target[:3, :3])) - 1.0)
-        return bool(np.linalg.norm(along) < NEARNESS[0] and cosine > np.cos(NEARNESS[1]))
+        return bool(np.linalg.norm(along) < CONTACT_TOLERANCES[0] and cosine > np.cos(CONTACT_TOLERANCES[1]))
 
     def _approach(self, fraction: float, late: float) -> Array:
         """Return the target pose (4, 4) at a fraction of the approach, or `late` seconds after its end."""
         assert self._start is not None
         points = self._points()
-        s = min(fraction / (1.0 - DESCENT), 1.0) * (len(points) - 1)
+        s = min(fraction / (1.0 - DESCENT_FRACTION), 1.0) * (len(points) - 1)
         k = min(int(s), len(points) - 2)
         T: Array = np.array(interpolate(points[k], points[k + 1], _smooth(s - k)))
-        descent = CLEARANCE * _smooth((fraction - 1.0 + DESCENT) / DESCENT) + PRESSING_SPEED * late
+        descent = CLEARANCE * _smooth((fraction - 1.0 + DESCENT_FRACTION) / DESCENT_FRACTION) + PRESSING_SPEED * late
         T[:3, 3] -= descent * self._normal
         return T
 

@@ -12,7 +12,8 @@ from kinodyn.arrays import Array
 from kinodyn.walking.horizon import Horizon
 from kinodyn.walking.lipm_trajectory import dcm_fractions
 from kinodyn.walking.phases import DIRECTIONS
-from kinodyn.walking.step_limits import EDGES, StepLimits
+from kinodyn.walking.step_limits import StepLimits
+from kinodyn.walking.step_region import EDGES
 from kinodyn.walking.weights import MPCWeights
 
 

@@ -25,7 +25,7 @@ from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.swing import SwingTrajectory
 
-LEAVING = 0.25  # part of a swing in which the foot may still be tilted
+LIFT_OFF_FRACTION = 0.25  # part of a swing in which the foot may still be tilted
 PREVIEW_TIME = 1.6  # [s] horizon of preview control
 Method = Literal["dcm", "mpc", "preview"]
 
@@ -156,7 +156,7 @@ class Pattern:
                 now = (self.time >= phase.start) & (self.time < phase.end)
                 rolling[now] = margin(phase.soles[0], self.zmp_reference[now]) < 0
             elif phase.kind == "single":
-                rolling |= (self.time >= phase.start) & (self.time < phase.start + LEAVING * phase.length)
+                rolling |= (self.time >= phase.start) & (self.time < phase.start + LIFT_OFF_FRACTION * phase.length)
         return rolling
 
     def _frames(self) -> tuple[str, str]:

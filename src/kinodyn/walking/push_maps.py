@@ -117,7 +117,7 @@ def push_map(
     *,
     stepping: bool = False,
     velocity: ArrayLike | None = None,
-    largest: float | None = None,
+    max_ratio: float | None = None,
     resolution: float = 0.05,
     frame: str | None = None,
     settings: GaitSettings | None = None,
@@ -140,7 +140,7 @@ def push_map(
         Whether the robot may step; otherwise its feet stay in place.
     velocity
         Forward, lateral [m/s], turn [rad/s] of a walking robot, which may adapt its steps; None: it stands.
-    largest
+    max_ratio
         End of the search, as a multiple of the bound; by default 2, with stepping 4.
     resolution
         Resolution of the search, as a fraction of the bound.
@@ -171,9 +171,9 @@ def push_map(
     angles = _angles(directions)
     walking = None if velocity is None else tuple(numbers("velocity", velocity, 3).tolist())
     stepping = stepping or walking is not None
-    most = (4.0 if stepping else 2.0) if largest is None else float(largest)
+    most = (4.0 if stepping else 2.0) if max_ratio is None else float(max_ratio)
     if not (0 < resolution < most < np.inf):
-        raise InputError(f"resolution and largest must be 0 < resolution < largest, got {resolution!r}, {most!r}")
+        raise InputError(f"resolution and max_ratio must be 0 < resolution < max_ratio, got {resolution!r}, {most!r}")
     if processes is not None:
         integer("processes", processes, 1)
     body = Biped.from_robot(robot)
@@ -268,7 +268,7 @@ class _Search:
     robot: Robot
     angle: float
     bound: float
-    largest: float
+    max_ratio: float
     resolution: float
     conditions: dict[str, Any]  # arguments of `survives_push`
 
@@ -276,10 +276,10 @@ class _Search:
         """Increase the push until the first fall, then bisect; survival is not monotonic beyond the first fall."""
         low, high, step = 0.0, 0.0, max(COARSE_STEP, self.resolution)
         while high == low:
-            high = min(low + step, self.largest)
+            high = min(low + step, self.max_ratio)
             if self.survives(high):
                 low = high
-                if high == self.largest:
+                if high == self.max_ratio:
                     return high * self.bound
         while high - low > self.resolution:
             middle = 0.5 * (low + high)

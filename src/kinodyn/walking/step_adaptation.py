@@ -144,8 +144,8 @@ def _rows(
         shortest,
         forward=limits.forward,
         backward=limits.backward,
-        narrowest=limits.narrowest,
-        widest=limits.widest,
+        min_width=limits.min_width,
+        max_width=limits.max_width,
     )
     stance_axes, foot_axes = _axes(stance.yaw), _axes(planned.yaw)
     across = (-bounds.inward - foot[1], bounds.outward + foot[1])  # for a left foot inward is to the right

@@ -14,9 +14,9 @@ from kinodyn.spatial import as_euler
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
 
 PLANAR, TILT = [0, 1, 5], [3, 4]  # x, y, yaw; roll, pitch
-BLEND = 0.35  # part of the planar motion in which it speeds up, and in which it slows down
-TILTED = 0.8  # part of a swing after which the foot has the tilt of its target
-HALVINGS = 16  # of the time at which a descending foot turns, in the search for a trajectory above the ground
+BLEND_FRACTION = 0.35  # part of the planar motion in which it speeds up, and in which it slows down
+TILT_FRACTION = 0.8  # part of a swing after which the foot has the tilt of its target
+MAX_BISECTIONS = 16  # of the time at which a descending foot turns, in the search for a trajectory above the ground
 TOLERANCE = 1e-9  # [s, m]
 
 
@@ -92,7 +92,7 @@ class SwingTrajectory:
         early, late = (part * (self.end - self.start) for part in pair)
         first, last = np.array([origin, rates, np.zeros(6)]), np.array([[self._goal[2]], [-descent_speed], [0.0]])
         self._height = PiecewiseQuintic([self.start, middle, self.end], [first[:, 2:3], at_rest(self._apex), last])
-        level = self.start + TILTED * (self.end - self.start)
+        level = self.start + TILT_FRACTION * (self.end - self.start)
         self._tilt = PiecewiseQuintic([self.start, level, self.end], [first[:, TILT], *2 * [_still(self._goal[TILT])]])
         self._planar = PiecewiseQuintic(*self._cruise(first[:, PLANAR], early if velocity is None else 0.0, late))
 
@@ -102,7 +102,7 @@ class SwingTrajectory:
         It begins `early` seconds after lift-off and ends `late` seconds before touchdown.
         """
         begin, end, goal = self.start + early, self.end - late, self._goal[PLANAR]
-        blend = BLEND * (end - begin)
+        blend = BLEND_FRACTION * (end - begin)
         velocity = (goal - first[0] - 0.5 * blend * first[1]) / (end - begin - blend)
         leaving = np.array([first[0] + 0.5 * blend * (first[1] + velocity), velocity, 0.0 * goal])
         arriving = np.array([goal - 0.5 * blend * velocity, velocity, 0.0 * goal])
@@ -216,7 +216,9 @@ class SwingTrajectory:
         self._ground = min(self._ground, self._goal[2])
         level = _still(self._goal[TILT])
         self._planar = self._planar.spliced(t, [t, finish], [state[:, PLANAR], _still(self._goal[PLANAR])])
-        self._tilt = self._tilt.spliced(t, [t, t + TILTED * (finish - t), finish], [state[:, TILT], level, level])
+        self._tilt = self._tilt.spliced(
+            t, [t, t + TILT_FRACTION * (finish - t), finish], [state[:, TILT], level, level]
+        )
         self._height = self._height.spliced(t, *self._descent(float(t), finish, state[:, 2:3], descent_speed))
         self.end = finish
 
@@ -241,7 +243,7 @@ class SwingTrajectory:
             plans.append(([t, middle, finish], [state, at_rest(self._apex), last]))
         plans.append(([t, finish], [state, last]))
         part = 0.5
-        for _ in range(HALVINGS):
+        for _ in range(MAX_BISECTIONS):
             turn = t + part * (finish - t)
             plans.append(([t, turn, finish], [state, at_rest(max(z, goal)), last]))
             part *= 0.5

@@ -14,20 +14,21 @@ from kinodyn.terrain.footholds import SoleOutline, footholds
 from kinodyn.terrain.height_map import HeightMap
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.com_height import ComHeight
-from kinodyn.walking.footstep_search import FootstepPlan, TerrainLimits, plan_footsteps
+from kinodyn.walking.footstep_search import FootstepPlan, plan_footsteps
 from kinodyn.walking.footsteps import Footstep, StepTiming
 from kinodyn.walking.phases import Phase
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_limits import StepLimits
 from kinodyn.walking.swing import SwingTrajectory
+from kinodyn.walking.terrain_limits import TerrainLimits
 
-RISE_FOR_TWICE_THE_TIME = 0.22  # of a step, as a fraction of the leg
+DOUBLE_TIME_RISE = 0.22  # of a step, as a fraction of the leg
 STEP_FRACTION = 0.85  # of the step limits that a plan uses; the rest is for step adaptation
 STEP_LENGTH = 0.33  # of a slow step, as a fraction of the leg; faster ones may be longer
-UNEVEN = 0.05  # [m] difference of height from which on legs are stretched
-STRETCH = 0.7  # part of the way to the longest leg by which they are
-HEEL_SHARE, HEEL_RISE = 0.5, 0.35  # of the height of a step, and of the sole, by which a lifted heel raises the CoM
-SNAP = 0.06  # [m] within which a foothold is looked for when a step is changed
+MIN_UNEVENNESS = 0.05  # [m] difference of height from which on legs are stretched
+STRETCH_FRACTION = 0.7  # part of the way to the longest leg by which they are
+HEEL_FRACTION, HEEL_RISE = 0.5, 0.35  # of the height of a step, and of the sole, by which a lifted heel raises the CoM
+SNAP_DISTANCE = 0.06  # [m] within which a foothold is looked for when a step is changed
 SNAP_SPACING = 0.015  # [m]
 CLEARANCE = 0.4  # of the swing height, that a foot keeps above edges
 SIDE_CLEARANCE = 0.02  # [m] that it keeps from risers
@@ -87,7 +88,7 @@ class TerrainPlan:
         margin = self.limits.rules.margin
         self._soles = {side: SoleOutline(foot.corners, foot.middle, margin=margin) for side, foot in body.feet.items()}
         self._com_height = ComHeight(body, settings.max_leg_extension)
-        self._stretch = STRETCH * max(settings.max_leg_extension * body.leg - body.hip_height, 0.0)
+        self._stretch = STRETCH_FRACTION * max(settings.max_leg_extension * body.leg - body.hip_height, 0.0)
         self._heel = HEEL_RISE * float(min(foot.size[0] for foot in body.feet.values()))
         self.steps = tuple(self._timed(float(speed)))
 
@@ -97,7 +98,7 @@ class TerrainPlan:
         for step in self.plan.steps:
             stance, last = feet[opposite(step.side)], feet[step.side]
             rise = max(abs(step.z - stance.z), abs(step.z - last.z))
-            factor = 1.0 + rise / (RISE_FOR_TWICE_THE_TIME * self.body.leg)
+            factor = 1.0 + rise / (DOUBLE_TIME_RISE * self.body.leg)
             advance = 0.5 * float(np.hypot(step.x - last.x, step.y - last.y))  # of the body
             factor = max(factor, advance / speed / own.step_time)
             steps.append(replace(step, timing=StepTiming(factor * own.double_support, factor * own.single_support)))
@@ -129,16 +130,16 @@ class TerrainPlan:
     def _over(self, one: Footstep, other: Footstep) -> float:
         """Return the height at which both legs reach their feet; on uneven ground they are stretched further."""
         drop = 0.0 if one is other else self._com_height.drop(one, other)
-        uneven = min(abs(one.z - other.z) / UNEVEN, 1.0)
+        uneven = min(abs(one.z - other.z) / MIN_UNEVENNESS, 1.0)
         return min(one.z, other.z) + self.body.com_height - drop + uneven * self._stretch
 
     def _heel_rise(self, old: Footstep, new: Footstep) -> float:
         """Return by how much the CoM rises while the heel of the lower foot behind lifts."""
-        return min(max(HEEL_SHARE * (new.z - old.z), 0.0), self._heel)
+        return min(max(HEEL_FRACTION * (new.z - old.z), 0.0), self._heel)
 
     def snapped(self, step: Footstep) -> Footstep | None:
         """Move a step to the nearest foothold; None if there is none within 6 cm."""
-        count = int(SNAP / SNAP_SPACING)
+        count = int(SNAP_DISTANCE / SNAP_SPACING)
         axis = SNAP_SPACING * np.arange(-count, count + 1)
         shifts = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
         poses = np.column_stack([shifts + step.position, np.full(len(shifts), step.yaw)])

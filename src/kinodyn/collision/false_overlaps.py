@@ -19,50 +19,51 @@ from kinodyn.model.robot import Robot
 
 VERSION = "1"
 SAMPLES = 2048  # random configurations
-COMPARED = 24  # of those with an overlap, in which shapes are compared
-FAR = 0.06  # [m] beyond which distances of shapes do not matter
+COMPARED_SAMPLES = 24  # of those with an overlap, in which shapes are compared
+MAX_DISTANCE = 0.06  # [m] beyond which distances of shapes do not matter
 TOLERANCE = 1e-3  # [m] of the triangles of round shapes, which contain them
 
 Pair = tuple[int, int]
 
 
-class Need(NamedTuple):
-    """How often the spheres of a pair overlap in vain.
+class FalseOverlap(NamedTuple):
+    """How often the spheres of a pair overlap where its shapes do not.
 
     Attributes
     ----------
-    share : float
-        Of random configurations, those in which spheres overlap and shapes do not.
+    fraction : float
+        Fraction of random configurations in which the spheres overlap and the shapes do not.
     clearance : float
         Median distance of the shapes there [m].
     """
 
-    share: float
+    fraction: float
     clearance: float
 
 
-def needs(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> Mapping[Pair, Need]:
+def false_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> Mapping[Pair, FalseOverlap]:
     """Sample configurations and compare spheres with shapes, for pairs of numbers of links of a sphere set."""
     if not pairs:
         return {}
-    key = content_key("needs", VERSION, SAMPLES, COMPARED, *sampling_identity(robot, spheres), np.array(pairs))
+    sampling = (VERSION, SAMPLES, COMPARED_SAMPLES, *sampling_identity(robot, spheres))
+    key = content_key("false_overlaps", *sampling, np.array(pairs))
     table = load_table(key, 2)
     if table is None or len(table) != len(pairs) or not (table >= 0.0).all():
         table = np.array(_sampled(robot, spheres, pairs))
         save_table(key, table)
-    return {pair: Need(*row) for pair, row in zip(pairs, table.tolist(), strict=True)}
+    return {pair: FalseOverlap(*row) for pair, row in zip(pairs, table.tolist(), strict=True)}
 
 
-def _sampled(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> list[Need]:
+def _sampled(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> list[FalseOverlap]:
     poses = kinematics.poses(robot, robot.random(SAMPLES, seed=2), frames=list(spheres.links))
     shapes = LinkTriangles(robot)
     found = []
     for pair, (count, states, _) in zip(pairs, _overlaps(spheres, pairs, poses), strict=True):
-        some = np.sort(states)[:: max(count // COMPARED, 1)]
+        some = np.sort(states)[:: max(count // COMPARED_SAMPLES, 1)]
         distances = _distances(shapes, spheres, pair, poses[some]) if count else np.zeros(0)
         apart = distances[distances > 0.0]
         share = len(apart) / len(distances) * count / SAMPLES if count else 0.0
-        found.append(Need(share, float(np.median(apart)) if len(apart) else 0.0))
+        found.append(FalseOverlap(share, float(np.median(apart)) if len(apart) else 0.0))
     return found
 
 
@@ -84,7 +85,7 @@ def _distances(shapes: LinkTriangles, spheres: SphereSet, pair: Pair, poses: Arr
     first, second = (shapes[spheres.links[k]] for k in pair)
     T = np.linalg.inv(poses[:, pair[0]]) @ poses[:, pair[1]]
     rows = np.hstack([T[:, :3, :3].reshape(-1, 9), T[:, :3, 3]])
-    return np.array(_core.surface_distances(first, second, rows, FAR))
+    return np.array(_core.surface_distances(first, second, rows, MAX_DISTANCE))
 
 
 class LinkTriangles:

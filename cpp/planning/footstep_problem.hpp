@@ -1,0 +1,108 @@
+// A search for footsteps over a map of heights: what it is given and what it finds.
+#pragma once
+
+#include <cstdint>
+
+#include "core/layout.hpp"
+#include "planning/footholds.hpp"
+
+namespace kinodyn {
+
+struct FootstepLimits {
+    double forward, backward, min_width, width, max_width, oblique, outward, inward, toe, heel;
+
+    // Whether the foot on `side` (+1 left, -1 right) may land at x, y, turn in the frame of the other foot.
+    bool allow(double side, double x, double y, double turn) const {
+        const double away = side * y, out = side * turn, eps = 1e-9;
+        const double room = (out > 0 ? heel : toe) * std::abs(std::sin(out));
+        return x <= forward + eps && -x <= backward + eps && away >= min_width + room - eps &&
+               away <= max_width + eps && std::abs(x) + away <= oblique + eps && out <= outward + eps &&
+               -out <= inward + eps;
+    }
+};
+
+template <>
+struct Layout<FootstepLimits> {
+    static constexpr const char* name = "step_limits";
+    static constexpr auto fields() {
+        using L = FootstepLimits;
+        return std::make_tuple(
+            field("forward", &L::forward), field("backward", &L::backward), field("min_width", &L::min_width),
+            field("width", &L::width), field("max_width", &L::max_width), field("oblique", &L::oblique),
+            field("outward", &L::outward), field("inward", &L::inward), field("toe", &L::toe), field("heel", &L::heel));
+    }
+};
+
+// Of a step, and per metre of length, width and height, fraction of the sole, slope and radian.
+struct FootstepCosts {
+    double step, length, width, height, support, slope, turn;
+};
+
+template <>
+struct Layout<FootstepCosts> {
+    static constexpr const char* name = "step_costs";
+    static constexpr auto fields() {
+        using C = FootstepCosts;
+        return std::make_tuple(field("step", &C::step), field("length", &C::length), field("width", &C::width),
+                               field("height", &C::height), field("support", &C::support), field("slope", &C::slope),
+                               field("turn", &C::turn));
+    }
+};
+
+struct FootstepSettings {
+    double max_rise;          // [m] between consecutive feet
+    double obstacle;          // [m] above the feet that the body passes
+    double spacing;           // of the lattice [m]
+    double seconds;           // for searches after the first that found a path
+    double max_seconds;       // for all
+    std::int32_t yaws;        // of the lattice in a full turn
+    std::int32_t max_states;  // that are stored
+    std::int32_t guided;      // whether the heuristic knows the terrain; if not, the last weight 1 gives an optimum
+};
+
+template <>
+struct Layout<FootstepSettings> {
+    static constexpr const char* name = "footstep_search";
+    static constexpr auto fields() {
+        using S = FootstepSettings;
+        return std::make_tuple(field("max_rise", &S::max_rise), field("obstacle", &S::obstacle),
+                               field("spacing", &S::spacing), field("seconds", &S::seconds),
+                               field("max_seconds", &S::max_seconds), field("yaws", &S::yaws),
+                               field("max_states", &S::max_states), field("guided", &S::guided));
+    }
+};
+
+struct FootPose {
+    double x = 0.0, y = 0.0, yaw = 0.0;
+};
+
+struct FootstepProblem {
+    HeightGrid map;    // where the feet stand
+    HeightGrid body;   // largest height around the body
+    HeightGrid swing;  // largest height around a foot
+    Sole soles[2];     // left, right
+    FootholdRules rules;
+    FootstepLimits limits;
+    FootstepCosts costs;
+    FootstepSettings settings;
+    std::vector<FootPose> actions;  // steps of the left foot in the frame of the right one, before rounding
+    FootPose start[2], goal[2];
+    double start_z[2];
+    std::vector<double> weights;  // of the heuristic, one search after the other
+};
+
+struct FoundStep {
+    int side;
+    FootPose pose;
+    Foothold foothold;
+};
+
+struct FootstepPath {
+    std::vector<FoundStep> steps;
+    double cost = std::numeric_limits<double>::infinity();
+    double weight = 0.0;  // with which this path was found
+    std::size_t states = 0, expanded = 0;
+    bool exhausted = false;  // all that can be reached has been visited
+};
+
+}  // namespace kinodyn

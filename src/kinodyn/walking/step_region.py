@@ -1,0 +1,242 @@
+"""The region in which a foot may land: a convex polygon in the sole frame of the stance foot, and a range of turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import cos, inf, sin
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinodyn.arrays import Array
+from kinodyn.balance.polygon import hull
+from kinodyn.checks import numbers
+
+EDGES = 4  # number of rows of `StepRegion.edges`
+
+
+@dataclass(frozen=True)
+class StepRegion:
+    """Positions and turns of the next foot; the fields are those of `StepLimits`."""
+
+    forward: float
+    backward: float
+    min_width: float
+    width: float
+    max_width: float
+    oblique: float
+    outward: float
+    inward: float
+    toe: float
+    heel: float
+
+    def scaled(self, factor: float) -> Self:
+        """Scale the limits; the minimum and the nominal width stay.
+
+        Parameters
+        ----------
+        factor
+            Above 0.
+
+        Returns
+        -------
+        StepRegion
+        """
+        return replace(
+            self,
+            forward=factor * self.forward,
+            backward=factor * self.backward,
+            max_width=self.width + factor * (self.max_width - self.width),
+            oblique=self.width + factor * (self.oblique - self.width),
+            outward=factor * self.outward,
+            inward=factor * self.inward,
+        )
+
+    def excess(self, side: str, step: ArrayLike) -> Array:
+        """Measure by how much a step violates its limits.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+        step
+            x, y [m] and yaw [rad] (..., 3) of the new foot in the sole frame of the stance foot.
+
+        Returns
+        -------
+        (...)
+            Maximum violation [m or rad]; at most 0 within the limits.
+        """
+        x, y, turn = np.moveaxis(numbers("step", step, 3), -1, 0)
+        sign = 1.0 if side == "left" else -1.0
+        y, turn = sign * y, sign * turn
+        parts = (
+            x - self.forward,
+            -x - self.backward,
+            self.min_width + self.turn_clearance(turn) - y,
+            y - self.max_width,
+            np.abs(x) + y - self.oblique,
+            turn - self.outward,
+            -turn - self.inward,
+        )
+        result: Array = np.max(parts, axis=0)
+        return result
+
+    def turn_clearance(self, turn: ArrayLike) -> Array:
+        """Compute how much wider a step must be when its foot is turned.
+
+        Parameters
+        ----------
+        turn
+            (...) [rad], outward positive.
+
+        Returns
+        -------
+        (...)
+            [m]
+        """
+        angle = np.asarray(turn, dtype=float)
+        result: Array = np.where(angle > 0, self.heel, self.toe) * np.abs(np.sin(angle))
+        return result
+
+    def corners(self, side: str) -> Array:
+        """List the corners of the region of the new foot.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+
+        Returns
+        -------
+        (n, 2)
+            Counter-clockwise, in the sole frame of the stance foot [m].
+        """
+        y_sign, points = (1.0 if side == "left" else -1.0), []
+        for x_sign, most in ((1.0, self.forward), (-1.0, self.backward)):
+            points.append((x_sign * most, y_sign * self.min_width))
+            points.append((x_sign * most, y_sign * min(self.max_width, self.oblique - most)))
+            points.append((x_sign * min(most, self.oblique - self.max_width), y_sign * self.max_width))
+        return hull(points)
+
+    def relative_step(self, side: str, move: ArrayLike) -> Array:
+        """Place the next foot so that the body moves by a given amount.
+
+        The body is half a width beside the stance foot; the new foot lands half a width beside the body's new position,
+        on the other side. In lateral and turning steps the feet are kept wider apart, so that they do not cross.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+        move
+            x, y [m] and turn [rad] of the body (3,).
+
+        Returns
+        -------
+        (3,)
+            x, y and yaw of the new foot in the sole frame of the stance foot.
+        """
+        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+        return np.array(self._next(side, dx, dy, turn))
+
+    def edges(self, side: str, turn: float) -> list[tuple[tuple[float, float], float, float]]:
+        """List the edges of the region of a turned foot, in the sole frame of the stance foot.
+
+        Parameters
+        ----------
+        side
+            Of the new foot.
+        turn
+            Of the new foot [rad].
+
+        Returns
+        -------
+        list of (direction, least, largest)
+            Direction (2,), and the range of the coordinate of a position along it [m].
+        """
+        sign = 1.0 if side == "left" else -1.0
+        near = self.min_width + (self.heel if sign * turn > 0 else self.toe) * abs(sin(turn))
+        far, most = max(self.max_width, near), max(self.oblique, near)
+        away = (near, far) if side == "left" else (-far, -near)
+        together = (-inf, most)
+        return [
+            ((1.0, 0.0), -self.backward, self.forward),
+            ((0.0, 1.0), *away),
+            ((1.0, sign), *together),
+            ((-1.0, sign), *together),
+        ]
+
+    def fits(self, move: ArrayLike) -> bool:
+        """Return whether the body can move by a given amount in each step, left and right.
+
+        Parameters
+        ----------
+        move
+            x, y [m] and turn [rad] (3,).
+
+        Returns
+        -------
+        bool
+        """
+        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+        return all(self._excess(side, *self._next(side, dx, dy, turn)) <= 1e-9 for side in ("left", "right"))
+
+    def _next(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
+        wider = max(self.toe, self.heel) * abs(sin(turn))
+        # the feet of a turning body are closer to each other than their distance from its middle says
+        least = (self.min_width + abs(dy) + wider) / (0.5 * (1.0 + cos(turn)))
+        width = max(min(self.width, self.max_width - abs(dy)), least)
+        half = 0.5 * width if side == "left" else -0.5 * width
+        x, y, yaw = unicycle_step((0.0, half, 0.0), (dx, dy, turn))
+        return x - sin(yaw) * half, y + cos(yaw) * half, yaw
+
+    def _excess(self, side: str, x: float, y: float, turn: float) -> float:
+        """Compute `excess` of one step, in plain floats: planners call it at every tick."""
+        if side != "left":
+            y, turn = -y, -turn
+        room = (self.heel if turn > 0 else self.toe) * abs(sin(turn))
+        return max(
+            x - self.forward,
+            -x - self.backward,
+            self.min_width + room - y,
+            y - self.max_width,
+            abs(x) + y - self.oblique,
+            turn - self.outward,
+            -turn - self.inward,
+        )
+
+    def feasible_fraction(self, move: ArrayLike) -> float:
+        """Find the largest fraction of a move of the body that each step can do.
+
+        Parameters
+        ----------
+        move
+            x, y [m] and turn [rad] (3,).
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        whole = np.asarray(move, dtype=float)
+        if self.fits(whole):
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.fits(middle * whole) else (low, middle)
+        return low
+
+
+def unicycle_step(pose: tuple[float, float, float], move: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Move a body on the ground by x, y and turn in its own axes, along an arc of constant curvature."""
+    dx, dy, turn = move
+    small = abs(turn) < 1e-6
+    sine = 1.0 if small else sin(turn) / turn
+    cosine = 0.5 * turn if small else 2.0 * sin(0.5 * turn) ** 2 / turn  # (1 - cos(turn)) / turn
+    ahead, aside = sine * dx - cosine * dy, cosine * dx + sine * dy
+    x, y, yaw = pose
+    c, s = cos(yaw), sin(yaw)
+    return x + c * ahead - s * aside, y + s * ahead + c * aside, yaw + turn
