@@ -11,12 +11,12 @@ namespace kinodyn {
 
 namespace {
 
-constexpr double far = 0.015;       // [m] beyond which distances need not be accurate
-constexpr double tolerance = 1e-3;  // [m] of distances
-constexpr int small = 4;            // cells along an axis of a block in which distances are accurate enough
-constexpr double coarse = 0.04;     // [m] movement within a block that is divided before shapes are compared
-constexpr double rounding = 3e-5;   // [m] of poses in float32
-constexpr int max_parting = 2;      // how often a cell is halved where its shapes are near each other
+constexpr double far = 0.015;        // [m] beyond which distances need not be accurate
+constexpr double tolerance = 1e-3;   // [m] of distances
+constexpr int small = 4;             // cells along an axis of a block in which distances are accurate enough
+constexpr double coarse = 0.04;      // [m] movement within a block that is divided before shapes are compared
+constexpr double rounding = 3e-5;    // [m] of poses in float32
+constexpr int max_subdivisions = 2;  // how often a cell is halved where its shapes are near each other
 // [m] Where spheres overlap by more than this, shapes are assumed to collide: without exact checks, and next to
 // configurations in which they do.
 constexpr double deep = 0.04, deep_near_collision = 0.015;
@@ -148,13 +148,13 @@ class Filler {
         }
         if (free > (r.at_most(small) ? 0 : far)) return set_distances(r, free, spheres);
         if (!r.at_most(1)) return divide(r, half);
-        const double found = parted(half, max_parting);
+        const double found = subdivided(half, max_subdivisions);
         if (found > 0) return set(r, static_cast<float>(found));
         set(r, spheres + width < 0 ? ClearanceTable::colliding : ClearanceTable::undecided);
     }
 
     // A lower bound about q_ within `half` of the coordinates, by halving them up to `depth` times; 0 if there is none.
-    double parted(const Widths& half, int depth) {
+    double subdivided(const Widths& half, int depth) {
         const Transform T = pose(half);
         const double free = surfaces_.clearance(T, spans_, far, tolerance) - rounding;
         if (free > 0) return surfaces_.nested(T) ? 0 : free;
@@ -168,7 +168,7 @@ class Filler {
         const double centre = coordinate;
         for (int side : {-1, 1}) {
             coordinate = centre + side * part[k];
-            smallest = std::min(smallest, parted(part, depth - 1));
+            smallest = std::min(smallest, subdivided(part, depth - 1));
             if (smallest <= 0) break;
         }
         coordinate = centre;

@@ -33,7 +33,7 @@ struct Job {
     // Never throws: an exception must not end a helper thread.
     void work() {
         try {
-            work_through();
+            run_chunks();
         } catch (...) {
             next.store(call->count);
             std::lock_guard<std::mutex> lock(mutex);
@@ -53,7 +53,7 @@ struct Job {
         return true;
     }
 
-    void work_through() {
+    void run_chunks() {
         long begin, end;
         while (take(begin, end)) {
             Fault found;

@@ -13,7 +13,7 @@ namespace {
 constexpr double negative_curvature = 1e-9;  // below minus this fraction of the diagonal it is not rounding
 // Residuals of sums in which large numbers cancel, or whose terms are all rounding, are measured relative to these
 // fractions of the largest number of their kind and of the unit of the program.
-constexpr double share_of_largest = 1e-4, share_of_unit = 1e-6;
+constexpr double fraction_of_largest = 1e-4, fraction_of_unit = 1e-6;
 constexpr double least = 1e-300;  // 0 / least = 0
 
 double magnitude(double side) { return std::isfinite(side) ? std::fabs(side) : 0.0; }
@@ -199,7 +199,8 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
             size = row.size;
             rounded = size > 0 || std::any_of(a, a + n, [](double value) { return value != 0; });
         }
-        size += rounded ? share_of_unit * (largest_y + unit) + least : least;  // nothing is rounded in a row of zeros
+        size +=
+            rounded ? fraction_of_unit * (largest_y + unit) + least : least;  // nothing is rounded in a row of zeros
         worst.primal = std::max(worst.primal, std::max({at - qp.upper[k], qp.lower[k] - at, 0.0}) / size);
         if (multipliers[k] == 0) continue;
         if (a)
@@ -214,9 +215,9 @@ QpResiduals residuals(const QpView& qp, const double* y, const double* multiplie
         pushed += std::fabs(multipliers[k]) * magnitude(side);
     }
     const double largest_force = *std::max_element(forces, forces + n);
-    const double floor = share_of_largest * largest_force + share_of_unit * unit + least;
+    const double floor = fraction_of_largest * largest_force + fraction_of_unit * unit + least;
     for (int i = 0; i < n; ++i) worst.dual = std::max(worst.dual, std::fabs(slope[i]) / (forces[i] + floor));
-    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + share_of_unit * unit + least);
+    worst.gap = gap / (std::fabs(curvature_cost) + std::fabs(linear_cost) + pushed + fraction_of_unit * unit + least);
     return worst;
 }
 

@@ -10,13 +10,14 @@ namespace kinodyn {
 namespace {
 
 // Shares of the resolution.
-constexpr double patch_share = 0.4;      // size of the patches of the surface
-constexpr double thick_share = 0.35;     // layer below a convex surface that is covered with the patches
-constexpr double thin_share = 0.2;       // layer below a concave one
-constexpr double cell_share = 0.5;       // radius of the cells of the interior
-constexpr double candidate_share = 0.7;  // radius of the cells that candidates are in
+constexpr double patch_fraction = 0.4;      // size of the patches of the surface
+constexpr double thick_fraction = 0.35;     // layer below a convex surface that is covered with the patches
+constexpr double thin_fraction = 0.2;       // layer below a concave one
+constexpr double cell_fraction = 0.5;       // radius of the cells of the interior
+constexpr double candidate_fraction = 0.7;  // radius of the cells that candidates are in
 
-constexpr double finest = 0.02;    // smallest resolution, as a fraction of the square root of the area: bounds the work
+constexpr double min_resolution =
+    0.02;                          // smallest resolution, as a fraction of the square root of the area: bounds the work
 constexpr double rounding = 1e-5;  // [m] added to the radii, so that float32 arithmetic stays conservative
 constexpr int max_candidates = 8000;
 constexpr int word_size = 64;
@@ -254,11 +255,12 @@ std::vector<Ball> shrink(const CoverElements& cover, const std::vector<Ball>& ba
 }  // namespace
 
 std::vector<Ball> fit_spheres(const TriangleBvh& surface, const std::vector<Face>& faces, double resolution) {
-    const double bound = std::max(resolution, finest * std::sqrt(surface.area())) - rounding;
+    const double bound = std::max(resolution, min_resolution * std::sqrt(surface.area())) - rounding;
     CoverElements cover;
     const double layer =
-        add_patches(surface, faces, patch_share * bound, thick_share * bound, thin_share * bound, cover);
-    const std::vector<Cell> cells = add_interior(surface, cell_share * bound, layer, candidate_share * bound, cover);
+        add_patches(surface, faces, patch_fraction * bound, thick_fraction * bound, thin_fraction * bound, cover);
+    const std::vector<Cell> cells =
+        add_interior(surface, cell_fraction * bound, layer, candidate_fraction * bound, cover);
     return shrink(cover, GreedyCover(surface, cover, bound).run(candidate_balls(surface, cells, bound)));
 }
 

@@ -364,7 +364,7 @@ struct InverseKinematics {
 
 // Runs the first group of starts, then further groups of four until some have converged, on any number of
 // lanes.
-static void solve_led(const Call& c, long count, Fault& f) {
+static void solve_with_leader(const Call& c, long count, Fault& f) {
     constexpr auto converged = static_cast<double>(IkEnding::Converged);
     const double* endings = c.out[ik_output::ending].data;
     IkSettings settings = c.as<IkSettings>();
@@ -382,7 +382,7 @@ static void solve_led(const Call& c, long count, Fault& f) {
 }
 
 static void ik(const Call& c, long begin, long end, Fault& f) {
-    if (begin == 0 && c.as<IkSettings>().first_leads) return solve_led(c, end, f);
+    if (begin == 0 && c.as<IkSettings>().first_leads) return solve_with_leader(c, end, f);
     run<InverseKinematics>(c, begin, end, f);
 }
 

@@ -55,9 +55,9 @@ struct SolveState {
     double moved;                             // whether q is one step away from the last accepted configuration
     double largest;                           // motion of that step
     double trust;                             // size of the trust region, as a fraction of the longest step
-    double level_share;                       // weight of a level relative to the one above
-    double judging;                           // next level, counted from 1, to be tested for convergence; 0: none
-    double probing;                           // whether q is a trial step away from `judged`
+    double level_fraction;                    // weight of a level relative to the one above
+    double tested_level;                      // next level, counted from 1, to be tested for convergence; 0: none
+    double probing;                           // whether q is a trial step away from `tested`
     double last;                              // index of the last step
 };
 
@@ -65,7 +65,7 @@ struct SolveState {
 // predicted; the first and the last also for the previous step.
 struct LevelProgress {
     double now, above, predicted, before, predicted_before;
-    double judged;  // at the configuration tested for convergence
+    double tested;  // at the configuration tested for convergence
     double unit;    // of weighted errors, as they were at the start
     double limit;   // whether it is a limit, whose weight is at least that of the level that it precedes
 };
@@ -77,7 +77,7 @@ struct SolveProgress {
     const SolveState* state;
     const double* levels;    // LevelProgress of each
     const double* accepted;  // the last accepted configuration
-    const double* judged;    // the configuration tested for convergence
+    const double* tested;    // the configuration tested for convergence
 };
 
 }  // namespace KINODYN_TARGET
@@ -90,7 +90,7 @@ struct Layout<KINODYN_TARGET::SolveState> {
         return std::make_tuple(field("steps", &S::steps), field("iterations", &S::iterations),
                                field("at_rest", &S::at_rest), field("done", &S::done), field("moved", &S::moved),
                                field("largest", &S::largest), field("trust", &S::trust),
-                               field("level_share", &S::level_share), field("judging", &S::judging),
+                               field("level_fraction", &S::level_fraction), field("tested_level", &S::tested_level),
                                field("probing", &S::probing), field("last", &S::last));
     }
 };
@@ -110,7 +110,7 @@ struct BlockLayout<KINODYN_TARGET::SolveProgress> {
         using P = KINODYN_TARGET::SolveProgress;
         constexpr int level = sizeof(KINODYN_TARGET::LevelProgress) / sizeof(double);
         return std::make_tuple(record(&P::state), array("levels", &P::levels, &Sizes::levels, level),
-                               array("accepted", &P::accepted, &Sizes::nq), array("judged", &P::judged, &Sizes::nq));
+                               array("accepted", &P::accepted, &Sizes::nq), array("tested", &P::tested, &Sizes::nq));
     }
 };
 

@@ -29,17 +29,17 @@ class WholeBodySolve {
         const SolveProgress view = view_block<SolveProgress>(numbers, size);
         state = const_cast<SolveState*>(view.state);
         level = step_.levels = reinterpret_cast<LevelProgress*>(const_cast<double*>(view.levels));
-        accepted = const_cast<double*>(view.accepted), judged = const_cast<double*>(view.judged);
+        accepted = const_cast<double*>(view.accepted), tested = const_cast<double*>(view.tested);
         if (pauses) {
             const double* before = w.in[whole_body_io::ProgressBefore];
             for (long k = 0; k < w.call.out[whole_body_io::Progress].size; ++k) numbers[k] = before[k];
             if (state->steps > 0) return;
         }
         *state = {};
-        state->trust = 1, state->level_share = 0.01;
+        state->trust = 1, state->level_fraction = 0.01;
         for (int k = 0; k < levels_; ++k) level[k] = {};
         copy(q, accepted);
-        copy(q, judged);
+        copy(q, tested);
     }
 
     void run() {
@@ -59,8 +59,8 @@ class WholeBodySolve {
     }
 
   private:
-    static constexpr int check_interval = 50;      // steps between convergence tests
-    static constexpr double optional_share = 0.4;  // fraction of the steps after which only required levels count
+    static constexpr int check_interval = 50;         // steps between convergence tests
+    static constexpr double optional_fraction = 0.4;  // fraction of the steps after which only required levels count
 
     void copy(const double* from, double* to) const {
         for (int k = 0; k < model_.nq; ++k) to[k] = from[k];
@@ -69,7 +69,7 @@ class WholeBodySolve {
 
     // The options of the next step, given the number of steps so far.
     WholeBodyStep::Request request(double trust, int count) const {
-        const bool late = step_.solving && state->steps > optional_share * step_.settings.max_steps;
+        const bool late = step_.solving && state->steps > optional_fraction * step_.settings.max_steps;
         return {trust, late, count};
     }
 
@@ -77,7 +77,7 @@ class WholeBodySolve {
     // is valid only for a short distance, in particular near stretched knees.
     void iterate() {
         if (state->probing != 0) return end_probe();
-        if (state->judging != 0 && !goes_on()) return;
+        if (state->tested_level != 0 && !can_improve()) return;
         state->steps += 1;
         step_.cuts.count = 0;
         const WholeBodyStep::Request whole = request(state->trust, levels_);
@@ -94,22 +94,22 @@ class WholeBodySolve {
         }
         state->moved = 1;
         step_.warm_start = w.out[whole_body_io::ActiveBounds];
-        const bool hardly_moves = state->largest <= step_.settings.rest, last = last_step() || hardly_moves;
+        const bool at_rest = state->largest <= step_.settings.rest, last = last_step() || at_rest;
         if (!last && static_cast<long>(state->steps) % check_interval != 0) return;
         state->last = last;
-        if (hardly_moves && state->trust == 1)
+        if (at_rest && state->trust == 1)
             state->at_rest = state->done = 1;
         else
-            state->judging = 1;
+            state->tested_level = 1;
     }
 
     // Returns to the start of the step and shrinks the trust region.
     void reject() {
         state->trust = 0.25 * state->largest / longest_step();
         state->moved = 0;
-        state->level_share *= 0.98;
+        state->level_fraction *= 0.98;
         copy(accepted, q);
-        if (last_step()) state->judging = state->last = 1;
+        if (last_step()) state->tested_level = state->last = 1;
     }
 
     // Accepts the configuration, takes the next step and stores its predicted reduction.
@@ -136,7 +136,7 @@ class WholeBodySolve {
         double predicted = 0, achieved = 0, all = 0, count = 1;
         for (int k = 0; k < levels_; ++k) {
             const LevelProgress& p = level[k];
-            if (k > 0 && level[k - 1].limit == 0) count *= state->level_share;
+            if (k > 0 && level[k - 1].limit == 0) count *= state->level_fraction;
             const double gain = p.before - p.predicted_before;
             const double weight = gain < 0 && count * -gain > 0.5 * predicted ? 0.5 * predicted / -gain : count;
             predicted += weight * gain;
@@ -146,23 +146,23 @@ class WholeBodySolve {
         return predicted > 1e-14 * all && achieved >= 0.1 * predicted;
     }
 
-    // Looks for a level that a small step would improve, starting with the level `judging`. False if the
+    // Looks for a level that a small step would improve, starting with the level `tested_level`. False if the
     // answer depends on a trial step, or if there is none and the solve is done.
-    bool goes_on() {
+    bool can_improve() {
         const double trust = small_step / longest_step();
         step_.solve(request(trust, levels_));
-        int k = static_cast<int>(state->judging) - 1;
+        int k = static_cast<int>(state->tested_level) - 1;
         while (k < levels_ && level[k].above - level[k].predicted <= significant(level[k].now)) ++k;
         if (k == levels_) return conclude(true);
         if (k == 0) return conclude(false);  // no level is above it
-        for (int j = 0; j <= k; ++j) level[j].judged = j < k ? level[j].above : level[j].now;
+        for (int j = 0; j <= k; ++j) level[j].tested = j < k ? level[j].above : level[j].now;
         step_.solve(request(trust, k));
         for (long i = 0; i < step_.n; ++i) above_[i] = step_.hierarchy.x()[i];
         step_.solve(request(trust, k + 1));
         for (long i = 0; i < step_.n; ++i) step_.hierarchy.x()[i] -= above_[i];
-        copy(q, judged);
-        move_from(judged);
-        state->judging = k + 1, state->probing = 1;
+        copy(q, tested);
+        move_from(tested);
+        state->tested_level = k + 1, state->probing = 1;
         return false;
     }
 
@@ -170,20 +170,20 @@ class WholeBodySolve {
     // to them? The residual of a level above is evaluated after those above it have corrected the curvature of the
     // step (feet that slipped are back). A level whose error doubles is ignored: the next step corrects it.
     void end_probe() {
-        const int k = static_cast<int>(state->judging) - 1;
+        const int k = static_cast<int>(state->tested_level) - 1;
         step_.solve(request(small_step / longest_step(), k + 1));
-        bool gains = level[k].judged - level[k].now > significant(level[k].judged);
+        bool gains = level[k].tested - level[k].now > significant(level[k].tested);
         for (int j = 0; j < k; ++j) {
-            const double error = level[j].judged, loss = level[j].above - error;
+            const double error = level[j].tested, loss = level[j].above - error;
             gains &= loss <= curvature * small_step * small_step * __builtin_sqrt(error) + nothing || loss > error;
         }
-        copy(judged, q);
-        state->probing = 0, state->judging += 1;
+        copy(tested, q);
+        state->probing = 0, state->tested_level += 1;
         if (gains) conclude(false);
     }
 
     bool conclude(bool rest) {
-        state->judging = 0;
+        state->tested_level = 0;
         state->at_rest = rest;
         state->done = rest || state->last != 0;
         return state->done == 0;
@@ -202,7 +202,7 @@ class WholeBodySolve {
     double* q;
     SolveState* state = nullptr;
     LevelProgress* level = nullptr;
-    double *accepted = nullptr, *judged = nullptr;
+    double *accepted = nullptr, *tested = nullptr;
     double* above_ = nullptr;  // the step of the levels above the one being tested
 };
 

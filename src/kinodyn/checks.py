@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinodyn import _core
 from kinodyn.arrays import Array, MatrixLike, Reference
-from kinodyn.errors import InputError
+from kinodyn.errors import InputError, unknown_name
 
 UNIT_TOLERANCE = 1e-6
 MAX_MAGNITUDE = 1e60  # Products of several such numbers still fit in a double, so that no NaN can come out.
@@ -81,6 +81,39 @@ def one_of(what: str, value: object, allowed: Sequence[str]) -> None:
         *others, last = (f'"{name}"' for name in allowed)
         names = f"{', '.join(others)} or {last}" if others else last
         raise InputError(f"{what} must be {names}, got {value!r}")
+
+
+def known_names(what: str, names: object, kind: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return a sequence of names, each of them known, or raise; `kind` is what they are the names of."""
+    chosen = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else None
+    if chosen is None or not all(isinstance(name, str) for name in chosen):
+        raise InputError(f"{what} must be a sequence of {kind} names, got {names!r}")
+    for name in chosen:
+        if name not in known:
+            raise unknown_name(kind, name, known)
+    return chosen
+
+
+def positive_vector(what: str, value: ArrayLike, size: int) -> Array:
+    """Return `size` numbers above 0 as a copy, or raise."""
+    # a tuple of floats is checked quickly: planners make a world of boxes thousands of times a second
+    plain = isinstance(value, tuple) and len(value) == size
+    if plain and all(type(number) is float and 0.0 < number <= MAX_MAGNITUDE for number in value):
+        return np.array(value)
+    array = numbers(what, value, size)
+    if array.ndim != 1 or not (array > 0.0).all():
+        raise InputError(f"{what} must be {size} positive numbers, got {value!r}")
+    return array.copy()
+
+
+def triangle_indices(what: str, value: ArrayLike, vertices: int) -> NDArray[np.int64]:
+    """Return triangles as indices (m, 3) of that many vertices, or raise."""
+    array = np.asarray(value)
+    if array.ndim != 2 or array.shape[1:] != (3,) or len(array) == 0 or array.dtype.kind not in "iu":
+        raise InputError(f"{what} must be integers (m, 3), at least one row, got {array.dtype} {array.shape}")
+    if array.min() < 0 or array.max() >= vertices:
+        raise InputError(f"{what} must be indices of {vertices} vertices, got {array.min()} to {array.max()}")
+    return array.astype(np.int64)
 
 
 def nonnegative_vector(what: str, value: ArrayLike, n: int, each: str) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
-from kinodyn.jobs.workspace import VoxelCounts, WorkspaceSampler, _unpack, count_samples
+from kinodyn.jobs.workspace import Sampled, WorkspaceSampler, _unpack, count_samples
 
 pytest.importorskip("pyarrow")
 
@@ -25,25 +25,15 @@ def test_the_job_counts_what_one_process_counts(tmp_path, name):
     assert found.max_reach == pytest.approx(expected.max_reach, abs=1e-7)
 
 
-def test_shards_add_up(tmp_path):
+def test_shards_add_up():
     robot = kd.load("ur5")
-    sampler = WorkspaceSampler.create(
-        robot,
-        "tool0" if "tool0" in robot.frame_names else robot.frame_names[-1],
-        resolution=0.1,
-        joints=None,
-        q0=None,
-        dexterous=True,
-        approach="z",
-        directions=50,
-        seed=0,
-    )
+    sampler = WorkspaceSampler.create(robot, robot.frame_names[-1], resolution=0.1)
     rng = np.random.default_rng(0)
     whole = count_samples(kd.jobs.SampleBatch(rng, 3000, 0), sampler)
     parts = [count_samples(kd.jobs.SampleBatch(rng, 1000, start), sampler) for start in (0, 1000, 2000)]
-    total = VoxelCounts()
+    total, expected = Sampled(), _unpack(whole)
     for part in parts:
-        total.add(*(lambda found: (found.voxels, found.counts, found.views))(_unpack(part)[0]))
-    expected = _unpack(whole)[0]
+        sampler.add(total, _unpack(part))
     for name in ("voxels", "counts", "views"):
-        np.testing.assert_array_equal(getattr(total, name), getattr(expected, name))
+        np.testing.assert_array_equal(getattr(total.counts, name), getattr(expected.counts, name))
+    np.testing.assert_array_equal(total.farthest, expected.farthest)

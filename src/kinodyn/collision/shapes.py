@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import MAX_MAGNITUDE, numbers, positive
+from kinodyn.checks import numbers, positive, positive_vector, triangle_indices
 from kinodyn.collision.tessellation import box_mesh, revolved_mesh, rings
 from kinodyn.description.height_fields import field_mesh
 from kinodyn.description.meshes import TriangleMesh
@@ -193,12 +193,8 @@ class Mesh:
 
     def __post_init__(self) -> None:
         vertices = _points("vertices", self.vertices)
-        faces = np.asarray(self.faces)
-        if faces.ndim != 2 or faces.shape[1:] != (3,) or len(faces) == 0 or faces.dtype.kind not in "iu":
-            raise InputError(f"faces must be integers (m, 3), at least one row, got {faces.dtype} {faces.shape}")
-        if faces.min() < 0 or faces.max() >= len(vertices):
-            raise InputError(f"faces must be indices of {len(vertices)} vertices, got {faces.min()} to {faces.max()}")
-        _set(self, vertices=vertices, faces=_frozen(faces.astype(np.int64)), convex=bool(self.convex))
+        faces = triangle_indices("faces", self.faces, len(vertices))
+        _set(self, vertices=vertices, faces=_frozen(faces), convex=bool(self.convex))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
         """Return the triangles.
@@ -294,26 +290,9 @@ def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
 
 
 def _lengths(what: str, value: ArrayLike, count: int = 3) -> Array:
-    lengths = _few_positive(value, count)
-    if lengths is None:
-        lengths = numbers(what, value, count).copy()
-        if lengths.shape != (count,) or not (lengths > 0.0).all():
-            raise InputError(f"{what} must be {count} positive lengths [m], got {value!r}")
+    lengths = positive_vector(what, value, count)
     lengths.setflags(write=False)
     return lengths
-
-
-def _few_positive(value: ArrayLike, count: int) -> Array | None:
-    """Copy a tuple of positive numbers quickly; None for anything else, which the caller then examines.
-
-    Planners that are called thousands of times a second make a world for each call.
-    """
-    if not isinstance(value, tuple) or len(value) != count:
-        return None
-    for number in value:
-        if not isinstance(number, float) or not 0.0 < number <= MAX_MAGNITUDE:
-            return None
-    return np.array(value)
 
 
 def _points(what: str, value: ArrayLike) -> Array:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import known_names, numbers
 from kinodyn.description.types import Joint
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError
 from kinodyn.identification.inertias import as_inertia, is_physically_consistent
 from kinodyn.model.compile import JointInfo, link_order
 from kinodyn.model.robot import Robot
@@ -101,12 +101,9 @@ def sub_robot(robot: Robot, joints: Sequence[str], q: ArrayLike | None = None) -
     >>> arm.nv, arm.base
     (7, 'fixed')
     """
-    if isinstance(joints, str) or not joints:
-        raise InputError(f"joints must be the names of the joints that move, in a list, got {joints!r}")
-    known = [joint.name for joint in robot.joints if joint.mimic is None]
-    for name in joints:
-        if name not in known:
-            raise unknown_name("joint with a coordinate", name, known)
+    own = [joint.name for joint in robot.joints if joint.mimic is None]
+    if not known_names("joints", joints, "joint", own):
+        raise InputError("joints must be at least one name of a joint that moves, got none")
     q0 = robot.neutral() if q is None else numbers("q", q, robot.nq)
     free = {joint.name for joint in robot.joints if _source(robot, joint).name in joints}
     held = {joint.name for joint in robot.joints} - free

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import positive
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.checks import known_names, positive
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 _DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -257,13 +257,9 @@ def part_rows(part: str) -> list[int]:
 
 
 def _columns(robot: Robot, joints: Sequence[str]) -> list[int]:
-    if isinstance(joints, str) or not all(isinstance(name, str) for name in joints):
-        raise InputError(f"joints must be a sequence of joint names, got {joints!r}")
     columns = {joint.name: joint.v for joint in robot.joints if joint.mimic is None}
-    for name in joints:
-        if name not in columns:
-            raise unknown_name("joint", name, columns)
-    return [i for name in dict.fromkeys(joints) for i in range(columns[name].start, columns[name].stop)]
+    names = known_names("joints", joints, "joint", columns)
+    return [i for name in dict.fromkeys(names) for i in range(columns[name].start, columns[name].stop)]
 
 
 def _singular_values(J: Array) -> Array:

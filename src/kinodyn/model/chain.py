@@ -15,9 +15,10 @@ from scipy.spatial.transform import Rotation
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.checks import known_names
 from kinodyn.description import mimics
 from kinodyn.description.types import Joint
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError
 from kinodyn.model.compile import JointInfo, frame_along
 from kinodyn.model.robot import Robot
 
@@ -75,12 +76,7 @@ def moving_joints(robot: Robot, frame: str | int, joints: Sequence[str] | None =
     if robot.base == "floating":
         names.discard(robot.joints[0].name)
     if joints is not None:
-        if isinstance(joints, str) or not all(isinstance(name, str) for name in joints):
-            raise InputError(f"joints must be a sequence of joint names, got {joints!r}")
-        for name in joints:
-            if name not in robot.joint_names:
-                raise unknown_name("joint", name, robot.joint_names)
-        names &= set(joints)
+        names &= set(known_names("joints", joints, "joint", robot.joint_names))
     return tuple(joint for joint in robot.joints if joint.name in names)
 
 

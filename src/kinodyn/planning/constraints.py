@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, as_rotation, numbers, positive
+from kinodyn.checks import as_pose, as_rotation, numbers, positive, positive_vector
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.layouts import layout
 from kinodyn.model.robot import Robot
@@ -302,9 +302,7 @@ class InBox(Constraint):
     """
 
     def __init__(self, frame: str, size: ArrayLike, pose: MatrixLike) -> None:
-        self.frame, self.size = frame, numbers("size", size, 3)
-        if self.size.shape != (3,) or not (self.size > 0).all():
-            raise InputError(f"size must be three positive lengths [m], got {size!r}")
+        self.frame, self.size = frame, positive_vector("size", size, 3)
         self.pose = as_pose(pose, "pose")
 
     def records(self, robot: Robot, start: Array) -> Records:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers, positive
+from kinodyn.checks import as_pose, positive, positive_vector
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.robot import Robot
 from kinodyn.sim.mujoco_shapes import placed
@@ -39,9 +39,7 @@ class Load:
 
     def __post_init__(self) -> None:
         positive("mass of the load", self.mass)
-        size = numbers("size of the load", self.size, 3)
-        if size.shape != (3,) or not (size > 0).all():
-            raise InputError(f"size of the load must be three positive lengths [m], got {self.size!r}")
+        size = positive_vector("size of the load", self.size, 3)
         if not self.grasps:
             raise InputError("a load needs at least one frame that holds it")
         checked = {name: as_pose(T, f"grasp of {name!r}") for name, T in self.grasps.items()}

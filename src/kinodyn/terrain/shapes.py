@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, numbers
+from kinodyn.checks import as_pose, numbers, positive_vector, triangle_indices
 from kinodyn.dynamics.contact.ground import HeightField, Plane
 from kinodyn.errors import InputError
 
@@ -32,10 +32,7 @@ class Box:
     pose: Array
 
     def __init__(self, size: ArrayLike, pose: MatrixLike | None = None) -> None:
-        sides = numbers("size of the box", size, 3)
-        if sides.shape != (3,) or not (sides > 0).all():
-            raise InputError(f"the size of a box must be three positive numbers, got {size!r}")
-        object.__setattr__(self, "size", sides.copy())
+        object.__setattr__(self, "size", positive_vector("size of the box", size, 3))
         object.__setattr__(self, "pose", np.eye(4) if pose is None else as_pose(pose, "pose of the box"))
 
     @classmethod
@@ -86,16 +83,14 @@ class Mesh:
     faces: NDArray[np.int64]
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
-        points, indices = numbers("vertices", vertices, 3), numbers("faces", faces, 3)
-        if points.ndim != 2 or indices.ndim != 2 or not 0 < len(indices) <= MAX_TRIANGLES:
-            raise InputError(
-                f"a mesh needs vertices (n, 3) and 1 to {MAX_TRIANGLES} faces (m, 3), got {points.shape} and "
-                f"{indices.shape}"
-            )
-        if (indices != np.round(indices)).any() or indices.min() < 0 or indices.max() >= len(points):
-            raise InputError(f"faces must be indices of the {len(points)} vertices")
+        points = numbers("vertices", vertices, 3)
+        if points.ndim != 2:
+            raise InputError(f"vertices must have shape (n, 3), got {points.shape}")
+        indices = triangle_indices("faces", faces, len(points))
+        if len(indices) > MAX_TRIANGLES:
+            raise InputError(f"a mesh must have at most {MAX_TRIANGLES} faces, got {len(indices)}")
         object.__setattr__(self, "vertices", points.copy())
-        object.__setattr__(self, "faces", indices.astype(np.int64))
+        object.__setattr__(self, "faces", indices)
 
 
 Shape = Plane | HeightField | Box | Mesh

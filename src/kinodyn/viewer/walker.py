@@ -21,7 +21,7 @@ from kinodyn.walking.engines import Engine
 MAX_LAG = 0.1  # [s] behind the clock, beyond which the simulation does not catch up
 REAL_TIME_WINDOW = 0.5  # [s] over which the real_time_factor is measured
 FALL_TIME = 1.5  # [s] that a fall is shown before the simulation pauses
-TICKS_PER_CLOCK_CHECK = 4  # control ticks between looks at the clock, 8 ms
+TICKS_PER_CLOCK_CHECK = 4  # control ticks between readings of the clock, 8 ms
 
 
 class Walker:

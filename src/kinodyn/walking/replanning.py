@@ -124,7 +124,7 @@ class Replanner:
             shortest=max(
                 settings.locked_swing_fraction * single,
                 settings.min_swing_fraction * single - elapsed,
-                remaining * (1.0 - self.body.omega * remaining),  # a foot about to land is hardly hurried
+                remaining * (1.0 - self.body.omega * remaining),  # a foot about to land is hardly accelerated
                 min(remaining, CRUISE_PEAK * float(np.hypot(*(swing.position - foot))) / settings.max_swing_speed),
             ),
             longest=max(remaining, settings.max_swing_fraction * single - elapsed),

@@ -61,7 +61,7 @@ class GaitSettings:
         Shortest and longest swing of an adapted step.
     max_swing_acceleration, max_swing_speed : float
         Largest acceleration of a swing foot for a change of its step [m/s^2]: the later, the smaller the change; and
-        largest speed of a foot that is hurried [m/s].
+        largest speed of a foot whose step is shortened [m/s].
     locked_swing_fraction : float
         Part before touchdown in which a step is not changed any more.
     urgent_double_fraction : float

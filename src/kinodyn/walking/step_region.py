@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import cos, inf, sin
-from typing import Self
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,9 @@ from kinodyn.balance.polygon import hull
 from kinodyn.checks import numbers
 
 EDGES = 4  # number of rows of `StepRegion.edges`
+
+
+Region = TypeVar("Region", bound="StepRegion")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class StepRegion:
     toe: float
     heel: float
 
-    def scaled(self, factor: float) -> Self:
+    def scaled(self: Region, factor: float) -> Region:
         """Scale the limits; the minimum and the nominal width stay.
 
         Parameters

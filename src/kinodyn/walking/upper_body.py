@@ -24,7 +24,7 @@ class UpperBody:
     """What the upper body does while the robot walks.
 
     The walk comes first: feet, CoM and trunk are tracked with weights of 4 to 20 (`TrackingGains`), so that a task of
-    weight 1 gives way to them. Tasks that the arms alone can serve are not affected.
+    weight 1 is subordinate to them. Tasks that the arms alone can serve are not affected.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def _repair_range(findings: Findings, joint: Node, placeholder: bool) -> None:
     elif low == high and joint.child("mimic") is None:
         lower, upper = written(low - MIN_RANGE), written(high + MIN_RANGE)
         message = f"lower and upper limit are equal ({low:g}): simulators need a range"
-        repair = f'lower="{lower}" upper="{upper}"; make the joint fixed if it shall not move'
+        repair = f'lower="{lower}" upper="{upper}"; make the joint fixed if it must not move'
         findings.set("warning", node, message, repair, lower=lower, upper=upper)
 
 

@@ -105,7 +105,7 @@ def _repair_repeated_links(findings: Findings) -> None:
         children = [joint for joint in root.all("joint") if end(joint, "child") == name]
         missing = _missing_links(findings)
         if not link.children or _content(link) == _content(earlier):
-            findings.remove("error", link, message, "removed: it says nothing that the first does not")
+            findings.remove("error", link, message, "removed: it repeats the first")
         elif len(missing) == 1:
             reason = f'name="{missing[0]}", which a joint names and no link has'
             findings.set("error", link, message, reason, name=missing[0])

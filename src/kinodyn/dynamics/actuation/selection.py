@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
+from kinodyn.checks import known_names
 from kinodyn.errors import InputError, unknown_name
 from kinodyn.model.chain import configuration
 from kinodyn.model.compile import JointInfo
@@ -57,11 +58,7 @@ def selection(robot: Robot, passive: Sequence[str] = ()) -> Array:
     >>> S.shape, robot.nv
     ((29, 36), 36)
     """
-    if isinstance(passive, str):
-        raise InputError(f"passive must be a sequence of joint names, got {passive!r}")
-    for name in passive:
-        if name not in robot.joint_names:
-            raise unknown_name("joint", name, robot.joint_names)
+    passive = known_names("passive", passive, "joint", robot.joint_names)
     actuated = [robot.joint(name).v for name in robot.joint_names if name not in passive]
     indices = [index for v in actuated for index in range(v.start, v.stop)]
     S: Array = np.eye(robot.nv)[indices]

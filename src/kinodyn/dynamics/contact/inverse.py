@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from kinodyn import dynamics as plain
 from kinodyn import qp
 from kinodyn.arrays import Array
-from kinodyn.checks import broadcast, numbers, one_of
+from kinodyn.checks import broadcast, known_names, numbers, one_of
 from kinodyn.dynamics.contact.cones import Cones
 from kinodyn.dynamics.contact.constraints import Constraint, checked
 from kinodyn.dynamics.contact.dynamics import jacobian
 from kinodyn.dynamics.contact.forces import Forces
-from kinodyn.errors import InputError, unknown_name
+from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 BALANCE_TOLERANCE = 1e-8  # largest residual of a balanced row, as a fraction of the forces in it
@@ -262,12 +262,8 @@ def _motors(robot: Robot, actuated: Sequence[str] | None) -> NDArray[np.bool_]:
     if actuated is None:
         mask[: 6 if robot.base == "floating" else 0] = False
         return mask
-    if isinstance(actuated, str):
-        raise InputError(f"actuated must be a list of joint names, got the single name {actuated!r}; put it in a list")
     mask[:] = False
-    for name in actuated:
-        if name not in robot.joint_names:
-            raise unknown_name("joint", name, robot.joint_names)
+    for name in known_names("actuated", actuated, "joint", robot.joint_names):
         mask[robot.joint(name).v] = True
     return mask
 
@@ -275,9 +271,7 @@ def _motors(robot: Robot, actuated: Sequence[str] | None) -> NDArray[np.bool_]:
 def _desired(contacts: Sequence[Constraint], desired: Mapping[str, ArrayLike]) -> Array:
     """Return the desired forces in the order of the rows (..., rows)."""
     names = [contact.name for contact in contacts]
-    for name in desired:
-        if name not in names:
-            raise unknown_name("contact in desired_forces", name, names)
+    known_names("desired_forces", desired, "contact", names)
     parts: list[Array] = []
     for contact in contacts:
         shape = contact.shape()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,15 +106,28 @@ def workspace(
         directions=directions,
         seed=seed,
     )
-    found, farthest_samples, done = VoxelCounts(), np.zeros(0, dtype=np.int64), 0
+    found, done = Sampled(), 0
     for start in range(0, samples, CHUNK):
         done = min(start + CHUNK, samples)
-        part, far = sampler.sample(start, done - start)
-        found.add(part.voxels, part.counts, part.views)
-        farthest_samples = sampler.farthest(np.concatenate([farthest_samples, far]))
+        sampler.add(found, sampler.sample(start, done - start))
         if progress is not None and progress(done, samples) is False:
             break
-    return sampler.workspace(found, farthest_samples, done)
+    return sampler.workspace(found, done)
+
+
+@dataclass
+class Sampled:
+    """What samples have found.
+
+    Attributes
+    ----------
+    counts : VoxelCounts
+    farthest : (n,) array of int
+        Indices of the samples in which the frame is farthest from the centre.
+    """
+
+    counts: VoxelCounts = field(default_factory=VoxelCounts)
+    farthest: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +165,13 @@ class WorkspaceSampler:
         robot: Robot,
         frame: str | int,
         *,
-        resolution: float | None,
-        joints: Sequence[str] | None,
-        q0: ArrayLike | None,
-        dexterous: bool,
-        approach: str,
-        directions: int,
-        seed: int,
+        resolution: float | None = None,
+        joints: Sequence[str] | None = None,
+        q0: ArrayLike | None = None,
+        dexterous: bool = True,
+        approach: str = "z",
+        directions: int = 50,
+        seed: int = 0,
     ) -> WorkspaceSampler:
         """Check the arguments of `workspace`."""
         start = single_configuration(robot, q0)
@@ -201,8 +214,8 @@ class WorkspaceSampler:
                 column += 1
         return q
 
-    def sample(self, first: int, count: int) -> tuple[VoxelCounts, NDArray[np.int64]]:
-        """Count a range of samples; also return the indices of those farthest from the centre."""
+    def sample(self, first: int, count: int) -> Sampled:
+        """Count a range of samples."""
         T = _core.pose(self.robot, self.configurations((first, count)), self.frame, None)
         offset = T[:, :3, 3] - self.centre
         keys, found = voxel_keys(offset, self.edge), VoxelCounts()
@@ -211,17 +224,19 @@ class WorkspaceSampler:
             nearest = np.argmax(T[:, :3, self.axis] @ fibonacci_sphere(self.directions).T, axis=1)
             views = keys * self.directions + nearest
         found.add(keys, np.ones(len(keys), dtype=np.int64), views)
-        return found, first + far_rows(offset)
+        return Sampled(found, first + far_rows(offset))
 
-    def farthest(self, samples: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Choose the samples in which the frame is farthest from the centre."""
-        T = _core.pose(self.robot, self.configurations(samples), self.frame, None)
-        return samples[far_rows(T[:, :3, 3] - self.centre)]
+    def add(self, found: Sampled, part: Sampled) -> None:
+        """Add further samples to `found`."""
+        found.counts.add(part.counts.voxels, part.counts.counts, part.counts.views)
+        candidates = np.concatenate([found.farthest, part.farthest])
+        T = _core.pose(self.robot, self.configurations(candidates), self.frame, None)
+        found.farthest = candidates[far_rows(T[:, :3, 3] - self.centre)]
 
-    def workspace(self, found: VoxelCounts, farthest: NDArray[np.int64], samples: int) -> Workspace:
-        """Create the workspace from the counts of `samples` samples."""
-        corner, counts, seen = dense_grids(found, self.directions, self.dexterous)
-        starts, ranges = self.configurations(farthest), (self.lower, self.upper)
+    def workspace(self, found: Sampled, samples: int) -> Workspace:
+        """Create the workspace from what `samples` samples have found."""
+        corner, counts, seen = dense_grids(found.counts, self.directions, self.dexterous)
+        starts, ranges = self.configurations(found.farthest), (self.lower, self.upper)
         reach, q_reach = refine_reach(self.robot, self.frame, starts, self.moving, ranges, self.centre)
         origin = self.centre + self.edge * corner
         dexterity = seen / self.directions
