@@ -51,8 +51,8 @@ inline double viable(double room, double speed, const Braking& braking, double d
         const double turn = -0.5 * speed * speed / room;
         a = speed > 0 && turn < -speed / dt ? turn : -speed / dt;
     }
-    const double hardest = braking.needed(room, speed, dt);
-    return a > -hardest ? a : -hardest;
+    const double strongest = braking.needed(room, speed, dt);
+    return a > -strongest ? a : -strongest;
 }
 
 }  // namespace kinodyn::KINODYN_TARGET

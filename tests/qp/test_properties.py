@@ -190,12 +190,12 @@ def test_entries_of_any_size_give_finite_results_with_a_correct_status(data: st.
     width = data.draw(arrays.arrays(float, m, elements=st.sampled_from([0.0, 1.0, 1e-3, np.inf])))
     upper = np.where(np.isfinite(lower), lower, 0.0) + width
     answer = qp.solve(B.T @ B, g, A, lower, upper)
-    for part in (answer.x, answer.multipliers, answer.outside, answer.cost, answer.primal, answer.dual):
+    for part in (answer.x, answer.multipliers, answer.row_violation, answer.cost, answer.primal, answer.dual):
         assert np.isfinite(part).all()
     reach = np.abs(A) @ np.abs(answer.x)
     if answer.solved:
-        assert (np.abs(answer.outside) <= 1e-7 * (reach + np.linalg.norm(A, axis=1) * np.abs(answer.x).sum() + 1)).all()
+        assert (np.abs(answer.row_violation) <= 1e-7 * (reach + np.linalg.norm(A, axis=1) * np.abs(answer.x).sum() + 1)).all()
     elif answer.status == "infeasible":
-        assert np.abs(answer.outside).max() > 0
+        assert np.abs(answer.row_violation).max() > 0
     else:
         assert answer.reason

@@ -193,14 +193,14 @@ def test_zero_rows_are_satisfied_or_infeasible() -> None:
     assert qp.solve(np.eye(2), [1.0, 1.0], np.zeros((1, 2)), -1.0, 1.0).solved
     answer = qp.solve(np.eye(2), [1.0, 1.0], np.zeros((1, 2)), 1.0, 2.0)
     assert answer.status == "infeasible"
-    np.testing.assert_allclose(answer.outside, [-1.0])
+    np.testing.assert_allclose(answer.row_violation, [-1.0])
 
 
 def test_infeasible_problems_report_the_least_violation() -> None:
     answer = qp.solve(np.eye(2), [0.0, 0.0], [[1.0, 0.0], [1.0, 0.0]], lower=[2.0, -np.inf], upper=[np.inf, 1.0])
     assert answer.status == "infeasible" and "no x" in answer.reason
     np.testing.assert_allclose(answer.x[0], 1.5, atol=1e-9)  # halfway between x >= 2 and x <= 1
-    np.testing.assert_allclose(answer.outside, [-0.5, 0.5], atol=1e-9)
+    np.testing.assert_allclose(answer.row_violation, [-0.5, 0.5], atol=1e-9)
     # Farkas: the multipliers push against each other, and no x can satisfy what they add up to
     np.testing.assert_allclose(np.array([[1.0, 0.0], [1.0, 0.0]]).T @ answer.multipliers, 0.0, atol=1e-9)
     assert answer.multipliers[1] * 1.0 + answer.multipliers[0] * 2.0 < 0
@@ -220,7 +220,7 @@ def test_infeasibility_agrees_with_highs() -> None:
 
 def test_contradictory_equalities_are_infeasible() -> None:
     answer = qp.solve(np.eye(3), np.zeros(3), [[1.0, 1, 0], [2.0, 2, 0]], [1.0, 3.0], [1.0, 3.0])
-    assert answer.status == "infeasible" and np.abs(answer.outside).max() > 0.1
+    assert answer.status == "infeasible" and np.abs(answer.row_violation).max() > 0.1
 
 
 def test_an_unbounded_cost_is_reported_with_a_proof() -> None:
@@ -262,7 +262,7 @@ def test_unboundedness_agrees_with_highs() -> None:
 def test_soft_rows_are_violated_according_to_their_weight() -> None:
     answer = qp.solve([[1.0]], [0.0], [[1.0], [2.0]], lower=[4.0, -1.0], upper=[np.inf, 100.0], soft=[3.0, np.inf])
     np.testing.assert_allclose(answer.x, [3.0])  # x + 3 (x - 4) = 0
-    np.testing.assert_allclose(answer.outside, [-1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(answer.row_violation, [-1.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(answer.multipliers, [-3.0, 0.0], atol=1e-12)
     assert answer.cost == pytest.approx(0.5 * 9 + 0.5 * 3 * 1)
     both = qp.solve([[1.0]], [0.0], [[1.0], [1.0]], lower=[2.0, -np.inf], upper=[np.inf, 1.0], soft=[1.0, 1e9])

@@ -42,7 +42,7 @@ def test_walks_keep_speed_and_turn_rate_and_are_bit_identical() -> None:
     robot = kd.load("humanoid")
     first, second = (kd.walking.walk(robot, (0.3, 0.0, 0.1), duration=6.0) for _ in range(2))
     assert first.speed == pytest.approx(0.3, rel=0.1)
-    assert first.torque < 0.95  # level ground asks for no outburst, landings included
+    assert first.torque < 0.95  # level ground needs no peak torque, not even at touchdown
     x, y, z, w = first.recording.q[-1, 3:7]
     assert 2 * np.arctan2(z, w) == pytest.approx(0.1 * 4.0, abs=0.12)
     np.testing.assert_array_equal(first.recording.q, second.recording.q)

@@ -56,16 +56,16 @@ class QPResult:
         return self.status == "solved"
 
     @property
-    def outside(self) -> Array:
+    def row_violation(self) -> Array:
         """How far (m,) A x is above the upper sides; negative where it is below the lower ones."""
         n = len(self.x)
-        return _outside(self.program.A @ self.x, self.program.lower[n:], self.program.upper[n:])
+        return _violation(self.program.A @ self.x, self.program.lower[n:], self.program.upper[n:])
 
     @property
-    def bound_outside(self) -> Array:
+    def bound_violation(self) -> Array:
         """How far (n,) x is above its upper bounds; negative where it is below the lower ones."""
         n = len(self.x)
-        return _outside(self.x, self.program.lower[:n], self.program.upper[:n])
+        return _violation(self.x, self.program.lower[:n], self.program.upper[:n])
 
     @property
     def cost(self) -> float:
@@ -74,9 +74,9 @@ class QPResult:
         if self.program.soft is None:
             return cost
         soft = np.isfinite(self.program.soft)
-        return cost + float(0.5 * self.program.soft[soft] @ self.outside[soft] ** 2)
+        return cost + float(0.5 * self.program.soft[soft] @ self.row_violation[soft] ** 2)
 
 
-def _outside(at: Array, lower: Array, upper: Array) -> Array:
+def _violation(at: Array, lower: Array, upper: Array) -> Array:
     result: Array = np.maximum(at - upper, 0.0) - np.maximum(lower - at, 0.0)
     return result

@@ -230,7 +230,7 @@ class _Programs:
         pushed = np.abs(answer.multipliers)
         active = pushed > 1e-3 * pushed.max(initial=0.0)
         found = [] if self.cones is None else self.cones.describe(active[start:], answer.x, load)
-        over = self.limited[np.abs(answer.outside[len(self.free) : start]) > BALANCE_TOLERANCE * self.limits]
+        over = self.limited[np.abs(answer.row_violation[len(self.free) : start]) > BALANCE_TOLERANCE * self.limits]
         return "; ".join([*found, *(f"torque of {_row_names(robot)[i]}" for i in over)])
 
 
