@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import get_args
 
@@ -29,7 +30,9 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
         raise InputError(f"{what} must have shape {_shape_text(core)}, got {array.shape}")
     # the sum of squares is fast to compute, and finite and small only if all numbers are
     if not np.vdot(array, array) <= MAX_MAGNITUDE and not (np.abs(array) <= MAX_MAGNITUDE).all():
-        raise InputError(f"{what} has a value that is NaN, infinite or above {MAX_MAGNITUDE:.0e}; give finite numbers")
+        wrong = array[~(np.abs(array) <= MAX_MAGNITUDE)].flat[0]
+        shown = "NaN" if np.isnan(wrong) else wrong
+        raise InputError(f"{what} must be finite numbers, at most {MAX_MAGNITUDE:.0e}, got {shown}")
     return array
 
 
@@ -49,27 +52,37 @@ def positive(what: str, value: ArrayLike) -> float:
     """Return one number above 0, or raise."""
     if type(value) is float and 0.0 < value <= MAX_MAGNITUDE:
         return value
-    number = numbers(what, value)
-    if number.shape != () or not number > 0.0:
+    number = _scalar(value)
+    if not 0.0 < number <= MAX_MAGNITUDE:
         raise InputError(f"{what} must be a positive number, got {value!r}")
-    return float(number)
+    return number
 
 
 def nonnegative(what: str, value: ArrayLike) -> float:
     """Return one number, 0 or more, or raise."""
     if type(value) is float and 0.0 <= value <= MAX_MAGNITUDE:
         return value
-    number = numbers(what, value)
-    if number.shape != () or number < 0.0:
+    number = _scalar(value)
+    if not 0.0 <= number <= MAX_MAGNITUDE:
         raise InputError(f"{what} must be a nonnegative number, got {value!r}")
-    return float(number)
+    return number
+
+
+def _scalar(value: ArrayLike) -> float:
+    """Return one real number, NaN for anything else."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        return math.nan
+    return float(array) if array.shape == () and array.dtype.kind in "iuf" else math.nan
 
 
 def integer(what: str, value: object, least: int = 0, most: int | None = None) -> int:
     """Return one integer from `least` to `most`, or raise."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if whole and value >= least and (most is None or value <= most):
-        return int(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value)
+        if least <= number and (most is None or number <= most):
+            return number
     lower = {0: "a nonnegative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")
     allowed = lower if most is None else f"an integer from {least} to {most}"
     raise InputError(f"{what} must be {allowed}, got {value!r}")
@@ -97,13 +110,13 @@ def known_names(what: str, names: object, kind: str, known: Collection[str]) -> 
 def positive_vector(what: str, value: ArrayLike, size: int) -> Array:
     """Return `size` numbers above 0 as a copy, or raise."""
     # a tuple of floats is checked quickly: planners make a world of boxes thousands of times a second
-    plain = isinstance(value, tuple) and len(value) == size
-    if plain and all(type(number) is float and 0.0 < number <= MAX_MAGNITUDE for number in value):
-        return np.array(value)
-    array = numbers(what, value, size)
+    plain: tuple[object, ...] = value if isinstance(value, tuple) else ()
+    if len(plain) == size and all(type(number) is float and 0.0 < number <= MAX_MAGNITUDE for number in plain):
+        return np.array(plain, dtype=float)
+    array: Array = numbers(what, value, size).copy()
     if array.ndim != 1 or not (array > 0.0).all():
         raise InputError(f"{what} must be {size} positive numbers, got {value!r}")
-    return array.copy()
+    return array
 
 
 def triangle_indices(what: str, value: ArrayLike, vertices: int) -> NDArray[np.int64]:

@@ -387,7 +387,7 @@ def test_errors_explain_invalid_transmissions() -> None:
         CrankAnkle(MOTORS, MOTOR_AXES, CRANK_ENDS, 2 * CRANK_ENDS - MOTORS)
     with pytest.raises(InputError, match="no length"):
         CrankAnkle(MOTORS, MOTOR_AXES, MOTORS, FOOT_POINTS)
-    with pytest.raises(InputError, match="q has"):
+    with pytest.raises(InputError, match=r"q must be finite numbers, at most 1e\+60"):
         ANKLES["cranks"].motor_positions([np.nan, 0.0])
-    with pytest.raises(InputError, match="motors has shape"):
+    with pytest.raises(InputError, match=r"motors must have shape \(..., 2\)"):
         ANKLES["cranks"].joint_positions([0.0, 0.0, 0.0])

@@ -273,9 +273,9 @@ def test_invalid_arguments_are_rejected() -> None:
         estimator.update(DT, (np.full(3, np.nan), np.zeros(3)), q, v, {})
     with pytest.raises(kd.UnknownNameError, match="left_sole"):
         estimator.update(DT, imu, q, v, {"left_soul": np.zeros(6)})
-    with pytest.raises(kd.InputError, match="gyro must be a standard deviation"):
+    with pytest.raises(kd.InputError, match="gyro must be a nonnegative number"):
         SensorNoise(gyro=-1.0)
-    with pytest.raises(kd.InputError, match="foot_position must be positive"):
+    with pytest.raises(kd.InputError, match="foot_position must be a positive number"):
         SensorNoise(foot_position=0.0)
 
 

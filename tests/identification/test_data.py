@@ -99,11 +99,11 @@ def test_other_files_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"q": DATA.q[:, :1]}, r"q must have shape \(400, 2\), got \(400, 1\)"),
+        ({"q": DATA.q[:, :1]}, r"q must have shape \(400, 2\): joint1, joint2, ..."),
         ({"tau": np.where(np.arange(400)[:, None] == 7, np.inf, DATA.tau)}, "tau has inf at row 7, column 'joint1'"),
         ({"time": TIME[::-1]}, "399 such rows"),
         ({"time": TIME[:1]}, "at least 2 samples"),
-        ({"q": DATA.q.astype(str)}, "give real numbers"),
+        ({"q": DATA.q.astype(str)}, "q must be real numbers"),
     ],
 )
 def test_invalid_arrays_are_rejected_with_the_location(change: dict[str, Any], message: str) -> None:
@@ -173,7 +173,7 @@ def test_wrapped_angles_of_a_continuous_joint_are_unwrapped(tmp_path: Path) -> N
 
 def test_preparation_rejects_unusable_data() -> None:
     raw = measurements(ROBOT, TIME, DATA.q, DATA.tau)
-    with pytest.raises(InputError, match="half the sampling rate is 50 Hz"):
+    with pytest.raises(InputError, match="cutoff must be below half the sampling rate, 50 Hz"):
         prepare(raw, cutoff=60.0)
     with pytest.raises(InputError, match="20 samples over .* are too few"):
         prepare(raw[:20], cutoff=10.0)

@@ -213,14 +213,14 @@ def test_unsupported_chains_are_rejected_with_an_alternative() -> None:
         ({"T": np.full((4, 4), np.nan)}, "NaN"),
         ({"T": np.eye(3)}, "shape"),
         ({"T": np.eye(4) * 2}, "last row"),
-        ({"q0": np.zeros(5)}, "q0 has shape"),
+        ({"q0": np.zeros(5)}, r"q0 must have shape \(..., 6\)"),
         ({"redundancy": 0.3}, "seven joints"),
         ({"redundant_joint": "joint1"}, "seven joints"),
         ({"clamp": True}, "planar 2R"),
         ({"joints": "joint1"}, "list of names"),
         ({"frame": 99}, "frame must be a name or an index in frame_names, .*, got 99"),
         ({"frame": [0]}, "frame must be a name or an index"),
-        ({"T": np.broadcast_to(np.eye(4), (3, 4, 4)), "q0": np.zeros((2, 6))}, "do not fit together"),
+        ({"T": np.broadcast_to(np.eye(4), (3, 4, 4)), "q0": np.zeros((2, 6))}, r"are not compatible"),
     ],
 )
 def test_invalid_arguments_are_rejected(arguments: dict[str, object], words: str) -> None:

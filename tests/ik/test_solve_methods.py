@@ -273,7 +273,7 @@ def test_invalid_methods_and_budgets_are_rejected() -> None:
     with pytest.raises(InputError, match="are not compatible"):
         kd.ik.solve(robot, {frame: np.tile(T, (3, 1, 1))}, np.zeros((2, 6)))
     humanoid = kd.load("humanoid")
-    with pytest.raises(InputError, match="targets has 31 frames; at most 30"):
+    with pytest.raises(InputError, match="targets must have at most 30 frames"):
         kd.ik.solve(humanoid, dict.fromkeys(humanoid.frame_names[:31], T))
     assert kd.ik.solve(humanoid, dict.fromkeys(humanoid.frame_names[:30], T), restarts=0).status.shape == ()
     with pytest.raises(InputError, match="weights are given for 'elbow'"):

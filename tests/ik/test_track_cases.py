@@ -164,7 +164,7 @@ def test_half_a_turn_between_two_samples_is_followed_in_between() -> None:
         ({"frame": "panda_link0"}, InputError, "no joint moves"),
         ({"q0": np.zeros(6)}, InputError, "q"),
         ({"q0": np.full(7, np.nan)}, InputError, "q"),
-        ({"q0": np.zeros((2, 7)), "T_path": np.tile(np.eye(4), (3, 5, 1, 1))}, InputError, "do not fit"),
+        ({"q0": np.zeros((2, 7)), "T_path": np.tile(np.eye(4), (3, 5, 1, 1))}, InputError, r"are not compatible"),
         ({"max_step": 0.0}, InputError, "max_step"),
         ({"max_step": [1.0, 2.0]}, InputError, "max_step"),
         ({"max_step": np.nan}, InputError, "max_step"),

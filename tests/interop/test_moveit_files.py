@@ -89,7 +89,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
             moveit.read_scene(tmp_path / name, ROBOT)
     with pytest.raises(kd.InputError, match="regular file"):
         moveit.read_scene(tmp_path, ROBOT)
-    with pytest.raises(kd.InputError, match="scene is a int"):
+    with pytest.raises(kd.InputError, match="scene must be a path, YAML text or a dictionary"):
         moveit.read_scene(3, ROBOT)
     with pytest.raises(kd.InputError, match="robot must be"):
         moveit.read_scene({}, "panda")
@@ -98,7 +98,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"primitives": [{**BOX, "dimensions": [1, 1]}]}, r"primitives\[0\]\.dimensions is .*3 lengths"),
+        ({"primitives": [{**BOX, "dimensions": [1, 1]}]}, r"primitives\[0\]\.dimensions must be 3 lengths above 0"),
         ({"primitives": [{**BOX, "dimensions": [1, 0, 1]}]}, "above 0"),
         ({"primitives": [{**BOX, "dimensions": [1, -1, 1]}]}, "above 0"),
         ({"primitives": [{**BOX, "dimensions": [1, "nan", 1]}]}, "finite number"),

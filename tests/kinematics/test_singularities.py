@@ -174,13 +174,13 @@ def test_a_batch_agrees_with_single_states() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"part": "x x"}, "part must be 'all', 'linear', 'angular', or names, got 'x x'"),
-        ({"part": "roll"}, "or names out of x y z rx ry rz"),
-        ({"part": 3}, "part is 3; give"),
-        ({"characteristic_length": 0.0}, "characteristic_length is 0.0; it must be a positive length"),
-        ({"characteristic_length": np.nan}, "characteristic_length is nan"),
-        ({"joints": "panda_joint1"}, "joints is 'panda_joint1'; it must be a sequence"),
-        ({"threshold": -1.0}, "threshold is -1.0; it must be a positive number"),
+        ({"part": "x x"}, "part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"),
+        ({"part": "roll"}, "part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"),
+        ({"part": 3}, "part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"),
+        ({"characteristic_length": 0.0}, "characteristic_length must be a positive number"),
+        ({"characteristic_length": np.nan}, "characteristic_length must be a positive number"),
+        ({"joints": "panda_joint1"}, "joints must be a sequence of joint names"),
+        ({"threshold": -1.0}, "threshold must be a positive number"),
     ],
 )
 def test_invalid_options_are_rejected(options: dict[str, Any], message: str) -> None:

@@ -174,14 +174,14 @@ def test_configurations_and_targets_broadcast() -> None:
     [
         (lambda: validation.within_limits(PANDA, np.zeros(6)), r"must have shape \(..., 7\), got \(6,\)"),
         (lambda: validation.within_limits(PANDA, np.full(7, np.nan)), "not finite"),
-        (lambda: validation.within_limits(PANDA, Q, tolerance=-1.0), "tolerance is -1.0; it must be one nonneg"),
-        (lambda: validation.within_limits(PANDA, Q, tolerance=np.nan), "tolerance has a value that is NaN"),
+        (lambda: validation.within_limits(PANDA, Q, tolerance=-1.0), "tolerance must be a nonnegative number"),
+        (lambda: validation.within_limits(PANDA, Q, tolerance=np.nan), "tolerance must be finite numbers"),
         (lambda: validation.within_limits("panda", Q), "robot must be a kinodyn.Robot"),  # type: ignore[arg-type]
-        (lambda: validation.within_reach(PANDA, np.eye(3), TOOL), r"T has shape \(3, 3\)"),
+        (lambda: validation.within_reach(PANDA, np.eye(3), TOOL), r"T must have shape \(..., 4, 4\)"),
         (lambda: validation.within_reach(PANDA, np.eye(4), TOOL, q0=Q), "q0 must be one configuration"),
         (lambda: validation.within_reach(PANDA, np.eye(4), "panda_link0"), "none of the given joints moves frame"),
         (lambda: validation.reaches(PANDA, Q, np.zeros((4, 4)), TOOL), "T: the last row"),
-        (lambda: validation.reaches(PANDA, Q[:3], np.tile(np.eye(4), (2, 1, 1)), TOOL), "do not fit together"),
+        (lambda: validation.reaches(PANDA, Q[:3], np.tile(np.eye(4), (2, 1, 1)), TOOL), r"are not compatible"),
     ],
 )
 def test_invalid_arguments_are_rejected(call: Any, message: str) -> None:

@@ -403,12 +403,12 @@ def hinge_of_mujoco() -> mujoco.MjModel:
     [
         (lambda c, q, v: c.q_to(q[:-1]), r"q must have shape \(\.\.\., 14\), got \(13,\)"),
         (lambda c, q, v: c.q_to(np.full_like(q, np.nan)), "NaN"),
-        (lambda c, q, v: c.q_to(None), "q is None"),
+        (lambda c, q, v: c.q_to(None), r"q must be real numbers of shape \(..., 14\)"),
         (lambda c, q, v: c.q_to(1.01 * q), "norm 1"),
         (lambda c, q, v: c.q_from(1.01 * c.q_to(q)), "norm 1"),
-        (lambda c, q, v: c.v_to(q, v[:-1]), "v has shape"),
+        (lambda c, q, v: c.v_to(q, v[:-1]), r"v must have shape \(..., 13\)"),
         (lambda c, q, v: c.v_to(np.stack([q] * 2), np.stack([v] * 3)), "batch axes"),
-        (lambda c, q, v: c.tau_from(q, v), "efforts has shape"),
+        (lambda c, q, v: c.tau_from(q, v), r"the other engine's efforts must have shape \(..., 15\)"),
     ],
 )
 def test_invalid_arrays_are_rejected(call, message):

@@ -97,7 +97,11 @@ def test_unknown_names_are_skipped_on_request():
         ({"name": ["a", "b", "c"], "position": [1, 2, 3]}, {}, "position of root_joint; pass pose="),
         ({"name": ["a", "b", "c", "lamp"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "lamp; known: a, b, c, m"),
         ({"name": ["a", "b", "b", "c"], "position": [1, 2, 3, 4]}, {"pose": POSE}, "b more than once"),
-        ({"name": ["a", "b", "c"], "position": [1, 2]}, {"pose": POSE}, r"position has shape \(2,\)"),
+        (
+            {"name": ["a", "b", "c"], "position": [1, 2]},
+            {"pose": POSE},
+            r"the message's position must have shape \(..., 3\)",
+        ),
         ({"name": ["a", "b", "c"], "position": [1, 2, np.nan]}, {"pose": POSE}, "NaN"),
         ({"name": ["a", "b", "c"]}, {"pose": POSE}, "position of a, b, c"),
         (MESSAGE, {"pose": POSE}, "pass twist="),
@@ -105,7 +109,7 @@ def test_unknown_names_are_skipped_on_request():
         (MESSAGE, {"pose": {**POSE, "orientation": {"x": 0, "y": 0, "z": 0, "w": 2}}, "twist": TWIST}, "norm 1"),
         ({"position": [1]}, {}, "'name'"),
         (None, {}, "'name'"),
-        (MESSAGE, {"default": [1, 2]}, "default has shape"),
+        (MESSAGE, {"default": [1, 2]}, r"default must have shape \(..., 10\)"),
     ],
 )
 def test_invalid_joint_states_are_rejected(message, more, text):
@@ -126,5 +130,5 @@ def test_a_joint_state_cannot_hold_a_ball_joint():
 
 
 def test_a_joint_state_holds_a_single_state():
-    with pytest.raises(InputError, match=r"one state; got shape \(2, 10\)"):
+    with pytest.raises(InputError, match=r"a ROS message must be one state \(10,\)"):
         convert.to_joint_state(FOUR, np.stack([FOUR.random(seed=0)] * 2))

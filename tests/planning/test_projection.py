@@ -79,7 +79,7 @@ def test_the_distance_outside_of_a_constraint_is_that_of_kinematics(name: str, i
     constraints = ConstraintSet(robot, q0, group_joints(robot, None), given)
     q = robot.random(200, seed=1)
     T = kd.kinematics.pose(robot, q, frame)
-    outside = constraints.excess(q)
+    outside = constraints.outside(q)
     tilt = np.arccos(np.clip(T[:, 2, :3] @ T0[2, :3], -1.0, 1.0))
     np.testing.assert_allclose(outside[:, 0, 1], np.maximum(tilt - 0.05, 0.0), atol=1e-6)
     np.testing.assert_allclose(outside[:, 1, 0], np.abs((T[:, :3, 3] - T0[:3, 3]) @ normal), atol=1e-12)

@@ -194,7 +194,9 @@ def test_entries_of_any_size_give_finite_results_with_a_correct_status(data: st.
         assert np.isfinite(part).all()
     reach = np.abs(A) @ np.abs(answer.x)
     if answer.solved:
-        assert (np.abs(answer.row_violation) <= 1e-7 * (reach + np.linalg.norm(A, axis=1) * np.abs(answer.x).sum() + 1)).all()
+        assert (
+            np.abs(answer.row_violation) <= 1e-7 * (reach + np.linalg.norm(A, axis=1) * np.abs(answer.x).sum() + 1)
+        ).all()
     elif answer.status == "infeasible":
         assert np.abs(answer.row_violation).max() > 0
     else:

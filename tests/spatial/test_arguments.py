@@ -198,7 +198,7 @@ def test_inexact_rotations_and_unit_vectors_are_rejected(name: str, kinds: list[
 )
 def test_an_unknown_reference_lists_the_known_ones(name: str) -> None:
     arguments = [sample(kind) for kind in ARGUMENTS[name].split()]
-    with pytest.raises(InputError, match='\'body\'; give "local_world_aligned", "local" or "world"'):
+    with pytest.raises(InputError, match='reference must be "local_world_aligned", "local" or "world"'):
         getattr(spatial, name)(*arguments, reference="body")
 
 

@@ -122,5 +122,7 @@ def test_analytic_map_gives_the_rates_of_the_parameters(parameters: str) -> None
 
 
 def test_analytic_map_of_unknown_parameters_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"'rpy'; give \"quaternion\", \"rotation_vector\" or an order"):
+    with pytest.raises(
+        InputError, match='parameters must be "quaternion", "rotation_vector" or an order such as "ZYX"'
+    ):
         spatial.analytic_map(np.eye(3), "rpy")

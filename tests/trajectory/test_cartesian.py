@@ -195,7 +195,7 @@ def test_options_are_passed_to_tracking(panda: kd.Robot) -> None:
         (lambda: cartesian.spline(POSES), "either"),
         (lambda: cartesian.spline(POSES, np.arange(6.0), LIMITS), "either"),
         (lambda: cartesian.spline(POSES, np.arange(6.0), degree=4), "degree"),  # type: ignore[arg-type]
-        (lambda: cartesian.spline(POSES[:1], [0.0]), "at least two"),
+        (lambda: cartesian.spline(POSES[:1], [0.0]), r"poses must be two or more poses \(n, 4, 4\)"),
         (lambda: cartesian.line(T0, T1, LIMITS)(0.0, 3), "order"),
         (lambda: cartesian.line(T0, T1, LIMITS)(np.nan), "NaN"),
         (lambda: cartesian.line(T0, T1, LIMITS).follow(kd.load("panda"), "panda_link8", samples=2), "samples"),

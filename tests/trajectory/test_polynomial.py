@@ -87,7 +87,7 @@ def test_conditions_of_any_order_at_any_time_are_met() -> None:
         ([(0.0, 1, [1.0]), (1.0, 1, [0.0])], "no configuration"),
         ([(0.0, 0, [0.0]), (1.0, 0, [0.0]), (0.5, 1, [0.0])], "do not determine"),
         ([(0.0, 0, [0.0])], "later time"),
-        ([(-1.0, 0, [0.0]), (1.0, 0, [0.0])], "0 or later"),
+        ([(-1.0, 0, [0.0]), (1.0, 0, [0.0])], "the time of a condition must be a nonnegative number"),
         ([(0.0, 0.5, [0.0]), (1.0, 0, [0.0])], "order"),
         ([(0.0, 0, [0.0]), (1.0, 0, [np.nan])], "NaN"),
         ([(0.0, 0, [0.0]), (1.0, 0, [0.0, 1.0])], "shape"),

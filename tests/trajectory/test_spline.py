@@ -121,9 +121,9 @@ def test_a_periodic_spline_may_wind_a_continuous_joint() -> None:
         (lambda: tr.cubic_spline(POINTS, TIMES, velocity=1.0), "both"),
         (lambda: tr.cubic_spline(POINTS, TIMES[::-1]), "increase"),
         (lambda: tr.cubic_spline(POINTS, TIMES[:-1]), "shape"),
-        (lambda: tr.cubic_spline(POINTS, velocity=-1.0), "above 0"),
+        (lambda: tr.cubic_spline(POINTS, velocity=-1.0), "velocity must be positive"),
         (lambda: tr.cubic_spline(POINTS, velocity=[1.0, 2.0]), "shape"),
-        (lambda: tr.cubic_spline(POINTS, velocity=np.nan), "above 0"),
+        (lambda: tr.cubic_spline(POINTS, velocity=np.nan), "velocity must be positive numbers"),
         (lambda: tr.cubic_spline(POINTS, velocity="fast"), "numbers"),  # type: ignore[arg-type]
         (lambda: tr.cubic_spline([[0.0], [np.nan]]), "NaN"),
         (lambda: tr.cubic_spline([[0.0], [1.0]], v0=[9.0], velocity=1.0), "violate the limits"),

@@ -74,7 +74,7 @@ def test_durations_impossible_from_a_moving_start_are_skipped() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"velocity": 1.0, "acceleration": 0.0}, "above 0"),
+        ({"velocity": 1.0, "acceleration": 0.0}, "acceleration must be positive"),
         ({"velocity": 1.0, "acceleration": np.inf}, "no moving joint"),
         ({"velocity": 1.0, "acceleration": 1.0, "v0": [2.0]}, "above its limit"),
         ({"velocity": 1.0, "acceleration": np.inf, "v0": [0.5]}, "no acceleration limit"),

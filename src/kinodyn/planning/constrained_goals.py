@@ -175,7 +175,7 @@ class _PoseTargets(_Targets):
         return self.last
 
     def unreached(self) -> str:
-        left = self.constraints.excess(self.best, self.last)[len(self.constraints.records) :].max(axis=0)
+        left = self.constraints.outside(self.best, self.last)[len(self.constraints.records) :].max(axis=0)
         return (
             "no configuration that satisfies the constraints reaches the goal: "
             f"{1e3 * left[0]:.3g} mm and {left[1]:.3g} rad are left"

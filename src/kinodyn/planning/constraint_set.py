@@ -121,13 +121,13 @@ class ConstraintSet:
         found = _core.project_onto_path_constraints(self.robot, (rows or self.rows).core, q, iterations)
         return found.q, found.q[found.success != 0]
 
-    def excess(self, q: Array, rows: Rows | None = None) -> Array:
+    def outside(self, q: Array, rows: Rows | None = None) -> Array:
         """Return how far configurations (..., nq) are outside each row (..., n, 2) [m], [rad]."""
         return _core.constraint_excess(self.robot, (rows or self.rows).core, q)
 
     def excess(self, q: Array, rows: Rows | None = None) -> Array:
         """Return the same in tolerances, the largest of all rows (...)."""
-        result: Array = (self.excess(q, rows) / (rows or self.rows).tolerances).max(axis=(-2, -1), initial=0.0)
+        result: Array = (self.outside(q, rows) / (rows or self.rows).tolerances).max(axis=(-2, -1), initial=0.0)
         return result
 
     def keeps(self, q: Array) -> NDArray[np.bool_]:
@@ -152,7 +152,7 @@ class ConstraintSet:
                 return f"{constraint}: the joint is at {q[i]:.6g}, outside {low:.6g} to {high:.6g}"
         if not len(self.records):
             return ""
-        outside = self.excess(q)
+        outside = self.outside(q)
         ratio = (outside / self.rows.tolerances).max(axis=-1)
         worst = int(np.argmax(ratio))
         if ratio[worst] <= 1.0:
@@ -170,7 +170,7 @@ class ConstraintSet:
         records = self.records.copy()
         records["angle"] = np.where(np.isfinite(records["angle"]), 0.0, records["angle"])  # of tilts: the tilt itself
         records["angles"] = np.where(np.isfinite(records["angles"]), 0.0, records["angles"])
-        worst = self.excess(self.samples(path), self.rows_of(records)).max(axis=0)
+        worst = self.outside(self.samples(path), self.rows_of(records)).max(axis=0)
         ends = np.cumsum([len(part) for part in self._parts])[:-1]
         return tuple(
             Deviation(str(constraint), *map(float, rows.max(axis=0, initial=0.0)))

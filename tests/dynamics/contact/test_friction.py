@@ -203,13 +203,13 @@ def test_projections_on_pyramids_and_wrench_cones_are_the_nearest_points() -> No
 
 def test_errors_name_the_invalid_input() -> None:
     wrong = [
-        ("friction must be above 0", lambda: friction.margin([0, 0, 1], 0.0)),
-        ("normal has no direction", lambda: friction.project([0, 0, 1], 0.5, [0, 0, 0])),
-        ("force has a value that is NaN", lambda: friction.margin([0, np.nan, 1], 0.5)),
-        ("force has shape", lambda: friction.margin([0, 1], 0.5)),
+        ("friction must be positive", lambda: friction.margin([0, 0, 1], 0.0)),
+        ("normal must be a nonzero vector that points out of the ground", lambda: friction.project([0, 0, 1], 0.5, [0, 0, 0])),
+        ("force must be finite numbers", lambda: friction.margin([0, np.nan, 1], 0.5)),
+        (r"force must have shape \(..., 3\)", lambda: friction.margin([0, 1], 0.5)),
         ("sides", lambda: friction.pyramid(0.5, sides=2)),
         ("kind", lambda: friction.pyramid(0.5, kind="middle")),
-        ("half_x must be above 0", lambda: friction.wrench_cone(0.5, 0.0, 0.1)),
+        ("half_x must be positive", lambda: friction.wrench_cone(0.5, 0.0, 0.1)),
         ("corners must have shape", lambda: friction.span(0.5, [0.0, 0.0, 0.0])),
         ("one at a time", lambda: friction.patch_cone(0.5, np.zeros((2, 4, 3)))),
         ("rows must have shape", lambda: friction.project_rows(np.eye(3), np.zeros(6))),

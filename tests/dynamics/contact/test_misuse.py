@@ -45,7 +45,7 @@ def test_invalid_numbers_are_rejected(standing: tuple[Robot, Array, Array]) -> N
     robot, q, still = standing
     foot = Contact("left_sole")
     for friction in (0.0, -0.5, np.nan, np.inf, "much"):
-        with pytest.raises(InputError, match="friction of contact 'left_sole' must be positive"):
+        with pytest.raises(InputError, match="friction of contact 'left_sole' must be a positive number"):
             Contact("left_sole", friction=friction)  # type: ignore[arg-type]
     for arguments in ({"point": [0, np.nan, 0]}, {"corners": [[0, 0]]}, {"corners": []}, {"normal": [0, 0, 0]}):
         with pytest.raises(InputError):

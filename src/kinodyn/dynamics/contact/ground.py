@@ -189,7 +189,7 @@ def _places(p: ArrayLike) -> Array:
     if places.shape[-1:] != (3,):
         raise InputError(f"p must have shape (..., 3), got {places.shape}")
     if not np.isfinite(places.sum()):
-        raise InputError("p has a value that is NaN or infinite; give finite numbers")
+        raise InputError("p must be finite numbers, got a value that is NaN or infinite")
     return places
 
 
