@@ -138,9 +138,13 @@ def test_unknown_choices_are_rejected() -> None:
         choice: Any = wrong
         with pytest.raises(InputError, match='kind must be "classical" or "spatial"'):
             K.acceleration(ROBOT, q, v, v, FRAME, kind=choice)
-        with pytest.raises(InputError, match="part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"):
+        with pytest.raises(
+            InputError, match="part must be 'all', 'linear', 'angular', or some of x y z rx ry rz such as 'x y rz'"
+        ):
             K.manipulability(ROBOT, q, FRAME, part=choice)
-        with pytest.raises(InputError, match='parameters must be "quaternion", "rotation_vector" or an order such as "ZYX"'):
+        with pytest.raises(
+            InputError, match='parameters must be "quaternion", "rotation_vector" or an order such as "ZYX"'
+        ):
             K.analytic_jacobian(ROBOT, q, FRAME, parameters=choice)
 
 

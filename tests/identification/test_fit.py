@@ -206,7 +206,9 @@ def test_unusable_recordings_are_rejected() -> None:
         fit(PANDA, measurements(PANDA, data.time, data.q, data.tau))
     with pytest.raises(InputError, match='method must be "consistent", "weighted" or "ordinary"'):
         fit(PANDA, data, method="guess")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="terms must be some of 'viscous', 'coulomb', 'armature', 'offset', in a tuple"):
+    with pytest.raises(
+        InputError, match="terms must be some of 'viscous', 'coulomb', 'armature', 'offset', in a tuple"
+    ):
         fit(PANDA, data, terms=("stiction",))
     with pytest.raises(InputError, match="prior_spread must be a positive number"):
         fit(PANDA, data, prior_spread=0)

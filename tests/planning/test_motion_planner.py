@@ -104,7 +104,7 @@ def test_invalid_input_is_rejected() -> None:
     own = planner()
     with pytest.raises(UnknownNameError):
         own.plan_to_named("nowhere")
-    with pytest.raises(InputError, match="values has shape"):
+    with pytest.raises(InputError, match=r"values must be \(7,\), or one for each of the 7 coordinates of the group"):
         own.plan_to_joint_values([1.0, 2.0])
     with pytest.raises(InputError, match="not in the group"):
         plan_cartesian(PANDA, HOME, np.eye(4), HAND, group=["panda_joint1"])

@@ -173,9 +173,9 @@ def test_an_unknown_planner_suggests_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"goals": [0.5]}, "goals has shape"),
-        ({"goals": [0.5, np.nan]}, "goals has a value"),
-        ({"goals": np.zeros((0, 2))}, "goals has shape"),
+        ({"goals": [0.5]}, "goals must have shape"),
+        ({"goals": [0.5, np.nan]}, r"goals must be finite numbers, at most 1e\+60"),
+        ({"goals": np.zeros((0, 2))}, "goals must have shape"),
         ({"goals": [2.0, 0.0]}, "a goal is outside"),
         ({"limits": ([0.0, 0.0], [1.0, 1.0])}, "start is outside"),
         ({"limits": ([1.0, 1.0], [-1.0, -1.0])}, "lower below upper"),

@@ -70,5 +70,5 @@ def test_a_step_is_anticipated_and_reached() -> None:
 def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(kd.InputError, match="dt must be a positive"):
         PreviewControl.design(W, 0.0)
-    with pytest.raises(kd.InputError, match="reference has shape"):
+    with pytest.raises(kd.InputError, match=r"reference must have shape \(..., 2\)"):
         PreviewControl.design(W, 0.01)(np.zeros((5, 3)))

@@ -140,7 +140,8 @@ class Plan:
         """
         if not len(self.path):
             raise InputError(f"there is no path to time: {self.status}: {self.message}")
-        nonnegative("blend", blend)
+        if blend != np.inf:
+            nonnegative("blend", blend)
         limits = motion_limits(self.robot, velocity, acceleration, jerk, torque)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
         return timed(self.path, query, limits, blend=float(blend), allowed=self.allowed, keeps=self._keeps())
@@ -186,7 +187,8 @@ class Plan:
         """
         if not len(self.path):
             raise InputError(f"there is no path to smooth: {self.status}: {self.message}")
-        nonnegative("reach", reach)
+        if reach != np.inf:
+            nonnegative("reach", reach)
         query = group_query(self.robot, self.path, self.group, self.world, self.allowed)
         return smoothed(self.robot, self.path, query, self.allowed, float(reach))
 

@@ -204,7 +204,10 @@ def test_projections_on_pyramids_and_wrench_cones_are_the_nearest_points() -> No
 def test_errors_name_the_invalid_input() -> None:
     wrong = [
         ("friction must be positive", lambda: friction.margin([0, 0, 1], 0.0)),
-        ("normal must be a nonzero vector that points out of the ground", lambda: friction.project([0, 0, 1], 0.5, [0, 0, 0])),
+        (
+            "normal must be a nonzero vector that points out of the ground",
+            lambda: friction.project([0, 0, 1], 0.5, [0, 0, 0]),
+        ),
         ("force must be finite numbers", lambda: friction.margin([0, np.nan, 1], 0.5)),
         (r"force must have shape \(..., 3\)", lambda: friction.margin([0, 1], 0.5)),
         ("sides", lambda: friction.pyramid(0.5, sides=2)),
