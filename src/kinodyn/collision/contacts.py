@@ -55,7 +55,6 @@ def contacts(
     Parameters
     ----------
     robot
-        The robot.
     q : (nq,)
         The configuration.
     world, allowed

@@ -70,7 +70,6 @@ def distance(
     Parameters
     ----------
     robot
-        The robot.
     q : (..., nq)
         Configurations.
     world

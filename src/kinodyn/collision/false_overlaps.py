@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinodyn import _core, kinematics
 from kinodyn.arrays import Array
 from kinodyn.collision.cache import content_key, load_table, save_table
 from kinodyn.collision.fitting import placed_triangles
 from kinodyn.collision.geometry import LinkGeometry, robot_geometry
+from kinodyn.collision.overlaps import sphere_overlaps
 from kinodyn.collision.pairs import sampling_identity
 from kinodyn.collision.spheres import SphereSet
 from kinodyn.model.robot import Robot
@@ -57,27 +57,15 @@ def false_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> M
 def _sampled(robot: Robot, spheres: SphereSet, pairs: Sequence[Pair]) -> list[FalseOverlap]:
     poses = kinematics.poses(robot, robot.random(SAMPLES, seed=2), frames=list(spheres.links))
     shapes = LinkTriangles(robot)
+    overlaps = sphere_overlaps(spheres, np.array(pairs, dtype=np.int32), poses, SAMPLES)
     found = []
-    for pair, (count, states, _) in zip(pairs, _overlaps(spheres, pairs, poses), strict=True):
+    for pair, (count, states, _) in zip(pairs, overlaps, strict=True):
         some = np.sort(states)[:: max(count // COMPARED_SAMPLES, 1)]
         distances = _distances(shapes, spheres, pair, poses[some]) if count else np.zeros(0)
         apart = distances[distances > 0.0]
-        share = len(apart) / len(distances) * count / SAMPLES if count else 0.0
-        found.append(FalseOverlap(share, float(np.median(apart)) if len(apart) else 0.0))
+        fraction = len(apart) / len(distances) * count / SAMPLES if count else 0.0
+        found.append(FalseOverlap(fraction, float(np.median(apart)) if len(apart) else 0.0))
     return found
-
-
-def _overlaps(spheres: SphereSet, pairs: Sequence[Pair], poses: Array) -> list[tuple[int, NDArray[np.int32], Array]]:
-    return _core.sphere_overlaps(
-        spheres.bounding,
-        spheres.coarse,
-        spheres.coarse_start.astype(np.int32),
-        spheres.fine,
-        spheres.fine_start.astype(np.int32),
-        np.array(pairs, dtype=np.int32),
-        poses,
-        SAMPLES,
-    )
 
 
 def _distances(shapes: LinkTriangles, spheres: SphereSet, pair: Pair, poses: Array) -> Array:

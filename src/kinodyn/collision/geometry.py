@@ -47,7 +47,6 @@ def robot_geometry(robot: Robot) -> tuple[LinkGeometry, ...]:
     Parameters
     ----------
     robot
-        The robot.
 
     Returns
     -------

@@ -53,7 +53,6 @@ def near_pairs(
     Parameters
     ----------
     robot
-        The robot.
     q : (nq,)
         The configuration.
     world, allowed

@@ -54,6 +54,18 @@ def sampled_overlaps(robot: Robot, spheres: SphereSet, pairs: Sequence[tuple[int
 
 
 def _chunk(robot: Robot, spheres: SphereSet, pairs: Pairs, q: Array) -> list[tuple[int, NDArray[np.int32], Array]]:
+    return sphere_overlaps(
+        spheres, pairs, kinematics.poses(robot, q, frames=list(spheres.links)), STORED_CONFIGURATIONS
+    )
+
+
+def sphere_overlaps(
+    spheres: SphereSet, pairs: Pairs, poses: Array, stored: int
+) -> list[tuple[int, NDArray[np.int32], Array]]:
+    """Find the poses of links (n, links, 4, 4) in which spheres of pairs (m, 2) of links overlap.
+
+    Returns for each pair how many these are, and indices and depths [m] of at most `stored` of them.
+    """
     return _core.sphere_overlaps(
         spheres.bounding,
         spheres.coarse,
@@ -61,8 +73,8 @@ def _chunk(robot: Robot, spheres: SphereSet, pairs: Pairs, q: Array) -> list[tup
         spheres.fine,
         spheres.fine_start.astype(np.int32),
         pairs,
-        kinematics.poses(robot, q, frames=list(spheres.links)),
-        STORED_CONFIGURATIONS,
+        poses,
+        stored,
     )
 
 

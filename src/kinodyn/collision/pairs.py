@@ -102,7 +102,6 @@ def write_srdf(robot: Robot, path: str | os.PathLike[str] | None = None) -> str:
     Parameters
     ----------
     robot
-        The robot.
     path
         File to write to; none if not given.
 

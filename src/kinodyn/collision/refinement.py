@@ -36,7 +36,6 @@ def robot_spheres(robot: Robot, resolution: float | None = None, *, progress: bo
     Parameters
     ----------
     robot
-        The robot.
     resolution
         How far a sphere may extend beyond the shapes [m]; more for links larger than about half a metre. Half of it
         gives about three times as many spheres. By default 15 mm, and less for links, such as those of fingers, whose

@@ -18,8 +18,26 @@ from kinodyn.errors import InputError
 TOLERANCE = 1e-3  # [m] of triangles
 
 
+class Solid:
+    """A shape with a surface."""
+
+    def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
+        """Return triangles that enclose the shape; those of boxes, meshes and height fields are its surface.
+
+        Parameters
+        ----------
+        tolerance
+            How far they may exceed a round shape [m].
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
-class Box:
+class Box(Solid):
     """A box centred at the origin.
 
     Parameters
@@ -34,22 +52,11 @@ class Box:
         object.__setattr__(self, "size", _lengths("size", self.size))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return the box as 12 triangles.
-
-        Parameters
-        ----------
-        tolerance
-            Not needed: a box is exact.
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         return box_mesh(self.size)
 
 
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(Solid):
     """A sphere centred at the origin.
 
     Parameters
@@ -64,22 +71,11 @@ class Sphere:
         object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return a polyhedron that encloses the sphere.
-
-        Parameters
-        ----------
-        tolerance
-            How far it may exceed the sphere [m].
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         return revolved_mesh(self.radius, 0.0, rings(self.radius, tolerance))
 
 
 @dataclass(frozen=True)
-class Cylinder:
+class Cylinder(Solid):
     """A cylinder along z, centred at the origin.
 
     Parameters
@@ -95,22 +91,11 @@ class Cylinder:
         _set(self, radius=positive("radius", self.radius), length=positive("length", self.length))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return a prism that encloses the cylinder.
-
-        Parameters
-        ----------
-        tolerance
-            How far it may exceed the cylinder [m].
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance), caps=False)
 
 
 @dataclass(frozen=True)
-class Capsule:
+class Capsule(Solid):
     """A cylinder along z with half a sphere at each end, centred at the origin.
 
     Parameters
@@ -128,22 +113,11 @@ class Capsule:
         _set(self, radius=positive("radius", self.radius), length=positive("length", self.length))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return a polyhedron that encloses the capsule.
-
-        Parameters
-        ----------
-        tolerance
-            How far it may exceed the capsule [m].
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         return revolved_mesh(self.radius, self.length, rings(self.radius, tolerance))
 
 
 @dataclass(frozen=True, eq=False)
-class Ellipsoid:
+class Ellipsoid(Solid):
     """An ellipsoid centred at the origin.
 
     Parameters
@@ -158,23 +132,12 @@ class Ellipsoid:
         _set(self, radii=_lengths("radii", self.radii))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return a polyhedron that encloses the ellipsoid.
-
-        Parameters
-        ----------
-        tolerance
-            How far it may exceed the ellipsoid [m].
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         unit = revolved_mesh(1.0, 0.0, rings(float(self.radii.max()), tolerance))
         return TriangleMesh(unit.vertices * self.radii, unit.faces)
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(Solid):
     """Triangles; the solid inside them if they are closed.
 
     Parameters
@@ -197,22 +160,11 @@ class Mesh:
         _set(self, vertices=vertices, faces=_frozen(faces), convex=bool(self.convex))
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return the triangles.
-
-        Parameters
-        ----------
-        tolerance
-            Not needed: a mesh is exact.
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         return TriangleMesh(self.vertices, self.faces)
 
 
 @dataclass(frozen=True, eq=False)
-class HeightField:
+class HeightField(Solid):
     """Solid ground below heights on a grid, which is centred at the origin.
 
     Parameters
@@ -242,17 +194,6 @@ class HeightField:
         return float(self.heights.min()) - self.thickness
 
     def triangles(self, tolerance: float = TOLERANCE) -> TriangleMesh:
-        """Return the closed surface of the solid; each cell of the grid is two triangles.
-
-        Parameters
-        ----------
-        tolerance
-            Not needed: the triangles define the ground.
-
-        Returns
-        -------
-        mesh : TriangleMesh
-        """
         return field_mesh(self.heights, self.size, self.base)
 
 

@@ -43,7 +43,6 @@ class InverseDynamicsQP:
     Parameters
     ----------
     robot
-        The robot.
     tasks
         `FrameTask`, `ComTask`, `PostureTask`, `MomentumTask`, `GazeTask`, `CustomTask`; more can be added later.
     contacts

@@ -14,6 +14,7 @@ from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.checks import integer, nonnegative, positive
 from kinodyn.errors import InputError
+from kinodyn.ik.starts import configuration
 from kinodyn.ik.whole_body_result import Step, WholeBodyResult
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.limits import Limit, PositionLimit, VelocityLimit
@@ -38,7 +39,6 @@ class WholeBody:
     Parameters
     ----------
     robot
-        The robot.
     tasks
         `FrameTask`, `ComTask`, `PostureTask`, `ContactTask`, `MomentumTask`, `GazeTask`, `CustomTask`.
     limits
@@ -107,7 +107,7 @@ class WholeBody:
         if dt is not self._dt:
             positive("dt", dt)
             self._dt, self._settings = dt, _settings(dt=dt, damping=self.damping, max_steps=1)
-        start = self._checked_start(q)
+        start = configuration(self.robot, q, "q")
         if self._velocity.ndim > 1 and self._velocity.shape[:-1] != start.shape[:-1]:
             self._velocity = np.zeros(self.robot.nv)  # another batch than in the previous step
         before = self._velocity if v is None else v
@@ -136,7 +136,7 @@ class WholeBody:
         """
         integer("iterations", iterations, 1)
         positive("tolerance", tolerance)
-        start = self._checked_start(q0)
+        start = configuration(self.robot, q0, "q0")
         if not np.isfinite(start).all():
             raise InputError(f"q0 must be finite, got {start!r}")
         q, info = self._until_rest(np.clip(start, self._bounds.lower, self._bounds.upper), int(iterations))
@@ -170,16 +170,6 @@ class WholeBody:
         self._solve_bounds.lower[...], self._solve_bounds.upper[...] = self._bounds.lower, self._bounds.upper
         self._solve_bounds.velocity[...] = LONGEST_STEP
         self._solve_bounds.acceleration[...] = UNLIMITED
-
-    def _checked_start(self, q: ArrayLike) -> Array:
-        robot = self.robot
-        try:
-            start = np.asarray(q, dtype=float)
-        except (TypeError, ValueError) as cause:
-            raise InputError(f"q must be numbers of shape (..., {robot.nq}), got {q!r}") from cause
-        if start.ndim < 1 or start.shape[-1] != robot.nq:
-            raise InputError(f"q must have shape (..., {robot.nq}), got {start.shape}")
-        return start
 
     def _run(
         self, q: Array, v: ArrayLike, settings: Array, bounds: Array, progress: Array | None = None

@@ -37,7 +37,6 @@ class AccelerationLimit(Limit):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------

@@ -143,7 +143,6 @@ class CollisionLimit(RowLimit):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 

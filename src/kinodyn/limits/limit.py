@@ -82,7 +82,6 @@ class Limit:
         Parameters
         ----------
         robot
-            The robot.
         bounds
             Joint bounds, narrowed in place.
         """
@@ -93,7 +92,6 @@ class Limit:
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
         tolerance
@@ -158,7 +156,6 @@ class RowLimit(Limit, Rows):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 
@@ -184,7 +181,6 @@ class RowLimit(Limit, Rows):
         Parameters
         ----------
         robot
-            The robot.
         q, v
             State (nq,), (nv,), for rows that depend on it.
 

@@ -35,7 +35,6 @@ class PositionLimit(Limit):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------

@@ -38,7 +38,6 @@ class TorqueLimit(Limit):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------

@@ -39,7 +39,6 @@ class VelocityLimit(Limit):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------

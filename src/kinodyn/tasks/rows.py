@@ -84,7 +84,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------
@@ -98,7 +97,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------
@@ -113,7 +111,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         """
         if self.needs_mass and not robot.mass > 0:
             hint = repair_hint(robot.description.source)
@@ -126,7 +123,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------
@@ -148,7 +144,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
         """
@@ -159,7 +154,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 
@@ -176,7 +170,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 
@@ -193,7 +186,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 
@@ -210,7 +202,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
         v
@@ -229,7 +220,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
         v
@@ -266,7 +256,6 @@ class Rows(ABC):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
         x

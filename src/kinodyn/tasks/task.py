@@ -138,7 +138,6 @@ class Task(Motion, Rows):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 
@@ -154,7 +153,6 @@ class Task(Motion, Rows):
         Parameters
         ----------
         robot
-            The robot.
 
         Returns
         -------
@@ -219,7 +217,6 @@ class Task(Motion, Rows):
         Parameters
         ----------
         robot
-            The robot.
         q
             Configurations (..., nq).
 

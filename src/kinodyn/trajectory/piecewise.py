@@ -77,17 +77,6 @@ class PiecewisePolynomial(JointTrajectory):
         return self.space.acceleration(x, _horner(self.derivative(1), piece, since), highest)
 
     def stretched(self, factor: float) -> PiecewisePolynomial:
-        """Slow down the same path by a factor.
-
-        Parameters
-        ----------
-        factor : float
-            New duration over the old.
-
-        Returns
-        -------
-        PiecewisePolynomial
-        """
         k = positive("factor", factor)
         powers = k ** -np.arange(float(len(self.coefficients)))
         return PiecewisePolynomial(

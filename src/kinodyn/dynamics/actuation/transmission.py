@@ -191,16 +191,6 @@ class Transmission(Coupling):
         self.matrix = G.copy()
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Return G, the same at every q.
-
-        Parameters
-        ----------
-        q : (..., joints) [rad or m]
-
-        Returns
-        -------
-        G : (..., motors, joints) array
-        """
         batch = numbers("q", q, self.size).shape[:-1]
         return np.array(np.broadcast_to(self.matrix, (*batch, *self.matrix.shape)))
 

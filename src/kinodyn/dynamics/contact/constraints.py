@@ -174,32 +174,11 @@ class Contact(Constraint):
         return self.target is not None
 
     def satisfied_at(self, robot: Robot, q: ArrayLike) -> Contact:
-        """Return a copy whose target is the pose of the frame at q.
-
-        Parameters
-        ----------
-        robot : Robot
-        q : (..., nq)
-
-        Returns
-        -------
-        Contact
-        """
         result = copy.copy(self)
         result.target = _frozen(kinematics.pose(robot, q, self.frame))
         return result
 
     def constraints(self, robot: Robot) -> list[Row]:
-        """Return the rows for the core, one for each contact point.
-
-        Parameters
-        ----------
-        robot : Robot
-
-        Returns
-        -------
-        list of Row
-        """
         frame = robot.frame_index(self.frame)
         directions = SURFACE if self.kind == "surface" else POINT
         points = self.point[None] if self.corners is None else self.corners
@@ -269,33 +248,12 @@ class Loop(Constraint):
         return True
 
     def satisfied_at(self, robot: Robot, q: ArrayLike) -> Loop:
-        """Return a copy whose `T_other` is where `T_frame` is at q.
-
-        Parameters
-        ----------
-        robot : Robot
-        q : (..., nq)
-
-        Returns
-        -------
-        Loop
-        """
         T_world_frame, T_world_other = (kinematics.pose(robot, q, frame) for frame in (self.frame, self.other))
         result = copy.copy(self)
         result.T_other = _frozen(inverse(T_world_other) @ T_world_frame @ self.T_frame)
         return result
 
     def constraints(self, robot: Robot) -> list[Row]:
-        """Return the row for the core.
-
-        Parameters
-        ----------
-        robot : Robot
-
-        Returns
-        -------
-        list of Row
-        """
         directions = sum(1 << DIRECTIONS.index(word) for word in self.directions)
         frame, other = robot.frame_index(self.frame), robot.frame_index(self.other)
         poses = constraint_poses(
