@@ -54,14 +54,16 @@ def run(balls: list[kd.planning.MovingObstacle], duration: float) -> tuple[list[
     return steps, np.array(distances)
 
 
-def plot(file: str, steps: list[kd.planning.ReactiveStep], undisturbed: list[kd.planning.ReactiveStep], gaps: Array) -> None:
+def plot(
+    file: str, steps: list[kd.planning.ReactiveStep], without_balls: list[kd.planning.ReactiveStep], gaps: Array
+) -> None:
     """Draw the first joint with and without balls, the decisions, and the distances."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.0, 4.8), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     time = np.array([step.time for step in steps])
-    above.plot(time, np.rad2deg([step.q[0] for step in undisturbed]), "--", color="0.5", lw=1, label="without balls")
+    above.plot(time, np.rad2deg([step.q[0] for step in without_balls]), "--", color="0.5", lw=1, label="without balls")
     above.plot(time, np.rad2deg([step.q[0] for step in steps]), color="tab:blue", label="with balls")
     dt = time[1] - time[0]
     for status, colour in COLOURS.items():
@@ -83,11 +85,11 @@ options = parser.parse_args()
 
 rng = np.random.default_rng(4)
 balls = [thrown(rng, time) for time in np.arange(0.2, 5.5, 0.5)]
-undisturbed, _ = run([], 6.0)
+without_balls, _ = run([], 6.0)
 steps, gaps = run(balls, 6.0)
 print(f"{len(balls)} balls in {steps[-1].time:.0f} s, each seen {FLIGHT} s before it is where the arm may be")
 hits = sum(
-    min(gap(step.q, ball.at(step.time)) for step in undisturbed if 0.0 < step.time - ball.time < 2.0 * FLIGHT) < 0.0
+    min(gap(step.q, ball.at(step.time)) for step in without_balls if 0.0 < step.time - ball.time < 2.0 * FLIGHT) < 0.0
     for ball in balls
 )
 print(f"balls that touch the spheres of an arm that does not react: {hits}")
@@ -97,4 +99,4 @@ for status in COLOURS:
 print("a stop was always possible:", all(step.safe for step in steps))
 
 if options.plot:
-    plot(options.plot, steps, undisturbed, gaps)
+    plot(options.plot, steps, without_balls, gaps)
