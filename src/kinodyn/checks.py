@@ -187,7 +187,7 @@ def as_rotation(value: MatrixLike, what: str = "rotation") -> Array:
 
 
 def _is_pose(array: Array) -> bool:
-    """Tell quickly whether an array already is what `as_pose` returns."""
+    """Return quickly whether an array already is what `as_pose` returns."""
     plain = array.dtype == np.float64 and array.flags.c_contiguous and array.shape[-2:] == (4, 4)
     return plain and _core.are_poses(array)
 

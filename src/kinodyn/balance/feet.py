@@ -183,7 +183,7 @@ class Foot:
 
     @cached_property
     def controlled(self) -> Array:
-        """Tell for each row (6,) of a twist in the axes of the foot's frame whether the leg controls it: 1 or 0."""
+        """Return for each row (6,) of a twist in the axes of the foot's frame whether the leg controls it: 1 or 0."""
         rows = np.ones(6)
         if self.free:
             axis = self.T_frame_sole[:3, 0 if self.free == "roll" else 2]
@@ -328,7 +328,7 @@ def _shapes(robot: Robot, legs: Legs, source: SoleSource) -> tuple[dict[str, lis
 
 
 def _mirrored(left: Foot, right: Foot) -> bool:
-    """Tell whether the soles are about mirror images of each other."""
+    """Return whether the soles are about mirror images of each other."""
     if min(len(left.corners), len(right.corners)) < 3:
         return True
     mirror = np.array([1.0, -1.0])

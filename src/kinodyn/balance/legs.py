@@ -198,7 +198,7 @@ def _without_toe(
 
 
 def _why_not_legs(robot: Robot, q: Array, feet: list[str], pose: dict[str, Array], lowest: float, tall: float) -> str:
-    """Say why the robot cannot stand on these links; empty if it can."""
+    """Explain why the robot cannot stand on these links; empty if it can."""
     if len(feet) < 2:
         return f"it stands on {feet[0]!r} alone"
     chains = [moving_chain(robot, foot) for foot in feet]
@@ -231,7 +231,7 @@ def _facing_forward(robot: Robot, legs: Legs) -> Legs:
 
 
 def _faces_backward(robot: Robot, legs: Legs) -> bool:
-    """Tell whether toes point backwards; where feet do not tell, whether knees bend backwards."""
+    """Return whether toes point backwards; where feet do not tell, whether knees bend backwards."""
     toes, length = np.array([_toes(robot, legs, foot) for foot in legs.feet]).T
     if (np.abs(toes) > MIN_TOES * length).all() and abs(toes.sum()) > MIN_TOES * length.sum():
         return bool(toes.sum() < 0)

@@ -62,7 +62,7 @@ def _has_free_joint(spec: mj.MjSpec) -> bool:
 
 
 def _name_elements(spec: mj.MjSpec, names: Names) -> None:
-    """Give elements without a name the one that the reader of descriptions gives them."""
+    """Name elements without a name as the reader of descriptions does."""
     for elements, given in ((spec.bodies, names.bodies), (spec.joints, names.joints)):
         for element in elements:
             if not element.name:
@@ -159,7 +159,7 @@ def prefer_ground(spec: mj.MjSpec, ground: Sequence[Any], floors: Collection[str
 
 
 def touches_ground(spec: mj.MjSpec, bodies: Collection[str], floor: str) -> bool:
-    """Tell whether a geom of one of the bodies collides with the ground, by its contact bits or by a pair."""
+    """Return whether a geom of one of the bodies collides with the ground, by its contact bits or by a pair."""
     geoms = [geom for body in spec.bodies if body.name in bodies for geom in body.geoms]
     if any(geom.contype or geom.conaffinity for geom in geoms):
         return True

@@ -21,7 +21,7 @@ GROUND = (0.74, 0.71, 0.66, 1.0)
 # Shapes without a colour of their own, by the side that the name of their link begins with.
 COLOURS = {"l": (0.23, 0.49, 0.77, 1.0), "r": (0.93, 0.55, 0.22, 1.0), "": (0.62, 0.66, 0.72, 1.0)}
 LINK_COLOUR = (0.35, 0.38, 0.42, 1.0)
-LIGHT_DISTANCE = 9.0  # [m] from the point looked at
+LIGHT_DISTANCE = 9.0  # [m] from the point in view
 _KINDS = {
     "box": mj.mjtGeom.mjGEOM_BOX,
     "sphere": mj.mjtGeom.mjGEOM_SPHERE,
@@ -56,7 +56,7 @@ class Scene:
         self.data = mj.MjData(self.model)
 
     def place(self, poses: Array, point: Array) -> None:
-        """Place the links at their poses (k, 4, 4) in the world, and let the light follow the point looked at."""
+        """Place the links at their poses (k, 4, 4) in the world, and let the light follow the point in view."""
         self.model.light_pos[0] = np.asarray(point) - LIGHT_DISTANCE * self.model.light_dir[0]
         self.data.mocap_pos[:] = poses[:, :3, 3]
         self.data.mocap_quat[:] = Rotation.from_matrix(poses[:, :3, :3]).as_quat()[:, [3, 0, 1, 2]]

@@ -12,7 +12,7 @@ from kinodyn.walking.feasibility import follows
 from kinodyn.walking.planner import Planner
 from kinodyn.walking.settings import GaitSettings
 
-FROUDE = 0.02  # speed^2 / (g leg) of an unhurried walk; people change to running near 0.5
+FROUDE = 0.02  # speed^2 / (g leg) of a comfortable walk; people change to running near 0.5
 LIMIT_FRACTION = 0.5  # of the fastest speed that the step limits allow
 SPEED_FACTORS = (1.0, 0.7, 0.5, 0.35)  # factors that are tried until the legs can follow the steps
 

@@ -86,7 +86,7 @@ def require_feasible(planner: Planner, velocity: ArrayLike) -> None:
 
 
 def follows(planner: Planner, velocity: ArrayLike) -> bool:
-    """Tell whether inverse kinematics can follow a few steps at a velocity (3,)."""
+    """Return whether inverse kinematics can follow a few steps at a velocity (3,)."""
     return not _trial_fault(planner, velocity)
 
 

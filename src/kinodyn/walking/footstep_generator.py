@@ -1,4 +1,4 @@
-"""The coming footsteps of a walking robot, from its current command: a velocity, a goal, or a stop."""
+"""The upcoming footsteps of a walking robot, from its current command: a velocity, a goal, or a stop."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class FootstepPlan:
     weight : float
         The cost is at most this multiple of the least one on the lattice, as far as the heuristic is a lower bound.
     expanded, states : int
-        States of the search that were expanded, and that were looked at.
+        States of the search that were expanded, and that were visited.
     seconds : float
     """
 
@@ -201,7 +201,7 @@ class _Problem:
         return placed
 
     def checked_goal(self, goal: Array) -> tuple[str, Array]:
-        """Move a goal to the nearest place where both feet are supported; or say why there is none."""
+        """Move a goal to the nearest place where both feet are supported; or return the reason why there is none."""
         if not self.ground.contains(goal[:2]):
             low, high = np.round(self.ground.region, 2).tolist()
             return f"the goal {np.round(goal[:2], 3).tolist()} is off the map, which is from {low} to {high} m", goal
@@ -262,7 +262,7 @@ class _Problem:
         )
 
     def obstruction(self, goal: Array) -> str:
-        """Say what separates start and goal, when the search has visited all that can be reached."""
+        """Explain what separates start and goal, when the search has visited all that can be reached."""
         limits, heights = self.limits, self.heights
         step = float(np.hypot(limits.forward, limits.width))
         return (

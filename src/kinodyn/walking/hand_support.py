@@ -123,7 +123,7 @@ class SupportPhase:
             self._task.track(self._approach((t - begin) / support.approach, max(t - support.start, 0.0)))
 
     def _is_near(self, state: State) -> bool:
-        """Tell whether the hand is where the surface is expected, up to its height."""
+        """Return whether the hand is where the surface is expected, up to its height."""
         T = state.pose(self.frame)
         offset = T[:3, 3] - self._target[:3, 3]
         along = offset - (offset @ self._normal) * self._normal

@@ -32,7 +32,7 @@ class Horizon:
     room : (8,)
         Distance from `dcm_end`, in each of `DIRECTIONS`, within which the following steps can capture the DCM [m].
     steps : tuple of Footstep
-        The coming footsteps.
+        The upcoming footsteps.
     feet : list of Footstep
         The stance foot and the movable footsteps after it.
     """
@@ -59,7 +59,7 @@ class Horizon:
         self._rows()
 
     def _cut(self, t: float, k: int, samples: int, dt: float) -> None:
-        """Divide the coming phases into intervals of about dt; a double support is one interval."""
+        """Divide the upcoming phases into intervals of about dt; a double support is one interval."""
         phases = self.schedule.phases
         self.times, self.places = [t], [k]
         while len(self.times) < samples:

@@ -43,9 +43,9 @@ class MPCPlan:
     trajectory : LIPMTrajectory
         CoM and ZMP over the horizon.
     shifts : (m, 2)
-        Shifts of the coming footsteps [m]; empty without adaptation.
+        Shifts of the upcoming footsteps [m]; empty without adaptation.
     planned : tuple of Footstep
-        The coming footsteps before the shifts.
+        The upcoming footsteps before the shifts.
     iterations : int
         Of the QP solver.
     seconds : float
@@ -62,7 +62,7 @@ class MPCPlan:
 
     @cached_property
     def steps(self) -> tuple[Footstep, ...]:
-        """The coming footsteps with their shifts; those after the last movable one move with it."""
+        """The upcoming footsteps with their shifts; those after the last movable one move with it."""
         if len(self.shifts) == 0:
             return self.planned
         return tuple(step.shifted(self.shifts[min(k, len(self.shifts) - 1)]) for k, step in enumerate(self.planned))
@@ -80,7 +80,7 @@ class MPC:
     weights
         Weights of the objective.
     limits
-        Limits within which coming footsteps may move; None keeps them as planned.
+        Limits within which upcoming footsteps may move; None keeps them as planned.
     movable
         Maximum number of footsteps that may move.
     """

@@ -22,7 +22,7 @@ class MPCProblem:
 
     Variables
         y (n, 2): ZMP at the knots, minus the nominal ZMP, minus its part that moves with shifted footsteps;
-        shift (m, 2): of the coming footsteps; slack: by how much the DCM misses the capture region.
+        shift (m, 2): of the upcoming footsteps; slack: by how much the DCM misses the capture region.
     Objective
         y, its rate, the deviation of the DCM at the end, shifts of footsteps, the slack.
     Constraints

@@ -146,7 +146,7 @@ class Pattern:
         return Feasibility(status == "feasible", status, q, speed, worst)
 
     def _rolling(self) -> NDArray[np.bool_]:
-        """Tell when (n,) a foot rolls over its toes and leaves the ground.
+        """Return when (n,) a foot rolls over its toes and leaves the ground.
 
         The pattern has flat feet; the leg at the back need not reach it like that.
         """

@@ -41,7 +41,7 @@ class PreviewControl:
     """Preview controller of the cart-table model, made by `PreviewControl.design`.
 
     The input u is the jerk of the CoM, constant over dt; the state is x = (position, velocity, acceleration), the ZMP
-    is C x. The control law is u = -integral * (sum of errors) - state @ x + preview @ (coming references).
+    is C x. The control law is u = -integral * (sum of errors) - state @ x + preview @ (upcoming references).
 
     Attributes
     ----------

@@ -146,7 +146,7 @@ class Replanner:
         return nearest(phase.polygon, (growth * dcm - arrival) / (growth - 1.0))
 
     def double_support(self, schedule: ContactSchedule, coming: Sequence[Footstep]) -> float:
-        """Return the planned duration of the double support before the first of the coming steps [s]."""
+        """Return the planned duration of the double support before the first of the upcoming steps [s]."""
         return schedule.timing(coming[0]).double if coming else self.settings.double_support
 
     @property

@@ -211,7 +211,7 @@ class ContactSchedule:
 
         Notes
         -----
-        The region is the integral of the coming support polygons, weighted with omega exp(-omega s): outside of it no
+        The region is the integral of the upcoming support polygons, weighted with omega exp(-omega s): outside of it no
         motion of the ZMP within the feet helps, only other steps do. Between two steps the polygon goes linearly from
         sole to sole.
         """

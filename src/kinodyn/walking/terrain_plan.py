@@ -28,12 +28,12 @@ STEP_LENGTH = 0.33  # of a slow step, as a fraction of the leg; faster ones may 
 MIN_UNEVENNESS = 0.05  # [m] difference of height from which on legs are stretched
 STRETCH_FRACTION = 0.7  # fraction of the remaining leg length by which they are
 HEEL_FRACTION, HEEL_RISE = 0.5, 0.35  # of the height of a step, and of the sole, by which a lifted heel raises the CoM
-SNAP_DISTANCE = 0.06  # [m] within which a foothold is looked for when a step is changed
+SNAP_DISTANCE = 0.06  # [m] within which a foothold is searched when a step is changed
 SNAP_SPACING = 0.015  # [m]
 CLEARANCE = 0.4  # of the swing height, that a foot keeps above edges
 SIDE_CLEARANCE = 0.02  # [m] that it keeps from risers
 TOLERANCE = 0.005  # [m] by which a foot that is lifted or put down may be lower than its footholds
-SAMPLES = 24  # times of a swing at which the ground is looked at
+SAMPLES = 24  # times of a swing at which the ground is sampled
 # parts of a swing in which the foot only rises, in which it only descends, and at which it is highest; flat ones first
 SHAPES = [(a, b, c) for a in (0.02, 0.15, 0.3, 0.4) for b in (0.02, 0.15, 0.3) for c in (0.5, 0.4, 0.6)]
 HEIGHTS = (1.0, 1.5, 2.0, 3.0)  # of the apex, as multiples of the swing height
@@ -153,7 +153,7 @@ class TerrainPlan:
         return replace(step, x=float(poses[best, 0]), y=float(poses[best, 1]), z=height, gradient=(rise_x, rise_y))
 
     def landed(self, step: Footstep, planned: Footstep) -> Footstep:
-        """Give a foot that has landed somewhere the height and the inclination that the map has there."""
+        """Set height and inclination of a foot that has landed somewhere to those of the map there."""
         found = footholds(self.ground, self._soles[step.side], (step.x, step.y, step.yaw), self.limits.rules)
         if not found.supported:
             return replace(step, z=planned.z, gradient=planned.gradient)
