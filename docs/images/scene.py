@@ -15,7 +15,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import kinodyn as kd
-from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
+from kinodyn.sim.mujoco_model import compiled, spec_of
+from kinodyn.sim.mujoco_settings import MujocoSettings
 
 HERE = Path(__file__).parent
 COLOURS = ("#d62728", "#2ca02c", "#1f4ed8")  # x, y, z

@@ -16,7 +16,8 @@ import numpy as np
 from PIL import Image
 
 import kinodyn as kd
-from kinodyn.sim.mujoco_model import MujocoSettings, compiled, spec_of
+from kinodyn.sim.mujoco_model import compiled, spec_of
+from kinodyn.sim.mujoco_settings import MujocoSettings
 
 HEIGHT, WIDTH, SUPERSAMPLING = 370, 196, 3  # of one panel [pixels]; rendered larger for smooth edges
 PHASES, GAP = 6, 4  # panels, and the gap between them [pixels]

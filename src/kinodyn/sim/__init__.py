@@ -5,7 +5,8 @@ from kinodyn.sim.imu import Imu
 from kinodyn.sim.joint_resistance import JointStops
 from kinodyn.sim.loads import Load
 from kinodyn.sim.mujoco_build import FootContacts
-from kinodyn.sim.mujoco_model import MujocoSettings, to_mjcf, to_mujoco
+from kinodyn.sim.mujoco_model import to_mjcf, to_mujoco
+from kinodyn.sim.mujoco_settings import MujocoSettings
 from kinodyn.sim.mujoco_simulator import MujocoSimulator
 from kinodyn.sim.native import NativeSimulator
 from kinodyn.sim.observation import Observation, ObservationController, observe

@@ -16,7 +16,6 @@ from kinodyn.model.robot import Robot
 from kinodyn.sim import mujoco_file
 from kinodyn.sim.loads import add_loads
 from kinodyn.sim.mujoco_model import (
-    MujocoSettings,
     add_force_sensor,
     add_imu,
     add_motors,
@@ -25,6 +24,7 @@ from kinodyn.sim.mujoco_model import (
     set_options,
     spec_of,
 )
+from kinodyn.sim.mujoco_settings import MujocoSettings
 from kinodyn.sim.mujoco_shapes import MujocoShapes, placed
 
 MIN_OVERLAP = 1e-3  # [m] of two links beyond which their shapes are wrong

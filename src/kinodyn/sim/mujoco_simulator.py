@@ -18,7 +18,7 @@ from kinodyn.model.robot import Robot
 from kinodyn.sim.common import cross
 from kinodyn.sim.imu import Imu
 from kinodyn.sim.mujoco_build import FootContacts, simulated_model
-from kinodyn.sim.mujoco_model import MujocoSettings
+from kinodyn.sim.mujoco_settings import MujocoSettings
 from kinodyn.sim.mujoco_state import ContactWrenches, StateReader
 from kinodyn.sim.protocol import Diverged
 from kinodyn.sim.terrain_mesh import terrain_mesh
