@@ -38,6 +38,7 @@ ORDER = (
     "planning",
     "estimation",
     "walking",
+    "retarget",
     "jobs",
     "interop",
     "report",

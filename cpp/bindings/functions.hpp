@@ -21,6 +21,7 @@ void bind_trajectory(nanobind::module_& m);
 void bind_constrained_planning(nanobind::module_& m);
 void bind_distance(nanobind::module_& m);
 void bind_footsteps(nanobind::module_& m);
+void bind_retarget(nanobind::module_& m);
 
 // Raises unless the robot has moving mass, as functions of its CoM require.
 void require_mass(const CompiledRobot& robot);

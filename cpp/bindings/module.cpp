@@ -74,6 +74,7 @@ NB_MODULE(_core, m) {
     bind_constrained_planning(m);
     bind_distance(m);
     bind_footsteps(m);
+    bind_retarget(m);
     m.def("frame_index", &frame_index, nb::arg().none(), nb::arg().none());
     m.def("threads", &threads);
     m.def("set_threads", &choose_threads);

@@ -14,7 +14,7 @@ COLUMNS: tuple[tuple[str, ...], ...] = (
     ("ik", "trajectory"),
     ("control", "balance"),
     ("recording", "terrain", "sim"),
-    ("planning", "estimation", "walking"),
+    ("planning", "estimation", "walking", "retarget"),
     ("jobs", "interop", "report", "viewer", "cli"),
 )
 NOTES = {
@@ -24,6 +24,7 @@ NOTES = {
     "ik": "analytic, numeric,\nwhole body",
     "sim": "native, MuJoCo",
     "recording": "states over time",
+    "retarget": "human motion",
     "jobs": "shards",
     "interop": "MoveIt",
 }

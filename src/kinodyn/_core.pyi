@@ -508,6 +508,15 @@ class CollisionDistance(NamedTuple):
 def collision_distance(
     robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, out: None = None, /
 ) -> CollisionDistance: ...
+
+class NearestPairs(NamedTuple):
+    distance: Array
+    pair: Array
+    gradient: Array
+
+def nearest_pairs(
+    robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, count: int, out: None = None, /
+) -> NearestPairs: ...
 def pair_distances(
     robot: Robot, query: DistanceQuery, q: ArrayLike, max_distance: float, out: None = None, /
 ) -> Array: ...
@@ -582,3 +591,28 @@ def curve_free(
     /,
 ) -> Array: ...
 def segment_speeds(segments: Array, corners: Array, /) -> tuple[Array, Array]: ...
+
+def retarget(
+    robot: Robot,
+    settings: Records,
+    frames: int,
+    bodies: NDArray[np.int32],
+    locals: Array,
+    above_ground: NDArray[np.bool_],
+    dofs: NDArray[np.int32],
+    q: Array,
+    z: Array,
+    u: Array,
+    damping: Array,
+    target: Array,
+    weight: Array,
+    com_target: Array,
+    com_weight: Array,
+    row_gradient: Array,
+    row_bound: Array,
+    bounds: Array,
+    weights: Array,
+    point: Array,
+    com: Array,
+    /,
+) -> None: ...

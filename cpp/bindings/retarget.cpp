@@ -1,0 +1,109 @@
+// Retargeting of clips. Python has checked all arguments; here only shapes are, which the core relies on.
+#include "core/retarget.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include "bindings/arrays.hpp"
+#include "bindings/define.hpp"
+#include "bindings/functions.hpp"
+#include "core/dispatch.hpp"
+
+namespace nb = nanobind;
+
+namespace kinodyn {
+
+namespace {
+
+using Cube = InputArray<double, 3>;
+template <int axes>
+using Updated = nb::ndarray<double, nb::ndim<axes>, nb::c_contig, nb::device::cpu>;
+
+void check_dofs(const Model& model, const Indices& dofs) {
+    for (std::size_t k = 0; k < dofs.size(); ++k) require(dofs(k) >= 0 && dofs(k) < model.nv, "a dof is out of range");
+}
+
+void set_structure(RetargetProblem& p, const Indices& dofs, const Indices& bodies) {
+    const Model& model = *p.model;
+    p.dofs.assign(dofs.data(), dofs.data() + dofs.size());
+    p.dof_index.assign(static_cast<std::size_t>(model.nv), -1);
+    for (std::size_t k = 0; k < p.dofs.size(); ++k)
+        p.dof_index[static_cast<std::size_t>(p.dofs[k])] = static_cast<int>(k);
+    for (std::size_t k = 0; k < bodies.size(); ++k) {
+        require(bodies(k) >= 0 && bodies(k) < static_cast<int>(model.bodies.size()), "a body is out of range");
+        std::vector<int> chain;
+        for (int b = bodies(k); b >= 0; b = model.bodies[static_cast<std::size_t>(b)].parent) {
+            const Body& body = model.bodies[static_cast<std::size_t>(b)];
+            for (int d = 0; d < kinodyn::dofs(body.kind); ++d)
+                if (p.dof_index[static_cast<std::size_t>(body.iv + d)] >= 0) chain.push_back(body.column + d);
+        }
+        p.chains.push_back(chain);
+    }
+}
+
+// All arrays are changed in place or read; frames are along the last axis, in a whole number of packs.
+void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, const Indices& bodies,
+              const Rows& locals, const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z,
+              Updated<2> u, Updated<1> damping, const Cube& target, const Rows& weight, const Rows& com_target,
+              const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound, const Rows& bounds,
+              const Rows& weights, Updated<3> point, Updated<2> com) {
+    RetargetProblem p;
+    p.model = &robot_from(robot).model;
+    p.settings = record_from<RetargetSettings>("settings", settings);
+    const std::size_t nq = static_cast<std::size_t>(p.model->nq), n = dofs.size(), points = bodies.size();
+    const std::size_t padded = q.shape(1), rows = row_bound.shape(0);
+    require(frames >= 1 && static_cast<std::size_t>(frames) <= padded && padded % 8 == 0, "frames must fill packs");
+    require(q.shape(0) == nq && z.shape(0) == nq && u.shape(0) == nq && z.shape(1) == padded && u.shape(1) == padded,
+            "q, z and u must be (nq, frames)");
+    require(locals.shape(0) == points && locals.shape(1) == 3 && above_ground.size() == points &&
+                target.shape(0) == points && target.shape(1) == 3 && target.shape(2) == padded &&
+                weight.shape(0) == points && weight.shape(1) == padded && point.shape(0) == points &&
+                point.shape(1) == 3 && point.shape(2) == padded,
+            "points, targets and weights differ in number");
+    require(com_target.shape(0) == 2 && com_target.shape(1) == padded && com_weight.size() == padded &&
+                com.shape(0) == 3 && com.shape(1) == padded,
+            "the CoM needs a target for each frame");
+    require(row_gradient.shape(0) == rows && row_gradient.shape(1) == n && row_gradient.shape(2) == padded &&
+                row_bound.shape(1) == padded,
+            "rows must be (rows, dofs, frames)");
+    require(bounds.shape(0) == 4 && bounds.shape(1) == nq && weights.shape(0) == 2 && weights.shape(1) == n,
+            "bounds must be (4, nq), weights (2, dofs)");
+    require(damping.size() == padded, "damping needs a number for each frame");
+    check_dofs(*p.model, dofs);
+    set_structure(p, dofs, bodies);
+    p.frames = frames, p.padded = static_cast<long>(padded);
+    p.points = static_cast<int>(points), p.rows = static_cast<int>(rows);
+    p.point_body = bodies.data(), p.point_local = locals.data(), p.above_ground = above_ground.data();
+    p.q = q.data(), p.z = z.data(), p.u = u.data(), p.damping = damping.data();
+    p.target = target.data(), p.weight = weight.data();
+    p.com_target = com_target.data(), p.com_weight = com_weight.data();
+    p.row_gradient = row_gradient.data(), p.row_bound = row_bound.data();
+    p.lower = bounds.data(), p.upper = bounds.data() + nq, p.max_step = bounds.data() + 2 * nq;
+    p.posture = bounds.data() + 3 * nq;
+    p.posture_weight = weights.data(), p.proximity = weights.data() + n;
+    p.point = point.data(), p.com = com.data();
+    nb::gil_scoped_release released;
+    Call call;
+    const RetargetProblem* pointer = &p;
+    call.model = p.model;
+    call.settings = &pointer;
+    call.count = 1;
+    Fault fault;
+    kernel.get()(call, 0, 1, fault);
+}
+
+}  // namespace
+
+void bind_retarget(nb::module_& m) {
+    export_layouts<RetargetSettings>();
+    auto* const kernel = new KernelHandle("retarget");  // lives as long as the function
+    m.def("retarget", [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
+                               const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,
+                               Updated<1> damping, const Cube& target, const Rows& weight, const Rows& com_target,
+                               const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound,
+                               const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
+        retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, damping, target, weight,
+                 com_target, com_weight, row_gradient, row_bound, bounds, weights, point, com);
+    });
+}
+
+}  // namespace kinodyn

@@ -1,0 +1,62 @@
+// Retargeting of a clip: configurations of all its frames at once, that follow points and vary smoothly over time.
+#pragma once
+
+#include <vector>
+
+#include "core/layout.hpp"
+#include "core/model.hpp"
+
+namespace kinodyn {
+
+struct RetargetSettings {
+    double row_weight;     // of inequality rows that are violated
+    double ground_weight;  // of points below the ground [1/m]
+    double smoothing;      // of joint positions over time, against second differences
+    double base_smoothing;
+    double base_proximity;  // weight of the smoothed base pose
+    double max_change;      // of a coordinate in one iteration [rad or m]
+    std::int32_t iterations;
+    std::int32_t base_only;  // 1: joints stay, only the base moves
+};
+
+template <>
+struct Layout<RetargetSettings> {
+    static constexpr const char* name = "retarget_settings";
+    static constexpr auto fields() {
+        using S = RetargetSettings;
+        return std::make_tuple(field("row_weight", &S::row_weight), field("ground_weight", &S::ground_weight),
+                               field("smoothing", &S::smoothing), field("base_smoothing", &S::base_smoothing),
+                               field("base_proximity", &S::base_proximity), field("max_change", &S::max_change),
+                               field("iterations", &S::iterations), field("base_only", &S::base_only));
+    }
+};
+
+// Arrays have the frames of the clip along their last axis, `padded` of them: a whole number of packs.
+struct RetargetProblem {
+    const Model* model = nullptr;
+    RetargetSettings settings{};
+    long frames = 0, padded = 0;
+    int points = 0, rows = 0;
+    const std::int32_t* point_body = nullptr;  // (points)
+    const double* point_local = nullptr;       // (points, 3) in the body
+    const bool* above_ground = nullptr;        // (points): must not be below z = 0
+    std::vector<int> dofs;                     // v indices that move
+    std::vector<int> dof_index;                // v index -> index in dofs, -1 for others
+    std::vector<std::vector<int>> chains;      // of each point: columns of the model that move it and are in dofs
+    double *q = nullptr, *z = nullptr, *u = nullptr;  // (nq, padded): positions, feasible positions, scaled multipliers
+    double* damping = nullptr;                        // (padded): of the normal equations, adapted
+    const double* target = nullptr;                   // (points, 3, padded)
+    const double* weight = nullptr;                   // (points, padded) [1/m]
+    const double* com_target = nullptr;               // (2, padded)
+    const double* com_weight = nullptr;               // (padded)
+    const double* row_gradient = nullptr;             // (rows, dofs, padded)
+    const double* row_bound = nullptr;                // (rows, padded): gradient . q >= bound
+    const double *lower = nullptr, *upper = nullptr;  // (nq)
+    const double* max_step = nullptr;                 // (nq): from frame to frame
+    const double* posture = nullptr;                  // (nq)
+    const double *posture_weight = nullptr, *proximity = nullptr;  // (dofs)
+    double* point = nullptr;                                       // (points, 3, padded): results
+    double* com = nullptr;                                         // (3, padded)
+};
+
+}  // namespace kinodyn

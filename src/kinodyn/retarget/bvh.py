@@ -1,0 +1,267 @@
+"""Reader of BVH files (Biovision hierarchy): a tree of bones and their angles frame by frame."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.retarget.motion import Motion, step_of
+
+POSITIONS = {"Xposition": 0, "Yposition": 1, "Zposition": 2}
+ROTATIONS = {"Xrotation": 0, "Yrotation": 1, "Zrotation": 2}
+MAX_BONES = 10_000
+REST_JUMP = 8.0  # the first frame is a rest pose if it is that many times farther from the second than usual
+MIN_ANGLES = 30.0  # [deg] between such a rest pose and the second frame
+
+
+@dataclass
+class Bones:
+    """The hierarchy of a BVH file; parents come before their children."""
+
+    names: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    offsets: list[Array] = field(default_factory=list)
+    channels: list[list[str]] = field(default_factory=list)
+
+    @property
+    def channel_count(self) -> int:
+        """Numbers in a frame."""
+        return sum(map(len, self.channels))
+
+
+def read_bvh(path: str | os.PathLike[str], rate: float | None = None) -> Motion:
+    """Read a BVH file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    rate
+        Sampling rate that will be used [Hz]: where the file's is a multiple of it, only those frames are read.
+
+    Returns
+    -------
+    Motion
+        With the ends of chains as joints called "<joint>_end". A first frame that is a rest pose, as in the CMU
+        database, is left out.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read; the message has the line.
+    """
+    file = Path(path)
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as cause:
+        raise InputError(f"{file} cannot be read: {cause}") from cause
+    bones, at = _hierarchy(file, lines)
+    count, frame_time, at = _motion_header(file, lines, at)
+    file_rate = round(1.0 / frame_time, 2) if 1.0 / frame_time < 1e4 else 1.0 / frame_time
+    rows = [k for k in range(at, len(lines)) if lines[k].strip()]
+    if len(rows) < count:
+        raise InputError(f"{file}: it announces {count} frames, but only {len(rows)} follow; is the file cut off?")
+    if count < 2:
+        raise InputError(f"{file}: a motion needs at least two frames, got {count}")
+    rows = rows[:count]
+    head = _numbers(file, lines, rows[: min(count, 12)], bones)
+    rows = rows[_rest_frames(head) :: step_of(file_rate, rate)]
+    if len(rows) < 2:
+        raise InputError(f"{file}: it is too short to be sampled at {rate:g} Hz")
+    step = step_of(file_rate, rate)
+    positions = forward_kinematics(bones, _numbers(file, lines, rows, bones))
+    return Motion(tuple(bones.names), tuple(bones.parents), positions, file_rate / step, file.name)
+
+
+def forward_kinematics(bones: Bones, frames: Array) -> Array:
+    """Compute positions of joints.
+
+    Parameters
+    ----------
+    bones
+        The hierarchy.
+    frames
+        Values of the channels (frames, channels); angles in degrees.
+
+    Returns
+    -------
+    (frames, joints, 3)
+    """
+    count, n = len(frames), len(bones.names)
+    positions = np.empty((count, n, 3))
+    rotations: list[Array] = []
+    column = 0
+    for k, (parent, offset, channels) in enumerate(zip(bones.parents, bones.offsets, bones.channels, strict=True)):
+        values = frames[:, column : column + len(channels)]
+        column += len(channels)
+        translation = np.broadcast_to(offset, (count, 3))
+        moved = [(POSITIONS[name], values[:, i]) for i, name in enumerate(channels) if name in POSITIONS]
+        if moved:
+            translation = translation.copy() if parent >= 0 else np.zeros((count, 3))
+            for axis, value in moved:
+                translation[:, axis] = value
+        R = None
+        for i, name in enumerate(channels):
+            if name in ROTATIONS:
+                R = _turned(R, ROTATIONS[name], np.deg2rad(values[:, i]))
+        if parent < 0:
+            positions[:, k] = translation
+            rotations.append(np.broadcast_to(np.eye(3), (count, 3, 3)) if R is None else R)
+        else:
+            positions[:, k] = positions[:, parent] + np.matmul(rotations[parent], translation[..., None])[..., 0]
+            rotations.append(rotations[parent] if R is None else rotations[parent] @ R)
+    return positions
+
+
+def _turned(R: Array | None, axis: int, angle: Array) -> Array:
+    """Return R times a rotation about a coordinate axis: two of its columns change."""
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    if R is None:
+        R = np.broadcast_to(np.eye(3), (len(angle), 3, 3))
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turned = np.array(R)
+    turned[..., i] = c * R[..., i] + s * R[..., j]
+    turned[..., j] = c * R[..., j] - s * R[..., i]
+    return turned
+
+
+def _hierarchy(file: Path, lines: list[str]) -> tuple[Bones, int]:
+    """Read the bones; return them and the index of the line after MOTION."""
+    bones, stack = Bones(), [-1]
+    started = False
+    pending: str | None = None
+    for number, line in enumerate(lines):
+        words = line.split()
+        if not words:
+            continue
+        keyword = words[0].upper()
+        where = f"{file}:{number + 1}"
+        if keyword == "HIERARCHY":
+            started = True
+        elif not started:
+            raise InputError(f"{where}: a BVH file starts with HIERARCHY, got {line.strip()[:40]!r}")
+        elif keyword == "MOTION":
+            if len(stack) > 1:
+                raise InputError(f"{where}: MOTION begins while {len(stack) - 1} joints are still open")
+            if not bones.names:
+                raise InputError(f"{where}: the hierarchy has no joints")
+            return bones, number + 1
+        elif keyword in ("ROOT", "JOINT", "END"):
+            if keyword == "END" and stack[-1] < 0:
+                raise InputError(f"{where}: an end site needs a joint")
+            base = f"{bones.names[stack[-1]]}_end" if keyword == "END" else " ".join(words[1:])
+            pending = _unused(bones.names, base or "joint")
+        elif keyword == "{":
+            if pending is None:
+                raise InputError(f"{where}: unexpected '{{'")
+            bones.names.append(pending)
+            bones.parents.append(stack[-1])
+            bones.offsets.append(np.zeros(3))
+            bones.channels.append([])
+            stack.append(len(bones.names) - 1)
+            pending = None
+            if len(bones.names) > MAX_BONES:
+                raise InputError(f"{where}: more than {MAX_BONES} joints")
+        elif keyword == "}":
+            if len(stack) == 1:
+                raise InputError(f"{where}: unexpected '}}'")
+            stack.pop()
+        elif keyword == "OFFSET":
+            bones.offsets[_open(stack, where)] = _offset(words[1:], where)
+        elif keyword == "CHANNELS":
+            bones.channels[_open(stack, where)] = _channels(words[1:], where)
+        else:
+            raise InputError(f"{where}: unknown keyword {words[0]!r}")
+    raise InputError(f"{file}: there is no MOTION section")
+
+
+def _open(stack: list[int], where: str) -> int:
+    if stack[-1] < 0:
+        raise InputError(f"{where}: outside of any joint")
+    return stack[-1]
+
+
+def _unused(names: list[str], name: str) -> str:
+    known, k = set(names), 2
+    if name not in known:
+        return name
+    while f"{name}_{k}" in known:
+        k += 1
+    return f"{name}_{k}"
+
+
+def _offset(words: list[str], where: str) -> Array:
+    try:
+        offset = np.array([float(word) for word in words])
+    except ValueError as cause:
+        raise InputError(f"{where}: OFFSET needs three numbers, got {' '.join(words)!r}") from cause
+    if offset.shape != (3,) or not np.isfinite(offset).all():
+        raise InputError(f"{where}: OFFSET needs three finite numbers, got {' '.join(words)!r}")
+    return offset
+
+
+def _channels(words: list[str], where: str) -> list[str]:
+    known = {name.lower(): name for name in (*POSITIONS, *ROTATIONS)}
+    names = [known.get(word.lower(), "") for word in words[1:]]
+    if not words or not words[0].isdigit() or int(words[0]) != len(names) or "" in names:
+        raise InputError(
+            f"{where}: CHANNELS needs a count and as many of {', '.join(known.values())}, got {' '.join(words)!r}"
+        )
+    return names
+
+
+def _motion_header(file: Path, lines: list[str], at: int) -> tuple[int, float, int]:
+    """Read the number of frames and their duration; return also the index of the line after them."""
+    count: int | None = None
+    for number in range(at, min(at + 20, len(lines))):
+        words = lines[number].replace(":", ": ").split()
+        try:
+            if words and words[0].lower() == "frames:":
+                count = int(words[1])
+            elif len(words) >= 3 and words[0].lower() == "frame" and words[1].lower() == "time:":
+                frame_time = float(words[2])
+                if not (np.isfinite(frame_time) and frame_time > 0):
+                    raise ValueError(f"the frame time is {frame_time:g} s")
+                if count is None:
+                    raise ValueError("'Frames:' must come before 'Frame Time:'")
+                return count, frame_time, number + 1
+        except (ValueError, IndexError) as cause:
+            raise InputError(f"{file}:{number + 1}: {cause}") from cause
+    raise InputError(f"{file}: the MOTION section needs 'Frames:' and 'Frame Time:'")
+
+
+def _numbers(file: Path, lines: list[str], rows: list[int], bones: Bones) -> Array:
+    """Read the values of these lines (rows, channels)."""
+    try:
+        values = np.array(" ".join([lines[k] for k in rows]).split(), dtype=np.float64)
+    except ValueError:
+        values = np.empty(0)
+    if values.size != len(rows) * bones.channel_count or not np.isfinite(values).all():
+        for k in rows:
+            _check_row(f"{file}:{k + 1}", lines[k].split(), bones.channel_count)
+    return values.reshape(len(rows), bones.channel_count)
+
+
+def _check_row(where: str, words: list[str], count: int) -> None:
+    if len(words) != count:
+        raise InputError(f"{where}: a frame has {count} numbers, got {len(words)}")
+    for word in words:
+        try:
+            finite = np.isfinite(float(word))
+        except ValueError as cause:
+            raise InputError(f"{where}: {word!r} is not a number") from cause
+        if not finite:
+            raise InputError(f"{where}: {word!r} is not finite")
+
+
+def _rest_frames(head: Array) -> int:
+    """Return 1 if the first frame is a rest pose that the motion does not continue, else 0."""
+    if len(head) < 4:
+        return 0
+    turned = np.abs((np.diff(head, axis=0) + 180.0) % 360.0 - 180.0).max(axis=1)
+    return int(turned[0] > MIN_ANGLES and turned[0] > REST_JUMP * np.median(turned[1:]))

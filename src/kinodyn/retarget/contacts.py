@@ -1,0 +1,180 @@
+"""Contacts of human feet with the ground, from heights and speeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.retarget.human import LOW, Human, directions
+from kinodyn.retarget.keypoints import SIDES
+
+START_SPEED = 0.25  # [m/s] below which a foot comes to rest
+STOP_SPEED = 0.45  # [m/s] above which it leaves
+LOW_HEIGHT = 0.06  # [m] above its height on the ground, up to which a foot is on the ground
+MIN_DURATION = 0.1  # [s] of a contact
+MIN_RAISED = 0.25  # [s] of a contact on something above the ground
+FLAT = np.deg2rad(12.0)  # pitch relative to that of flat feet
+GAP = 0.05  # [s] of contacts that are joined
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One contact of one foot.
+
+    Attributes
+    ----------
+    side : str
+        "left" or "right".
+    start, stop : int
+        Frames: from `start` up to, and without, `stop`.
+    flat : tuple of int
+        Frames in which the whole sole is on the ground, as start and stop; the toes alone are in the others.
+    height : float
+        Of the support above the ground [m].
+    """
+
+    side: str
+    start: int
+    stop: int
+    flat: tuple[int, int]
+    height: float
+
+
+@dataclass(frozen=True, eq=False)
+class Feet:
+    """Feet of a human over time.
+
+    Attributes
+    ----------
+    contacts : tuple of Contact
+        In order of time for each side.
+    pitch : float
+        Angle of the line from ankle to toe below the horizontal when the foot is flat [rad].
+    ankle_height, toe_height : float
+        Of feet on the ground [m].
+    ground : (frames,)
+        Height of the ground over time [m].
+    """
+
+    contacts: tuple[Contact, ...]
+    pitch: float
+    ankle_height: float
+    toe_height: float
+    ground: Array
+
+
+def find_contacts(human: Human) -> Feet:
+    """Find when feet are on the ground, or on a step.
+
+    A foot that rests, by its speed with hysteresis, is in contact if it is low, or if it is for a moment the lower one
+    of both: then it carries the body, on whatever it stands.
+
+    Parameters
+    ----------
+    human
+        The human.
+
+    Returns
+    -------
+    Feet
+    """
+    ankles = {side: human.points[f"{side}_ankle"] for side in SIDES}
+    toes = {side: human.points.get(f"{side}_toe", ankles[side]) for side in SIDES}
+    ankle_height = float(np.percentile(np.concatenate([a[:, 2] for a in ankles.values()]), LOW))
+    toe_height = float(np.percentile(np.concatenate([a[:, 2] for a in toes.values()]), LOW))
+    rises = {side: np.minimum(toes[side][:, 2] - toe_height, ankles[side][:, 2] - ankle_height) for side in SIDES}
+    speeds = {side: (speed(toes[side], human.rate), speed(ankles[side], human.rate)) for side in SIDES}
+    found: list[Contact] = []
+    pitches = {side: _pitch(ankles[side], toes[side]) for side in SIDES}
+    for side, other in (SIDES, SIDES[::-1]):
+        resting = hysteresis(np.minimum(*speeds[side]), START_SPEED, STOP_SPEED)
+        for start, stop in _joined(intervals(resting), round(GAP * human.rate)):
+            rise = rises[side][start:stop]
+            low = float(np.median(rise)) < LOW_HEIGHT
+            carries = bool((rise < rises[other][start:stop] - 0.02).any())
+            least = MIN_DURATION if low else MIN_RAISED
+            if (low or carries) and (stop - start) / human.rate >= least - 1e-9:
+                found.append(Contact(side, start, stop, (start, stop), 0.0 if low else float(np.median(rise))))
+    usual = _usual_pitch(found, pitches, speeds)
+    contacts = tuple(replace(c, flat=_flat(pitches[c.side][c.start : c.stop] - usual, c.start)) for c in found)
+    return Feet(contacts, usual, ankle_height, toe_height, _ground(contacts, rises, len(human)))
+
+
+def _usual_pitch(contacts: list[Contact], pitches: dict[str, Array], speeds: dict[str, tuple[Array, Array]]) -> float:
+    """Find the pitch of flat feet: that of feet on the ground whose ankle and toes both rest."""
+    values = []
+    for c in contacts:
+        resting = np.maximum(*speeds[c.side])[c.start : c.stop] < START_SPEED
+        if c.height == 0.0:
+            values.append(pitches[c.side][c.start : c.stop][resting])
+    flat = np.concatenate(values) if values else np.zeros(0)
+    return float(np.median(flat)) if len(flat) else float(np.median(np.concatenate(list(pitches.values()))))
+
+
+def _ground(contacts: tuple[Contact, ...], rises: dict[str, Array], frames: int) -> Array:
+    """Interpolate the height of the ground (frames,) over time: that of low contacts, which drifts in recordings."""
+    low = sorted(
+        (0.5 * (c.start + c.stop), float(np.median(rises[c.side][c.start : c.stop]))) for c in contacts if not c.height
+    )
+    if not low:
+        return np.zeros(frames)
+    time, height = np.array(low).T
+    return np.asarray(np.interp(np.arange(frames), time, height))
+
+
+def speed(points: Array, rate: float) -> Array:
+    """Compute speeds (frames,) of a point (frames, 3) by central differences [m/s]."""
+    return np.asarray(np.linalg.norm(np.gradient(points, axis=0), axis=1) * rate)
+
+
+def hysteresis(values: Array, low: float, high: float) -> NDArray[np.bool_]:
+    """Tell where values are small: from falling below `low` until they exceed `high`; also backwards in time.
+
+    Parameters
+    ----------
+    values
+        (frames,).
+    low, high
+        The two thresholds.
+
+    Returns
+    -------
+    (frames,) of bool
+    """
+    below = np.zeros(len(values), dtype=bool)
+    for start, stop in intervals(values <= high):
+        below[start:stop] = bool((values[start:stop] < low).any())
+    return below
+
+
+def intervals(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """List the ranges (start, stop) in which flags are set."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _joined(ranges: list[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, stop in ranges:
+        if joined and start - joined[-1][1] <= gap:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _pitch(ankle: Array, toe: Array) -> Array:
+    v = directions(toe - ankle)
+    return np.asarray(np.arctan2(-v[:, 2], np.linalg.norm(v[:, :2], axis=1)))
+
+
+def _flat(pitch: Array, start: int) -> tuple[int, int]:
+    """Find the longest range of frames with a flat foot."""
+    ranges = intervals(np.abs(pitch) < FLAT)
+    if not ranges:
+        return start, start
+    first, last = max(ranges, key=lambda r: r[1] - r[0])
+    return start + first, start + last

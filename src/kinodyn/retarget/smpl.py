@@ -1,0 +1,111 @@
+"""Reader of SMPL motions in NPZ files, such as those of AMASS: joint positions, or rotations with bone offsets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinodyn import tables
+from kinodyn.arrays import Array
+from kinodyn.errors import InputError
+from kinodyn.retarget.motion import Motion
+from kinodyn.spatial import exp3
+
+# The first 22 joints of SMPL, SMPL-H and SMPL-X, which all three share (M. Loper et al., 2015).
+NAMES = (
+    "Pelvis",
+    "L_Hip",
+    "R_Hip",
+    "Spine1",
+    "L_Knee",
+    "R_Knee",
+    "Spine2",
+    "L_Ankle",
+    "R_Ankle",
+    "Spine3",
+    "L_Foot",
+    "R_Foot",
+    "Neck",
+    "L_Collar",
+    "R_Collar",
+    "Head",
+    "L_Shoulder",
+    "R_Shoulder",
+    "L_Elbow",
+    "R_Elbow",
+    "L_Wrist",
+    "R_Wrist",
+)
+PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
+POSITIONS = ("joints", "joint_positions", "positions", "Jtr")
+RATES = ("mocap_framerate", "mocap_frame_rate", "fps", "frame_rate", "framerate")
+
+
+def read_smpl(path: str | os.PathLike[str]) -> Motion:
+    """Read an SMPL motion.
+
+    Parameters
+    ----------
+    path
+        An NPZ file with the positions of joints, `joints` (frames, 22 or more, 3) [m]; or, as in AMASS, rotation
+        vectors `poses` (frames, 66 or more) and positions of the root `trans` (frames, 3), together with the positions
+        of the joints at rest, `offsets` (22 or more, 3), each from its parent: a body model is not needed then. The
+        rate is `mocap_framerate` or `fps`.
+
+    Returns
+    -------
+    Motion
+    """
+    file = Path(path)
+    arrays, _ = tables.read(file, suffixes=(".npz",))
+    rate = _rate(file, arrays)
+    given = next((name for name in POSITIONS if name in arrays), None)
+    positions = _positions(file, arrays[given]) if given else _from_rotations(file, arrays)
+    return Motion(NAMES, PARENTS, positions, rate, file.name, units=1.0)
+
+
+def _rate(file: Path, arrays: dict[str, Any]) -> float:
+    name = next((name for name in RATES if name in arrays), None)
+    if name is None:
+        raise InputError(f"{file} has no frame rate; give one of {', '.join(RATES)}")
+    return float(np.ravel(arrays[name])[0])
+
+
+def _positions(file: Path, joints: Any) -> Array:
+    joints = np.asarray(joints, dtype=float)
+    if joints.ndim != 3 or joints.shape[1] < len(NAMES) or joints.shape[2] != 3:
+        raise InputError(f"{file}: positions of joints must be (frames, {len(NAMES)} or more, 3), got {joints.shape}")
+    return np.asarray(joints[:, : len(NAMES)])
+
+
+def _from_rotations(file: Path, arrays: dict[str, Any]) -> Array:
+    missing = [name for name in ("poses", "trans") if name not in arrays]
+    if missing:
+        raise InputError(f"{file} has neither joints nor {' and '.join(missing)}; it has {', '.join(sorted(arrays))}")
+    if "offsets" not in arrays:
+        raise InputError(
+            f"{file} has rotations, but no bones: add `offsets` ({len(NAMES)}, 3), the position of each joint from its "
+            f"parent at rest [m], or `joints` (frames, {len(NAMES)}, 3), their positions"
+        )
+    n = len(NAMES)
+    poses, trans = np.asarray(arrays["poses"], dtype=float), np.asarray(arrays["trans"], dtype=float)
+    offsets = np.asarray(arrays["offsets"], dtype=float)
+    poses = poses.reshape(len(poses), -1)
+    if poses.shape[1] < 3 * n or trans.shape != (len(poses), 3) or offsets.ndim != 2 or offsets.shape[0] < n:
+        raise InputError(
+            f"{file}: poses must be (frames, {3 * n} or more), trans (frames, 3), offsets ({n} or more, 3), got "
+            f"{poses.shape}, {trans.shape}, {offsets.shape}"
+        )
+    if not np.isfinite(poses).all():
+        raise InputError(f"{file}: poses has numbers that are not finite")
+    R = exp3(poses[:, : 3 * n].reshape(-1, n, 3))
+    positions, world = np.empty((len(poses), n, 3)), np.empty((len(poses), n, 3, 3))
+    positions[:, 0], world[:, 0] = trans + offsets[0], R[:, 0]
+    for k in range(1, n):
+        parent = PARENTS[k]
+        positions[:, k] = positions[:, parent] + world[:, parent] @ offsets[k]
+        world[:, k] = world[:, parent] @ R[:, k]
+    return positions

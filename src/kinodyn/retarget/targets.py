@@ -1,0 +1,288 @@
+"""Where points of a robot should be: the human's motion, scaled limb by limb to the robot's measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinodyn.arrays import Array
+from kinodyn.retarget.body import SIDES, Body, Points, fixed_points, outline_points
+from kinodyn.retarget.contacts import Contact, Feet
+from kinodyn.retarget.human import Human, directions, pelvis_axes, torso_axes
+
+EXTENSION = 0.97  # of the robot's leg, when the human's is straight: a straight knee cannot follow
+CORNERS = 4  # points of a sole: rear right, rear left, front right, front left
+
+# weights [1/m] of points; their squares compete
+LOCKED = 40.0
+SWING = 1.5
+WRIST, FINGER, ELBOW = 1.2, 0.25, 0.3
+TORSO, PELVIS, KNEE = 0.4, 0.5, 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Points of a robot and their targets over time.
+
+    Attributes
+    ----------
+    points : Points
+        First the four corners of the left and right sole, then the points of `names`, then those that must only stay
+        above the ground.
+    names : tuple of str
+        Names of the tracked points.
+    positions : (points, frames, 3)
+        Targets [m].
+    weights : (points, frames)
+        [1/m]; zero for points that have no target.
+    pelvis : (frames, 4, 4)
+        Desired pose of the pelvis link.
+    scale : float
+        Length of the robot's legs relative to the human's.
+    reference : (8, frames, 3)
+        Corners of the soles as the human moves them, before they are locked in contacts.
+    """
+
+    points: Points
+    names: tuple[str, ...]
+    positions: Array
+    weights: Array
+    pelvis: Array
+    scale: float
+    reference: Array
+
+
+def make_targets(body: Body, human: Human, feet: Feet) -> Targets:
+    """Scale the motion of a human to a robot.
+
+    Parameters
+    ----------
+    body
+        The robot.
+    human
+        Its motion.
+    feet
+        Contacts of the feet.
+
+    Returns
+    -------
+    Targets
+    """
+    scale = EXTENSION * body.leg / human.leg
+    R_pelvis, R_torso = pelvis_axes(human), torso_axes(human)
+    hips = np.mean([leg.root for leg in body.legs.values()], axis=0)
+    middle = scale * human.middle("hip")
+    ankle = float(np.mean([foot.ankle for foot in body.feet.values()]))
+    middle[:, 2] += ankle - scale * (feet.ankle_height + feet.ground)
+    tracked = _Tracked(body)
+    tracked.rigid("pelvis", body.pelvis, _triad(body, hips), hips, middle, R_pelvis, PELVIS)
+    waist = middle + _turned(R_pelvis, body.waist - hips)
+    if body.arms:
+        shoulders = np.mean([arm.root for arm in body.arms.values()], axis=0)
+        chest = _triad(body, shoulders, up=-1.0)
+        tracked.rigid("torso", body.torso, chest, body.waist, waist, R_torso, TORSO)
+    corners = []
+    for side in SIDES:
+        hip = middle + _turned(R_pelvis, body.legs[side].root - hips)
+        corners.append(_leg(tracked, body, human, feet, side, hip, scale, ankle))
+        if body.arms:
+            _arm(tracked, human, side, waist + _turned(R_torso, body.arms[side].root - body.waist))
+    reference = np.concatenate(corners)
+    return _assembled(tracked, reference, _pose(body, hips, middle, R_pelvis), scale)
+
+
+class _Tracked:
+    """Points that follow targets, collected part by part."""
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.names: list[str] = []
+        self.links: list[str] = []
+        self.places: list[Array] = []
+        self.targets: list[Array] = []
+        self.weights: list[float] = []
+
+    def add(self, name: str, link: str, place: Array, target: Array, weight: float) -> None:
+        """Add a point of a link, at `place` (3,) in the upright posture, with its targets (frames, 3)."""
+        self.names.append(name)
+        self.links.append(link)
+        self.places.append(place)
+        self.targets.append(target)
+        self.weights.append(weight)
+
+    def rigid(self, name: str, link: str, places: Array, centre: Array, target: Array, R: Array, weight: float) -> None:
+        """Add several points of a link, whose targets are turned by R (frames, 3, 3) about the targets of a centre."""
+        for k, place in enumerate(places):
+            self.add(f"{name}_{k}", link, place, target + _turned(R, place - centre), weight)
+
+
+def _turned(R: Array, vector: Array) -> Array:
+    return np.asarray(R @ vector)
+
+
+def _triad(body: Body, centre: Array, up: float = 1.0) -> Array:
+    """Three points around a centre, as far from it as half the trunk is long: they determine a pose."""
+    size = 0.25 * body.leg
+    return np.asarray(centre + size * np.array([[0.0, 1.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, up]]))
+
+
+def _pose(body: Body, hips: Array, middle: Array, R: Array) -> Array:
+    """Compute desired poses (frames, 4, 4) of the pelvis link."""
+    upright = body.pose(body.pelvis)
+    T = np.tile(np.eye(4), (len(R), 1, 1))
+    T[:, :3, :3] = R @ upright[:3, :3]
+    T[:, :3, 3] = middle + _turned(R, upright[:3, 3] - hips)
+    return T
+
+
+def _leg(
+    tracked: _Tracked, body: Body, human: Human, feet: Feet, side: str, hip: Array, scale: float, ankle_height: float
+) -> Array:
+    """Add the knee; return the corners of the sole (4, frames, 3)."""
+    leg, points = body.legs[side], human.points
+    thigh = directions(points[f"{side}_knee"] - points[f"{side}_hip"])
+    tracked.add(f"{side}_knee", leg.middle, leg.knee, hip + leg.upper * thigh, KNEE)
+    ankle = hip + scale * (points[f"{side}_ankle"] - points[f"{side}_hip"])
+    ankle[:, 2] = ankle_height + scale * (points[f"{side}_ankle"][:, 2] - feet.ankle_height - feet.ground)
+    R = foot_axes(human, feet, side)
+    sole = ankle - ankle_height * R[:, :, 2]
+    flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
+    corners = sole[None] + np.einsum("tij,cj->cti", R, flat)
+    corners[..., 2] += np.maximum(0.0, -corners[..., 2].min(axis=0))
+    return np.asarray(corners)
+
+
+def foot_axes(human: Human, feet: Feet, side: str) -> Array:
+    """Compute the orientation (frames, 3, 3) of a foot: x along the sole, level where the human's foot is flat."""
+    points = human.points
+    shank = directions(points[f"{side}_knee"] - points[f"{side}_ankle"])
+    if f"{side}_toe" not in points:
+        return _level(np.cross(points["left_hip"] - points["right_hip"], shank))
+    x = directions(points[f"{side}_toe"] - points[f"{side}_ankle"])
+    y = directions(np.cross(shank, x))
+    z = np.cross(x, y)
+    c, s = np.cos(-feet.pitch), np.sin(-feet.pitch)
+    return np.asarray(np.stack([x, y, z], axis=-1) @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]))
+
+
+def _level(forward: Array) -> Array:
+    x = directions(forward * [1.0, 1.0, 0.0])
+    z = np.broadcast_to([0.0, 0.0, 1.0], x.shape)
+    return np.stack([x, np.cross(z, x), z], axis=-1)
+
+
+def sole_corners(body: Body, side: str) -> Array:
+    """List the corners (4, 2) of the box around a sole, in the sole frame [m]."""
+    corners = body.feet[side].corners
+    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+    return np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
+
+
+def _arm(tracked: _Tracked, human: Human, side: str, shoulder: Array) -> None:
+    arm, points = tracked.body.arms[side], human.points
+    upper = directions(points[f"{side}_elbow"] - points[f"{side}_shoulder"])
+    lower = directions(points[f"{side}_wrist"] - points[f"{side}_elbow"])
+    elbow = shoulder + arm.upper * upper
+    wrist = elbow + arm.lower * lower
+    last = arm.links[-1]
+    tracked.add(f"{side}_elbow", arm.middle, arm.knee, elbow, ELBOW)
+    tracked.add(f"{side}_wrist", last, arm.tip, wrist, WRIST)
+    hand = points.get(f"{side}_hand")
+    along = lower if hand is None else directions(hand - points[f"{side}_wrist"])
+    size = float(np.linalg.norm(arm.finger - arm.tip))
+    if size > 0.01:
+        tracked.add(f"{side}_finger", last, arm.finger, wrist + size * along, FINGER)
+
+
+def _assembled(tracked: _Tracked, reference: Array, pelvis: Array, scale: float) -> Targets:
+    body = tracked.body
+    links, places = [], []
+    for side in SIDES:
+        foot = body.feet[side]
+        T = body.pose(foot.frame) @ foot.T_frame_sole
+        flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
+        links += [foot.frame] * CORNERS
+        places.append(flat @ T[:3, :3].T + T[:3, 3])
+    outline_links, outline = outline_points(body)
+    links += [*tracked.links, *outline_links]
+    points = fixed_points(body, links, np.concatenate([*places, np.array(tracked.places), outline]))
+    frames = reference.shape[1]
+    unused = len(outline_links)
+    positions = np.concatenate([reference, np.array(tracked.targets), np.zeros((unused, frames, 3))])
+    weights = np.concatenate([np.full(2 * CORNERS, SWING), tracked.weights, np.zeros(unused)])
+    return Targets(
+        points,
+        tuple(tracked.names),
+        positions,
+        np.repeat(weights[:, None], frames, axis=1),
+        pelvis,
+        scale,
+        reference,
+    )
+
+
+def lock_contacts(
+    targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array, weight: float = LOCKED
+) -> None:
+    """Fix the targets of soles in contacts, and bend swing motions so that they begin and end there.
+
+    Parameters
+    ----------
+    targets
+        Their positions and weights of the corners of soles are changed.
+    body
+        The robot.
+    contacts
+        When and how feet are on the ground.
+    corners
+        Positions (8, frames, 3) of the corners, from whose mean each contact gets its place [m].
+    weight
+        Of locked corners [1/m].
+    """
+    frames = corners.shape[1]
+    for s, side in enumerate(SIDES):
+        own = slice(CORNERS * s, CORNERS * (s + 1))
+        flat = sole_corners(body, side)
+        reference = targets.reference[own]
+        shift = np.zeros_like(reference)
+        locked = np.zeros((CORNERS, frames), dtype=bool)
+        for contact in (c for c in contacts if c.side == side):
+            whole = slice(*contact.flat) if contact.flat[1] > contact.flat[0] else slice(contact.start, contact.stop)
+            place = _resting_place(corners[own, whole], flat, targets.scale * contact.height)
+            shift[:, contact.start : contact.stop] = place[:, None] - reference[:, contact.start : contact.stop]
+            locked[2:, contact.start : contact.stop] = True
+            locked[:2, contact.flat[0] : contact.flat[1]] = True
+        for corner in range(CORNERS):
+            _interpolate(shift[corner], locked[corner])
+        moved = reference + shift
+        moved[..., 2] = np.where(locked, moved[..., 2], np.maximum(moved[..., 2], 0.0))
+        targets.positions[own] = moved
+        targets.weights[own] = np.where(locked, weight, SWING)
+
+
+def _resting_place(corners: Array, flat: Array, height: float) -> Array:
+    """Return the corners (4, 3) of a level sole at the mean of corners (4, frames, 3)."""
+    mean = corners.mean(axis=1)
+    forward = (mean[2:] - mean[:2]).sum(axis=0)[:2]
+    x = forward / max(float(np.linalg.norm(forward)), 1e-9)
+    R = np.array([[x[0], -x[1]], [x[1], x[0]]])
+    turned = flat @ R.T
+    place = turned + mean[:, :2].mean(axis=0) - turned.mean(axis=0)
+    return np.column_stack([place, np.full(CORNERS, height)])
+
+
+def _interpolate(shift: Array, locked: NDArray[np.bool_]) -> None:
+    """Fill the frames that are not locked, smoothly from one lock to the next; constant before the first."""
+    at = np.flatnonzero(locked)
+    if not len(at) or len(at) == len(locked):
+        return
+    free = np.flatnonzero(~locked)
+    after = np.searchsorted(at, free)
+    before = np.clip(after - 1, 0, len(at) - 1)
+    after = np.clip(after, 0, len(at) - 1)
+    span = np.maximum(at[after] - at[before], 1)
+    s = np.clip((free - at[before]) / span, 0.0, 1.0)
+    s = (s * s * (3.0 - 2.0 * s))[:, None]
+    shift[free] = (1.0 - s) * shift[at[before]] + s * shift[at[after]]

@@ -1,0 +1,105 @@
+"""The same motion as SMPL, C3D and CSV gives the same key points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kinodyn as kd
+from kinodyn.retarget.keypoints import REQUIRED
+from kinodyn.retarget.smpl import NAMES, PARENTS
+
+
+def test_smpl_positions_are_read(tmp_path: Path) -> None:
+    joints = np.random.default_rng(0).normal(size=(6, 24, 3))
+    np.savez(tmp_path / "a.npz", joints=joints, mocap_framerate=120.0)
+    motion = kd.retarget.read(tmp_path / "a.npz")
+    assert motion.rate == 120.0 and motion.names == NAMES
+    np.testing.assert_array_equal(motion.positions, joints[:, :22])
+
+
+def test_smpl_rotations_with_offsets_are_composed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    poses, trans, offsets = rng.normal(size=(5, 72)), rng.normal(size=(5, 3)), rng.normal(size=(22, 3))
+    np.savez(tmp_path / "a.npz", poses=poses, trans=trans, offsets=offsets, fps=30)
+    motion = kd.retarget.read(tmp_path / "a.npz")
+    for t in range(5):
+        world: list[Rotation] = []
+        for k, parent in enumerate(PARENTS):
+            own = Rotation.from_rotvec(poses[t, 3 * k : 3 * k + 3])
+            if parent < 0:
+                at, R = trans[t] + offsets[0], own
+            else:
+                at, R = motion.positions[t, parent] + world[parent].apply(offsets[k]), world[parent] * own
+            world.append(R)
+            np.testing.assert_allclose(motion.positions[t, k], at, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"poses": np.zeros((3, 72)), "trans": np.zeros((3, 3))}, "no frame rate"),
+        ({"poses": np.zeros((3, 72)), "trans": np.zeros((3, 3)), "fps": 30}, "add `offsets`"),
+        ({"trans": np.zeros((3, 3)), "fps": 30}, "neither joints nor poses"),
+        ({"joints": np.zeros((3, 5, 3)), "fps": 30}, "22 or more"),
+    ],
+)
+def test_incomplete_smpl_files_say_what_is_missing(tmp_path: Path, arrays: dict, message: str) -> None:
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(kd.InputError, match=message):
+        kd.retarget.read(tmp_path / "a.npz")
+
+
+def test_points_of_a_csv_file_are_those_of_the_motion(tmp_path: Path) -> None:
+    example = kd.retarget.example_motion(1)
+    header = ["time", *(f"{name}.{axis}" for name in example.names for axis in "xyz")]
+    rows = np.column_stack([np.arange(len(example)) / example.rate, example.positions.reshape(len(example), -1)])
+    lines = [",".join(header), *(",".join(f"{value:.9f}" for value in row) for row in rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    motion = kd.retarget.read(tmp_path / "a.csv")
+    assert motion.rate == pytest.approx(example.rate, rel=1e-6)
+    expected, found = kd.retarget.key_points(example), kd.retarget.key_points(motion)
+    for key in REQUIRED:
+        np.testing.assert_allclose(found[key], expected[key], atol=1e-8)
+
+
+def test_a_csv_file_without_times_or_points_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a.x,a.y,a.z\n1,2,3\n2,3,4\n", encoding="utf-8")
+    with pytest.raises(kd.InputError, match="no column of times"):
+        kd.retarget.read(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("time,speed\n1,2\n2,3\n", encoding="utf-8")
+    with pytest.raises(kd.InputError, match="has no points"):
+        kd.retarget.read(tmp_path / "b.csv")
+
+
+def test_points_of_a_c3d_file_are_those_of_the_motion(tmp_path: Path) -> None:
+    ezc3d = pytest.importorskip("ezc3d")
+    example = kd.retarget.example_motion(1)
+    content = ezc3d.c3d()
+    content["parameters"]["POINT"]["RATE"]["value"] = [example.rate]
+    content["parameters"]["POINT"]["LABELS"]["value"] = list(example.names)
+    content["parameters"]["POINT"]["UNITS"]["value"] = ["mm"]
+    points = np.ones((4, len(example.names), len(example)))
+    points[:3] = 1e3 * example.positions.transpose(2, 1, 0)
+    content["data"]["points"] = points
+    content.write(str(tmp_path / "a.c3d"))
+    motion = kd.retarget.read(tmp_path / "a.c3d")
+    assert motion.units == 0.001 and motion.names == example.names
+    np.testing.assert_allclose(motion.positions, 1e3 * example.positions, atol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["a.c3d", "a.npz", "a.csv", "a.bvh"])
+def test_files_that_are_missing_or_garbage_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(kd.InputError):
+        kd.retarget.read(tmp_path / name)
+    (tmp_path / name).write_bytes(bytes(range(256)) * 4)
+    with pytest.raises(kd.InputError):
+        kd.retarget.read(tmp_path / name)
+
+
+def test_other_suffixes_are_refused() -> None:
+    with pytest.raises(kd.InputError, match="motions end in"):
+        kd.retarget.read("walk.fbx")
