@@ -591,7 +591,6 @@ def curve_free(
     /,
 ) -> Array: ...
 def segment_speeds(segments: Array, corners: Array, /) -> tuple[Array, Array]: ...
-
 def retarget(
     robot: Robot,
     settings: Records,
