@@ -106,7 +106,7 @@ def test_the_zmp_is_undefined_in_flight(robot: Robot) -> None:
     a = kd.dynamics.forward(robot, q, still, still)
     with pytest.raises(kd.SingularError, match="1 of 1 states do not press"):
         kd.balance.zmp(robot, q, still, a)
-    both = kd.balance.zmp(robot, q, still, np.stack([a, still]), otherwise=[1.0, 2.0, 0.0])
+    both = kd.balance.zmp(robot, q, still, np.stack([a, still]), fill_value=[1.0, 2.0, 0.0])
     np.testing.assert_array_equal(both[0], [1.0, 2.0, 0.0])
     np.testing.assert_allclose(both[1, :2], kd.kinematics.com(robot, q)[:2], atol=1e-12)
     with pytest.raises(kd.SingularError, match="press on the ground"):

@@ -62,7 +62,7 @@ def test_a_disc_and_an_arm_with_random_gaps_have_no_voids() -> None:
     disc = workspace(kd.load("planar2r"), "link2", samples=2**16, resolution=0.05)
     assert not disc.voids().any()
     sparse = workspace(PANDA, "panda_hand_tcp", samples=2**13, resolution=0.1)
-    assert sparse.voids(evidence=0.0).any() and not sparse.voids().any()
+    assert sparse.voids(min_hits=0.0).any() and not sparse.voids().any()
 
 
 def test_a_spherical_arm_leaves_a_spherical_void() -> None:
@@ -315,7 +315,7 @@ def test_unbounded_joints_and_unknown_names_are_rejected() -> None:
         workspace(PANDA, "panda_hand_tcp", joints=["joint9"])
     with pytest.raises(InputError, match="mask must be booleans"):
         RING.points(np.array([True, False]))
-    with pytest.raises(InputError, match="evidence must be a nonnegative number"):
-        RING.voids(evidence=-1)
+    with pytest.raises(InputError, match="min_hits must be a nonnegative number"):
+        RING.voids(min_hits=-1)
     with pytest.raises(InputError, match=r"points must have shape \(..., 3\)"):
         RING.contains([0.0, 1.0])

@@ -162,8 +162,8 @@ def test_an_unreachable_path_reports_where_and_why(panda: kd.Robot) -> None:
     motion = cartesian.line(*reach(panda, [0.7, 0.0, 0.0]), LIMITS)
     found = motion.follow(panda, "panda_link8", Q0)
     assert not found and found.trajectory is None and found.status == "unreachable" and "sample" in found.reason
-    assert found.broke_at is not None and 0.0 < found.broke_at < motion.duration
-    reached = np.linalg.norm(motion(found.broke_at)[:3, 3] - [0.0, 0.0, 0.333])
+    assert found.failure_time is not None and 0.0 < found.failure_time < motion.duration
+    reached = np.linalg.norm(motion(found.failure_time)[:3, 3] - [0.0, 0.0, 0.333])
     assert 0.75 < reached < 1.0  # where the arm is stretched
 
 

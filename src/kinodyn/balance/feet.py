@@ -160,7 +160,7 @@ class Foot:
         friction
             Friction coefficient.
         part
-            Part of the outline about its middle that bears forces, above 0 and at most 1.
+            Fraction of the outline about its middle that bears forces, above 0 and at most 1.
 
         Returns
         -------
@@ -228,7 +228,7 @@ def feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, ...]:
         return _FEET[robot]
     legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
     if not legs.feet:
-        raise KinodynError(f"{robot.name!r} has no feet: {legs.why_not}")
+        raise KinodynError(f"{robot.name!r} has no feet: {legs.reason}")
     names = ("left", "right") if len(legs.feet) == 2 else tuple(f"foot{k + 1}" for k in range(len(legs.feet)))
     found = _from_best_source(robot, legs, names)
     if q is None:
@@ -256,8 +256,8 @@ def biped_feet(robot: Robot, q: ArrayLike | None = None) -> tuple[Foot, Foot]:
         If the robot does not stand on two feet with soles.
     """
     legs = find_legs(robot, None if q is None else np.asarray(q, dtype=float))
-    if legs.why_not:
-        raise KinodynError(f"{robot.name!r} does not have two legs: {legs.why_not}")
+    if legs.reason:
+        raise KinodynError(f"{robot.name!r} does not have two legs: {legs.reason}")
     found = feet(robot, q)
     if len(found) != 2:
         raise KinodynError(

@@ -45,7 +45,7 @@ class Legs:
         The links that stand on the ground.
     carried : dict of str to list of str
         The links that are fixed to each moving link.
-    why_not : str
+    reason : str
         Why these are not legs; empty if they are.
     """
 
@@ -53,7 +53,7 @@ class Legs:
     pose: dict[str, Array]
     feet: tuple[str, ...]
     carried: dict[str, list[str]]
-    why_not: str
+    reason: str
 
 
 def find_legs(robot: Robot, q: Array | None = None) -> Legs:
@@ -84,11 +84,11 @@ def find_legs(robot: Robot, q: Array | None = None) -> Legs:
 def _search(robot: Robot) -> Legs:
     posture = upright_posture(robot)
     first = _legs(robot, posture)
-    if not first.why_not:
+    if not first.reason:
         return _facing_forward(robot, first)
     for up in UP_AXES[1:]:
         found = _legs(robot, _turned(posture, _R_up(up)))
-        if not found.why_not:
+        if not found.reason:
             return _facing_forward(robot, found)
     return first
 
@@ -179,7 +179,7 @@ def _legs(robot: Robot, q: Array) -> Legs:
     on_ground = [link for link in ends if heights[link] <= lowest + HEIGHT_TOLERANCE * tall]
     feet = list(dict.fromkeys(_without_toe(robot, link, carried, pose, heights[link], tall) for link in on_ground))
     feet.sort(key=lambda link: -float(pose[link][1, 3]))
-    return Legs(q, pose, tuple(feet), carried, _why_not_legs(robot, q, feet, pose, lowest, tall))
+    return Legs(q, pose, tuple(feet), carried, _standing_fault(robot, q, feet, pose, lowest, tall))
 
 
 def _without_toe(
@@ -197,7 +197,7 @@ def _without_toe(
     return before if low <= height + TOE_TOLERANCE * tall else link
 
 
-def _why_not_legs(robot: Robot, q: Array, feet: list[str], pose: dict[str, Array], lowest: float, tall: float) -> str:
+def _standing_fault(robot: Robot, q: Array, feet: list[str], pose: dict[str, Array], lowest: float, tall: float) -> str:
     """Explain why the robot cannot stand on these links; empty if it can."""
     if len(feet) < 2:
         return f"it stands on {feet[0]!r} alone"

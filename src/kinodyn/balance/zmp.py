@@ -40,7 +40,7 @@ def contact_wrench(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Ar
 
 
 def zmp(
-    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, height: float = 0.0, otherwise: ArrayLike | None = None
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, height: float = 0.0, fill_value: ArrayLike | None = None
 ) -> Array:
     """Compute the zero moment point (ZMP) of a motion. It is exact: the rate of angular momentum counts.
 
@@ -51,7 +51,7 @@ def zmp(
         Configurations (..., nq), velocities and accelerations (..., nv).
     height
         Of the horizontal plane [m].
-    otherwise
+    fill_value
         Result (..., 3) where the robot does not press on the ground; without it SingularError is raised there.
 
     Returns
@@ -68,7 +68,7 @@ def zmp(
     True
     """
     wrench = contact_wrench(robot, q, v, a)
-    return _without_moment(wrench, kinematics.com(robot, q), height, otherwise)
+    return _without_moment(wrench, kinematics.com(robot, q), height, fill_value)
 
 
 def zmp_from_wrenches(
@@ -77,7 +77,7 @@ def zmp_from_wrenches(
     wrenches: Mapping[str, ArrayLike],
     *,
     height: float = 0.0,
-    otherwise: ArrayLike | None = None,
+    fill_value: ArrayLike | None = None,
 ) -> Array:
     """Compute the ZMP of contact wrenches on frames.
 
@@ -90,7 +90,7 @@ def zmp_from_wrenches(
         Frame -> wrench (..., 6), "local_world_aligned" [N, N m].
     height
         Of the horizontal plane [m].
-    otherwise
+    fill_value
         Result (..., 3) where nothing presses on the ground; without it SingularError is raised there.
 
     Returns
@@ -107,11 +107,11 @@ def zmp_from_wrenches(
         )
         moment = wrench[..., 3:] + np.cross(p, wrench[..., :3])
         total = total + np.concatenate([wrench[..., :3], moment], axis=-1)
-    return _without_moment(total, origin, height, otherwise)
+    return _without_moment(total, origin, height, fill_value)
 
 
 def zmp_from_forces(
-    points: ArrayLike, forces: ArrayLike, *, height: float = 0.0, otherwise: ArrayLike | None = None
+    points: ArrayLike, forces: ArrayLike, *, height: float = 0.0, fill_value: ArrayLike | None = None
 ) -> Array:
     """Compute the ZMP of forces at points.
 
@@ -123,7 +123,7 @@ def zmp_from_forces(
         (..., n, 3) [N]
     height
         Of the horizontal plane [m].
-    otherwise
+    fill_value
         Result (..., 3) where nothing presses on the ground; without it SingularError is raised there.
 
     Returns
@@ -140,10 +140,10 @@ def zmp_from_forces(
     if p.ndim < 2:
         raise InputError(f"points and forces must have shape (..., n, 3), got {p.shape}")
     total = np.concatenate([f.sum(axis=-2), np.cross(p, f).sum(axis=-2)], axis=-1)
-    return _without_moment(total, np.zeros(3), height, otherwise)
+    return _without_moment(total, np.zeros(3), height, fill_value)
 
 
-def cop(T_world_sole: MatrixLike, wrench: ArrayLike, *, otherwise: ArrayLike | None = None) -> Array:
+def cop(T_world_sole: MatrixLike, wrench: ArrayLike, *, fill_value: ArrayLike | None = None) -> Array:
     """Compute the centre of pressure of one sole: the point of its plane z = 0 without horizontal moment.
 
     Parameters
@@ -152,7 +152,7 @@ def cop(T_world_sole: MatrixLike, wrench: ArrayLike, *, otherwise: ArrayLike | N
         (..., 4, 4)
     wrench
         (..., 6) on the robot at the origin of the sole, in world axes [N, N m].
-    otherwise
+    fill_value
         Result (..., 3) where the sole does not press on the ground; without it SingularError is raised there.
 
     Returns
@@ -164,8 +164,8 @@ def cop(T_world_sole: MatrixLike, wrench: ArrayLike, *, otherwise: ArrayLike | N
     back = np.swapaxes(T[..., :3, :3], -1, -2)
     local = np.concatenate([_turn(back, given[..., :3]), _turn(back, given[..., 3:])], axis=-1)
     place = None
-    if otherwise is not None:
-        place = _turn(back, numbers("otherwise", otherwise, 3) - T[..., :3, 3])
+    if fill_value is not None:
+        place = _turn(back, numbers("fill_value", fill_value, 3) - T[..., :3, 3])
     point = _without_moment(local, np.zeros(3), 0.0, place)
     return _turn(T[..., :3, :3], point) + T[..., :3, 3]
 
@@ -175,20 +175,20 @@ def _turn(R: Array, p: Array) -> Array:
     return turned
 
 
-def _without_moment(wrench: Array, about: Array, height: float, otherwise: ArrayLike | None) -> Array:
+def _without_moment(wrench: Array, about: Array, height: float, fill_value: ArrayLike | None) -> Array:
     """Find the point on z = height at which a wrench, given about a point, has no horizontal moment."""
     f, n = wrench[..., :3], wrench[..., 3:]
     pressed = f[..., 2] > MIN_NORMAL_FORCE * np.abs(wrench).max(axis=-1, initial=1e-9)
-    if not pressed.all() and otherwise is None:
+    if not pressed.all() and fill_value is None:
         raise SingularError(
             f"{int((~pressed).sum())} of {pressed.size} states do not press on the ground and have no ZMP; "
-            "give otherwise= for those"
+            "give fill_value= for those"
         )
     upward = np.where(pressed, f[..., 2], 1.0)
     drop = height - about[..., 2]
     x = about[..., 0] + (drop * f[..., 0] - n[..., 1]) / upward
     y = about[..., 1] + (drop * f[..., 1] + n[..., 0]) / upward
     point: Array = np.stack([x, y, np.broadcast_to(float(height), x.shape)], axis=-1)
-    if otherwise is None:
+    if fill_value is None:
         return point
-    return np.where(pressed[..., None], point, numbers("otherwise", otherwise, 3))
+    return np.where(pressed[..., None], point, numbers("fill_value", fill_value, 3))

@@ -118,7 +118,7 @@ def symmetric(xx: float, yy: float, zz: float, xy: float = 0.0, xz: float = 0.0,
     Parameters
     ----------
     xx, yy, zz, xy, xz, yz
-        Entries of the matrix, off-diagonal ones with their sign.
+        Entries of the matrix [kg m^2], off-diagonal ones with their sign.
 
     Returns
     -------

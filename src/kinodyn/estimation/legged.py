@@ -170,7 +170,7 @@ class LeggedEstimator:
             Acceleration minus gravity [m/s^2] and angular velocity [rad/s] at the origin of the base in its axes, (3,)
             each, as in `sim.Imu`: means over dt, or single readings.
         joints_q, joints_v
-            Positions and velocities of all joints but the base: q[7:], v[6:].
+            Positions (nq - 7,) [rad, m] and velocities (nv - 6,) [rad/s, m/s] of all joints but the base: q[7:], v[6:].
         wrenches
             Wrench (6,) on each foot's frame, from a simulator or a sensor. Only the magnitude of its force counts, so
             that axes and sign do not matter. A foot that is not listed carries no load.

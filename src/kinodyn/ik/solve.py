@@ -76,7 +76,7 @@ def solve(
     time_limit : float, optional
         Time limit of the whole call [s], checked between attempts; targets not solved by then have the status "budget".
     tolerance : float
-        Maximum residual, in metres and radians.
+        Maximum residual [m, rad].
     limits : bool
         False ignores joint limits.
     prefer : "nearest", "posture", "manipulability" or function, optional

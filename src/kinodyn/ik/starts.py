@@ -41,7 +41,7 @@ class QuasiRandomStarts:
 
     def __init__(self, space: SearchSpace, seed: int, skip: int = 0) -> None:
         self.space, self.drawn = space, np.flatnonzero(space.drawn)
-        self.step, first = _golden(len(self.drawn), seed)
+        self.step, first = _additive_recurrence(len(self.drawn), seed)
         self.next = (first + skip * self.step) % 1.0
 
     def draw(self, start: Array) -> Array:
@@ -84,7 +84,7 @@ def _first_points(space: SearchSpace, seed: int) -> tuple[Array, NDArray[np.bool
 
 
 @lru_cache(maxsize=256)
-def _golden(dimension: int, seed: int) -> tuple[Array, Array]:
+def _additive_recurrence(dimension: int, seed: int) -> tuple[Array, Array]:
     """Compute the step of the sequence and the point before its first (dimension,)."""
     ratio = 2.0
     for _ in range(64):  # the root of x^(d + 1) = x + 1 above 1

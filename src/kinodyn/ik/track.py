@@ -62,7 +62,7 @@ def track(
         How fast a redundant arm moves away from limits, relative to the motion along the path; 0 gives the motion of
         least norm.
     tolerance : float
-        Maximum residual, in metres and radians.
+        Maximum residual [m, rad].
     limits : bool
         False ignores joint limits.
     seed : int

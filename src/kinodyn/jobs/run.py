@@ -130,7 +130,7 @@ class _Run:
         self.failed: dict[int, ShardFailure] = {}
         self.reason = ""
         self._attempts: dict[int, int] = {}
-        self._flying: dict[Future[Outcome], int] = {}
+        self._in_flight: dict[Future[Outcome], int] = {}
         self._suspects: set[int] = set()  # shards in flight when a worker died
         self._computed, self._saved = 0, 0.0
 
@@ -140,13 +140,13 @@ class _Run:
         self._queue = [index for index in range(self.job.shards) if index not in done][::-1]
         status: Status = "complete"
         try:
-            while (self._queue or self._flying) and not self.reason:
+            while (self._queue or self._in_flight) and not self.reason:
                 self._submit()
                 self._collect()
         except KeyboardInterrupt:
             status, self.reason = "interrupted", "interrupted"
         finally:
-            for future in self._flying:
+            for future in self._in_flight:
                 future.cancel()
             self.bar.close()
         seconds = time.monotonic() - begin
@@ -168,7 +168,7 @@ class _Run:
     def _submit(self) -> None:
         """Keep twice as many shards in flight as there are workers; more would only take memory."""
         assert self.engine is not None
-        while self._queue and len(self._flying) < self._most_flying():
+        while self._queue and len(self._in_flight) < self._max_in_flight():
             index = self._queue.pop()
             part = self.source.part(index, *self.job.bounds(index))
             file = str(self.folder.shard_file(index).absolute())
@@ -180,19 +180,19 @@ class _Run:
                 self._queue.append(index)
                 self._renew()
                 continue
-            self._flying[future] = index
+            self._in_flight[future] = index
 
-    def _most_flying(self) -> int:
+    def _max_in_flight(self) -> int:
         """Return how many shards may be in flight: one at a time after a worker died, to find the cause."""
         assert self.engine is not None
-        suspected = bool(self._suspects & {*self._queue[-1:], *self._flying.values()})
+        suspected = bool(self._suspects & {*self._queue[-1:], *self._in_flight.values()})
         return 1 if suspected else 2 * self.engine.workers
 
     def _collect(self) -> None:
-        finished, _ = wait(self._flying, timeout=0.5, return_when=FIRST_COMPLETED)
+        finished, _ = wait(self._in_flight, timeout=0.5, return_when=FIRST_COMPLETED)
         broken = False
         for future in finished:
-            index = self._flying.pop(future)
+            index = self._in_flight.pop(future)
             error = future.exception()
             if isinstance(error, BrokenExecutor):
                 broken = True
@@ -234,11 +234,11 @@ class _Run:
         assert self.engine is not None
         if self.engine.renew is None:
             raise InputError("the workers of the executor have died; give jobs.map a new one")
-        for future, index in self._flying.items():
+        for future, index in self._in_flight.items():
             future.cancel()
             self._suspects.add(index)
             self._queue.append(index)
-        self._flying.clear()
+        self._in_flight.clear()
         stop(self.engine.executor)
         self.engine.executor = self.engine.renew()
 

@@ -49,7 +49,7 @@ def render_video(
     path
         An .mp4 (needs the extra `video`), .gif or .webp file.
     fps
-        Images per second.
+        Images per second [Hz].
     size
         Width and height [pixels], even numbers.
     speed

@@ -30,7 +30,7 @@ def from_heights(heights: ArrayLike, cell: float, origin: ArrayLike | None = Non
     cell
         Distance between nodes [m].
     origin
-        x, y [m] of the first node; by default the grid is centred at the origin of the world.
+        x, y (2,) [m] of the first node; by default the grid is centred at the origin of the world.
     name
         Name used in messages.
 
@@ -58,7 +58,7 @@ def from_image(
     height
         Height of white above black [m]; the ground has height 0 at the origin of the world.
     origin
-        x, y [m] of the lower left pixel; by default the image is centred at the origin. Right is along x, up along y.
+        x, y (2,) [m] of the lower left pixel; by default the image is centred at the origin. Right is along x, up is y.
 
     Returns
     -------

@@ -125,7 +125,7 @@ def _independent(space: Space, axes: Axes, duration: float | None) -> PiecewiseP
     times = np.unique(np.concatenate([axis.candidates() for axis in moving]))
     least = 0.0 if duration is None else duration
     times = np.append(times[times > least], least) if duration is not None else times
-    possible = [time for time in np.sort(times) if all(axis.can_take(time) for axis in moving)]
+    possible = [time for time in np.sort(times) if all(axis.allows_duration(time) for axis in moving)]
     if not possible:
         raise InputError("there is no duration at which all joints can end together; give smaller end velocities")
     if duration is not None and possible[0] > duration * (1.0 + RELATIVE_TOLERANCE):
@@ -190,7 +190,7 @@ class _Axis:
         first, last = abs(c - self.v0) / self.a, abs(self.v1 - c) / self.a
         return (self.v0 + c) / 2 * first + c * (time - first - last) + (c + self.v1) / 2 * last
 
-    def can_take(self, time: float) -> bool:
+    def allows_duration(self, time: float) -> bool:
         """Return whether the motion of this axis can take exactly this time."""
         if abs(self.v1 - self.v0) > self.a * time * (1.0 + RELATIVE_TOLERANCE) + RELATIVE_TOLERANCE:
             return False

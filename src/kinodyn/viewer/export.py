@@ -37,7 +37,7 @@ def export_html(
     recording : Recording, or a list or dict of them
     path : path-like
     fps : float
-        Animation frames per second of the motion.
+        Animation frames per second of the motion [Hz].
     show : iterable of str
         Layers to draw, see `Viewer.layer`.
     frame : str, optional

@@ -103,7 +103,7 @@ class PlanningViewer(Display):
         Parameters
         ----------
         t : float
-            Seconds after the start.
+            Time after the start [s].
         """
         with self._lock:
             self._enter("plan")

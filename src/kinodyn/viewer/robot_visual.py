@@ -121,7 +121,7 @@ class RobotVisual:
                 name = f"{self.node_names[body]}/{link.name.replace('/', '|')} {k}"
                 self._add(name, body, self.T_body_link[link.name], mesh, own, shape)
         if not any(shown.values()):
-            for k, (body, mesh) in enumerate(_sticks(self.robot, self.bodies_of_links)):
+            for k, (body, mesh) in enumerate(_stick_figure(self.robot, self.bodies_of_links)):
                 self._add(f"{self.node_names[body]}/stick {k}", body, np.eye(4), mesh, link_colour(order[body]), None)
 
     def _add(self, name: str, body: str, T: Array, mesh: DrawnMesh, colour: Colour, shape: Shape | None) -> None:
@@ -183,7 +183,7 @@ def _fixed(robot: Robot, bodies_of_links: dict[str, str]) -> dict[str, Array]:
     return {link: inverse_pose(pose[body]) @ pose[link] for link, body in bodies_of_links.items()}
 
 
-def _sticks(robot: Robot, bodies_of_links: dict[str, str]) -> Iterator[tuple[str, DrawnMesh]]:
+def _stick_figure(robot: Robot, bodies_of_links: dict[str, str]) -> Iterator[tuple[str, DrawnMesh]]:
     """Generate cylinders between joints and spheres at joints, for a robot without any shape."""
     pose = dict(zip(robot.frame_names, kinematics.poses(robot, robot.neutral()), strict=True))
     places = np.array([T[:3, 3] for T in pose.values()])

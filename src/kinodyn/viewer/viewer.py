@@ -145,7 +145,7 @@ class Viewer(PlanningViewer):
         ----------
         coordinate : SliderCoordinate
         value : float
-            In rad or m.
+            [rad or m]
         """
         with self._lock:
             if not self._closed:
@@ -238,7 +238,7 @@ class Viewer(PlanningViewer):
         Parameters
         ----------
         t : float
-            Seconds after the start.
+            Time after the start [s].
         """
         with self._lock:
             player = self._require_player()
@@ -293,7 +293,7 @@ class Viewer(PlanningViewer):
         force : (3,) array
             World axes [N].
         duration : float
-            In seconds.
+            [s]
         """
         if self.walker is None:
             raise InputError("there is no walking robot to push; call walk() first")
@@ -322,7 +322,7 @@ class Viewer(PlanningViewer):
         recording : Recording, or a list or dict of them
         path : path-like
         fps : float
-            Animation frames per second of the motion.
+            Animation frames per second of the motion [Hz].
 
         Returns
         -------

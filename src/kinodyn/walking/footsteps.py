@@ -136,7 +136,7 @@ def standing_feet(body: Biped, pose: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, F
     ----------
     body
     pose
-        x, y [m] and yaw [rad] of the centre between the soles.
+        x, y [m] and yaw [rad] (3,) of the centre between the soles.
 
     Returns
     -------

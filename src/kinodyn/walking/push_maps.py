@@ -135,11 +135,11 @@ def push_map(
     ----------
     robot
     directions
-        Number of directions, evenly around the robot, or angles [rad], 0 forward and pi/2 to the left.
+        Number of directions, evenly around the robot, or angles (n,) [rad], 0 forward and pi/2 to the left.
     stepping
         Whether the robot may step; otherwise its feet stay in place.
     velocity
-        Forward, lateral [m/s], turn [rad/s] of a walking robot, which may adapt its steps; None: it stands.
+        Forward, lateral [m/s], turn [rad/s] (3,) of a walking robot, which may adapt its steps; None: it stands.
     max_ratio
         End of the search, as a multiple of the bound; by default 2, with stepping 4.
     resolution

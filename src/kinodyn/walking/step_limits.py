@@ -117,7 +117,7 @@ class StepLimits(StepRegion):
         Parameters
         ----------
         velocity
-            Forward, lateral [m/s], turn [rad/s].
+            Forward, lateral [m/s], turn [rad/s] (3,).
         step_time
             Time from one touchdown to the next [s].
 

@@ -36,7 +36,7 @@ def dh_arm(
         f"link{number}": (body, _capsules(path, radius))
         for number, (body, path, radius) in enumerate(zip(bodies, paths, radii, strict=True), start=1)
     }
-    links = (_dressed(link, *parts[link.name]) if link.name in parts else link for link in description.links)
+    links = (_with_shapes(link, *parts[link.name]) if link.name in parts else link for link in description.links)
     joints = description.chains["arm"]
     named = {
         key: {joint: (float(value),) for joint, value in zip(joints, values, strict=True)}
@@ -77,7 +77,7 @@ def frame(name: str, link: str, z: float, yaw: float = 0.0) -> Frame:
     return Frame(name, link, T)
 
 
-def _dressed(link: Link, inertia: Inertia, shapes: tuple[Shape, ...]) -> Link:
+def _with_shapes(link: Link, inertia: Inertia, shapes: tuple[Shape, ...]) -> Link:
     return replace(link, inertia=inertia, visuals=shapes, collisions=shapes)
 
 

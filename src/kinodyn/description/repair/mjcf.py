@@ -94,30 +94,36 @@ def _repair_compiled(findings: Findings, error: str, destination: Path, density:
         _give_inertia(findings, node, error, destination, density)
         return True
     if "must be positive in geom" in error and node.tag == "geom":
-        findings.remove("error", node, _brief(error), "<geom> removed: it has no size")
+        findings.remove("error", node, _first_sentence(error), "<geom> removed: it has no size")
         return True
     if "range[0] should be smaller than range[1]" in error and "limited" in node.attributes:
-        findings.set("error", node, _brief(error), "limited removed: there is no range", limited=None)
+        findings.set("error", node, _first_sentence(error), "limited removed: there is no range", limited=None)
         return True
     if "is repeated in equality" in error or "unknown element" in error:
-        findings.remove("error", node, _brief(error), f"<{node.tag}> removed")
+        findings.remove("error", node, _first_sentence(error), f"<{node.tag}> removed")
         return True
     match = re.search(r"keyframe \d+: invalid (\w+) size", error)
     if match is not None and match[1] in node.attributes:
-        findings.set("error", node, _brief(error), f"{match[1]} removed: its default applies", **{match[1]: None})
+        findings.set(
+            "error", node, _first_sentence(error), f"{match[1]} removed: its default applies", **{match[1]: None}
+        )
         return True
     match = re.search(r"unrecognized attribute: '(\w+)'", error)
     if match is not None and match[1] in node.attributes:
-        findings.set("error", node, _brief(error), f"{match[1]} removed: MuJoCo does not know it", **{match[1]: None})
+        findings.set(
+            "error", node, _first_sentence(error), f"{match[1]} removed: MuJoCo does not know it", **{match[1]: None}
+        )
         return True
     match = re.search(r"attribute '(\w+)'", error)
     if match is not None and match[1] in node.attributes and match[1] != "name":
-        findings.set("error", node, _brief(error), f"{match[1]} removed: its default applies", **{match[1]: None})
+        findings.set(
+            "error", node, _first_sentence(error), f"{match[1]} removed: its default applies", **{match[1]: None}
+        )
         return True
     return False
 
 
-def _brief(error: str) -> str:
+def _first_sentence(error: str) -> str:
     return re.sub(r"^(XML )?Error: |,? ?Element.*$", "", error)
 
 

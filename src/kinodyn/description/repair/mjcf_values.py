@@ -13,7 +13,7 @@ from kinodyn.description import solids
 from kinodyn.description.repair.findings import Findings, Level
 from kinodyn.description.repair.inertias import nearest_consistent, why_inconsistent
 from kinodyn.description.repair.meshes import MeshSearch, relative
-from kinodyn.description.repair.numbers import understood, written
+from kinodyn.description.repair.numbers import rewritten_numbers, written
 from kinodyn.description.repair.urdf_joints import UNIT, mirrored
 from kinodyn.description.repair.urdf_tree import free_name, nearest
 from kinodyn.description.xml_tree import Node
@@ -146,7 +146,7 @@ def _repair_numbers(findings: Findings, node: Node) -> None:
         text = node.attributes[attribute]
         values = _numbers(text)
         if values is None or any(map(math.isnan, values)):
-            rewritten = understood(text, NUMERIC[attribute] or len(text.split()))
+            rewritten = rewritten_numbers(text, NUMERIC[attribute] or len(text.split()))
             message = f"{attribute}={text!r} is not a list of numbers"
             if rewritten is not None:
                 findings.set("error", node, message, f'{attribute}="{rewritten}"', **{attribute: rewritten})

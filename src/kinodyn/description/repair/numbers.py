@@ -18,7 +18,7 @@ def parsed(text: str, count: int, *, finite: bool = True) -> tuple[float, ...] |
     return values if len(values) == count and allowed else None
 
 
-def understood(text: str, count: int, *, finite: bool = True) -> str | None:
+def rewritten_numbers(text: str, count: int, *, finite: bool = True) -> str | None:
     """Rewrite numbers with commas, semicolons or typographic minus signs so that a reader accepts them, else None."""
     plain = text.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-").strip(" []()")
     for candidate in (plain.replace(",", "."), re.sub(r"[,;]", " ", plain)):

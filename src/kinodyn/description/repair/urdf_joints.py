@@ -206,13 +206,13 @@ def _repair_mimic(findings: Findings, joint: Node, joints: dict[str, Node]) -> N
             findings.remove("warning", mimic, "a fixed joint has a <mimic>, which has no effect", "<mimic> removed")
         return
     if leader not in joints:
-        meant = _meant_leader(name, leader, [other for other in joints if other != name])
+        intended = _intended_leader(name, leader, [other for other in joints if other != name])
         message = f"mimics a joint that does not exist: {leader!r}" if leader else "has no attribute 'joint'; add it"
-        if meant is None:
+        if intended is None:
             findings.remove("error", mimic, message, "<mimic> removed: the joint moves by itself")
             return
-        findings.set("error", mimic, message, f'joint="{meant}"', joint=meant)
-        leader = meant
+        findings.set("error", mimic, message, f'joint="{intended}"', joint=intended)
+        leader = intended
     if leader == name:
         findings.remove("error", mimic, "mimics itself", "<mimic> removed: the joint moves by itself")
         return
@@ -226,7 +226,7 @@ def _repair_mimic(findings: Findings, joint: Node, joints: dict[str, Node]) -> N
             return
 
 
-def _meant_leader(name: str, leader: str, others: list[str]) -> str | None:
+def _intended_leader(name: str, leader: str, others: list[str]) -> str | None:
     """Return the joint that a mimic refers to: one whose name ends as written, of the same side, or a similar name."""
     ending = [other for other in others if leader and other.endswith(leader)]
     if ending:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinodyn.description.repair.findings import Findings, Level
-from kinodyn.description.repair.numbers import parsed, understood
+from kinodyn.description.repair.numbers import parsed, rewritten_numbers
 from kinodyn.description.xml_tree import Node
 
 UNIQUE_ELEMENTS = {
@@ -18,7 +18,7 @@ UNIQUE_ELEMENTS = {
 }
 SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 
-# attribute -> how many numbers, and what replaces those that cannot be understood: None removes the attribute, for
+# attribute -> how many numbers, and what replaces those that cannot be parsed: None removes the attribute, for
 # which another rule or the reader has a value.
 NUMERIC_ATTRIBUTES: dict[str, dict[str, tuple[int, str | None]]] = {
     "origin": {"xyz": (3, "0 0 0"), "rpy": (3, "0 0 0")},
@@ -88,7 +88,7 @@ def _repair_numbers(findings: Findings, node: Node) -> None:
         if text is None or parsed(text, count, finite=finite) is not None:
             continue
         message = f"{attribute}={text!r} is not {'a number' if count == 1 else f'{count} numbers'}"
-        rewritten = understood(text, count, finite=finite)
+        rewritten = rewritten_numbers(text, count, finite=finite)
         if rewritten is not None:
             findings.set("error", node, message, f'{attribute}="{rewritten}"', **{attribute: rewritten})
         elif default is not None:

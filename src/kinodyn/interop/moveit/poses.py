@@ -83,7 +83,7 @@ class Frames:
         """Return the pose of the frame of a header that must not move with the robot's joints."""
         name = _frame_id(fields)
         pose = self.pose(name)
-        if name not in self._fixed and name not in self._immobile:
+        if name not in self._fixed and name not in self._static_frames:
             raise fields.fault("header.frame_id", f"{name!r} moves with the robot; refer to a frame that does not")
         return pose
 
@@ -100,7 +100,7 @@ class Frames:
         return np.asarray(inverse(self.pose(frame)) @ T_world_object)
 
     @cached_property
-    def _immobile(self) -> set[str]:
+    def _static_frames(self) -> set[str]:
         """Links that no joint moves."""
         if self._robot.base == "floating":
             return set()

@@ -89,12 +89,12 @@ class Workspace:
         result[self._core_slices()] = flat & ~ndimage.binary_erosion(flat)
         return result
 
-    def voids(self, *, evidence: float = 10.0) -> Mask:
+    def voids(self, *, min_hits: float = 10.0) -> Mask:
         """Mark the unreachable voxels enclosed by reachable ones, in the plane where the workspace is flat.
 
         Parameters
         ----------
-        evidence
+        min_hits
             Minimum average number of hits of the reachable voxels around a void: a voxel that no sample
             happened to hit looks like a void. 0 marks every void.
 
@@ -102,14 +102,14 @@ class Workspace:
         -------
         voids : (nx, ny, nz) array of bool
         """
-        nonnegative("evidence", evidence)
+        nonnegative("min_hits", min_hits)
         core = self._core_slices()
         flat = self.reachable[core]
         labels, n = ndimage.label(ndimage.binary_fill_holes(flat) & ~flat)
         around = np.where(flat, ndimage.grey_dilation(labels, size=(3,) * labels.ndim), 0)
         hits = np.asarray(ndimage.mean(self.counts[core], around, np.arange(1, n + 1)))
         result = np.zeros_like(self.reachable)
-        result[core] = np.concatenate([[False], hits >= evidence])[labels]
+        result[core] = np.concatenate([[False], hits >= min_hits])[labels]
         return result
 
     def points(self, mask: Mask | None = None) -> Array:

@@ -64,14 +64,14 @@ def pinocchio(robot: Robot, model: Any) -> Converter:
             follows = joint.mimic is not None
             scalars.append(Scalar(leaders[joint.name], follows, theirs.idx_q, theirs.idx_v, circular=theirs.nq == 2))
         elif not (joint.mimic and theirs.nv == 0):
-            raise _unlike(joint, theirs)
+            raise _mismatch(joint, theirs)
     return Converter((robot.nq, robot.nv), (model.nq, model.nv), Scalars(scalars), blocks)
 
 
 def _block(robot: Robot, joint: JointInfo, theirs: Any) -> Block:
     kind = _BLOCKS.get((joint.kind, theirs.shortname()))
     if kind is None:
-        raise _unlike(joint, theirs)
+        raise _mismatch(joint, theirs)
     if joint.kind == "planar" and not np.allclose(axis_of(robot, joint), [0, 0, 1], atol=1e-9):
         normal = axis_of(robot, joint).tolist()
         raise InputError(f"planar joint {joint.name!r} has the normal {normal}; Pinocchio moves it in the plane of z")
@@ -79,7 +79,7 @@ def _block(robot: Robot, joint: JointInfo, theirs: Any) -> Block:
     return kind(joint.q, joint.v, their_q, slice(theirs.idx_v, theirs.idx_v + theirs.nv))
 
 
-def _unlike(joint: JointInfo, theirs: Any) -> InputError:
+def _mismatch(joint: JointInfo, theirs: Any) -> InputError:
     return InputError(
         f"joint {joint.name!r} is {joint.kind} here and {theirs.shortname()} in Pinocchio; both must agree"
     )

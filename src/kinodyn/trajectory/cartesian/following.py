@@ -44,7 +44,7 @@ class FollowResult:
         "step"; or "coarse": tracked at all samples, but not within the tolerance between them.
     reason : str
         Where and why it fails; empty if it does not.
-    broke_at : float or None
+    failure_time : float or None
         Time at which tracking fails [s].
     error : (2,) array
         Maximum distance [m] and angle [rad] from the trajectory of the frame, at samples and halfway between; NaN if
@@ -56,7 +56,7 @@ class FollowResult:
     trajectory: PiecewisePolynomial | None
     status: str
     reason: str
-    broke_at: float | None
+    failure_time: float | None
     error: Array
     track: TrackResult
 
