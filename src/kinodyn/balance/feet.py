@@ -84,7 +84,7 @@ class Foot:
             found[:, 0] = corners[:, 0].min(), corners[:, 0].max()
         return found
 
-    @property
+    @cached_property
     def middle(self) -> Array:
         """Centre (2,) of the rectangle in the sole frame [m]."""
         result: Array = self.rectangle.mean(axis=0)

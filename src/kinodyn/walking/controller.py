@@ -92,6 +92,7 @@ class WalkingController:
         self.solve_times: list[float] = []
         self._commands: list[tuple[float, Callable[[], None]]] = []
         self._next_plan = self._last_plan = -np.inf
+        self._adapted = False  # steps have changed since the last run of the MPC
         self._touchdowns = dict.fromkeys(SIDES, -np.inf)
         self._stands = dict.fromkeys(SIDES, True)
         self._edges = dict.fromkeys(SIDES, "sole")  # part of each foot that stands
@@ -101,6 +102,7 @@ class WalkingController:
         self._com_height = (self.body.com_height, 0.0)  # filtered reference: height and its rate
         self._ground = GroundEstimator(self.body, self.settings, dt)
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
+        self._tracker.solve(State(self.robot, self.body.q))  # makes the tables of the QP before the first tick
         self._upper_body = upper_body
         self._own_state: State | None = None
 
@@ -173,7 +175,11 @@ class WalkingController:
             self._commands.pop(0)[1]()
         self._com_velocity += self.settings.velocity_filter * (state.com_velocity - self._com_velocity)
         self._sense_ground(t, state)
-        reference = self._detect_touchdown(observation, self._plan(t, state))
+        if self._steps_changed(observation):
+            self._next_plan = t + self.dt  # the MPC follows in the next tick, so that no tick has to do both
+            reference = self.planner.reference(t)
+        else:
+            reference = self._plan(t, state)
         self._track(t, state, reference)
         if self._upper_body is not None:
             ground = self._com_height[0] - self.body.com_height
@@ -226,36 +232,43 @@ class WalkingController:
         return reference
 
     def _update(self, t: float, state: State) -> None:
+        """Adapt the steps if need be, or else run the MPC; after an adaptation it runs in the next tick."""
         begin = perf_counter()
-        plan = self.planner.update(t, state.com, self._com_velocity)
+        self._adapted = not self._adapted and self.planner.adapt_steps(t, state.com, self._com_velocity)
+        wait = self.dt
+        if not self._adapted or self.planner.plan is None:
+            plan = self.planner.plan_com(t, state.com, self._com_velocity)
+            self.solve_times.append(plan.seconds)
+            wait = self.settings.urgent_plan_interval if self._urgent else self.settings.plan_interval
         self.plan_times.append(perf_counter() - begin)
-        self.solve_times.append(plan.seconds)
-        self._last_plan = t
-        self._next_plan = t + (self.settings.urgent_plan_interval if self._urgent else self.settings.plan_interval)
+        self._last_plan, self._next_plan = t, t + wait
 
     @property
     def _urgent(self) -> bool:
         """Return whether the steps have to change."""
         return self.planner.dcm_margin < self.settings.adaptation_margin
 
-    def _detect_touchdown(self, observation: Observation, reference: Reference) -> Reference:
+    def _steps_changed(self, observation: Observation) -> bool:
+        """Change the planned steps after a touchdown, or plan more of them; not in the tick of the first plan."""
+        due = self.planner.plan is not None and observation.time >= self._next_plan - 1e-9
+        return self._touchdown_changed(observation) or (due and self.planner.plan_steps(observation.time))
+
+    def _touchdown_changed(self, observation: Observation) -> bool:
         """Start the stance of a foot that bears load early; lower one that finds no ground in time."""
-        t, swing, planner, settings = observation.time, reference.phase.swing, self.planner, self.settings
-        early = reference.remaining > settings.early_touchdown_fraction * reference.phase.length
-        if observation.forces is None or swing is None or early:
-            return reference
+        t, planner, settings = observation.time, self.planner, self.settings
+        phase = planner.schedule.at(t)
+        swing, remaining = phase.swing, phase.end - t
+        if observation.forces is None or swing is None or remaining > settings.early_touchdown_fraction * phase.length:
+            return False
         foot = self.body.feet[swing.side]
         wrench = observation.forces.get(foot.frame)
-        loaded = wrench is not None and float(wrench[2]) > settings.touchdown_load * self.body.weight
-        late = reference.remaining < 1.5 * self.dt
-        if loaded and planner.touchdown(t, swing.side, foot.sole_pose(self.robot, observation.state.q)):
-            pass
-        elif not loaded and late and self._lateness < settings.late_touchdown_fraction * settings.single_support:
-            self._descend(t)
-        else:
-            return reference
-        self._update(t, observation.state)
-        return planner.reference(t)
+        if wrench is not None and float(wrench[2]) > settings.touchdown_load * self.body.weight:
+            return planner.touchdown(t, swing.side, foot.sole_pose(self.robot, observation.state.q))
+        late = remaining < 1.5 * self.dt
+        if not late or self._lateness >= settings.late_touchdown_fraction * settings.single_support:
+            return False
+        self._descend(t)
+        return True
 
     def _descend(self, t: float) -> None:
         """Delay the touchdown; until `descent_speed` is reached, the foot accelerates downwards as in free fall."""

@@ -127,8 +127,16 @@ class FootstepGenerator:
         """Plan the next steps to the goal; near it all of them, after which the robot stands."""
         assert self._goal is not None
         (goal, limits, timing), ahead = self._goal, self.settings.steps_ahead
-        tolerance = self.settings.goal_tolerance
-        plan = walk_to(self.body, goal, limits=limits, start=feet, first=first, fraction=1.0, tolerance=tolerance)
+        plan = walk_to(
+            self.body,
+            goal,
+            limits=limits,
+            start=feet,
+            first=first,
+            fraction=1.0,
+            tolerance=self.settings.goal_tolerance,
+            max_steps=ahead + 1,
+        )
         steps = [replace(step, timing=timing) for step in plan]
         self.walking = len(steps) > ahead
         return (

@@ -262,6 +262,7 @@ def walk_to(
     first: str | None = None,
     fraction: float = 0.9,
     tolerance: float = 1e-9,
+    max_steps: int | None = None,
 ) -> list[Footstep]:
     """Plan footsteps to a goal. The robot faces distant goals while walking, and steps to near ones in any direction.
 
@@ -279,6 +280,8 @@ def walk_to(
         Fraction of the limits that is used, above 0 and at most 1.
     tolerance
         Distance within which both feet must be at the goal [m, rad].
+    max_steps
+        Number of footsteps after which to end the plan, even before the goal; all by default.
 
     Returns
     -------
@@ -299,7 +302,7 @@ def walk_to(
     side: str = first or leading_side(_towards(_between(feet), target, own))
     plan: list[Footstep] = []
     while len(plan) < MAX_STEPS:
-        if _arrived(feet, target, own, tolerance):
+        if len(plan) == max_steps or _arrived(feet, target, own, tolerance):
             return plan
         stance = feet[opposite(side)]
         centre = _beside(side, (stance.x, stance.y, stance.yaw), own.width, 0.0)

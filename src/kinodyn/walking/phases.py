@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import cos, sin
 
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.balance.polygon import half_planes
+from kinodyn.balance.polygon import half_planes, hull
 from kinodyn.walking.footsteps import Footstep
 
 DIRECTIONS = np.array([(np.cos(a), np.sin(a)) for a in np.arange(8) * (np.pi / 4)])  # of support functions
@@ -35,8 +36,6 @@ class Phase:
         Number of planned steps that have landed before.
     zmp : (2, 2)
         Planned zero moment point (ZMP) at the start and at the end [m].
-    polygon : (m, 2)
-        Region of the ZMP: the support polygon reduced by the plan's margin.
     soles : tuple of (4, 2)
         The reduced soles of the feet, in the order of `feet`.
     """
@@ -49,13 +48,17 @@ class Phase:
     lifted: Footstep | None
     step: int
     zmp: Array
-    polygon: Array
     soles: tuple[Array, ...]
 
     @property
     def length(self) -> float:
         """Duration [s]."""
         return self.end - self.start
+
+    @cached_property
+    def polygon(self) -> Array:
+        """Region (m, 2) of the ZMP: the support polygon reduced by the plan's margin [m]."""
+        return hull(np.concatenate(self.soles)) if len(self.soles) > 1 else self.soles[0]
 
     @cached_property
     def rows(self) -> Array:
@@ -105,8 +108,8 @@ class Phase:
     @cached_property
     def support(self) -> Array:
         """Support function of the polygon in `DIRECTIONS` (8,) [m]."""
-        result: Array = (DIRECTIONS @ self.polygon.T).max(axis=1)
-        return result
+        supports = self.sole_supports
+        return np.maximum(*supports) if len(supports) > 1 else supports[0]
 
 
 def two_sided(polygon: Array) -> Array:
@@ -125,5 +128,5 @@ def two_sided(polygon: Array) -> Array:
 
 def place(corners: Array, step: Footstep) -> Array:
     """Transform points (n, 2) from the sole frame of a footstep to the world."""
-    c, s = np.cos(step.yaw), np.sin(step.yaw)
+    c, s = cos(step.yaw), sin(step.yaw)
     return np.asarray(corners @ np.array([[c, s], [-s, c]]) + (step.x, step.y))

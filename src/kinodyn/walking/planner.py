@@ -204,6 +204,25 @@ class Planner:
         """
         return self.schedule.at(t).kind == "stand" and not self.walking
 
+    def plan_steps(self, t: float) -> bool:
+        """Plan new steps after a command, or when few of the planned ones are left. `update` does so too.
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        bool
+            False, without any change, if there are enough steps.
+        """
+        missing = self.schedule.count - self.schedule.at(t).step < self.settings.steps_ahead - 1
+        if not self._new_command and not (self.walking and missing):
+            return False
+        self._rebuild(t)
+        return True
+
     def update(
         self, t: float, com: ArrayLike | None = None, velocity: ArrayLike | None = None, zmp: ArrayLike | None = None
     ) -> MPCPlan:
@@ -224,18 +243,48 @@ class Planner:
         """
         com = self._trajectory.at(t).com if com is None else com
         velocity = self._trajectory.at(t).velocity if velocity is None else velocity
-        c, v = pair("com", np.asarray(com)[..., :2]), pair("velocity", np.asarray(velocity)[..., :2])
-        missing = self.schedule.count - self.schedule.at(t).step < self.settings.steps_ahead - 1
-        if self._new_command or (self.walking and missing):
-            self._rebuild(t)
-        dcm = c + v / self.body.omega
+        self.plan_steps(t)
+        self.adapt_steps(t, com, velocity)
+        return self.plan_com(t, com, velocity, zmp)
+
+    def adapt_steps(self, t: float, com: ArrayLike, velocity: ArrayLike) -> bool:
+        """Change the steps if the planned ones cannot capture the robot any more; the first half of `update`.
+
+        Parameters
+        ----------
+        t
+            [s]
+        com, velocity
+            Measured CoM (2,) or (3,) [m, m/s].
+
+        Returns
+        -------
+        bool
+            Whether the steps have changed.
+        """
+        dcm = _planar("com", com) + _planar("velocity", velocity) / self.body.omega
         room = self.schedule.capture_region(t) - DIRECTIONS @ dcm
         worst = int(room.argmin())
         self.dcm_margin = float(room[worst])
         self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
+        before = self.schedule
         if self.adapt:
             self._adapt(t, dcm)
-        self.plan = self.mpc(self.schedule, t, c, v, zmp=zmp)
+        return self.schedule is not before
+
+    def plan_com(self, t: float, com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike | None = None) -> MPCPlan:
+        """Plan the pendulum over the planned steps; the second half of `update`.
+
+        Parameters
+        ----------
+        t, com, velocity, zmp
+            As for `update`.
+
+        Returns
+        -------
+        MPCPlan
+        """
+        self.plan = self.mpc(self.schedule, t, _planar("com", com), _planar("velocity", velocity), zmp=zmp)
         self._trajectory = self.plan.trajectory
         return self.plan
 
@@ -431,6 +480,11 @@ class Planner:
         if self._ground is None:
             return sum(foot.z for foot in phase.feet.values()) / len(phase.feet)
         return self._ground.mean_height(x, y, phase.feet)
+
+
+def _planar(name: str, value: ArrayLike) -> Array:
+    """Return the horizontal part (2,) of a vector (2,) or (3,)."""
+    return pair(name, np.asarray(value)[..., :2])
 
 
 def _heading(feet: dict[str, FootReference], phase: Phase) -> float:

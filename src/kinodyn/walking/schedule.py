@@ -292,8 +292,7 @@ class ContactSchedule:
         Phase
         """
         soles = tuple(self.sole_polygon(foot) for foot in feet.values())
-        polygon = hull(np.concatenate(soles)) if len(feet) > 1 else soles[0]
-        return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), polygon, soles)
+        return Phase(kind, start, end, dict(feet), swing, lifted, step, np.array(zmp), soles)
 
     def timing(self, step: Footstep) -> StepTiming:
         """Return the durations of a step: its own, or those of the settings.

@@ -14,6 +14,7 @@ from kinodyn.balance.polygon import hull
 from kinodyn.checks import numbers
 
 EDGES = 4  # number of rows of `StepRegion.edges`
+SCANNED = 8  # intervals in which the largest feasible fraction of a move is searched
 
 
 Region = TypeVar("Region", bound="StepRegion")
@@ -183,8 +184,11 @@ class StepRegion:
         -------
         bool
         """
-        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
-        return all(self._excess(side, *self._next(side, dx, dy, turn)) <= 1e-9 for side in ("left", "right"))
+        return self._move_excess(*(float(value) for value in np.asarray(move, dtype=float))) <= 0
+
+    def _move_excess(self, dx: float, dy: float, turn: float) -> float:
+        """Compute the larger `excess` of a left and a right step that move the body, up to rounding."""
+        return max(self._excess(side, *self._next(side, dx, dy, turn)) for side in ("left", "right")) - 1e-9
 
     def _next(self, side: str, dx: float, dy: float, turn: float) -> tuple[float, float, float]:
         wider = max(self.toe, self.heel) * abs(sin(turn))
@@ -211,7 +215,7 @@ class StepRegion:
         )
 
     def feasible_fraction(self, move: ArrayLike) -> float:
-        """Find the largest fraction of a move of the body that each step can do.
+        """Find the fraction of a move of the body up to which each step can do it; 1 if it can do the whole.
 
         Parameters
         ----------
@@ -223,13 +227,31 @@ class StepRegion:
         float
             From 0 to 1.
         """
-        whole = np.asarray(move, dtype=float)
-        if self.fits(whole):
+        dx, dy, turn = (float(value) for value in np.asarray(move, dtype=float))
+
+        def excess(fraction: float) -> float:
+            return self._move_excess(fraction * dx, fraction * dy, fraction * turn)
+
+        if excess(1.0) <= 0:
             return 1.0
-        low, high = 0.0, 1.0
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.fits(middle * whole) else (low, middle)
+        # a long oblique move may fit where a shorter one does not: its feet are wider apart
+        at = [excess(k / SCANNED) for k in range(SCANNED + 1)]
+        first = next(k for k, value in enumerate(at) if value > 0)
+        if first == 0:
+            return 0.0
+        low, high, at_low, at_high = (first - 1) / SCANNED, first / SCANNED, at[first - 1], at[first]
+        inside_before: bool | None = None
+        for _ in range(40):  # regula falsi with the Illinois rule: planners need this several times in a tick
+            middle = low + (high - low) * at_low / (at_low - at_high)
+            found = excess(middle)
+            inside = found <= 0
+            if inside:
+                low, at_low, at_high = middle, found, at_high * (0.5 if inside_before else 1.0)
+            else:
+                high, at_high, at_low = middle, found, at_low * (0.5 if inside_before is False else 1.0)
+            inside_before = inside
+            if high - low < 1e-12 or -1e-13 < found <= 0:
+                break
         return low
 
 

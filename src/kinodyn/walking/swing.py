@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, sin
+from math import atan2, cos, hypot, pi, sin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array, MatrixLike
 from kinodyn.checks import as_pose, nonnegative, numbers
 from kinodyn.errors import InputError
-from kinodyn.spatial import as_euler
 from kinodyn.walking.quintic import PiecewiseQuintic, at_rest
 
 PLANAR, TILT = [0, 1, 5], [3, 4]  # x, y, yaw; roll, pitch
@@ -270,9 +269,9 @@ def _rates(x: Array, twist: Array) -> Array:
 
 def _coordinates(T: Array, near: float) -> Array:
     """Return position, roll, pitch, yaw (6,), the yaw within half a turn of `near`."""
-    yaw, pitch, roll = as_euler(T[:3, :3], "ZYX")
-    yaw = near + (yaw - near + np.pi) % (2 * np.pi) - np.pi
-    return np.array([*T[:3, 3], roll, pitch, yaw])
+    (xx, _, _, x), (yx, _, _, y), (zx, zy, zz, z), _ = T.tolist()
+    yaw = near + (atan2(yx, xx) - near + pi) % (2 * pi) - pi
+    return np.array([x, y, z, atan2(zy, zz), atan2(-zx, hypot(xx, yx)), yaw])
 
 
 def _matrix(x: Array) -> Array:
