@@ -176,6 +176,7 @@ class WalkingController:
         self._com_velocity += self.settings.velocity_filter * (state.com_velocity - self._com_velocity)
         self._sense_ground(t, state)
         if self._steps_changed(observation):
+            self.planner.measure_margin(t, state.com, self._com_velocity)
             self._next_plan = t + self.dt  # the MPC follows in the next tick, so that no tick has to do both
             reference = self.planner.reference(t)
         else:
@@ -234,14 +235,17 @@ class WalkingController:
     def _update(self, t: float, state: State) -> None:
         """Adapt the steps if need be, or else run the MPC; after an adaptation it runs in the next tick."""
         begin = perf_counter()
+        if not self._adapted:
+            self._last_plan = t
         self._adapted = not self._adapted and self.planner.adapt_steps(t, state.com, self._com_velocity)
-        wait = self.dt
-        if not self._adapted or self.planner.plan is None:
+        if self._adapted and self.planner.plan is not None:
+            self._next_plan = t + self.dt
+        else:
             plan = self.planner.plan_com(t, state.com, self._com_velocity)
             self.solve_times.append(plan.seconds)
-            wait = self.settings.urgent_plan_interval if self._urgent else self.settings.plan_interval
+            interval = self.settings.urgent_plan_interval if self._urgent else self.settings.plan_interval
+            self._next_plan = self._last_plan + interval
         self.plan_times.append(perf_counter() - begin)
-        self._last_plan, self._next_plan = t, t + wait
 
     @property
     def _urgent(self) -> bool:

@@ -262,15 +262,31 @@ class Planner:
         bool
             Whether the steps have changed.
         """
-        dcm = _planar("com", com) + _planar("velocity", velocity) / self.body.omega
-        room = self.schedule.capture_region(t) - DIRECTIONS @ dcm
-        worst = int(room.argmin())
-        self.dcm_margin = float(room[worst])
-        self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
+        dcm = self.measure_margin(t, com, velocity)
         before = self.schedule
         if self.adapt:
             self._adapt(t, dcm)
         return self.schedule is not before
+
+    def measure_margin(self, t: float, com: ArrayLike, velocity: ArrayLike) -> Array:
+        """Measure `dcm_margin` and `dcm_deficit` with the planned steps.
+
+        Parameters
+        ----------
+        t, com, velocity
+            As for `adapt_steps`.
+
+        Returns
+        -------
+        dcm : (2,) array
+            [m]
+        """
+        dcm: Array = _planar("com", com) + _planar("velocity", velocity) / self.body.omega
+        room = self.schedule.capture_region(t) - DIRECTIONS @ dcm
+        worst = int(room.argmin())
+        self.dcm_margin = float(room[worst])
+        self.dcm_deficit = max(-self.dcm_margin, 0.0) * DIRECTIONS[worst]
+        return dcm
 
     def plan_com(self, t: float, com: ArrayLike, velocity: ArrayLike, zmp: ArrayLike | None = None) -> MPCPlan:
         """Plan the pendulum over the planned steps; the second half of `update`.

@@ -9,10 +9,11 @@ import numpy as np
 
 from kinodyn.arrays import Array
 from kinodyn.balance.polygon import nearest
-from kinodyn.walking.biped import Biped, opposite
+from kinodyn.walking.biped import SIDES, Biped, opposite
 from kinodyn.walking.footstep_generator import FootstepGenerator
 from kinodyn.walking.footsteps import Footstep, closing_step, next_step
-from kinodyn.walking.phases import Phase
+from kinodyn.walking.lipm_trajectory import dcm_fractions
+from kinodyn.walking.phases import DIRECTIONS, Phase, place
 from kinodyn.walking.schedule import ContactSchedule
 from kinodyn.walking.settings import GaitSettings
 from kinodyn.walking.step_adaptation import AdaptedStep, adapt_step
@@ -29,6 +30,7 @@ class Replanner:
 
     def __init__(self, body: Biped, limits: StepLimits, settings: GaitSettings, generator: FootstepGenerator) -> None:
         self.body, self.limits, self.settings, self.generator = body, limits, settings, generator
+        self._double_support = (-1, 0.0)  # step before which it is extended, and time at which it began
 
     def rebuild(
         self,
@@ -70,11 +72,9 @@ class Replanner:
         return replace(phase.swing, z=phase.swing.z - lower), phase.end + seconds
 
     def recovery_step(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
-        """Step from standing as soon as possible, with the foot on the side to which the robot falls."""
+        """Step from standing as soon as possible, with the foot whose step captures the robot better."""
         phase = schedule.at(t)
-        left, right = phase.feet["left"], phase.feet["right"]
-        middle = 0.5 * (schedule.centre(left) + schedule.centre(right))
-        side = "left" if float((dcm - middle) @ (left.position - right.position)) >= 0 else "right"
+        side = max(SIDES, key=lambda side: self.one_step_margin(schedule, phase, dcm, side, self.urgent_double_support))
         step = next_step(phase.feet[opposite(side)], (0.0, 0.0, 0.0), self.limits)
         steps = [step, closing_step(step, self.limits)]
         zmp = schedule.nominal.at(t).zmp
@@ -82,26 +82,64 @@ class Replanner:
         return ContactSchedule.from_phases(schedule, tail)
 
     def retime_double_support(self, schedule: ContactSchedule, t: float, dcm: Array) -> ContactSchedule:
-        """Lift the next foot sooner or later, whichever leaves the larger margin to capture the DCM.
+        """Lift the next foot sooner or later, whichever captures the robot better.
 
         A robot that is ahead of its plan has to lift its foot at once; one that is behind gains while the ZMP stays
-        under the foot at the back.
+        under the foot at the back. If one step captures it either way, the margin with the planned steps decides.
         """
-        phase, best = schedule.at(t), schedule
+        phase = schedule.at(t)
         steps = self.generator.following(phase.feet, phase.step)
         if not steps:
             steps = [closing_step(list(phase.feet.values())[-1], self.limits)]
-        zmp, margin = schedule.nominal.at(t).zmp, schedule.capture_margin(t, dcm)
-        longest = phase.start + LONGEST_DOUBLE_SUPPORT * self.double_support(schedule, steps) - t
-        for double in (self.urgent_double_support, longest):
+        if self._double_support[0] != phase.step:
+            self._double_support = phase.step, phase.start
+        zmp, longest = schedule.nominal.at(t).zmp, LONGEST_DOUBLE_SUPPORT * self.double_support(schedule, steps)
+
+        def value(candidate: ContactSchedule, double: float) -> tuple[float, float]:
+            captured = self.one_step_margin(schedule, phase, dcm, steps[0].side, double)
+            return min(captured, 0.0), candidate.capture_margin(t, dcm)
+
+        best = schedule
+        largest = value(schedule, phase.end - t)
+        for double in (self.urgent_double_support, self._double_support[1] + longest - t):
             if double < MIN_DOUBLE_SUPPORT:
                 continue
             tail = schedule.phases_from(t, phase.feet, zmp, steps, phase.step, double=double)
             candidate = self._joined(schedule, t, tail)
-            found = candidate.capture_margin(t, dcm)
-            if found > margin:
-                best, margin = candidate, found
+            found = value(candidate, double)
+            if found > largest:
+                best, largest = candidate, found
         return best
+
+    def one_step_margin(self, schedule: ContactSchedule, phase: Phase, dcm: Array, side: str, double: float) -> float:
+        """Measure the margin of the DCM (2,) in the region from which one step, wherever it can land, captures it [m].
+
+        Parameters
+        ----------
+        schedule, phase
+            A phase with both feet on the ground.
+        dcm
+            (2,) [m]
+        side
+            Foot that steps, as fast as it can.
+        double
+            Time until it lifts off [s].
+        """
+        settings, omega, stance = self.settings, self.body.omega, phase.feet[opposite(side)]
+        swing = settings.min_swing_fraction * settings.single_support
+        travel = settings.max_swing_acceleration * swing**2 / QUINTIC_PEAK
+        x, y, _ = phase.feet[side].relative_to(stance)
+        landings = place(np.clip(self.limits.corners(side), (x - travel, y - travel), (x + travel, y + travel)), stance)
+        lifted, standing = (
+            (DIRECTIONS @ schedule.sole_polygon(phase.feet[foot]).T).max(axis=1) for foot in (side, stance.side)
+        )
+        sole = lifted - DIRECTIONS @ phase.feet[side].position
+        landed = (DIRECTIONS @ landings.T).max(axis=1) + sole
+        first, last, rest = dcm_fractions(omega * double)
+        _, _, fade = dcm_fractions(omega * swing)
+        single = (1.0 - fade) * standing + fade * np.maximum(standing, landed)
+        region = first * np.maximum(lifted, standing) + last * standing + rest * single
+        return float((region - DIRECTIONS @ dcm).min())
 
     def adapt(self, schedule: ContactSchedule, t: float, dcm: Array, foot: Array) -> AdaptedStep | None:
         """Adapt position and time of the step in the air; None if it is too late or the QP has no solution.
