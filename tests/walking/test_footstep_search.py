@@ -88,7 +88,7 @@ def exhaustive_cost(
             if limits.excess(other, (x, y, turn)) > 1e-9:
                 continue
             move = np.hypot(x, y - sign * limits.width)
-            step, length, width, height, support = COSTS[:5]
+            step, length, width, height, support = list(COSTS.values())[:5]
             cost = step + length * move + width * abs(abs(y) - limits.width)
             cost += height * abs(landed[0].z - stance[0].z) + support * (1.0 - landed[1])
             count += 1

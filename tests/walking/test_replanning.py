@@ -1,0 +1,78 @@
+"""Changes of a contact schedule after a push."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kinodyn.balance import lipm
+from kinodyn.walking import Biped, Planner, StepLimits
+from kinodyn.walking.phases import DIRECTIONS, place
+from kinodyn.walking.replanning import QUINTIC_PEAK, Replanner
+
+
+@pytest.fixture
+def planner(body: Biped, limits: StepLimits) -> Planner:
+    return Planner(body, limits=limits)
+
+
+def replanner(planner: Planner) -> Replanner:
+    return planner._replanner
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("double", [0.02, 0.1, 0.3])
+def test_a_pendulum_on_the_boundary_of_the_one_step_region_ends_on_the_edge_of_the_foot(
+    planner: Planner, side: str, double: float
+) -> None:
+    """Along each direction, with the ZMP as far out as the soles allow; the step lands as far out as it can."""
+    schedule, settings, omega = planner.schedule, planner.settings, planner.body.omega
+    phase = schedule.at(0.0)
+    lifted, stance = phase.feet[side], phase.feet["right" if side == "left" else "left"]
+    swing = settings.min_swing_fraction * settings.single_support
+    travel = settings.max_swing_acceleration * swing**2 / QUINTIC_PEAK
+    origin = np.array(lifted.relative_to(stance)[:2])
+    reach = place(np.clip(planner.limits.corners(side), origin - travel, origin + travel), stance)
+    margins = []
+    for n in DIRECTIONS:
+        soles = [float((schedule.sole_polygon(foot) @ n).max()) for foot in (lifted, stance)]
+        edge = max(float((reach @ n).max()) + soles[0] - float(lifted.position @ n), soles[1])
+        # backwards in time from the edge: single support on the stance foot, then the ZMP shifts to it
+        xi, steps = edge, 4000
+        xi = soles[1] + (xi - soles[1]) * np.exp(-omega * swing)
+        for k in range(steps):
+            zmp = soles[1] + (max(soles) - soles[1]) * (k + 0.5) / steps
+            xi = zmp + (xi - zmp) * np.exp(-omega * double / steps)
+        margins.append(xi)
+    dcm = 0.01 * np.array([0.3, -0.2])
+    found = replanner(planner).one_step_margin(schedule, phase, dcm, side, double)
+    assert found == pytest.approx(min(margins - DIRECTIONS @ dcm), abs=1e-6)
+
+
+def test_a_robot_that_is_pushed_aside_steps_with_the_foot_that_can_capture_it(planner: Planner) -> None:
+    own, phase = replanner(planner), planner.schedule.at(0.0)
+    for angle in np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False):
+        dcm = 0.25 * np.array([np.cos(angle), np.sin(angle)])
+        margins = {
+            side: own.one_step_margin(planner.schedule, phase, dcm, side, own.urgent_double_support)
+            for side in ("left", "right")
+        }
+        step = own.recovery_step(planner.schedule, 0.0, dcm).steps[0]
+        assert margins[step.side] == max(margins.values())
+
+
+def test_a_double_support_is_extended_only_once(planner: Planner) -> None:
+    """While the DCM stays where no step captures it, the next foot is lifted after a bounded time."""
+    planner.command([0.3, 0.0, 0.0])
+    t, w = 0.0, planner.body.omega
+    com, velocity = np.zeros(2), np.zeros(2)
+    longest, since, step = 0.0, 0.0, -1
+    for k in range(400):
+        t = 0.01 * k
+        planner.update(t, com, velocity - (0.6 * np.array([1.0, 0.4]) if 1.5 < t < 1.6 else 0.0))
+        phase = planner.schedule.at(t)
+        if phase.kind == "double":
+            since, step = (t, phase.step) if phase.step != step else (since, step)
+            longest = max(longest, t - since)
+        com, velocity = lipm.move(com, velocity, planner.reference(t).zmp, w, 0.01)
+    assert 0.0 < longest < 3.0 * planner.settings.double_support + 0.02
