@@ -223,8 +223,8 @@ def _directions(kind: str) -> Array:
 
 def _measure(robot: Robot) -> Body:
     legs = find_legs(robot)
-    if legs.why_not or len(legs.feet) != 2:
-        raise KinodynError(f"{robot.name!r} does not have two legs: {legs.why_not or 'it stands on other feet'}")
+    if legs.reason or len(legs.feet) != 2:
+        raise KinodynError(f"{robot.name!r} does not have two legs: {legs.reason or 'it stands on other feet'}")
     feet = dict(zip(SIDES, biped_feet(robot), strict=True))
     q = legs.q
     pose = legs.pose
