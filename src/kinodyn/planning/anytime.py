@@ -17,8 +17,8 @@ import numpy as np
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
-from kinodyn.planning.search import INTERRUPT_INTERVAL, Found, full
-from kinodyn.planning.settings import PlannerSettings, settings_record
+from kinodyn.planning.search import INTERRUPT_INTERVAL, Found, SearchProblem, full
+from kinodyn.planning.settings import PlannerSettings
 
 STRAIGHT = 1e-4  # relative difference to the straight motion, below which no improvement is possible
 MIN_ITERATIONS, ITERATION_FACTOR = 2000, 20  # of a round: at least, and as a multiple of those of the first path
@@ -27,28 +27,18 @@ POINTS = 24  # of each path, between which crossings are tried
 CROSSINGS_PER_BATCH = 16  # tried together
 
 
-def improve(
-    query: Query,
-    settings: PlannerSettings,
-    ends: tuple[Array, Array],
-    bounds: tuple[Array, Array],
-    found: Found,
-    end: float,
-    seed: int,
-) -> Found:
-    """Search for shorter paths until the time `end`; the other parameters are those of `search`."""
-    begin, best = time.perf_counter(), found.path
+def improve(given: SearchProblem, found: Found, end: float) -> Found:
+    """Search for shorter paths until the time `end`."""
+    begin, best, settings = time.perf_counter(), found.path, given.settings
     assert best is not None
-    straight = float(np.linalg.norm(ends[1] - ends[0], axis=1).min())
+    straight = float(np.linalg.norm(given.ends[1] - given.ends[0], axis=1).min())
     limit = max(MIN_ITERATIONS, ITERATION_FACTOR * found.iterations)
     persistent = replace(settings, shortcut_failures=max(MAX_SHORTCUT_FAILURES, settings.shortcut_failures))
     try:
         for k in count() if settings.rounds is None else range(settings.rounds):
             if time.perf_counter() > end or length(best) <= (1.0 + STRAIGHT) * straight:
                 break
-            chosen = persistent if k % 2 == 0 else settings
-            record = settings_record(chosen, len(ends[0]))
-            problem = _core.PlanningProblem(query.core, record, seed + 1 + k, *bounds, *ends)
+            problem = given.core(persistent if k % 2 == 0 else settings, attempt=1 + k)
             if k % 2 == 0:
                 problem.set_path(best)
             else:
@@ -60,7 +50,7 @@ def improve(
                 continue
             best = min(best, problem.path, key=length)
             if k % 2 == 1:
-                best = crossed(query, best, problem.path, settings, end)
+                best = crossed(given.query, best, problem.path, settings, end)
     except KeyboardInterrupt:
         found.interrupted = True
     found.path = best

@@ -7,24 +7,13 @@ import time
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.collision.query import Query
 from kinodyn.planning.ompl import plan_with_ompl
-from kinodyn.planning.search import Found, full, motions_free, shortened
-from kinodyn.planning.settings import PlannerSettings
+from kinodyn.planning.search import Found, SearchProblem, full, motions_free, shortened
 
 
-def search_with_ompl(
-    planner: str,
-    query: Query,
-    settings: PlannerSettings,
-    ends: tuple[Array, Array],
-    bounds: tuple[Array, Array],
-    time_budget: float,
-    seed: int,
-    simplify: bool = True,
-) -> Found:
-    """Search for a path by a planner of OMPL; the other parameters are those of `search`."""
-    begin = time.perf_counter()
+def search_with_ompl(planner: str, given: SearchProblem) -> Found:
+    """Search for a path by a planner of OMPL."""
+    begin, query, settings = time.perf_counter(), given.query, given.settings
     found = Found(None)
     columns, checks = np.array(query.core.moving_q), 0
 
@@ -40,13 +29,19 @@ def search_with_ompl(
 
     try:
         found.path = plan_with_ompl(
-            planner, ends[0], ends[1], *bounds, is_free, motion_free, time_budget=max(time_budget, 1e-6), seed=seed
+            planner,
+            *given.ends,
+            *given.bounds,
+            is_free,
+            motion_free,
+            time_budget=max(given.time_budget, 1e-6),
+            seed=given.seed,
         )
     except KeyboardInterrupt:
         found.interrupted = True
     found.iterations, found.planning_time = checks, time.perf_counter() - begin
     if found.path is not None and not motions_free(query, found.path, settings):
         found.path = None
-    if found.path is None or not simplify:
+    if found.path is None or not given.simplify:
         return found
-    return shortened(query, settings, ends, bounds, found, begin + time_budget, seed)
+    return shortened(given, found, begin + given.time_budget)

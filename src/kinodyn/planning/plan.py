@@ -37,7 +37,7 @@ from kinodyn.planning.planners import Search, search_named
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.preparation import prepare
 from kinodyn.planning.result import Plan, Status
-from kinodyn.planning.search import Found
+from kinodyn.planning.search import Found, SearchProblem
 from kinodyn.planning.settings import PlannerSettings
 
 MAX_MEASURED = 256  # goals, nearest first, of which those whose spheres overlap least are tried first
@@ -255,13 +255,12 @@ class _Problem:
         ends = self.start[self.columns], np.array(free)[:, self.columns]
         moves = moving_dofs(self.robot, self.joints)
         for attempt in count():
-            shrink, share = (
-                RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)],
-                FIRST_SEARCH_TIME * 2.0 ** (attempt // len(RADIUS_REDUCTIONS)),
-            )
+            shrink = RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)]
+            share = FIRST_SEARCH_TIME * 2.0 ** (attempt // len(RADIUS_REDUCTIONS))
             query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
             left = max(min(end - time.perf_counter(), share), 0.0)
-            found = self.run(query, settings, ends, self.sampling_bounds(ends), left, seed + attempt, simplify=False)
+            bounds = self.sampling_bounds(ends)
+            found = self.run(SearchProblem(query, settings, ends, bounds, left, seed + attempt, simplify=False))
             if found.path is not None:
                 found.path[0], found.path[-1] = ends[0], ends[1][_nearest(ends[1], found.path[-1])]
                 edges = ExactEdges(self.exact, query, settings.resolution)
@@ -315,9 +314,10 @@ class _Problem:
         """Search for a path within a fraction of the remaining time; an anytime planner uses all of it."""
         inner = start.free[self.columns], np.array([goal.free[self.columns] for goal in goals])
         bounds, left = self.sampling_bounds(inner), max(end - time.perf_counter(), 0.0)
-        found = self.run(self.query, settings, inner, bounds, share * left, seed)
+        problem = SearchProblem(self.query, settings, inner, bounds, share * left, seed)
+        found = self.run(problem)
         if self.anytime and found.path is not None:
-            found = improve(self.query, settings, inner, bounds, found, end, seed)
+            found = improve(problem, found, end)
         if found.path is not None:
             goal = goals[_nearest(inner[1], found.path[-1])]
             found.path[0], found.path[-1] = inner[0], goal.free[self.columns]

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
-from kinodyn.arrays import Array
-from kinodyn.collision.query import Query
 from kinodyn.errors import unknown_name
 from kinodyn.planning.ompl import ompl_planners
 from kinodyn.planning.ompl_search import search_with_ompl
 from kinodyn.planning.prm import search_prm
-from kinodyn.planning.search import Found, search
-from kinodyn.planning.settings import PlannerSettings
+from kinodyn.planning.search import Found, SearchProblem, search
 
 PREFIX = "ompl:"
 
 
-class Search(Protocol):
-    """The protocol of a search for a path, such as `search`."""
-
-    def __call__(
-        self,
-        query: Query,
-        settings: PlannerSettings,
-        ends: tuple[Array, Array],
-        bounds: tuple[Array, Array],
-        time_budget: float,
-        seed: int,
-        simplify: bool = True,
-    ) -> Found:
-        """Search."""
-
-
+Search = Callable[[SearchProblem], Found]
 NATIVE: dict[str, Search] = {"rrt_connect": search, "anytime": search, "prm": search_prm}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,7 @@ from numpy.typing import NDArray
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.planning.roadmap_graph import Graph
-from kinodyn.planning.search import Found, shortened
-from kinodyn.planning.settings import PlannerSettings
+from kinodyn.planning.search import Found, SearchProblem, shortened
 
 GROWTH, MIN_GROWTH, MAX_VERTICES = 0.5, 200, 100_000  # vertices that are added where there is no path
 FULL_TURN = 2.0 * np.pi
@@ -28,39 +28,23 @@ def roadmap_bounds(query: Query) -> tuple[Array, Array]:
     return np.where(np.isfinite(lower), lower, centre - np.pi), np.where(np.isfinite(upper), upper, centre + np.pi)
 
 
-def search_prm(
-    query: Query,
-    settings: PlannerSettings,
-    ends: tuple[Array, Array],
-    bounds: tuple[Array, Array],
-    time_budget: float,
-    seed: int,
-    simplify: bool = True,
-) -> Found:
-    """Search for a path in a new roadmap; the parameters are those of `search`."""
-    end = time.perf_counter() + time_budget
-    return search_graph(Graph(bounds, seed), query, settings, ends, end, seed, simplify)
+def search_prm(given: SearchProblem) -> Found:
+    """Search for a path in a new roadmap."""
+    return search_graph(Graph(given.bounds, given.seed), given)
 
 
-def search_graph(
-    graph: Graph,
-    query: Query,
-    settings: PlannerSettings,
-    ends: tuple[Array, Array],
-    end: float,
-    seed: int,
-    simplify: bool = True,
-) -> Found:
+def search_graph(graph: Graph, given: SearchProblem) -> Found:
     """Search for a path in a roadmap, which grows while there is none and time is left."""
     begin, found, before = time.perf_counter(), Found(None), graph.checked
+    query, ends, resolution, end = given.query, given.ends, given.settings.resolution, begin + given.time_budget
     turns = _whole_turns(query, ends[0])
     start, goals = ends[0] - turns, ends[1] - turns
     try:
         while True:
-            path = graph.search(query, start, goals, settings.resolution, end)
+            path = graph.search(query, start, goals, resolution, end)
             if path is not None or time.perf_counter() > end or len(graph.points) >= MAX_VERTICES:
                 break
-            graph.grow(query, max(MIN_GROWTH, int(GROWTH * len(graph.points))), settings.resolution, end)
+            graph.grow(query, max(MIN_GROWTH, int(GROWTH * len(graph.points))), resolution, end)
     except KeyboardInterrupt:
         path, found.interrupted = None, True
     found.iterations, found.planning_time = graph.checked - before, time.perf_counter() - begin
@@ -68,7 +52,7 @@ def search_graph(
         return found
     found.path = path + turns
     found.path[0], found.path[-1] = ends[0], ends[1][np.abs(goals - path[-1]).max(axis=1).argmin()]
-    return shortened(query, settings, ends, graph.bounds, found, end, seed) if simplify else found
+    return shortened(replace(given, bounds=graph.bounds), found, end) if given.simplify else found
 
 
 def _whole_turns(query: Query, start: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,7 @@ from kinodyn.planning.plan import plan
 from kinodyn.planning.prm import roadmap_bounds, search_graph
 from kinodyn.planning.result import Plan
 from kinodyn.planning.roadmap_graph import Graph
-from kinodyn.planning.search import Found, full
+from kinodyn.planning.search import Found, SearchProblem, full
 from kinodyn.planning.settings import PlannerSettings
 
 Key = tuple[object, ...]
@@ -147,22 +148,13 @@ class Roadmap:
             settings=self._settings,
         )
 
-    def _search(
-        self,
-        query: Query,
-        settings: PlannerSettings,
-        ends: tuple[Array, Array],
-        bounds: tuple[Array, Array],
-        time_budget: float,
-        seed: int,
-        simplify: bool = True,
-    ) -> Found:
+    def _search(self, given: SearchProblem) -> Found:
         """Search as `search` does, in this roadmap."""
-        end = time.perf_counter() + time_budget
-        if query.shrink > 0.0:  # free with reduced spheres does not imply free with the original ones
-            return search_graph(Graph(self._graph.bounds, seed), query, settings, ends, end, seed, simplify)
-        self._adapt(query)
-        return search_graph(self._graph, query, settings, ends, end, seed, simplify)
+        end = time.perf_counter() + given.time_budget
+        if given.query.shrink > 0.0:  # free with reduced spheres does not imply free with the original ones
+            return search_graph(Graph(self._graph.bounds, given.seed), given)
+        self._adapt(given.query)
+        return search_graph(self._graph, replace(given, time_budget=max(end - time.perf_counter(), 0.0)))
 
     def _adapt(self, query: Query) -> None:
         """Determine what has changed since the last plan."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import _core
+from kinodyn._core import PlanningProblem
 from kinodyn.arrays import Array
 from kinodyn.collision.query import Query
 from kinodyn.planning.settings import PlannerSettings, settings_record
@@ -31,52 +32,60 @@ class Found:
     interrupted: bool = False
 
 
-def search(
-    query: Query,
-    settings: PlannerSettings,
-    ends: tuple[Array, Array],
-    bounds: tuple[Array, Array],
-    time_budget: float,
-    seed: int,
-    simplify: bool = True,
-) -> Found:
-    """Search for a path and simplify it.
+@dataclass(frozen=True)
+class SearchProblem:
+    """What a search is given.
 
-    Parameters
+    Attributes
     ----------
-    query
+    query : Query
         Collision query with the joints that move.
-    settings
-    ends
+    settings : PlannerSettings
+    ends : tuple of arrays
         Start (dofs,) and goals (n, dofs).
-    bounds
+    bounds : tuple of arrays
         Lower and upper limits of samples (dofs,).
-    time_budget
+    time_budget : float
         Time for the whole search [s].
-    seed
+    seed : int
         Seed of the random number generator.
-    simplify
+    simplify : bool
         Whether to shorten the path.
     """
-    begin = time.perf_counter()
+
+    query: Query
+    settings: PlannerSettings
+    ends: tuple[Array, Array]
+    bounds: tuple[Array, Array]
+    time_budget: float
+    seed: int
+    simplify: bool = True
+
+    def core(self, settings: PlannerSettings | None = None, attempt: int = 0, finer: float = 1.0) -> PlanningProblem:
+        """Return the problem of the core, with other settings or another seed if given."""
+        record = settings_record(settings or self.settings, len(self.ends[0]), finer)
+        return PlanningProblem(self.query.core, record, self.seed + attempt, *self.bounds, *self.ends)
+
+
+def search(given: SearchProblem) -> Found:
+    """Search for a path by RRT-Connect and simplify it."""
+    begin, budget = time.perf_counter(), given.time_budget
     found = Found(None)
-    start, goals = ends
     for attempt in count():
-        record = settings_record(settings, len(start), finer=4.0 ** min(attempt, REFINEMENTS))
-        problem = _core.PlanningProblem(query.core, record, seed + attempt, *bounds, start, goals)
+        problem = given.core(attempt=attempt, finer=4.0 ** min(attempt, REFINEMENTS))
         problem.continuous = attempt > REFINEMENTS
         try:
-            solved = _advance(problem, begin + time_budget)
+            solved = _advance(problem, begin + budget)
         except KeyboardInterrupt:
             found.interrupted, solved = True, False
         found.iterations += problem.iterations
         found.planning_time = time.perf_counter() - begin - found.simplification_time
         if not solved:
             return found
-        if _is_free(problem, found, simplify, begin + (1.0 + GRACE_FRACTION) * time_budget):
+        if _is_free(problem, found, given.simplify, begin + (1.0 + GRACE_FRACTION) * budget):
             found.path = problem.path
             return found
-        if time.perf_counter() > begin + time_budget:
+        if time.perf_counter() > begin + budget:
             return found
     return found
 
@@ -96,17 +105,9 @@ def motions_free(query: Query, path: Array, settings: PlannerSettings) -> bool:
     return bool(query.motion_free(q[:-1], q[1:], settings.resolution).all())
 
 
-def shortened(
-    query: Query,
-    settings: PlannerSettings,
-    ends: tuple[Array, Array],
-    bounds: tuple[Array, Array],
-    found: Found,
-    end: float,
-    seed: int,
-) -> Found:
+def shortened(given: SearchProblem, found: Found, end: float) -> Found:
     """Shorten a path from another planner, until the time `end`."""
-    problem = _core.PlanningProblem(query.core, settings_record(settings, len(ends[0])), seed, *bounds, *ends)
+    problem = given.core()
     assert found.path is not None
     problem.set_path(found.path)
     if _is_free(problem, found, True, end):
@@ -114,7 +115,7 @@ def shortened(
     return found
 
 
-def _advance(problem: _core.PlanningProblem, end: float) -> bool:
+def _advance(problem: PlanningProblem, end: float) -> bool:
     while True:
         left = end - time.perf_counter()
         if _core.rrt_connect(problem, min(max(left, 0.0), INTERRUPT_INTERVAL)):
@@ -123,7 +124,7 @@ def _advance(problem: _core.PlanningProblem, end: float) -> bool:
             return False
 
 
-def _is_free(problem: _core.PlanningProblem, found: Found, simplify: bool, end: float) -> bool:
+def _is_free(problem: PlanningProblem, found: Found, simplify: bool, end: float) -> bool:
     """Return whether the shortened path is free between checks too."""
     begin = time.perf_counter()
     if not simplify:
