@@ -169,7 +169,7 @@ def test_a_dataset_folder_has_an_episode_and_its_description(tmp_path: Path) -> 
 @pytest.mark.filterwarnings("ignore::kinodyn.DescriptionWarning")
 @pytest.mark.parametrize("name", ["humanoid", "g1", "talos", "icub", "romeo"])
 def test_legs_and_arms_are_found_on_both_sides(name: str) -> None:
-    body = Body.of(kd.load(name))
+    body = Body.from_robot(kd.load(name))
     assert set(body.legs) == set(body.arms) == {"left", "right"}
     for limbs in (body.legs, body.arms):
         left, right = limbs["left"], limbs["right"]

@@ -17,8 +17,8 @@ def timing(body: Biped, limits: StepLimits) -> GaitTiming:
 
 
 def test_slow_steps_have_the_durations_of_the_settings_and_faster_ones_are_never_slower(timing: GaitTiming) -> None:
-    assert timing.of((0.1, 0.0, 0.0)) == timing.slow
-    times = [timing.of((v, 0.0, 0.0)).step_time for v in np.linspace(0.0, timing.max_velocity[0], 40)]
+    assert timing.at_velocity((0.1, 0.0, 0.0)) == timing.slow
+    times = [timing.at_velocity((v, 0.0, 0.0)).step_time for v in np.linspace(0.0, timing.max_velocity[0], 40)]
     assert (np.diff(times) <= 1e-12).all()
     assert times[0] == timing.slow.step_time and times[-1] == pytest.approx(timing.fast.step_time)
 
@@ -32,7 +32,7 @@ def test_steps_at_every_allowed_velocity_are_within_their_limits(timing: GaitTim
         except kd.InputError:
             continue
         allowed += 1
-        assert limits.fits(velocity * timing.of(velocity).step_time)
+        assert limits.fits(velocity * timing.at_velocity(velocity).step_time)
     assert allowed > 50
 
 

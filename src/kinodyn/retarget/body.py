@@ -72,7 +72,7 @@ class Limb:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """Measures of a humanoid, made by `Body.of`.
+    """Measures of a humanoid, made by `Body.from_robot`.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Body:
     v: NDArray[np.int32]
 
     @classmethod
-    def of(cls, robot: Robot) -> Body:
+    def from_robot(cls, robot: Robot) -> Body:
         """Measure a robot with two legs.
 
         Parameters

@@ -131,7 +131,7 @@ def speed(points: Array, rate: float) -> Array:
 
 
 def hysteresis(values: Array, low: float, high: float) -> NDArray[np.bool_]:
-    """Tell where values are small: from falling below `low` until they exceed `high`; also backwards in time.
+    """Return where values are small: from falling below `low` until they exceed `high`; also backwards in time.
 
     Parameters
     ----------

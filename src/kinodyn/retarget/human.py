@@ -134,7 +134,7 @@ def axes_from(up: Array, left: Array) -> Array:
 
 
 def upright_frames(human: Human) -> Array:
-    """Tell in which frames (frames,) the trunk is about vertical."""
+    """Return in which frames (frames,) the trunk is about vertical."""
     return np.asarray(directions(_neck(human.points) - human.middle("hip"))[:, 2] > UPRIGHT)
 
 
@@ -201,7 +201,7 @@ def _z_up(motion: Motion, points: dict[str, Array], notes: list[str]) -> dict[st
 
 
 def _mirrored(points: dict[str, Array]) -> bool:
-    """Tell whether the left hip is on the right of where the toes point: axes are left-handed then."""
+    """Return whether the left hip is on the right of where the toes point: axes are left-handed then."""
     if "left_toe" not in points or "right_toe" not in points:
         return False
     toes = sum(directions((points[f"{side}_toe"] - points[f"{side}_ankle"]) * [1.0, 1.0, 0.0]) for side in SIDES)

@@ -60,7 +60,7 @@ class Retargeted:
         return np.vstack([v, v[-1:]])
 
     def in_contact(self, side: str) -> NDArray[np.bool_]:
-        """Tell in which frames a foot is in contact.
+        """Return in which frames a foot is in contact.
 
         Parameters
         ----------

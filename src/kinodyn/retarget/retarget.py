@@ -78,7 +78,7 @@ def retarget(
         raise InputError(f"mirror must be True, False or None, got {mirror!r}")
     rate = float(rate)
     began = time.perf_counter()
-    body = Body.of(robot)
+    body = Body.from_robot(robot)
     source = motion if isinstance(motion, Motion) else read(motion, rate)
     human = normalise(source, key_points(source, mapping), rate, mirror)
     if len(human) < 3:

@@ -120,7 +120,7 @@ class ClipSolver:
         return q
 
     def satisfied(self, q: Array) -> bool:
-        """Tell whether contacts, ground and distances of links hold after `finish`."""
+        """Return whether contacts, ground and distances of links hold after `finish`."""
         if float(contact_slips(self.paths, self.contacts).max(initial=0.0)) > MAX_SLIP:
             return False
         if float(self.point[self.above, 2, : self.frames].min(initial=0.0)) < -MAX_SLIP:

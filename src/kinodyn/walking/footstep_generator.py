@@ -61,7 +61,7 @@ class FootstepGenerator:
         place = numbers("goal", goal, 3)
         positive("the speed towards a goal", speed)
         self.timing.check((speed, 0.0, 0.0))
-        timing = self.timing.of((speed, 0.0, 0.0))
+        timing = self.timing.at_velocity((speed, 0.0, 0.0))
         limits = replace(self.limits, forward=float(speed) * timing.step_time)
         walk_to(self.body, place, limits=limits, fraction=1.0, tolerance=self.settings.goal_tolerance)
         return place, limits, timing
@@ -102,7 +102,7 @@ class FootstepGenerator:
             if not self.walking and not velocity.any():
                 break
             self._step_velocities[first + k] = velocity
-            timing = self.timing.of(velocity)
+            timing = self.timing.at_velocity(velocity)
             step = next_step(stance, velocity * timing.step_time, self.limits)
             stance = replace(step, timing=timing)
             steps.append(stance)

@@ -248,7 +248,7 @@ def walking_pattern(
     else:
         assert velocity is not None
         times = GaitTiming(gait, own)
-        timing = times.of(times.check(velocity))
+        timing = times.at_velocity(times.check(velocity))
         steady = footsteps_from_velocity(body, velocity, steps=steps, limits=own, step_time=timing.step_time)
         plan = [replace(step, timing=timing) for step in steady]
     # preview control has to see the first step a whole horizon ahead

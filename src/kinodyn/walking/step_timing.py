@@ -37,12 +37,12 @@ class GaitTiming:
         self._limits = limits
         self._comfortable = limits.scaled(min(1.0, settings.comfortable_step / limits.forward))
         self.max_velocity: Array = limits.max_velocity(self.fast.step_time)
-        self._of = lru_cache(maxsize=256)(self._choose)
+        self._cached = lru_cache(maxsize=256)(self._choose)
 
-    def of(self, velocity: ArrayLike) -> StepTiming:
+    def at_velocity(self, velocity: ArrayLike) -> StepTiming:
         """Return the durations of steps at a velocity (3,): forward, lateral [m/s], turn [rad/s]."""
         x, y, turn = np.asarray(velocity, dtype=float).tolist()
-        return self._of(x, y, turn)
+        return self._cached(x, y, turn)
 
     def check(self, velocity: ArrayLike) -> Array:
         """Check a velocity (3,); one beyond the limits raises InputError with the limit."""

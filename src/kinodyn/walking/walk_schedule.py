@@ -168,7 +168,7 @@ class WalkSchedule:
 
     def step_length(self, velocity: Array) -> float:
         """Compute the length of a step at a velocity (3,) [m]."""
-        return float(np.hypot(*velocity[:2])) * self.controller.planner.timing.of(velocity).step_time
+        return float(np.hypot(*velocity[:2])) * self.controller.planner.timing.at_velocity(velocity).step_time
 
     def over(self, t: float, state: State) -> bool:
         """Return whether the walk is over before its duration."""

@@ -157,7 +157,7 @@ class Motion:
     t: Vec
 
     @staticmethod
-    def of(T: Array) -> Motion:
+    def from_pose(T: Array) -> Motion:
         """Split poses (n, 4, 4) into components."""
         parts = np.ascontiguousarray(T.transpose(1, 2, 0))
         rows = tuple((parts[i, 0], parts[i, 1], parts[i, 2]) for i in range(3))

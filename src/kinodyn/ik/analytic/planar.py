@@ -25,7 +25,7 @@ class TwoLinks:
     sign: float
 
     @staticmethod
-    def of(first: Axis, second: Axis) -> TwoLinks:
+    def from_axes(first: Axis, second: Axis) -> TwoLinks:
         """Create the pair, with the point of the second axis in the plane of the first one's."""
         level, sign = aligned(second, first)
         return TwoLinks(first, level.moved(foot(level, first.point)), sign)
@@ -52,10 +52,10 @@ class ThreeLinks:
     sign: float
 
     @staticmethod
-    def of(axes: Sequence[Axis]) -> ThreeLinks:
+    def from_axes(axes: Sequence[Axis]) -> ThreeLinks:
         """Align the second and third axis with the first."""
         third, sign = aligned(axes[2], axes[0])
-        return ThreeLinks(TwoLinks.of(axes[0], axes[1]), third.moved(foot(third, axes[0].point)), sign)
+        return ThreeLinks(TwoLinks.from_axes(axes[0], axes[1]), third.moved(foot(third, axes[0].point)), sign)
 
     def solve(self, centre: Vec, heading: Vec, joints: tuple[int, int, int], record: Degeneracies) -> list[CosSin]:
         """Move the third axis to `centre` and the frame's first vector to `heading`."""
@@ -146,5 +146,5 @@ def planar(axes: Sequence[Axis], tip: Array) -> Planar2R | Planar3R:
         if length < LENGTH_TOLERANCE:
             raise NoClosedFormError(f"link {i} of the planar arm has no length perpendicular to its axis")
     if len(axes) == 2:
-        return Planar2R(TwoLinks.of(axes[0], axes[1]), constant(tip))
-    return Planar3R(ThreeLinks.of(axes))
+        return Planar2R(TwoLinks.from_axes(axes[0], axes[1]), constant(tip))
+    return Planar3R(ThreeLinks.from_axes(axes))

@@ -64,7 +64,7 @@ class Problem:
     def _angles(self, G: Array, record: Degeneracies) -> list[CosSin]:
         if isinstance(self.solver, SevenJoints):
             return self.solver.solve(G, self.swept.reshape(-1), record)
-        return self.solver.solve(Motion.of(G), record)
+        return self.solver.solve(Motion.from_pose(G), record)
 
     def _targets(self, T: Array) -> Targets:
         given = self.solver.given if isinstance(self.solver, SevenJoints) else None

@@ -42,15 +42,15 @@ class SevenJoints:
         """Solve the six joints: all targets at once if the given joint is the first or last, else value by value."""
         axes, k = self.chain.axes, self.given
         if k == len(axes) - 1:
-            return self.around.solve(Motion.of(T @ rotations_about(axes[k], -value)), record)
+            return self.around.solve(Motion.from_pose(T @ rotations_about(axes[k], -value)), record)
         if k == 0:
-            return self.around.solve(Motion.of(rotations_about(axes[k], -value) @ T), record)
+            return self.around.solve(Motion.from_pose(rotations_about(axes[k], -value) @ T), record)
         values, which = np.unique(value, return_inverse=True)
         found = np.empty((2, 6, 2, 2, 2, len(value)))
         for i, one in enumerate(values):
             at = np.nonzero(which == i)[0]
             local = Degeneracies(record.size, [free[at] if len(free) > 1 else free for free in record.free])
-            goal = Motion.of(T[at] @ rotations_about(axes[k], np.array([-one])))
+            goal = Motion.from_pose(T[at] @ rotations_about(axes[k], np.array([-one])))
             for j, (c, s) in enumerate(fixed(axes, k, float(one)).solve(goal, local)):
                 found[0, j, ..., at] = np.moveaxis(np.broadcast_to(c, (2, 2, 2, len(at))), -1, 0)
                 found[1, j, ..., at] = np.moveaxis(np.broadcast_to(s, (2, 2, 2, len(at))), -1, 0)

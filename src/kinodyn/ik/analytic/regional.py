@@ -90,7 +90,7 @@ def regional(axes: Sequence[Axis], p: Array) -> Regional | str:
         if parallel(order[1], order[2]) and not parallel(order[0], order[1]):
             if lies_on(order[1].point, order[2]):
                 continue  # both joints rotate about the same line
-            inner: Regional = LastTwoParallel(order[0], TwoLinks.of(order[1], order[2]))
+            inner: Regional = LastTwoParallel(order[0], TwoLinks.from_axes(order[1], order[2]))
             return Backwards(inner) if wrap else inner
     for order, wrap in ((axes, False), (behind, True)):
         if intersect(order[0], order[1]):

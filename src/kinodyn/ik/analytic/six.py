@@ -183,6 +183,6 @@ def _parallel(axes: Sequence[Axis]) -> ParallelThree | str:
         return f"axes 2, 3 and 4 are parallel, but axes 5 and 6 do not intersect: the distance is {distance:.4g} mm"
     # The point of axis 4 nearest to axis 5 keeps the best precision.
     near = foot(axes[3], nearest_point(axes[3], axes[4])[0])
-    links = ThreeLinks.of(axes[1:4])
+    links = ThreeLinks.from_axes(axes[1:4])
     links = ThreeLinks(links.pair, links.third.moved(near), links.sign)
     return ParallelThree(axes, constant(nearest_point(axes[4], axes[5])[0]), links)

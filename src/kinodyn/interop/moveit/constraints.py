@@ -194,7 +194,7 @@ def _joint(fields: Fields) -> JointConstraint:
 
 
 def _position(fields: Fields, frames: Frames) -> PositionConstraint:
-    T_world_header = frames.of_fixed(fields)
+    T_world_header = frames.fixed_header_pose(fields)
     regions = fields.child("constraint_region")
     if any(True for _ in regions.children("meshes")):
         raise regions.fault("meshes", "regions are boxes, spheres, cylinders and cones; replace the meshes")
@@ -208,7 +208,7 @@ def _position(fields: Fields, frames: Frames) -> PositionConstraint:
 
 
 def _orientation(fields: Fields, frames: Frames) -> OrientationConstraint:
-    R = frames.of_fixed(fields)[:3, :3] @ pose_matrix(None, read_quaternion(fields, "orientation"))[:3, :3]
+    R = frames.fixed_header_pose(fields)[:3, :3] @ pose_matrix(None, read_quaternion(fields, "orientation"))[:3, :3]
     tolerance = np.array([_nonnegative(fields, f"absolute_{axis}_axis_tolerance") for axis in "xyz"])
     kind = int(fields.number("parameterization"))
     if kind not in (0, 1):

@@ -59,7 +59,7 @@ class Objects:
             self.world.attach(part, link, T_link_part, touch=fields.texts("touch_links"))
 
     def _pose(self, fields: Fields) -> Array:
-        return np.asarray(self._frames.of(fields) @ read_pose(fields.child("pose")))
+        return np.asarray(self._frames.header_pose(fields) @ read_pose(fields.child("pose")))
 
     def _put(self, fields: Fields, name: str, solids: list[tuple[Shape, Array]]) -> None:
         """Add the parts; if the object exists already, they are appended to its parts."""

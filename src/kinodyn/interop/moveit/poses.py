@@ -75,11 +75,11 @@ class Frames:
         """Add a frame that is fixed in the world."""
         self._fixed.setdefault(name, T_world_frame)
 
-    def of(self, fields: Fields) -> Array:
+    def header_pose(self, fields: Fields) -> Array:
         """Return the pose of the frame that the header of a message names."""
         return self.pose(_frame_id(fields))
 
-    def of_fixed(self, fields: Fields) -> Array:
+    def fixed_header_pose(self, fields: Fields) -> Array:
         """Return the pose of the frame of a header that must not move with the robot's joints."""
         name = _frame_id(fields)
         pose = self.pose(name)

@@ -90,7 +90,7 @@ def _read_frames(fields: Fields, robot: Robot, q: Array) -> Frames:
     frames = Frames(robot, q)
     for stamped in fields.children("fixed_frame_transforms"):
         T_parent_child = read_transform(stamped.child("transform"))
-        frames.add(stamped.text("child_frame_id"), frames.of(stamped) @ T_parent_child)
+        frames.add(stamped.text("child_frame_id"), frames.header_pose(stamped) @ T_parent_child)
     return frames
 
 
