@@ -145,7 +145,7 @@ def _with_turned_base(robot: Robot, R: Array) -> Robot:
     return Robot(description)
 
 
-def test_arms_that_hang_beside_a_base_on_the_ground_are_no_legs() -> None:
+def test_arms_that_hang_beside_a_base_on_the_ground_are_not_legs() -> None:
     with pytest.raises(kd.KinodynError, match="does not have two legs: .* is the end of an arm"):
         kd.balance.biped_feet(load("alex"))
 

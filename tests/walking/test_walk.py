@@ -75,7 +75,7 @@ def test_the_humanoid_stops_after_a_distance() -> None:
     assert max(figures["torques"].values()) == figures["torque"] <= 1.0 + 1e-9
 
 
-def test_steps_back_are_no_progress_along_a_distance() -> None:
+def test_steps_back_do_not_count_as_progress() -> None:
     """A push against the walk costs half a metre of recovery steps, which the robot walks again."""
     push = kd.sim.Push("pelvis", [-250.0, 0.0, 0.0], start=2.0, duration=0.2)
     result = kd.walking.walk(kd.load("humanoid"), (0.3, 0.0, 0.0), distance=0.8, pushes=[push])

@@ -29,7 +29,7 @@ def test_axes_are_a_rotation_whose_last_column_is_the_normal(normal: list[float]
 
 
 @pytest.mark.parametrize("normal", NORMALS)
-def test_the_sign_of_the_margin_tells_inside_from_outside(normal: list[float]) -> None:
+def test_the_sign_of_the_margin_distinguishes_inside_from_outside(normal: list[float]) -> None:
     f, mu, n = forces(500), 0.7, np.array(normal) / np.linalg.norm(normal)
     along = f @ n
     inside = np.linalg.norm(f - along[:, None] * n, axis=1) <= mu * along
