@@ -36,6 +36,14 @@ def numbers(what: str, value: MatrixLike, *core: int) -> Array:
     return array
 
 
+def vector(what: str, value: ArrayLike, size: int) -> Array:
+    """Return one vector `(size,)` of finite numbers, or raise."""
+    array = numbers(what, value, size)
+    if array.ndim != 1:
+        raise InputError(f"{what} must have shape ({size},), got {array.shape}")
+    return array
+
+
 def _shape_text(core: tuple[int, ...]) -> str:
     return "(" + ", ".join(("...", *map(str, core))) + ("," if not core else "") + ")"
 
@@ -224,6 +232,14 @@ def as_pose(value: MatrixLike, what: str = "pose") -> Array:
     if (np.abs(T[..., 3, :] - (0.0, 0.0, 0.0, 1.0)) > UNIT_TOLERANCE).any():
         raise InputError(f"{what}: the last row is not 0 0 0 1; give poses (..., 4, 4) that take column vectors")
     _check_rotation(what, T[..., :3, :3])
+    return T
+
+
+def one_pose(what: str, value: MatrixLike) -> Array:
+    """Return one pose `(4, 4)`, or raise."""
+    T = as_pose(value, what)
+    if T.ndim != 2:
+        raise InputError(f"{what} must be one pose (4, 4), got shape {T.shape}")
     return T
 
 

@@ -149,5 +149,5 @@ def test_invalid_arguments_are_rejected() -> None:
         Roadmap(PANDA, vertices=-1)
     with pytest.raises(UnknownNameError, match="tail"):
         Roadmap(PANDA, group="tail")
-    with pytest.raises(InputError, match=r"q must be one configuration \(7,\)"):
+    with pytest.raises(InputError, match=r"q must have shape \(7,\)"):
         Roadmap(PANDA, q=np.zeros((2, 7)))

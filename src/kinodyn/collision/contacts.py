@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers
+from kinodyn.checks import vector
 from kinodyn.collision.distance import distance
 from kinodyn.collision.distance_query import distance_query
 from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 
@@ -78,9 +77,7 @@ def contacts(
     >>> found[0].names
     ('panda_link6', 'ball')
     """
-    configuration = numbers("q", q, robot.nq)
-    if configuration.ndim != 1:
-        raise InputError(f"contacts are those of one configuration of shape ({robot.nq},), got {configuration.shape}")
+    configuration = vector("q", q, robot.nq)
     snapshot, pairs = snapshot_of(world), as_pairs(allowed)
     query = distance_query(robot, snapshot, pairs)
     if exact:

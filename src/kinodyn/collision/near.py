@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import positive, vector
 from kinodyn.collision.distance import distance
 from kinodyn.collision.distance_query import distance_query
 from kinodyn.collision.exact_distance import ExactDistances
 from kinodyn.collision.query import as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 
 
@@ -76,9 +75,7 @@ def near_pairs(
     >>> [pair.names for pair in kd.collision.near_pairs(robot, q, world, max_distance=0.25, exact=False)][:1]
     [('panda_link3', 'table')]
     """
-    configuration = numbers("q", q, robot.nq)
-    if configuration.ndim != 1:
-        raise InputError(f"near pairs are those of one configuration of shape ({robot.nq},), got {configuration.shape}")
+    configuration = vector("q", q, robot.nq)
     bound = positive("max_distance", max_distance)
     query = distance_query(robot, snapshot_of(world), as_pairs(allowed))
     lower = np.asarray(_core.pair_distances(robot, query.core, configuration, bound))

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array, HasMatrix, MatrixLike
-from kinodyn.checks import MAX_MAGNITUDE, as_pose, as_rotation, numbers, shape_of
-from kinodyn.errors import InputError
+from kinodyn.checks import MAX_MAGNITUDE, as_rotation, one_pose, shape_of, vector
 from kinodyn.spatial import from_quaternion
 
 # (4, 4), a RigidTransform, a pair of position and rotation, or None for the origin
@@ -28,9 +27,7 @@ def object_pose(pose: Pose) -> Array:
         return IDENTITY
     if isinstance(pose, tuple) and len(pose) == 2:
         return _pair(*pose)
-    T = as_pose(cast(MatrixLike, pose))
-    if T.shape != (4, 4):
-        raise InputError(f"pose must be one pose (4, 4), got shape {T.shape}")
+    T = one_pose("pose", cast(MatrixLike, pose))
     return _frozen(T.copy())
 
 
@@ -40,9 +37,7 @@ def placed_at(position: ArrayLike) -> Array:
     if _is_plain(position):
         T[:3, 3] = position
     else:
-        p = numbers("position", position, 3)
-        if p.shape != (3,):
-            raise InputError(f"position must be one position (3,), got shape {p.shape}")
+        p = vector("position", position, 3)
         T[:3, 3] = p
     return _frozen(T)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose, one_of
+from kinodyn.checks import one_of, one_pose
 from kinodyn.description.types import Description, Frame, Inertia, Joint, JointKind, Link
 from kinodyn.description.validation import validate
 from kinodyn.errors import InputError
@@ -242,7 +242,4 @@ def _screw(axis: Array, angle: float, shift: float) -> Array:
 
 def _pose(value: MatrixLike, what: str) -> Array:
     """Return a copy of one pose `(4, 4)`."""
-    T = as_pose(value, what)
-    if T.ndim != 2:
-        raise InputError(f"{what} must be one pose (4, 4), got shape {T.shape}")
-    return np.array(T)
+    return np.array(one_pose(what, value))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import numbers, positive, vector
 from kinodyn.errors import InputError
 from kinodyn.layouts import layout
 
@@ -46,9 +46,7 @@ class MovingObstacle:
 
     def __post_init__(self) -> None:
         for name in ("position", "velocity", "acceleration"):
-            value = numbers(name, getattr(self, name), 3)
-            if value.shape != (3,):
-                raise InputError(f"{name} must have shape (3,), got {value.shape}")
+            value = vector(name, getattr(self, name), 3)
             object.__setattr__(self, name, np.array(value))
         positive("radius", self.radius)
         if not np.isfinite(self.time):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import positive, vector
 from kinodyn.collision import exact
 from kinodyn.collision.distance import distance
 from kinodyn.collision.exact_checks import ExactChecks
@@ -164,9 +164,7 @@ class _Problem:
         self.begin, self.end = begin, end  # by `time.perf_counter` [s]
         self.run, self.anytime = search_named(planner), planner == "anytime"
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
-        self.start = numbers("start", start, robot.nq)
-        if self.start.shape != (robot.nq,):
-            raise InputError(f"start must be one configuration ({robot.nq},), got shape {self.start.shape}")
+        self.start = vector("start", start, robot.nq)
         self.joints = group_joints(robot, group, manifold=True)
         _require_limits(robot, self.joints, "start", self.start)
         self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))

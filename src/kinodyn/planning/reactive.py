@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, numbers, positive
+from kinodyn.checks import nonnegative, numbers, positive, vector
 from kinodyn.collision.query import Query, as_pairs, range_of, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.planning.connection import connected
 from kinodyn.planning.curves import pieces_free, remaining, until
@@ -168,9 +167,7 @@ class ReactiveMotion:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.robot, self.world, self._allowed = robot, world, as_pairs(allowed)
-        q = numbers("q0", q0, robot.nq)
-        if q.shape != (robot.nq,):
-            raise InputError(f"q0 must be one configuration ({robot.nq},), got shape {q.shape}")
+        q = vector("q0", q0, robot.nq)
         self._space = Space(robot)
         self.group = tuple(joint.name for joint in group_joints(robot, group))
         self._moves = moving_dofs(robot, group_joints(robot, self.group))

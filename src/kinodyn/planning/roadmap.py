@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, numbers
+from kinodyn.checks import integer, vector
 from kinodyn.collision.query import Query, as_pairs, snapshot_of
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.world import World
-from kinodyn.errors import InputError
 from kinodyn.model.robot import Robot
 from kinodyn.planning.goals import Goal
 from kinodyn.planning.groups import Group, group_joints, moving_dofs
@@ -86,9 +85,7 @@ class Roadmap:
         self._robot, self._group, self._joints = robot, group, group_joints(robot, group)
         self._world, self._allowed, self._seed = snapshot_of(world), as_pairs(allowed), seed
         self._settings = settings or PlannerSettings()
-        at = robot.neutral() if q is None else numbers("q", q, robot.nq)
-        if at.shape != (robot.nq,):
-            raise InputError(f"q must be one configuration ({robot.nq},), got shape {at.shape}")
+        at = robot.neutral() if q is None else vector("q", q, robot.nq)
         query = Query(robot, self._world, self._allowed, at, moving_dofs(robot, self._joints))
         self._graph = Graph(roadmap_bounds(query), seed)
         self._graph.grow(query, int(vertices), self._settings.resolution)

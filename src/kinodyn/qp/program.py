@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, shape_of, symmetric
+from kinodyn.checks import numbers, shape_of, symmetric, vector
 from kinodyn.errors import InputError
 
 
@@ -122,10 +122,7 @@ def _cost(H: ArrayLike) -> Array:
 def _vector(what: str, value: ArrayLike, size: int) -> Array:
     if type(value) is np.ndarray and value.shape == (size,) and value.dtype == np.float64 and value.flags.c_contiguous:
         return value
-    array = numbers(what, value, size)
-    if array.ndim != 1:
-        raise InputError(f"{what} must have shape ({size},), got {array.shape}; programs are solved one at a time")
-    return np.ascontiguousarray(array)
+    return np.ascontiguousarray(vector(what, value, size))
 
 
 def _matrix(what: str, value: ArrayLike, columns: int) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import ndimage
 
 from kinodyn.arrays import Array
-from kinodyn.checks import nonnegative, numbers, positive
+from kinodyn.checks import nonnegative, numbers, positive, vector
 from kinodyn.errors import InputError
 
 MAX_CELLS = 8_000_000
@@ -46,9 +46,7 @@ class HeightMap:
                 f"heights must be within {MAX_HEIGHT:g} m, or -inf where there is no ground; some are NaN or beyond"
             )
         self.heights: Array = grid
-        self.cell, self.origin = positive("cell", cell), numbers("origin", origin, 2).copy()
-        if self.origin.shape != (2,):
-            raise InputError(f"origin must be x, y, got shape {self.origin.shape}")
+        self.cell, self.origin = positive("cell", cell), vector("origin", origin, 2).copy()
 
     def __repr__(self) -> str:
         nx, ny = self.heights.shape

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import _core
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import positive, vector
 from kinodyn.errors import InputError
 from kinodyn.layouts import record
 from kinodyn.terrain.footholds import STATUS, SoleOutline, footholds, grid_record
@@ -147,9 +147,7 @@ def plan_footsteps(
     begin = clock.perf_counter()
     own = limits or StepLimits.from_robot(body)
     heights = terrain_limits or TerrainLimits.from_robot(body, own)
-    target, budget = numbers("goal", goal, 3), positive("time_budget", time_budget)
-    if target.shape != (3,):
-        raise InputError(f"goal must be x, y and yaw, shape (3,), got {target.shape}")
+    target, budget = vector("goal", goal, 3), positive("time_budget", time_budget)
     problem = _Problem(body, ground, own, heights, start)
     reason, target = problem.checked_goal(target)
     if reason:

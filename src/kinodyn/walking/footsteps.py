@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, numbers
+from kinodyn.checks import integer, vector
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.step_limits import StepLimits
@@ -359,7 +359,5 @@ def body_beside(foot: Footstep, width: float) -> tuple[float, float, float]:
 
 
 def _pose2(pose: ArrayLike) -> tuple[float, float, float]:
-    value = numbers("pose", pose, 3)
-    if value.shape != (3,):
-        raise InputError(f"a pose on the ground must be x, y and yaw, shape (3,), got {value.shape}")
+    value = vector("pose on the ground", pose, 3)
     return float(value[0]), float(value[1]), float(value[2])

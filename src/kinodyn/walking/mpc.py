@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import integer, numbers, positive
+from kinodyn.checks import integer, positive, vector
 from kinodyn.errors import InputError
 from kinodyn.walking.footsteps import Footstep
 from kinodyn.walking.horizon import Horizon
@@ -159,7 +159,4 @@ def pair(name: str, value: ArrayLike) -> Array:
     pair = np.asarray(value)
     if pair.shape == (2,) and pair.dtype == float and isfinite(pair[0]) and isfinite(pair[1]):
         return pair
-    both = numbers(name, value, 2)
-    if both.shape != (2,):
-        raise InputError(f"{name} must have shape (2,), one state at a time, got {both.shape}")
-    return both
+    return vector(name, value, 2)

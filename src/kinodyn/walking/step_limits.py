@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array
-from kinodyn.checks import numbers, positive
+from kinodyn.checks import positive, vector
 from kinodyn.errors import InputError, KinodynError
 from kinodyn.model.robot import Robot
 from kinodyn.spatial import rot_z
@@ -131,9 +131,7 @@ class StepLimits(StepRegion):
         InputError
             For a velocity beyond the limits; the message gives the limit.
         """
-        v = numbers("velocity", velocity, 3)
-        if v.shape != (3,):
-            raise InputError(f"velocity must be forward, lateral and turn, shape (3,), got {v.shape}")
+        v = vector("velocity", velocity, 3)
         if self.fits(v * step_time):
             return v
         most = self.max_velocity(step_time)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import numbers, one_of, positive
+from kinodyn.checks import numbers, one_of, positive, vector
 from kinodyn.errors import InputError
 from kinodyn.layouts import block_size, layout, named_view
 from kinodyn.model.robot import Robot
@@ -151,9 +151,7 @@ class Contact(Constraint):
         self.name = str(name or frame)
         one_of(f"kind of contact {self.name!r}", kind, ("surface", "point"))
         self.kind = "point" if corners is not None else kind
-        self.point = _frozen(numbers(f"point of contact {self.name!r}", point, 3))
-        if self.point.ndim != 1:
-            raise InputError(f"point of contact {self.name!r} must have shape (3,), got {self.point.shape}")
+        self.point = _frozen(vector(f"point of contact {self.name!r}", point, 3))
         self.corners: Array | None = None
         if corners is not None:
             self.corners = _frozen(numbers(f"corners of contact {self.name!r}", corners, 3))

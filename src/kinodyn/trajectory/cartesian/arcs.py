@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_rotation, numbers
+from kinodyn.checks import as_rotation, numbers, one_pose
 from kinodyn.errors import InputError
 from kinodyn.spatial import log3
 from kinodyn.trajectory.cartesian.limits import NO_LIMITS, CartesianLimits
-from kinodyn.trajectory.cartesian.lines import SingleAxisMotion, one_pose
+from kinodyn.trajectory.cartesian.lines import SingleAxisMotion
 from kinodyn.trajectory.cartesian.timing import Law, PathGeometry, timing_law
 
 COLLINEAR = 1e-9  # sine of the angle between two chords below which three points lie on one line

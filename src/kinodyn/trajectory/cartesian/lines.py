@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinodyn.arrays import Array, MatrixLike
-from kinodyn.checks import as_pose
-from kinodyn.errors import InputError
+from kinodyn.checks import one_pose
 from kinodyn.spatial import log, log3
 from kinodyn.spatial.cross import skew_matrix
 from kinodyn.spatial.lie import exp_rotation_vector
@@ -125,11 +124,3 @@ def screw(
     bend = float(np.linalg.norm(winding)) ** 2 * float(np.linalg.norm(arm))
     path = PathGeometry(float(np.linalg.norm(linear)), bend, float(np.linalg.norm(rotation)))
     return SingleAxisMotion(start, rotation, translation, winding, arm, timing_law(path, limits, duration, law))
-
-
-def one_pose(what: str, T: MatrixLike) -> Array:
-    """Return one pose (4, 4), checked."""
-    pose = as_pose(T, what)
-    if pose.shape != (4, 4):
-        raise InputError(f"{what} must be one pose (4, 4), got shape {pose.shape}")
-    return pose
