@@ -425,8 +425,8 @@ class Planner:
             self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
         if margin >= self.settings.adaptation_margin or phase.swing is None:
             return
-        foot = self._swing(phase).at(t)[0][:2, 3]
-        self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm, foot)
+        pose, twist, _ = self._swing(phase).at(t)
+        self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm, pose[:2, 3], twist[:2])
         if adapted is not None:
             end = t + adapted.remaining
             step = adapted.step

@@ -22,6 +22,9 @@ from kinodyn.walking.step_limits import StepLimits
 QUINTIC_PEAK = 5.77  # largest acceleration of a quintic from rest to rest, in distances per squared duration
 CRUISE_PEAK = 1.3  # peak over mean speed of a foot that is already in motion
 MIN_DOUBLE_SUPPORT = 1e-3  # [s] that is left of a double support in progress
+MAX_RETIMINGS = 3  # solutions of the step adaptation with more and more time for the foot
+RETIMING_TOLERANCE = 0.9  # fraction of the time that a foot needs which is enough: the estimate is a rough one
+SWING_TIMES = 4  # durations of a swing for which the capture region is computed
 LONGEST_DOUBLE_SUPPORT = 3.0  # of one that waits for a robot behind its plan, as a multiple of the nominal one
 
 
@@ -121,30 +124,44 @@ class Replanner:
         dcm
             (2,) [m]
         side
-            Foot that steps, as fast as it can.
+            Foot that steps; the farther, the longer it takes.
         double
             Time until it lifts off [s].
         """
         settings, omega, stance = self.settings, self.body.omega, phase.feet[opposite(side)]
-        swing = settings.min_swing_fraction * settings.single_support
-        travel = settings.max_swing_acceleration * swing**2 / QUINTIC_PEAK
         x, y, _ = phase.feet[side].relative_to(stance)
-        landings = place(np.clip(self.limits.corners(side), (x - travel, y - travel), (x + travel, y + travel)), stance)
+        corners = self.limits.corners(side) - (x, y)
         lifted, standing = (
             (DIRECTIONS @ schedule.sole_polygon(phase.feet[foot]).T).max(axis=1) for foot in (side, stance.side)
         )
         sole = lifted - DIRECTIONS @ phase.feet[side].position
-        landed = (DIRECTIONS @ landings.T).max(axis=1) + sole
         first, last, rest = dcm_fractions(omega * double)
-        _, _, fade = dcm_fractions(omega * swing)
-        single = (1.0 - fade) * standing + fade * np.maximum(standing, landed)
-        region = first * np.maximum(lifted, standing) + last * standing + rest * single
-        return float((region - DIRECTIONS @ dcm).min())
+        shortest, margins = settings.min_swing_fraction * settings.single_support, []
+        for swing in np.linspace(shortest, max(settings.single_support, shortest), SWING_TIMES).tolist():
+            travel = settings.max_swing_acceleration * swing**2 / QUINTIC_PEAK
+            landings = place(np.clip(corners, -travel, travel) + (x, y), stance)
+            landed = (DIRECTIONS @ landings.T).max(axis=1) + sole
+            _, _, fade = dcm_fractions(omega * swing)
+            single = (1.0 - fade) * standing + fade * np.maximum(standing, landed)
+            region = first * np.maximum(lifted, standing) + last * standing + rest * single
+            margins.append(float((region - DIRECTIONS @ dcm).min()))
+        return max(margins)
 
-    def adapt(self, schedule: ContactSchedule, t: float, dcm: Array, foot: Array) -> AdaptedStep | None:
+    def adapt(
+        self, schedule: ContactSchedule, t: float, dcm: Array, foot: Array, velocity: Array
+    ) -> AdaptedStep | None:
         """Adapt position and time of the step in the air; None if it is too late or the QP has no solution.
 
-        `foot` (2,) is where the swing foot is now [m].
+        The QP does not know that far steps take longer: if the foot cannot be there in time, it is solved again with
+        the time that the foot needs.
+
+        Parameters
+        ----------
+        schedule, t
+        dcm
+            (2,) [m]
+        foot, velocity
+            Position and velocity of the swing foot (2,) [m, m/s].
         """
         phase, settings = schedule.at(t), self.settings
         assert phase.swing is not None
@@ -152,28 +169,46 @@ class Replanner:
         if remaining < settings.locked_swing_fraction * single:
             return None
         swing, arrival = phase.swing, schedule.dcm(phase.end)
-        adapted = adapt_step(
-            dcm,
-            self._best_zmp(phase, remaining, dcm, arrival),
-            next(iter(phase.feet.values())),
-            swing,
-            offset=arrival - swing.position,
-            remaining=remaining,
-            shortest=max(
-                settings.locked_swing_fraction * single,
-                settings.min_swing_fraction * single - elapsed,
-                remaining * (1.0 - self.body.omega * remaining),  # a foot about to land is hardly accelerated
-                min(remaining, CRUISE_PEAK * float(np.hypot(*(swing.position - foot))) / settings.max_swing_speed),
-            ),
-            longest=max(remaining, settings.max_swing_fraction * single - elapsed),
-            next_shortest=settings.min_swing_fraction * single + settings.double_support,
-            omega=self.body.omega,
-            limits=self.limits,
-            foot=0.5 * self.body.feet[swing.side].size - settings.zmp_margin,
-            travel=settings.max_swing_acceleration * remaining**2 / QUINTIC_PEAK,
-            weights=settings.adaptation,
+        shortest = max(
+            settings.locked_swing_fraction * single,
+            settings.min_swing_fraction * single - elapsed,
+            remaining * (1.0 - self.body.omega * remaining),  # a foot about to land is hardly accelerated
+            min(remaining, self._swing_time(swing.position - foot, velocity)),
         )
-        return None if adapted.status == "failed" else adapted
+        longest = max(remaining, settings.max_swing_fraction * single - elapsed)
+        for _ in range(MAX_RETIMINGS):
+            adapted = adapt_step(
+                dcm,
+                self._best_zmp(phase, remaining, dcm, arrival),
+                next(iter(phase.feet.values())),
+                swing,
+                offset=arrival - swing.position,
+                remaining=remaining,
+                shortest=shortest,
+                longest=longest,
+                next_shortest=settings.min_swing_fraction * single + settings.double_support,
+                omega=self.body.omega,
+                limits=self.limits,
+                foot=0.5 * self.body.feet[swing.side].size - settings.zmp_margin,
+                travel=settings.max_swing_acceleration * longest**2 / QUINTIC_PEAK,
+                weights=settings.adaptation,
+            )
+            if adapted.status == "failed":
+                return None
+            needed = min(self._swing_time(adapted.step.position - foot, velocity), longest)
+            if adapted.remaining >= RETIMING_TOLERANCE * needed:
+                break
+            shortest = needed
+        return adapted
+
+    def _swing_time(self, way: Array, velocity: Array) -> float:
+        """Estimate the least time [s] in which a foot with a velocity (2,) moves by `way` (2,) and stops."""
+        distance = float(np.hypot(*way))
+        if distance < 1e-9:
+            return 0.0
+        half, scaled = 0.5 * float(way @ velocity) / distance, self.settings.max_swing_acceleration / QUINTIC_PEAK
+        accelerating = (np.sqrt(half**2 + 4.0 * scaled * distance) - half) / (2.0 * scaled)
+        return float(max(accelerating, CRUISE_PEAK * distance / self.settings.max_swing_speed))
 
     def _best_zmp(self, phase: Phase, remaining: float, dcm: Array, arrival: Array) -> Array:
         """Find the ZMP in the stance foot that leads the DCM nearest to where it should be at touchdown.
