@@ -117,10 +117,13 @@ def known_names(what: str, names: object, kind: str, known: Collection[str]) -> 
 
 def positive_vector(what: str, value: ArrayLike, size: int) -> Array:
     """Return `size` numbers above 0 as a copy, or raise."""
-    # a tuple of floats is checked quickly: planners make a world of boxes thousands of times a second
-    plain: tuple[object, ...] = value if isinstance(value, tuple) else ()
-    if len(plain) == size and all(type(number) is float and 0.0 < number <= MAX_MAGNITUDE for number in plain):
-        return np.array(plain, dtype=float)
+    # a tuple of floats is checked in a loop, which is fast: planners make worlds of boxes thousands of times a second
+    if isinstance(value, tuple) and len(value) == size:
+        for number in value:
+            if type(number) is not float or not 0.0 < number <= MAX_MAGNITUDE:
+                break
+        else:
+            return np.array(value)
     array: Array = numbers(what, value, size).copy()
     if array.ndim != 1 or not (array > 0.0).all():
         raise InputError(f"{what} must be {size} positive numbers, got {value!r}")

@@ -32,7 +32,7 @@ class Found:
     interrupted: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class SearchProblem:
     """What a search is given.
 
