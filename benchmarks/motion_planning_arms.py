@@ -37,7 +37,10 @@ HOMES = 4096  # random configurations, of which the start is one
 
 @dataclass(frozen=True)
 class Arm:
-    """A file of example-robot-data, and the chains that are planned for: pairs of base link and tool link."""
+    """A file, and the chains that are planned for: pairs of base link and tool link.
+
+    The file is a name of example-robot-data, or one beside this script.
+    """
 
     file: str
     chains: tuple[tuple[str, str], ...]
@@ -55,6 +58,11 @@ ARMS = {
     "tiago": Arm("tiago", (("torso_fixed_link", "hand_palm_link"),)),
     "pr2": Arm("pr2", (("torso_lift_link", "r_gripper_tool_frame"),)),
     "pr2_torso": Arm("pr2", (("base_link", "r_gripper_tool_frame"),)),
+    "panda": Arm("panda", (("panda_link0", "panda_hand_tcp"),)),
+    "so101": Arm("so101", (("base_link", "gripper_frame_link"),)),
+    "talos_arm": Arm("talos_reduced", (("torso_2_link", "gripper_left_base_link"),)),
+    "mobile": Arm("mobile_manipulator.urdf", (("base_link", "gripper_link"),)),
+    "mobile_base": Arm("mobile_manipulator.urdf", (("map", "gripper_link"),)),
     "baxter": Arm("baxter", (("torso", "left_gripper"),)),
     "baxter_both": Arm("baxter", (("torso", "left_gripper"), ("torso", "right_gripper"))),
     "tiago_pro_both": Arm(
@@ -65,7 +73,8 @@ ARMS = {
 
 def urdf_of(arm: Arm) -> Path:
     """Return the file of an arm."""
-    path = robot_files().find(arm.file)
+    beside = Path(__file__).parent / arm.file
+    path = beside if beside.suffix else robot_files().find(arm.file)
     if path is None:
         raise SystemExit(f"{arm.file} was not found: pip install 'kinodyn[robots]'")
     return path

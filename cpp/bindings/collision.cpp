@@ -164,15 +164,65 @@ RoundObstacle round_from(const RoundRecord& r) {
     return o;
 }
 
+void add_box(Obstacles& self, const BoxRecord& r) {
+    constexpr double tilt = 1e-12;  // of a box that counts as upright: no digit of float32
+    (std::fabs(r.R[8]) > 1 - tilt ? self.upright_boxes : self.boxes).push_back(box_from(r));
+}
+
 void make_obstacles(Obstacles* self, nb::handle boxes, nb::handle capsules, nb::handle cylinders) {
     const Table<BoxRecord> box_table("boxes", boxes);
     const Table<RoundRecord> capsule_table("capsules", capsules), cylinder_table("cylinders", cylinders);
     new (self) Obstacles;
-    constexpr double tilt = 1e-12;  // of a box that counts as upright: no digit of float32
-    for (const BoxRecord& r : box_table)
-        (std::fabs(r.R[8]) > 1 - tilt ? self->upright_boxes : self->boxes).push_back(box_from(r));
+    for (const BoxRecord& r : box_table) add_box(*self, r);
     for (const RoundRecord& r : capsule_table) self->capsules.push_back(round_from(r));
     for (const RoundRecord& r : cylinder_table) self->cylinders.push_back(round_from(r));
+}
+
+// The numbers of a contiguous array of float64, without the cost of converting it.
+class Float64Buffer {
+  public:
+    Float64Buffer(nb::handle array, Py_ssize_t count, const char* message) {
+        const int failed = PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
+        if (failed) PyErr_Clear();
+        const bool right = !failed && view_.format && view_.format[0] == 'd' && view_.format[1] == '\0' &&
+                           view_.len == count * static_cast<Py_ssize_t>(sizeof(double));
+        if (!failed && !right) PyBuffer_Release(&view_);
+        require(right, message);
+    }
+    ~Float64Buffer() { PyBuffer_Release(&view_); }
+    Float64Buffer(const Float64Buffer&) = delete;
+    Float64Buffer& operator=(const Float64Buffer&) = delete;
+    double operator[](int i) const { return static_cast<const double*>(view_.buf)[i]; }
+
+  private:
+    Py_buffer view_;
+};
+
+constexpr const char* pose_message = "a pose is an array (4, 4) of float64";
+
+void add_box(Obstacles& self, nb::handle size, nb::handle pose, int owner) {
+    const Float64Buffer sides(size, 3, "the size of a box is an array (3,) of float64"), T(pose, 16, pose_message);
+    BoxRecord r{};
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) r.R[3 * i + k] = T[4 * i + k];
+        r.p[i] = T[4 * i + 3], r.half[i] = 0.5 * sides[i];
+    }
+    r.owner = owner;
+    add_box(self, r);
+}
+
+RoundObstacle round_obstacle(double radius, double length, nb::handle pose, int owner) {
+    const Float64Buffer T(pose, 16, pose_message);
+    return round_from({{T[3], T[7], T[11]}, {T[2], T[6], T[10]}, 0.5 * length, radius, owner});
+}
+
+// Of length 0: a sphere.
+void add_capsule(Obstacles& self, double radius, double length, nb::handle pose, int owner) {
+    self.capsules.push_back(round_obstacle(radius, length, pose, owner));
+}
+
+void add_cylinder(Obstacles& self, double radius, double length, nb::handle pose, int owner) {
+    self.cylinders.push_back(round_obstacle(radius, length, pose, owner));
 }
 
 void check_owners(const Obstacles& obstacles, int n_owners) {
@@ -301,7 +351,13 @@ void bind_collision(nb::module_& m) {
     nb::class_<Surface>(m, "Surface").def("signed_distances", &signed_distances);
     m.def("point_surface", &point_surface);
     m.def("triangle_surface", &triangle_surface);
-    nb::class_<Obstacles>(m, "Obstacles").def("__init__", &make_obstacles).def("add_surface", &add_surface);
+    nb::class_<Obstacles>(m, "Obstacles")
+        .def(nb::init<>())
+        .def("__init__", &make_obstacles)
+        .def("add_box", nb::overload_cast<Obstacles&, nb::handle, nb::handle, int>(&add_box))
+        .def("add_capsule", &add_capsule)
+        .def("add_cylinder", &add_cylinder)
+        .def("add_surface", &add_surface);
     nb::class_<CollisionQuery> query(m, "CollisionQuery");
     query.def("__init__", &make_query, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
         .def_prop_ro("moving_q",

@@ -44,6 +44,7 @@ Surface::Surface(const double* points, std::size_t n) {
     for (std::size_t k = 0; k < n; ++k)
         grid_.occupy(grid_.index_of(p[3 * k], 0), grid_.index_of(p[3 * k + 1], 1), grid_.index_of(p[3 * k + 2], 2));
     grid_.measure();
+    bounds_ = CloudBounds(p, grid_);
     const std::vector<std::int32_t> order = morton_order(p, largest(extent_));
     const std::size_t blocks = (n + box_fanout - 1) / box_fanout;
     points_.resize(blocks);

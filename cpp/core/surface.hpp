@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/box_tree.hpp"
+#include "core/cloud_bounds.hpp"
 #include "core/distance_grid.hpp"
 #include "core/solid_columns.hpp"
 #include "core/vec3.hpp"
@@ -31,6 +32,7 @@ class Surface {
     const std::vector<TriangleBlock>& triangles() const { return triangles_; }
     const BoxTree& tree() const { return tree_; }
     const DistanceGrid& grid() const { return grid_; }
+    const CloudBounds& bounds() const { return bounds_; }  // of points
     const double* lower() const { return lower_; }
     const float* extent() const { return extent_; }
     float rounding() const { return rounding_; }  // [m] of coordinates
@@ -56,6 +58,7 @@ class Surface {
     std::vector<TriangleBlock> triangles_;
     BoxTree tree_;
     DistanceGrid grid_;
+    CloudBounds bounds_;
     SolidColumns columns_;  // of closed surfaces
 };
 

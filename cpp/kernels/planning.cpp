@@ -15,36 +15,53 @@ void rrt_connect(const Call& call, long, long, Fault&) {
     problem.checked_packs += checker.packs;
 }
 
-// The problem's path is moved into the shortener and back.
-template <class F>
-void with_path(const Call& call, F&& f) {
-    PlanningProblem& problem = *call.as<PlanningProblem*>();
-    const long bytes = (MotionChecker::bytes(problem.query) + 63) / 64 * 64;
-    const long words = PathShortener::words(problem.path_size(), problem.dim);
-    char* memory = thread_scratch(static_cast<std::size_t>(bytes) + sizeof(float) * static_cast<std::size_t>(words));
-    MotionChecker checker(problem.query, memory);
-    PathShortener path(checker, problem, reinterpret_cast<float*>(memory + bytes));
-    f(problem, path);
-    problem.path.assign(path.vertex(0), path.vertex(path.size()));
-    problem.checked_packs += checker.packs;
+using Checks = PathShortener::Checks;
+
+void simplify(const PlanningProblem& problem, PathShortener& path, double end) {
+    path.remove_vertices(end);
+    int failures = 0;
+    while (path.size() > 2 && failures < problem.settings.shortcut_failures && steady_time() < end)
+        failures = path.shortcut() > 0 ? 0 : failures + 1;
+    for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2; ++round) path.cut_corners(end);
 }
 
+long aligned(long bytes) { return (bytes + 63) / 64 * 64; }
+
+// Calls f(problem, MotionChecker, PathChecker, memory for the path).
+template <class F>
+void with_checkers(const Call& call, F&& f) {
+    PlanningProblem& problem = *call.as<PlanningProblem*>();
+    const long motion = aligned(MotionChecker::bytes(problem.query)), path = aligned(PathChecker::bytes(problem.query));
+    const long words = PathShortener::words(problem.path_size(), problem.dim);
+    char* memory = thread_scratch(static_cast<std::size_t>(motion + path + static_cast<long>(sizeof(float)) * words));
+    MotionChecker motions(problem.query, memory);
+    PathChecker paths(problem.query, memory + motion);
+    f(problem, motions, paths, reinterpret_cast<float*>(memory + motion + path));
+    problem.checked_packs += motions.packs + paths.packs;
+}
+
+// Lazily first; most paths are free then. For the others, new edges are checked continuously before they replace
+// others.
 void shorten_path(const Call& call, long, long, Fault&) {
-    with_path(call, [](PlanningProblem& problem, PathShortener& path) {
-        // the remaining time is for the remaining motions
-        const double begin = steady_time(), end = begin + 0.8 * problem.seconds;
-        path.remove_vertices(end);
-        int failures = 0;
-        while (path.size() > 2 && failures < problem.settings.shortcut_failures && steady_time() < end)
-            failures = path.shortcut() > 0 ? 0 : failures + 1;
-        for (int round = 0; round < problem.settings.corner_rounds && path.size() > 2; ++round) path.cut_corners(end);
-        problem.blocked_edge = path.first_blocked_edge(begin + problem.seconds);
+    with_checkers(call, [](PlanningProblem& problem, MotionChecker& motions, PathChecker& paths, float* memory) {
+        const double begin = steady_time();
+        std::vector<float> shortened;
+        for (const Checks checks : {Checks::lazy, Checks::continuous}) {
+            PathShortener path(motions, problem, checks, memory);
+            // the remaining time is for the remaining edges
+            simplify(problem, path, begin + (checks == Checks::lazy ? 0.4 : 0.8) * problem.seconds);
+            problem.blocked_edge = path.blocked_edge(paths, begin + problem.seconds);
+            shortened.assign(path.vertex(0), path.vertex(path.size()));
+            if (problem.blocked_edge < 0) break;
+        }
+        problem.path.swap(shortened);
     });
 }
 
 void path_blocked(const Call& call, long, long, Fault&) {
-    with_path(call, [](PlanningProblem& problem, PathShortener& path) {
-        problem.blocked_edge = path.first_blocked_edge(steady_time() + problem.seconds);
+    with_checkers(call, [](PlanningProblem& problem, MotionChecker& motions, PathChecker& paths, float* memory) {
+        PathShortener path(motions, problem, Checks::continuous, memory);
+        problem.blocked_edge = path.blocked_edge(paths, steady_time() + problem.seconds);
     });
 }
 

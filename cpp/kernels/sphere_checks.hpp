@@ -84,12 +84,13 @@ inline FloatPack clearance(const ClearanceTable& table, const FloatPack* q) {
 }
 
 // Checks lanes of configurations. Margins inflate the spheres of each unit, and of each unit pair, by an amount for
-// each lane: `margin` times the widths, which are null if there are none.
+// each lane: `margin` times the widths, or the widths of the lanes; null if there are none.
 class SphereChecker {
   public:
     struct Margins {
         const float *unit_width = nullptr, *pair_width = nullptr;
         FloatPack margin = 0.0f;
+        const FloatPack *unit_lanes = nullptr, *pair_lanes = nullptr;
     };
 
     static long bytes(const CollisionQuery& query) {
@@ -177,7 +178,12 @@ class SphereChecker {
     unsigned touching(FloatMask mask) const { return bits(mask) & alive_ & ~hit_; }
 
     FloatPack unit_width(int u) const {
+        if (margins_.unit_lanes) return margins_.unit_lanes[u];
         return margins_.unit_width ? margins_.margin * margins_.unit_width[u] : FloatPack(0.0f);
+    }
+    FloatPack pair_width(int k) const {
+        if (margins_.pair_lanes) return margins_.pair_lanes[k];
+        return margins_.pair_width ? margins_.margin * margins_.pair_width[k] : FloatPack(0.0f);
     }
 
     void place_fixed(int body) {
@@ -326,7 +332,7 @@ class SphereChecker {
     // A table decides most lanes of the pairs that it covers; spheres decide the others.
     void check_unit_pair(int index, const FloatPack* q) {
         const UnitPair& pair = query_.unit_pairs[index];
-        const FloatPack width = margins_.pair_width ? margins_.margin * margins_.pair_width[index] : FloatPack(0.0f);
+        const FloatPack width = pair_width(index);
         const unsigned all = alive_;
         if (pair.table) {
             const FloatPack distance = clearance(*pair.table, q);

@@ -44,6 +44,19 @@ inline FloatMask bytes_at(const std::uint8_t* table, FloatMask index) {
 #endif
 }
 
+// Words of 16 bits of a table, padded by two bytes that may be read.
+inline FloatMask words_at(const std::uint16_t* table, FloatMask index) {
+#if KINODYN_LANES == 8 && defined(__AVX512F__)
+    return (FloatMask)_mm512_i32gather_epi32((__m512i)index, table, 2) & 0xffff;
+#elif KINODYN_LANES == 4 && defined(__AVX2__)
+    return (FloatMask)_mm256_i32gather_epi32(reinterpret_cast<const int*>(table), (__m256i)index, 2) & 0xffff;
+#else
+    FloatMask result;
+    for (int i = 0; i < float_lanes; ++i) result[i] = table[index[i]];
+    return result;
+#endif
+}
+
 // One sphere against sixteen boxes, points or triangles.
 struct SurfaceSphere {
     Vec3<float> c;
@@ -101,19 +114,17 @@ struct SurfaceShape {
 
     // Lanes in which a sphere may touch the surface.
     FloatMask touches(const LaneSphere& s) const {
-        const Vec3<FloatPack> p = local(s.c);
-        const float* extent = o.surface->extent();
-        const Vec3<FloatPack> in = {clamp(p.x, 0.0f, extent[0]), clamp(p.y, 0.0f, extent[1]),
-                                    clamp(p.z, 0.0f, extent[2])};
+        const Vec3<FloatPack> p = local(s.c), in = in_grid(p);
         const Vec3<FloatPack> outside = p - in;  // at an angle of at least 90 degrees to points of the box
-        const FloatPack gap = bound(in);
+        const FloatPack gap = is_cloud() ? positive_part(cloud_bounds(in).lower) : bound(in);
         return dot(outside, outside) + gap * gap <= square(s.r + o.radius);
     }
 
     // The lanes of `lanes` in which a sphere touches it; with `any`, at least one of them if there are any.
     unsigned confirmed(const LaneSphere& s, unsigned lanes, bool any) const {
         const Vec3<FloatPack> p = local(s.c);
-        unsigned hit = 0;
+        unsigned hit = is_cloud() ? lanes & touching_cloud(p, s.r) : 0;
+        lanes &= ~hit;
         for (; lanes != 0 && !(any && hit != 0); lanes &= lanes - 1) {
             const int lane = __builtin_ctz(lanes);
             const Vec3<float> centre = {p.x[lane], p.y[lane], p.z[lane]};
@@ -123,37 +134,77 @@ struct SurfaceShape {
     }
 
   private:
+    struct Bounds {
+        FloatPack lower, upper;
+    };
+
+    bool is_cloud() const { return o.surface->bounds().any(); }
     Vec3<FloatPack> local(const Vec3<FloatPack>& c) const { return mat(o.bounds.R) * (c - vec(o.corner)); }
+    Vec3<FloatPack> in_grid(const Vec3<FloatPack>& p) const {
+        const float* extent = o.surface->extent();
+        return {clamp(p.x, 0.0f, extent[0]), clamp(p.y, 0.0f, extent[1]), clamp(p.z, 0.0f, extent[2])};
+    }
+
+    // Cell of a coordinate in the grid.
+    static FloatMask index(const DistanceGrid& grid, FloatPack x, int axis) {
+        const FloatMask i = truncated(x * grid.inverse);
+        return i < grid.n[axis] ? i : FloatMask{} + (grid.n[axis] - 1);
+    }
 
     // Lower bound of the distance from points in the box to occupied cells; 0 inside a solid.
     FloatPack bound(const Vec3<FloatPack>& in) const {
         const DistanceGrid& grid = o.surface->grid();
-        const auto index = [&](FloatPack x, int axis) {
-            const FloatMask i = __builtin_convertvector((x * grid.inverse).v, FloatMask);
-            return i < grid.n[axis] ? i : FloatMask{} + (grid.n[axis] - 1);
-        };
-        const FloatMask place = (index(in.z, 2) * grid.n[1] + index(in.y, 1)) * grid.n[0] + index(in.x, 0);
+        const FloatMask place =
+            (index(grid, in.z, 2) * grid.n[1] + index(grid, in.y, 1)) * grid.n[0] + index(grid, in.x, 0);
         FloatMask gap = bytes_at(grid.gaps(), place);
         gap = gap == DistanceGrid::solid ? FloatMask{} : gap;
         return FloatPack(__builtin_convertvector(gap, FloatPack::Vector)) * (grid.cell / DistanceGrid::steps);
     }
 
-    // Whether the grid shows that nothing is within a distance, given squared.
-    bool clears(const Vec3<float>& c, float square) const {
-        const float* extent = o.surface->extent();
-        const auto within = [](float x, float high) { return x < 0 ? 0 : x > high ? high : x; };
-        const float in[3] = {within(c.x, extent[0]), within(c.y, extent[1]), within(c.z, extent[2])};
-        const float gap = o.surface->grid().clearance(in);
-        return (c.x - in[0]) * (c.x - in[0]) + (c.y - in[1]) * (c.y - in[1]) + (c.z - in[2]) * (c.z - in[2]) +
-                   gap * gap >
-               square;
+    // Bounds of the distance from points in the box to those of a cloud.
+    Bounds cloud_bounds(const Vec3<FloatPack>& in) const {
+        const DistanceGrid& grid = o.surface->grid();
+        const FloatMask i = index(grid, in.x, 0), j = index(grid, in.y, 1), k = index(grid, in.z, 2);
+        const auto from_centre = [&](FloatPack x, FloatMask at) {
+            return x * grid.inverse - FloatPack(__builtin_convertvector(at, FloatPack::Vector)) - 0.5f;
+        };
+        const Vec3<FloatPack> d = {from_centre(in.x, i), from_centre(in.y, j), from_centre(in.z, k)};
+        const FloatPack offset = root(dot(d, d)) * grid.cell;
+        const FloatMask word = words_at(o.surface->bounds().words(), (k * grid.n[1] + j) * grid.n[0] + i);
+        const float unit = grid.cell / DistanceGrid::steps;
+        const FloatMask low = word & 255, high = word >> 8;
+        const FloatPack upper = FloatPack(__builtin_convertvector(high, FloatPack::Vector)) * unit + offset;
+        return {FloatPack(__builtin_convertvector(low, FloatPack::Vector)) * unit - offset,
+                select(high == CloudBounds::unknown, __builtin_inff(), upper)};
+    }
+
+    // Lanes in which a sphere about p touches the cloud by the bounds of its cell.
+    unsigned touching_cloud(const Vec3<FloatPack>& p, FloatPack r) const {
+        const Vec3<FloatPack> in = in_grid(p), outside = p - in;
+        return bits(root(dot(outside, outside)) + cloud_bounds(in).upper <= r + o.radius);
     }
 
     bool touches_surface(const Vec3<float>& c, float r) const {
+        const float* extent = o.surface->extent();
+        const auto within = [](float x, float high) { return x < 0 ? 0 : x > high ? high : x; };
+        const float in[3] = {within(c.x, extent[0]), within(c.y, extent[1]), within(c.z, extent[2])};
+        const float outside =
+            (c.x - in[0]) * (c.x - in[0]) + (c.y - in[1]) * (c.y - in[1]) + (c.z - in[2]) * (c.z - in[2]);
+        const DistanceGrid& grid = o.surface->grid();
+        if (is_cloud()) {
+            const CloudBounds::Verdict verdict = o.surface->bounds().decide(grid, in, __builtin_sqrtf(outside), r);
+            if (verdict != CloudBounds::Verdict::undecided) return verdict == CloudBounds::Verdict::touching;
+        } else {
+            const float gap = grid.clearance(in);
+            if (outside + gap * gap > r * r) return false;
+        }
+        return touches_elements({c, r * r});
+    }
+
+    // Whether a sphere touches a point or a triangle, by the box tree.
+    bool touches_elements(const SurfaceSphere& sphere) const {
         const Surface& surface = *o.surface;
         const BoxTree& tree = surface.tree();
-        const SurfaceSphere sphere{c, r * r};
-        if (clears(c, r * r)) return false;
         struct Entry {
             int level, block;
         };

@@ -1,4 +1,5 @@
-// Motions along constraints: short steps towards a target, each projected onto the constraints and checked.
+// Local planner on the constraint manifold: short steps towards a target, each projected onto the constraints and
+// checked for collision.
 #pragma once
 
 #include "kernels/motion_checks.hpp"
@@ -24,9 +25,10 @@ class ConstrainedMotion {
         q_float_ = reinterpret_cast<float*>(rest.take(n)), v_float_ = reinterpret_cast<float*>(rest.take(n));
     }
 
-    // Goes from `from` towards `target` as far as it can, at most `range`. Calls reached(q) for each vertex, which is a
-    // short motion from the one before. A target on the constraints is reached exactly; of another one, a sample, the
-    // joints with one coordinate count alone, unless others are sampled too. Tells whether the target has been reached.
+    // Extends from `from` towards `target` as far as possible, at most by `range`. Calls reached(q) for each new
+    // vertex. A target that satisfies the constraints is reached exactly. A random sample does not; of it, only the
+    // joints with one coordinate are tracked, unless ball and free joints are sampled too. Returns whether the target
+    // was reached.
     template <class Reached>
     bool extend(const double* from, const double* target, bool on_constraints, double range, double* q,
                 Reached&& reached) {

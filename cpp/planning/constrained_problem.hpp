@@ -13,8 +13,8 @@ enum class ConstraintKind : std::int32_t { Pose, Com };
 // How the rotation from the region to the frame is bounded: by its angle, or by each of three numbers.
 enum class RotationBound : std::int32_t { Angle, EulerXyz, RotationVector };
 
-// A region for a point and the axes of a frame, as seen from a reference frame; or a half-space of the CoM. A path may
-// leave the region by the tolerances between its vertices, which are inside.
+// A task space region for a point and the axes of a frame, relative to a reference frame; or a half-space of the CoM.
+// Vertices of a path are inside of the region; between them it may be violated by the tolerances.
 struct PathConstraint {
     double region_R[9], region_p[3];                   // pose of the region in the reference
     double point[3];                                   // of the frame
@@ -47,7 +47,7 @@ struct Layout<PathConstraint> {
     }
 };
 
-// Constraints and the joints that may move to meet them.
+// Constraints and the joints that may move to satisfy them.
 struct ConstraintTable {
     static constexpr int rows_of_pose = 6;
 
@@ -112,7 +112,7 @@ struct ConstrainedProblem {
     const CollisionQuery& query;
     const ConstraintTable& table;
     ConstrainedSettings settings;
-    // Ball and free joints are drawn at random too; without, they follow from the constraints.
+    // Whether ball and free joints are sampled; otherwise projection onto the constraints determines them.
     bool samples_manifold;
     int nq, dim;
     std::vector<double> lower, upper;  // bounds of the samples, by joint with one coordinate

@@ -1,6 +1,6 @@
-// CBiRRT: two trees grow along constraints towards samples and towards each other (D. Berenson, S. Srinivasa, J.
-// Kuffner, "Task space regions: a framework for pose-constrained manipulation planning", IJRR 2011). Then paths are
-// made shorter by other motions along the constraints.
+// CBiRRT: two trees grow on the constraint manifold towards samples and towards each other (D. Berenson, S. Srinivasa,
+// J. Kuffner, "Task space regions: a framework for pose-constrained manipulation planning", IJRR 2011). Paths are
+// simplified by shortcuts on the manifold.
 #pragma once
 
 #include "planning/constrained_motion.hpp"
@@ -11,7 +11,7 @@ namespace kinodyn::KINODYN_TARGET {
 class ConstrainedRrt {
   public:
     static constexpr int max_shortcut = 512;  // vertices
-    // Memory besides that of the motion: a vertex, the next one, a sample, the vertices of a shortcut, a tangent
+    // Memory besides that of the local planner: a vertex, the next one, a sample, the vertices of a shortcut, a tangent
     // vector.
     static long words(const ConstrainedProblem& p) {
         return padded(p.nq) * (max_shortcut + 4) + padded(p.query.robot().nv);
@@ -26,14 +26,14 @@ class ConstrainedRrt {
         tangent_ = m.take(p_.query.robot().nv);
     }
 
-    // Searches until a path is found or the time is over.
+    // Searches until a path is found or the time limit is reached.
     void run() {
         p_.deadline = steady_time() + p_.seconds;
         if (p_.iterations == 0 && connect_roots()) return;
         while (!p_.solved && steady_time() < p_.deadline) iterate();
     }
 
-    // Replaces parts of the path by shorter ones.
+    // Shortcuts between random vertices of the path.
     void shorten() {
         p_.deadline = steady_time() + p_.seconds;
         if (p_.path_size() > 2) shortcut(0, p_.path_size() - 1);
@@ -70,7 +70,7 @@ class ConstrainedRrt {
         if (met_) from_start ? p_.join(added, joined) : p_.join(joined, added);
     }
 
-    // Adds vertices towards a target. Returns the last one, `node` if there are none; met_ tells whether the target is
+    // Adds vertices towards a target. Returns the last one, `node` if there are none; met_ is set if the target is
     // reached.
     int extend(ConfigurationTree& tree, int node, const double* target, bool on_constraints, double range) {
         int last = node;
@@ -80,7 +80,7 @@ class ConstrainedRrt {
         return last;
     }
 
-    // Half of the samples are anywhere, the others near the straight motion between a start and a goal.
+    // Half of the samples are uniform, the others are near straight motions between nodes of the two trees.
     void draw_sample() {
         const bool anywhere = random() < 0.5f;
         const double s = random();
@@ -116,7 +116,7 @@ class ConstrainedRrt {
         x[0] = r * sin(a), x[1] = r * cos(a), x[2] = w * sin(b), x[3] = w * cos(b);
     }
 
-    // A pose next to the geodesic between those at a and b.
+    // A pose near the geodesic between those at a and b.
     void draw_pose_near(const Body& body, const double* a, const double* b, double s) {
         joint_difference(body, a, b, tangent_);
         for (int k = body.iv; k < body.iv + dofs(body.kind); ++k)

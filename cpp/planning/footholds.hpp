@@ -1,4 +1,4 @@
-// How a flat sole rests on a map of heights.
+// Footholds: the plane on which a flat sole rests on a height map, and how much of the sole it supports.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace kinodyn {
 
-// Heights in square cells; the centre of the first one is at (x0, y0). Minus infinity where there is no ground.
+// Height map of square cells; the centre of the first one is at (x0, y0). Minus infinity where there is no ground.
 struct HeightGrid {
     const double* heights;
     int nx, ny;
@@ -160,8 +160,9 @@ class Resting {
 
     double plane(const Point2& p) const { return a_ + b_ * p[0] + c_ * p[1]; }
 
-    // The face of the upper convex hull above the load: of all planes above the ground, the lowest there. A point above
-    // the plane replaces a corner of the triangle such that it still contains the load; its height grows every time.
+    // Finds the face of the upper convex hull above the load: of all planes above the ground, the lowest there. As in
+    // the simplex method, a point above the plane replaces a corner of the triangle such that it still contains the
+    // load; the height of the plane at the load increases every time.
     void descend(std::array<int, 3>& face) {
         for (std::size_t turn = 0; turn < 4 * points_.size(); ++turn) {
             fit(face);

@@ -1,5 +1,5 @@
-// Projection of configurations onto constraints: Gauss-Newton steps of least norm within the limits of the joints,
-// damped in proportion to the cost far from the constraints.
+// Projection of configurations onto constraints: least-norm Gauss-Newton steps within the joint limits, with damping
+// proportional to the cost (Levenberg-Marquardt).
 #pragma once
 
 #include "kernels/frames.hpp"
@@ -10,7 +10,7 @@ namespace kinodyn::KINODYN_TARGET {
 
 class Projection {
   public:
-    static constexpr double converged = 0.1;  // fraction of the tolerances that vertices may have
+    static constexpr double converged = 0.1;  // largest violation at vertices, as a fraction of the tolerances
 
     static long words(const ConstraintTable& t) {
         const long n = padded(t.model.nv), rows = t.max_rows;
@@ -25,12 +25,12 @@ class Projection {
         J_ = m_.matrix(t_.max_rows, model_.nv);
         A_ = m_.matrix(t_.max_rows, t_.max_rows);
         step_ = m_.take(model_.nv), gradient_ = m_.take(model_.nv);
-        y_ = m_.take(t_.max_rows), sticky_ = m_.take(t_.max_rows);
+        y_ = m_.take(t_.max_rows), was_violated_ = m_.take(t_.max_rows);
         moved_ = m_.take(model_.nq);
         rows_ = take_as<Row>(t_.max_rows);
     }
 
-    // How far q is outside of the constraints, in tolerances: the largest.
+    // The largest violation of a constraint at q, relative to its tolerances.
     double excess(const double* q) {
         place(q);
         double worst = 0;
@@ -44,7 +44,7 @@ class Projection {
     struct Excess {
         double distance, angle;  // [m], [rad]
     };
-    // How far the configuration that was placed last is outside of one constraint.
+    // Violation of one constraint at the configuration that was placed last.
     Excess excess_of(const PathConstraint& c) const {
         if (c.kind == ConstraintKind::Com) return {larger(0, dot(vec(c.axis), com_) - c.offset), 0};
         const Relative r = relative(c);
@@ -65,9 +65,9 @@ class Projection {
         com_ = centre(model_, world_) + world_.origin;
     }
 
-    // Moves q onto the constraints. Tells whether it is there, within the limits of the joints.
+    // Projects q onto the constraints. Returns whether it converged, within the joint limits.
     bool project(double* q, int max_iterations) {
-        for (long i = 0; i < t_.max_rows; ++i) sticky_[i] = 0;
+        for (long i = 0; i < t_.max_rows; ++i) was_violated_[i] = 0;
         double best = __builtin_inf();
         for (int k = 0, stalled = 0;; ++k) {
             const double left = excess(q);
@@ -81,7 +81,7 @@ class Projection {
     }
 
   private:
-    // One scalar equation: `error` is to be removed by motion along `u`, of a point or of the axes of a frame.
+    // One scalar equation: motion along `u`, of a point or of the axes of a frame, shall reduce `error` to zero.
     struct Row {
         V u;
         double error;
@@ -161,7 +161,7 @@ class Projection {
         return {-k * a.y, k * a.x, 0};
     }
 
-    // Rows of the configuration placed last, and of inequalities that were violated before in this projection.
+    // Rows of equalities, and of inequalities that are violated now or were before in this projection.
     void find_rows() {
         n_rows_ = 0;
         long slot = 0;
@@ -196,8 +196,8 @@ class Projection {
     static double component(const V& a, int k) { return k == 0 ? a.x : k == 1 ? a.y : a.z; }
 
     void add_row(long slot, bool equality, bool violated, const Row& row) {
-        if (violated) sticky_[slot] = 1;
-        if (equality || sticky_[slot] != 0) rows_[n_rows_++] = row;
+        if (violated) was_violated_[slot] = 1;
+        if (equality || was_violated_[slot] != 0) rows_[n_rows_++] = row;
     }
 
     void write_pose_rows(const PathConstraint& c, const V& p) {
@@ -218,7 +218,7 @@ class Projection {
         }
     }
 
-    // Columns of joints that do not move, or that are at a limit beyond which the error pushes them, are cleared.
+    // Clears the columns of joints that do not move, or that are at a limit and would move beyond it.
     void fix_columns(const double* q) {
         for (long j = 0; j < J_.stride; ++j) gradient_[j] = 0;
         for (long i = 0; i < n_rows_; ++i) add(rows_[i].error, J_[i], gradient_, 0, J_.stride);
@@ -250,7 +250,7 @@ class Projection {
         return true;
     }
 
-    // A y = errors, by Cholesky's decomposition.
+    // Solves A y = errors by Cholesky decomposition.
     bool solve() {
         for (long i = 0; i < n_rows_; ++i) {
             double right = rows_[i].error;
@@ -306,7 +306,7 @@ class Projection {
     World<double> world_;
     V com_;
     Matrix J_, A_;
-    double *step_, *gradient_, *y_, *sticky_, *moved_;
+    double *step_, *gradient_, *y_, *was_violated_, *moved_;
     Row* rows_;
     long n_rows_ = 0, first_row_ = 0;
 };

@@ -48,7 +48,7 @@ class RrtConnect {
     }
 
   private:
-    // Most problems in open space need no search.
+    // Tries the straight edges from the start to the goals: in open space one of them is often free.
     bool connect_roots(double end) {
         if (p_.iterations > 0) return false;
         float q[max_planned_dofs];

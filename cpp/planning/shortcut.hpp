@@ -1,10 +1,10 @@
-// Makes a path shorter: vertices that are not needed are removed, random pairs of its points are connected, corners are
-// cut. Every motion that replaces another one is checked continuously; those that are left of the original path are
-// checked in the end.
+// Path simplification: redundant vertices are removed, shortcuts between random points of the path are tried, corners
+// are cut. New edges are checked at a resolution, or continuously; edges that have not been checked continuously are so
+// at the end.
 #pragma once
 
 #include "kernels/motion_checks.hpp"
-#include "planning/problem.hpp"
+#include "planning/path_checks.hpp"
 
 namespace kinodyn::KINODYN_TARGET {
 
@@ -15,11 +15,16 @@ class PathShortener {
     // Numbers in memory: the path, two points and a direction; a flag for each edge.
     static long words(int n, int dim) { return (max_vertices(n) + 3L) * dim + max_vertices(n); }
 
-    // A path of n vertices; `memory` has room for `words` numbers.
-    PathShortener(MotionChecker& checker, const PlanningProblem& problem, float* memory)
+    // How new edges are checked before they replace others. Lazily takes less time, but the path may turn out not to be
+    // free at the end.
+    enum class Checks { lazy, continuous };
+
+    // The path of a problem; `memory` has room for `words` numbers.
+    PathShortener(MotionChecker& checker, const PlanningProblem& problem, Checks checks, float* memory)
         : checker_(checker),
           dim_(problem.dim),
-          step_(static_cast<float>(problem.settings.edge_step)),
+          continuous_(checks == Checks::continuous),
+          step_((continuous_ ? 1.0f : lazy_share) * static_cast<float>(problem.settings.edge_step)),
           resolution_(static_cast<float>(problem.settings.resolution)),
           random_(problem.random_state | 1),
           path_(memory),
@@ -34,11 +39,9 @@ class PathShortener {
     float* vertex(int i) { return path_ + static_cast<long>(i) * dim_; }
     int size() const { return size_; }
 
-    // Is every edge free throughout? -1, or the index of the first that is not, or that there was no time to check.
-    int first_blocked_edge(double end) {
-        for (int i = 0; i + 1 < size_; ++i)
-            if (!known_free_[i] && (steady_time() > end || !edge_free(vertex(i), vertex(i + 1)))) return i;
-        return -1;
+    // An edge that is not free throughout, or was not checked in time; -1 if all are free.
+    int blocked_edge(PathChecker& checker, double end) {
+        return checker.blocked_edge(path_, size_, known_free_, resolution_, end);
     }
 
     // Connects vertices that are not neighbours, while there is time.
@@ -87,6 +90,8 @@ class PathShortener {
     }
 
   private:
+    static constexpr float lazy_share = 1.0f;  // of the step between checks of an edge
+
     static void swap(float& a, float& b) {
         const float c = a;
         a = b, b = c;
@@ -103,12 +108,13 @@ class PathShortener {
         float* v = spare_ + 2 * dim_;
         for (int k = 0; k < dim_; ++k) v[k] = b[k] - a[k];
         // most of those that are not free are found at a coarse resolution
-        return checker_.free_at_resolution(a, v, step_) && checker_.free_throughout(a, v, resolution_);
+        return checker_.free_at_resolution(a, v, step_) &&
+               (!continuous_ || checker_.free_throughout(a, v, resolution_));
     }
     // Removes the vertices [begin, end): the edge over them is free.
     void remove(int begin, int end) {
         memmove(known_free_ + begin, known_free_ + end, static_cast<unsigned long>(size_ - end));
-        known_free_[begin - 1] = 1;
+        known_free_[begin - 1] = continuous_;
         memmove(vertex(begin), vertex(end), sizeof(float) * static_cast<unsigned long>((size_ - end) * dim_));
         size_ -= end - begin;
     }
@@ -116,7 +122,7 @@ class PathShortener {
     void replace(int begin, int end, const float* a, const float* b) {
         const char last = known_free_[end - 1];
         memmove(known_free_ + begin + 2, known_free_ + end, static_cast<unsigned long>(size_ - end));
-        known_free_[begin] = 1, known_free_[begin + 1] = last;
+        known_free_[begin] = continuous_, known_free_[begin + 1] = last;
         memmove(vertex(begin + 2), vertex(end), sizeof(float) * static_cast<unsigned long>((size_ - end) * dim_));
         memcpy(vertex(begin), a, sizeof(float) * static_cast<unsigned long>(dim_));
         memcpy(vertex(begin + 1), b, sizeof(float) * static_cast<unsigned long>(dim_));
@@ -142,6 +148,7 @@ class PathShortener {
 
     MotionChecker& checker_;
     int dim_;
+    bool continuous_;
     float step_, resolution_;
     std::uint64_t random_;
     float* path_;

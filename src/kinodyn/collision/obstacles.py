@@ -1,12 +1,12 @@
 """Obstacles of the compiled core: the shapes of a world snapshot by kind.
 
-Boxes and round shapes are tables; point clouds, meshes, height fields and ellipsoids are surfaces: points or triangles.
+Boxes and round shapes are primitives; point clouds, meshes, height fields and ellipsoids are surfaces: points or
+triangles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,11 +14,8 @@ import numpy as np
 from kinodyn import _core
 from kinodyn.arrays import Array
 from kinodyn.collision.shapes import Box, Capsule, Cylinder, Mesh, PointCloud, Shape, Sphere
-from kinodyn.collision.snapshot import WorldObject, WorldSnapshot
+from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.description.meshes import open_edges
-from kinodyn.layouts import layout
-
-Placed = tuple[int, WorldObject]
 
 
 class Obstacles(NamedTuple):
@@ -41,48 +38,25 @@ def obstacles(snapshot: WorldSnapshot) -> Obstacles:
 
 
 def _lower(snapshot: WorldSnapshot) -> Obstacles:
-    fixed = [thing for thing in snapshot.objects if thing.attached_to is None]
-    kinds: dict[type, list[Placed]] = {}
-    for owner, thing in enumerate(fixed):
-        kinds.setdefault(type(thing.shape), []).append((owner, thing))
-    core = _core.Obstacles(
-        _boxes(kinds.pop(Box, [])),
-        _capsules(kinds.pop(Sphere, []), kinds.pop(Capsule, [])),
-        _round(kinds.pop(Cylinder, [])),
-    )
-    for owner, thing in (placed for things in kinds.values() for placed in things):
-        core.add_surface(_surface(thing.shape), thing.pose, getattr(thing.shape, "radius", 0.0), owner)
-    return Obstacles(core, tuple(thing.name for thing in fixed))
+    core, owners = _core.Obstacles(), []
+    for thing in snapshot.objects:
+        if thing.attached_to is None:
+            _add(core, thing.shape, thing.pose, len(owners))
+            owners.append(thing.name)
+    return Obstacles(core, tuple(owners))
 
 
-def _table(name: str, things: Sequence[Placed]) -> tuple[np.ndarray, Array]:
-    """Return a table with the owners filled in, and the poses."""
-    table = np.zeros(len(things), dtype=layout(name))
-    table["owner"] = [owner for owner, _ in things]
-    poses = np.array([thing.pose for _, thing in things]).reshape(-1, 4, 4)
-    return table, poses
-
-
-def _boxes(things: Sequence[Placed]) -> np.ndarray:
-    table, poses = _table("box_obstacle", things)
-    if things:
-        table["R"], table["p"] = poses[:, :3, :3], poses[:, :3, 3]
-        table["half"] = [cast(Box, thing.shape).size for _, thing in things]
-        table["half"] *= 0.5
-    return table
-
-
-def _round(things: Sequence[Placed]) -> np.ndarray:
-    table, poses = _table("round_obstacle", things)
-    if things:
-        table["axis"], table["p"] = poses[:, :3, 2], poses[:, :3, 3]
-        table["radius"] = [cast(Sphere | Capsule | Cylinder, thing.shape).radius for _, thing in things]
-        table["half"] = [0.5 * getattr(thing.shape, "length", 0.0) for _, thing in things]
-    return table
-
-
-def _capsules(spheres: Sequence[Placed], capsules: Sequence[Placed]) -> np.ndarray:
-    return _round([*spheres, *capsules])
+def _add(core: _core.Obstacles, shape: Shape, pose: Array, owner: int) -> None:
+    if isinstance(shape, Box):
+        core.add_box(shape.size, pose, owner)
+    elif isinstance(shape, Cylinder):
+        core.add_cylinder(shape.radius, shape.length, pose, owner)
+    elif isinstance(shape, Sphere):
+        core.add_capsule(shape.radius, 0.0, pose, owner)
+    elif isinstance(shape, Capsule):
+        core.add_capsule(shape.radius, shape.length, pose, owner)
+    else:
+        core.add_surface(_surface(shape), pose, getattr(shape, "radius", 0.0), owner)
 
 
 def _surface(shape: Shape) -> _core.Surface:

@@ -15,7 +15,7 @@ from kinodyn.planning.constrained_space import ConstrainedSpace
 from kinodyn.planning.constraint_set import Rows
 from kinodyn.planning.constraints import pose_record
 from kinodyn.planning.goals import Goal, Goals, goal_configurations, goal_poses
-from kinodyn.planning.groups import is_vector
+from kinodyn.planning.groups import group_of, is_vector
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.regions import PoseRegion, draw
 from kinodyn.planning.result import Status
@@ -74,7 +74,7 @@ def constrained_goals(space: ConstrainedSpace, goal: Goal, end: float, seed: int
 
 def _configurations(space: ConstrainedSpace, goal: Goal) -> Goals:
     """Return the goals within limits: unlimited joints at the turn nearest to the start, the base as in the goal."""
-    return goal_configurations(space.robot, goal, space.start, space.constraints.joints)
+    return goal_configurations(space.robot, goal, space.start, group_of(space.robot, space.constraints.joints))
 
 
 class _Targets(ABC):

@@ -1,22 +1,27 @@
-"""Evasive targets: configurations near the current one, first those away from the nearest moving obstacle."""
+"""Evasive targets: configurations near the current one, mostly those that move the threatened links out of the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn import kinematics
 from kinodyn.arrays import Array
+from kinodyn.collision.refinement import robot_spheres
 from kinodyn.model.robot import Robot
 from kinodyn.planning.moving_obstacles import MovingObstacle
 
-DISTANCES = (0.15, 0.3, 0.5)  # [m] by which the threatened link moves aside
+DISTANCES = (0.15, 0.3, 0.5)  # [m] by which the threatened point moves aside
+DIRECTIONS = 8  # at right angles to the flight
+LINKS = 3  # that an obstacle touches or nearly touches, of which points move aside
 TARGET_DISTANCES = (0.3, 0.6, 1.2)  # [rad or m] of random targets
-TARGETS_PER_DISTANCE = 8
+TARGETS_PER_DISTANCE = 16
 DAMPING = 0.05  # of the inverse of the Jacobian
-TIMES = 40  # at which the obstacle is evaluated
+TIMES = 80  # at which the obstacle is evaluated
 
 
 def evasion_targets(
@@ -28,7 +33,7 @@ def evasion_targets(
     times: tuple[float, float],
     rng: np.random.Generator,
 ) -> Iterator[Array]:
-    """Yield evasive positions of the group (n,).
+    """Yield evasive positions of the group (n,): aside and at random, in turn.
 
     Parameters
     ----------
@@ -46,32 +51,59 @@ def evasion_targets(
     """
     lower, upper = robot.limits.lower[q_index], robot.limits.upper[q_index]
     steps = [step for obstacle in threats for step in _aside(robot, q, columns, obstacle, times)]
-    for distance in DISTANCES:
-        for step in steps:
-            yield np.clip(q[q_index] + distance * step, lower, upper)
-    for reach in TARGET_DISTANCES:
-        for _ in range(TARGETS_PER_DISTANCE):
-            yield np.clip(q[q_index] + rng.uniform(-reach, reach, len(columns)), lower, upper)
+    aside = (distance * step for distance in DISTANCES for step in steps)
+    anywhere = (rng.uniform(-reach, reach, len(columns)) for _ in range(TARGETS_PER_DISTANCE) for reach in TARGET_DISTANCES)
+    for both in zip_longest(aside, anywhere):
+        for step in both:
+            if step is not None:
+                yield np.clip(q[q_index] + step, lower, upper)
+
+
+class _Contact(NamedTuple):
+    """A point of a link (3,), and the unit vectors (3,) of the flight there and away from it."""
+
+    link: str
+    point: Array
+    flight: Array
+    away: Array
 
 
 def _aside(
     robot: Robot, q: Array, columns: NDArray[np.intp], obstacle: MovingObstacle, times: tuple[float, float]
 ) -> list[Array]:
-    """Return joint motions (n,) that move the link nearest to the path of an obstacle by a metre, away from it."""
-    joints = [joint for joint in robot.joints if joint.mimic is None]
-    links = [joint.child for joint in joints if joint.v.start in set(columns.tolist())]
-    positions = kinematics.poses(robot, q, frames=links)[:, :3, 3]
-    t = np.linspace(*times, TIMES)
+    """Return joint motions (n,) that move the points nearest to the path of an obstacle aside by a metre."""
+    steps = []
+    for contact in _contacts(robot, q, obstacle, times):
+        T = kinematics.pose(robot, q, contact.link)
+        J = kinematics.jacobian(robot, q, contact.link)[:, columns]
+        moving = J[:3] - np.cross(contact.point - T[:3, 3], J[3:], axisb=0, axisc=0)
+        if np.abs(moving).max() < 1e-6:
+            continue  # the base
+        inverse = moving.T @ np.linalg.inv(moving @ moving.T + DAMPING**2 * np.eye(3))
+        sideways = np.cross(contact.flight, contact.away)
+        # away first, then alternately to both sides of it
+        turns = np.pi * np.array([0, *(side * k for k in range(1, DIRECTIONS) for side in (1, -1))]) / (DIRECTIONS / 2)
+        for turn in turns[:DIRECTIONS]:
+            steps.append(inverse @ (np.cos(turn) * contact.away + np.sin(turn) * sideways))
+    return steps
+
+
+def _contacts(robot: Robot, q: Array, obstacle: MovingObstacle, times: tuple[float, float]) -> list[_Contact]:
+    """Return the points of those links that come nearest to the path of an obstacle."""
+    spheres, t = robot_spheres(robot), np.linspace(*times, TIMES)
     path = obstacle.at(t)
-    gaps = np.linalg.norm(positions[:, None] - path, axis=2)
-    link, k = np.unravel_index(int(gaps.argmin()), gaps.shape)
-    away, flight = positions[link] - path[k], np.gradient(path, axis=0)[k]
-    flight = flight / max(float(np.linalg.norm(flight)), 1e-9)
-    away = away - (away @ flight) * flight
-    if np.linalg.norm(away) < 1e-6:
-        away = np.cross(flight, [0.0, 0.0, 1.0]) + [1e-3, 0.0, 0.0]
-    away = away / np.linalg.norm(away)
-    sideways = np.cross(flight, away)
-    J = kinematics.jacobian(robot, q, links[link])[:3, columns]
-    inverse = J.T @ np.linalg.inv(J @ J.T + DAMPING**2 * np.eye(3))
-    return [inverse @ direction for direction in (away, away + sideways, away - sideways, sideways, -sideways)]
+    velocity = obstacle.velocity + (t - obstacle.time)[:, None] * obstacle.acceleration
+    found = []
+    for link, T in zip(spheres.links, kinematics.poses(robot, q, frames=list(spheres.links)), strict=True):
+        rows = spheres.of_link(link)
+        centres = rows[:, :3] @ T[:3, :3].T + T[:3, 3]
+        gaps = np.linalg.norm(centres[:, None] - path, axis=2) - rows[:, 3:]
+        i, k = np.unravel_index(int(gaps.argmin()), gaps.shape)
+        flight = velocity[k] / max(float(np.linalg.norm(velocity[k])), 1e-9)
+        away = centres[i] - path[k]
+        away = away - (away @ flight) * flight
+        if np.linalg.norm(away) < 1e-6:
+            away = np.cross(flight, [0.0, 0.0, 1.0]) + [1e-3, 0.0, 0.0]
+        found.append((gaps[i, k], _Contact(link, centres[i], flight, away / np.linalg.norm(away))))
+    found.sort(key=lambda one: one[0])
+    return [contact for _, contact in found[:LINKS]]

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from kinodyn.arrays import Array
 from kinodyn.checks import numbers
 from kinodyn.errors import InputError, unknown_name
-from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
-from kinodyn.planning.groups import column_names, group_columns
+from kinodyn.planning.groups import JointGroup, column_names
 from kinodyn.planning.pose_goals import IsFree, pose_configurations
 from kinodyn.planning.regions import PoseRegion
 
@@ -35,7 +34,7 @@ def goal_configurations(
     robot: Robot,
     goal: Goal,
     start: Array,
-    joints: Sequence[JointInfo],
+    group: JointGroup,
     is_free: IsFree | None = None,
     end: float = np.inf,
     seed: int = 0,
@@ -49,8 +48,8 @@ def goal_configurations(
         Goal, as in `plan`.
     start : (nq,)
         Position of the joints that do not move.
-    joints
-        Those that move.
+    group
+        The joints that move.
     is_free
         Returns which configurations (n, nq) are free; inverse kinematics searches until some are.
     end
@@ -60,16 +59,16 @@ def goal_configurations(
     """
     poses = goal_poses(goal)
     if poses is not None:
-        q, reason = pose_configurations(robot, poses, start, joints, is_free, end, seed)
+        q, reason = pose_configurations(robot, poses, start, group.joints, is_free, end, seed)
         if reason:
             return Goals(q, reason)
-        q = _nearest_turns(robot, q, start, joints)
+        q = _nearest_turns(q, start, group)
         return Goals(_distinct(q[np.argsort(np.linalg.norm(q - start, axis=1))]))
     q = given_configurations(robot, goal, start)
-    columns = group_columns(joints)
-    goals = np.tile(start, (len(q), 1))
-    goals[:, columns] = q[:, columns]
-    return _within_limits(robot, _nearest_turns(robot, goals, start, joints), joints)
+    goals = np.empty_like(q)
+    goals[:] = start
+    goals[:, group.columns] = q[:, group.columns]
+    return _within_limits(_nearest_turns(goals, start, group), group)
 
 
 def goal_poses(goal: Goal) -> Mapping[str, ArrayLike | PoseRegion] | None:
@@ -81,6 +80,8 @@ def goal_poses(goal: Goal) -> Mapping[str, ArrayLike | PoseRegion] | None:
 
 def given_configurations(robot: Robot, goal: Goal, start: Array) -> Array:
     """Return the configurations (n, nq) of a goal given by names or values; joints not mentioned do not move."""
+    if isinstance(goal, np.ndarray):
+        return _values(robot, goal)
     if isinstance(goal, str):
         robot.configuration(goal)  # it must exist
         return _filled(robot, start, robot.description.configurations[goal])
@@ -97,10 +98,14 @@ def given_configurations(robot: Robot, goal: Goal, start: Array) -> Array:
         return np.concatenate([given_configurations(robot, name, start) for name in goal])
     if isinstance(goal, PoseRegion):
         raise InputError("goal is a PoseRegion without a frame; give {'frame': region}")
+    return _values(robot, goal)
+
+
+def _values(robot: Robot, goal: ArrayLike) -> Array:
     q = numbers("goal", goal, robot.nq)
     if q.ndim > 2 or not len(q):
         raise InputError(f"goal must be a configuration ({robot.nq},) or several (n, {robot.nq}), got shape {q.shape}")
-    return np.atleast_2d(q)
+    return q if q.ndim == 2 else q[None]
 
 
 def _filled(robot: Robot, start: Array, positions: Mapping[str, ArrayLike]) -> Array:
@@ -116,24 +121,24 @@ def _filled(robot: Robot, start: Array, positions: Mapping[str, ArrayLike]) -> A
     return np.atleast_2d(q)
 
 
-def _within_limits(robot: Robot, goals: Array, joints: Sequence[JointInfo]) -> Goals:
-    columns = group_columns(joints)
-    low, high = robot.limits.lower[columns], robot.limits.upper[columns]
-    values = goals[:, columns]
-    beyond = np.maximum(low - values, values - high)
+def _within_limits(goals: Array, group: JointGroup) -> Goals:
+    values = goals[:, group.columns]
+    beyond = np.maximum(group.lower - values, values - group.upper)
+    if beyond.max() <= LIMIT_TOLERANCE:
+        return Goals(goals)
     inside = (beyond <= LIMIT_TOLERANCE).all(axis=1)
     if inside.any():
         return Goals(goals[inside])
     i = int(np.argmax(beyond[0]))
-    where = f"{values[0, i]:.6g}, outside its limits {low[i]:.6g} to {high[i]:.6g}"
-    return Goals(goals[:0], f"the goal has joint {column_names(joints)[i]} at {where}")
+    where = f"{values[0, i]:.6g}, outside its limits {group.lower[i]:.6g} to {group.upper[i]:.6g}"
+    return Goals(goals[:0], f"the goal has joint {column_names(group.joints)[i]} at {where}")
 
 
-def _nearest_turns(robot: Robot, goals: Array, start: Array, joints: Sequence[JointInfo]) -> Array:
+def _nearest_turns(goals: Array, start: Array, group: JointGroup) -> Array:
     """Return the goals with unlimited joints shifted by full turns to be nearest to the start."""
-    turning = [joint.q.stop - 1 for joint in joints if joint.kind in ("continuous", "planar")]
-    turning = [i for i in turning if not np.isfinite(robot.limits.upper[i])]
-    goals[:, turning] -= 2 * np.pi * np.rint((goals[:, turning] - start[turning]) / (2 * np.pi))
+    turning = group.turning
+    if len(turning):
+        goals[:, turning] -= 2 * np.pi * np.rint((goals[:, turning] - start[turning]) / (2 * np.pi))
     return goals
 
 

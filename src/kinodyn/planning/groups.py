@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,64 @@ from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 
 Group = str | Sequence[str] | None
+
+MAX_GROUPS = 64  # cached for a robot
+
+
+@dataclass(frozen=True, eq=False)
+class JointGroup:
+    """The joints that a planner moves.
+
+    Attributes
+    ----------
+    joints : tuple of JointInfo
+    names : tuple of str
+    columns : (n,) int array
+        Their coordinates among q.
+    turning : (m,) int array
+        Those of the coordinates that are unlimited angles.
+    moves : (nv,) bool array
+        Their degrees of freedom.
+    lower, upper : (n,) array
+        Limits of the coordinates.
+    """
+
+    joints: tuple[JointInfo, ...]
+    names: tuple[str, ...]
+    columns: NDArray[np.intp]
+    turning: NDArray[np.intp]
+    moves: NDArray[np.bool_]
+    lower: Array
+    upper: Array
+
+
+_GROUPS: WeakKeyDictionary[Robot, dict[str | tuple[str, ...] | None, JointGroup]] = WeakKeyDictionary()
+
+
+def joint_group(robot: Robot, group: Group) -> JointGroup:
+    """Return the joints of a group, of any kind, cached; see `group_joints`."""
+    known = _GROUPS.get(robot)
+    if known is None:
+        known = _GROUPS.setdefault(robot, {})
+    named = isinstance(group, Sequence) and all(isinstance(name, str) for name in group)
+    key = tuple(group) if named and not isinstance(group, str) else group
+    found = known.get(key) if named or group is None else None
+    if found is None:
+        found = group_of(robot, group_joints(robot, group, manifold=True))
+        if len(known) >= MAX_GROUPS:
+            known.clear()
+        known[key] = found  # a group that is not named is an error above
+    return found
+
+
+def group_of(robot: Robot, joints: Sequence[JointInfo]) -> JointGroup:
+    """Return a group of these joints."""
+    columns = group_columns(joints)
+    limits = robot.limits.lower[columns], robot.limits.upper[columns]
+    angles = [joint.q.stop - 1 for joint in joints if joint.kind in ("continuous", "planar")]
+    turning = np.array([i for i in angles if not np.isfinite(robot.limits.upper[i])], dtype=np.intp)
+    names = tuple(joint.name for joint in joints)
+    return JointGroup(tuple(joints), names, columns, turning, moving_dofs(robot, joints), *limits)
 
 
 def group_joints(robot: Robot, group: Group, *, manifold: bool = False) -> tuple[JointInfo, ...]:

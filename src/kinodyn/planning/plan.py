@@ -23,7 +23,6 @@ from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.collision.world import World
 from kinodyn.errors import InputError
-from kinodyn.model.compile import JointInfo
 from kinodyn.model.robot import Robot
 from kinodyn.planning.anytime import MAX_SHORTCUT_FAILURES, improve
 from kinodyn.planning.constrained import plan_constrained
@@ -32,7 +31,7 @@ from kinodyn.planning.constraints import Constraint
 from kinodyn.planning.escape import escape
 from kinodyn.planning.exact_paths import ExactEdges
 from kinodyn.planning.goals import Goal, given_configurations, goal_configurations, goal_poses
-from kinodyn.planning.groups import Group, column_names, group_columns, group_joints, is_vector, moving_dofs
+from kinodyn.planning.groups import Group, JointGroup, column_names, is_vector, joint_group
 from kinodyn.planning.planners import Search, search_named
 from kinodyn.planning.pose_goals import goal_regions
 from kinodyn.planning.preparation import prepare
@@ -165,10 +164,13 @@ class _Problem:
         self.run, self.anytime = search_named(planner), planner == "anytime"
         self.robot, self.snapshot, self.allowed = robot, snapshot_of(world), as_pairs(allowed)
         self.start = vector("start", start, robot.nq)
-        self.joints = group_joints(robot, group, manifold=True)
-        _require_limits(robot, self.joints, "start", self.start)
-        self.query = Query(robot, self.snapshot, self.allowed, self.start, moving_dofs(robot, self.joints))
+        self.group = joint_group(robot, group)
+        self.joints = self.group.joints
+        _require_limits(self.group, "start", self.start)
+        self.query = Query(robot, self.snapshot, self.allowed, self.start, self.group.moves)
         self.columns = np.array(self.query.core.moving_q)
+        self.limits = robot.limits.lower[self.columns], robot.limits.upper[self.columns]
+        self.unlimited = not math.isfinite(float((self.limits[1] - self.limits[0]).sum()))
 
     def constrained(self, constraints: Sequence[Constraint], goal: Goal, settings: PlannerSettings) -> ConstrainedSpace:
         world = self.snapshot, self.joints, constraints, self.allowed
@@ -189,21 +191,17 @@ class _Problem:
         return np.array(found)
 
     def result(self, status: Status, message: str, found: Found | None = None) -> Plan:
-        path = np.empty((0, self.robot.nq))
-        times = (0.0, 0.0, 0)
-        if found is not None:
-            times = (found.planning_time, found.simplification_time, found.iterations)
-        if found is not None and found.path is not None:
-            path = self.full(found.path)
-        names = tuple(joint.name for joint in self.joints)
-        return Plan(self.robot, status, message, path, names, self.snapshot, *times, allowed=self.allowed)
+        found = found or Found(None)
+        path = self.full(np.empty((0, len(self.columns))) if found.path is None else found.path)
+        times = found.planning_time, found.simplification_time, found.iterations
+        return Plan(self.robot, status, message, path, self.group.names, self.snapshot, *times, allowed=self.allowed)
 
     def plan(self, goal: Goal, settings: PlannerSettings, time_budget: float, seed: int) -> Plan:
         end, colliding = self.end, self.colliding(self.start)
         if colliding is not None:
             return self.collision("start", colliding)
         by = end - (1.0 - GOAL_TIME_FRACTION) * time_budget
-        goals = goal_configurations(self.robot, goal, self.start, self.joints, self.query.free, by, seed)
+        goals = goal_configurations(self.robot, goal, self.start, self.group, self.query.free, by, seed)
         if goals.reason:
             return self.result("out_of_reach", goals.reason)
         goals = goals._replace(q=self.least_touching_first(goals.q))
@@ -233,7 +231,8 @@ class _Problem:
 
     def on_spheres(self, goals: Array, settings: PlannerSettings, end: float, seed: int) -> Found | None:
         """Search between configurations whose spheres are free; None if there are none next to the ends."""
-        starts, goal_ends = self.ends(self.start[None], settings, end), self.ends(goals, settings, end)
+        starts = [End(self.start, self.start)] if self.start_free else self.ends(self.start[None], settings, end)
+        goal_ends = self.ends(goals, settings, end)
         if not starts or not goal_ends:
             return None
         share = SPHERES_TIME_FRACTION if exact.is_available() else 1.0
@@ -251,11 +250,10 @@ class _Problem:
         if not free:
             return None
         ends = self.start[self.columns], np.array(free)[:, self.columns]
-        moves = moving_dofs(self.robot, self.joints)
         for attempt in count():
             shrink = RADIUS_REDUCTIONS[attempt % len(RADIUS_REDUCTIONS)]
             share = FIRST_SEARCH_TIME * 2.0 ** (attempt // len(RADIUS_REDUCTIONS))
-            query = Query(self.robot, self.snapshot, self.allowed, self.start, moves, shrink=shrink)
+            query = Query(self.robot, self.snapshot, self.allowed, self.start, self.group.moves, shrink=shrink)
             left = max(min(end - time.perf_counter(), share), 0.0)
             bounds = self.sampling_bounds(ends)
             found = self.run(SearchProblem(query, settings, ends, bounds, left, seed + attempt, simplify=False))
@@ -281,22 +279,22 @@ class _Problem:
 
     def full(self, path: Array) -> Array:
         """Return the configurations (n, nq) of a path (n, dofs)."""
-        q = np.tile(self.start, (len(path), 1))
+        q = np.empty((len(path), self.robot.nq))
+        q[:] = self.start
         q[:, self.columns] = path
         return q
 
     def ends(self, q: Array, settings: PlannerSettings, end: float) -> list[End]:
         """Return the configurations (n, nq) that are free, each with one nearby whose spheres are free."""
-        free = self.query.free(q)
-        if free.any():
-            return [End(row, row) for row in q[free]]
+        free = self.query.free(q).tolist()
+        if any(free):
+            return [End(row, row) for row, is_free in zip(q, free, strict=True) if is_free]
         found = []
         for row in q[: self.MAX_ESCAPES]:
             if self.exact is None or not self.exact.can_decide(row):
                 break
             if not self.exact.colliding(row):
-                bounds = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
-                near = escape(self.exact, self.query, row, self.columns, bounds, settings.resolution, end)
+                near = escape(self.exact, self.query, row, self.columns, self.limits, settings.resolution, end)
                 found += [] if near is None else [End(row, near)]
         return found
 
@@ -317,17 +315,18 @@ class _Problem:
         if self.anytime and found.path is not None:
             found = improve(problem, found, end)
         if found.path is not None:
-            goal = goals[_nearest(inner[1], found.path[-1])]
-            found.path[0], found.path[-1] = inner[0], goal.free[self.columns]
+            k = _nearest(inner[1], found.path[-1])
+            goal = goals[k]
+            found.path[0], found.path[-1] = inner[0], inner[1][k]
             before = [start.q[self.columns]] if start.q is not start.free else []
             after = [goal.q[self.columns]] if goal.q is not goal.free else []
-            found.path = np.vstack([*before, found.path, *after])
+            found.path = np.vstack([*before, found.path, *after]) if before or after else found.path
         return found
 
     def sampling_bounds(self, ends: tuple[Array, Array]) -> tuple[Array, Array]:
         """Return the limits of the joints; a turn beyond both ends for joints without limits."""
-        lower, upper = self.robot.limits.lower[self.columns], self.robot.limits.upper[self.columns]
-        if math.isfinite(upper.sum() - lower.sum()):
+        lower, upper = self.limits
+        if not self.unlimited:
             return lower, upper
         all_ends = np.vstack(ends)
         lower = np.where(np.isfinite(lower), lower, all_ends.min(axis=0) - np.pi)
@@ -346,8 +345,15 @@ class _Problem:
         """Checks of parts that do not move too."""
         return self.query if self.query.core.complete else Query(self.robot, self.snapshot, self.allowed)
 
+    @cached_property
+    def start_free(self) -> bool:
+        """Whether the spheres that move are free at the start."""
+        return bool(self.query.free(self.start))
+
     def colliding(self, q: Array) -> Collision | None:
         """Return which parts collide at a configuration, None if none do."""
+        if q is self.start and self.start_free and self.full_query is self.query:
+            return None
         if self.full_query.free(q):
             return None
         if self.exact is None or not self.exact.can_decide(q):
@@ -368,13 +374,15 @@ def _listed(parts: list[str]) -> str:
     return "; ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
 
 
-def _require_limits(robot: Robot, joints: tuple[JointInfo, ...], what: str, q: Array) -> None:
-    for name, i in zip(column_names(joints), group_columns(joints), strict=True):
-        low, high = robot.limits.lower[i], robot.limits.upper[i]
-        if not low - LIMIT_TOLERANCE <= q[i] <= high + LIMIT_TOLERANCE:
-            raise InputError(f"{what}: joint {name} is at {q[i]:.6g}, outside its limits {low:.6g} to {high:.6g}")
+def _require_limits(group: JointGroup, what: str, q: Array) -> None:
+    values = q[group.columns]
+    beyond = np.maximum(group.lower - values, values - group.upper)
+    if beyond.max() > LIMIT_TOLERANCE:
+        i = int(beyond.argmax())
+        name, low, high = column_names(group.joints)[i], group.lower[i], group.upper[i]
+        raise InputError(f"{what}: joint {name} is at {values[i]:.6g}, outside its limits {low:.6g} to {high:.6g}")
 
 
 def _nearest(goals: Array, q: Array) -> int:
     """Return the index of the goal (n, dofs) nearest to q; the search works in float32."""
-    return int(np.argmin(np.linalg.norm(goals - q, axis=1)))
+    return int(np.argmin(np.linalg.norm(goals - q, axis=1))) if len(goals) > 1 else 0
