@@ -22,11 +22,6 @@ class CloudBounds {
     // By cell: the lower bound, and in the upper byte the upper bound, in units of 1 / DistanceGrid::steps of a cell.
     const std::uint16_t* words() const { return words_.data(); }  // two more bytes may be read
 
-    enum class Verdict { apart, touching, undecided };
-    // Whether a sphere of radius r about a point at a distance `outside` from its projection p onto the grid touches
-    // the cloud, by the bounds of cells around p.
-    Verdict decide(const DistanceGrid& grid, const float* p, float outside, float r) const;
-
   private:
     std::vector<std::uint16_t> words_;
 };

@@ -40,7 +40,7 @@ std::vector<float> Surface::relative(const double* points, std::size_t n) const 
 Surface::Surface(const double* points, std::size_t n) {
     set_bounds(points, n);
     const std::vector<float> p = relative(points, n);
-    grid_ = DistanceGrid(extent_, cell_size(extent_, max_cells, smallest_cell));
+    grid_ = DistanceGrid(extent_, cell_size(extent_, max_cells, 0.03f));
     for (std::size_t k = 0; k < n; ++k)
         grid_.occupy(grid_.index_of(p[3 * k], 0), grid_.index_of(p[3 * k + 1], 1), grid_.index_of(p[3 * k + 2], 2));
     grid_.measure();

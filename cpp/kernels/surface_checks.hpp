@@ -109,22 +109,102 @@ struct SurfaceSphere {
     }
 };
 
+// The cell of a grid in which a point is, in each lane; beyond the grid, the nearest one.
+struct GridCell {
+    FloatMask i, j, k;
+
+    // `x` in units of cells.
+    GridCell(const DistanceGrid& grid, const Vec3<FloatPack>& x)
+        : i(index(x.x, grid.n[0])), j(index(x.y, grid.n[1])), k(index(x.z, grid.n[2])) {}
+
+    FloatMask place(const DistanceGrid& grid) const { return (k * grid.n[1] + j) * grid.n[0] + i; }
+    Vec3<FloatPack> centre() const { return {middle(i), middle(j), middle(k)}; }
+
+  private:
+    static FloatMask index(FloatPack x, int n) { return truncated(clamp(x, 0.0f, static_cast<float>(n) - 0.5f)); }
+    static FloatPack middle(FloatMask at) { return FloatPack(__builtin_convertvector(at, FloatPack::Vector)) + 0.5f; }
+};
+
+struct DistanceBounds {
+    FloatPack lower, upper;
+};
+
+// Bounds of the distance from points in the box of a cloud to the points of the cloud, by cells near them.
+class CloudCells {
+  public:
+    CloudCells(const Surface& surface, const Vec3<FloatPack>& p)
+        : grid_(surface.grid()), words_(surface.bounds().words()), x_(grid_.inverse * p) {}
+
+    // By the cell of the point.
+    DistanceBounds bounds() const { return scaled(bounds_from(x_)); }
+
+    // By further cells too: in the direction in which distances grow, their lower bounds lose least, and in the
+    // opposite one the upper bounds.
+    DistanceBounds refined_bounds() const {
+        const Vec3<FloatPack> uphill = gradient();
+        DistanceBounds best = bounds_from(x_);
+        for (const float far : {1.0f, 2.0f}) {
+            best.lower = larger(best.lower, bounds_from(x_ + far * uphill).lower);
+            best.upper = smaller(best.upper, bounds_from(x_ - far * uphill).upper);
+        }
+        return scaled(best);
+    }
+
+  private:
+    DistanceBounds scaled(const DistanceBounds& b) const { return {grid_.cell * b.lower, grid_.cell * b.upper}; }
+
+    // Bounds for the point by the cell at x, all in units of cells.
+    DistanceBounds bounds_from(const Vec3<FloatPack>& x) const {
+        const GridCell cell(grid_, x);
+        const Vec3<FloatPack> d = x_ - cell.centre();
+        const FloatPack apart = root(dot(d, d));
+        const FloatMask word = words_at(words_, cell.place(grid_)), high = word >> 8;
+        constexpr float unit = 1.0f / DistanceGrid::steps;
+        const FloatPack upper = FloatPack(__builtin_convertvector(high, FloatPack::Vector)) * unit + apart;
+        return {lower_at(word) * unit - apart, select(high == CloudBounds::unknown, __builtin_inff(), upper)};
+    }
+
+    static FloatPack lower_at(FloatMask word) {
+        const FloatMask low = word & 255;
+        return FloatPack(__builtin_convertvector(low, FloatPack::Vector));
+    }
+
+    // Unit vectors.
+    Vec3<FloatPack> gradient() const {
+        const auto along = [&](const Vec3<float>& step) {
+            return lower_at(words_at(words_, GridCell(grid_, x_ + step).place(grid_))) -
+                   lower_at(words_at(words_, GridCell(grid_, x_ - step).place(grid_)));
+        };
+        const Vec3<FloatPack> g = {along({1, 0, 0}), along({0, 1, 0}), along({0, 0, 1})};
+        return (FloatPack(1.0f) / root(dot(g, g) + 1e-3f)) * g;
+    }
+
+    const DistanceGrid& grid_;
+    const std::uint16_t* words_;
+    Vec3<FloatPack> x_;  // in units of cells
+};
+
 struct SurfaceShape {
     const SurfaceObstacle& o;
 
     // Lanes in which a sphere may touch the surface.
     FloatMask touches(const LaneSphere& s) const {
-        const Vec3<FloatPack> p = local(s.c), in = in_grid(p);
-        const Vec3<FloatPack> outside = p - in;  // at an angle of at least 90 degrees to points of the box
-        const FloatPack gap = is_cloud() ? positive_part(cloud_bounds(in).lower) : bound(in);
-        return dot(outside, outside) + gap * gap <= square(s.r + o.radius);
+        const Vec3<FloatPack> p = local(s.c), in = in_box(p);
+        const FloatPack gap = is_cloud() ? positive_part(CloudCells(*o.surface, in).bounds().lower) : bound(in);
+        return apart_from_box(p, in) + gap * gap <= square(s.r + o.radius);
     }
 
     // The lanes of `lanes` in which a sphere touches it; with `any`, at least one of them if there are any.
     unsigned confirmed(const LaneSphere& s, unsigned lanes, bool any) const {
         const Vec3<FloatPack> p = local(s.c);
-        unsigned hit = is_cloud() ? lanes & touching_cloud(p, s.r) : 0;
-        lanes &= ~hit;
+        unsigned hit = 0;
+        if (is_cloud()) {
+            const Vec3<FloatPack> in = in_box(p);
+            const DistanceBounds bounds = CloudCells(*o.surface, in).refined_bounds();
+            const FloatPack outside = apart_from_box(p, in), r = s.r + o.radius;
+            hit = lanes & bits(root(outside) + bounds.upper <= r);
+            lanes &= ~hit & bits(outside + square(positive_part(bounds.lower)) <= square(r));
+        }
         for (; lanes != 0 && !(any && hit != 0); lanes &= lanes - 1) {
             const int lane = __builtin_ctz(lanes);
             const Vec3<float> centre = {p.x[lane], p.y[lane], p.z[lane]};
@@ -134,77 +214,43 @@ struct SurfaceShape {
     }
 
   private:
-    struct Bounds {
-        FloatPack lower, upper;
-    };
-
     bool is_cloud() const { return o.surface->bounds().any(); }
     Vec3<FloatPack> local(const Vec3<FloatPack>& c) const { return mat(o.bounds.R) * (c - vec(o.corner)); }
-    Vec3<FloatPack> in_grid(const Vec3<FloatPack>& p) const {
+    Vec3<FloatPack> in_box(const Vec3<FloatPack>& p) const {
         const float* extent = o.surface->extent();
         return {clamp(p.x, 0.0f, extent[0]), clamp(p.y, 0.0f, extent[1]), clamp(p.z, 0.0f, extent[2])};
     }
-
-    // Cell of a coordinate in the grid.
-    static FloatMask index(const DistanceGrid& grid, FloatPack x, int axis) {
-        const FloatMask i = truncated(x * grid.inverse);
-        return i < grid.n[axis] ? i : FloatMask{} + (grid.n[axis] - 1);
+    // Square of the distance of a point from its projection onto the box, which is at an angle of at least 90 degrees
+    // to the way from there to points of the surface.
+    static FloatPack apart_from_box(const Vec3<FloatPack>& p, const Vec3<FloatPack>& in) {
+        const Vec3<FloatPack> outside = p - in;
+        return dot(outside, outside);
     }
 
     // Lower bound of the distance from points in the box to occupied cells; 0 inside a solid.
     FloatPack bound(const Vec3<FloatPack>& in) const {
         const DistanceGrid& grid = o.surface->grid();
-        const FloatMask place =
-            (index(grid, in.z, 2) * grid.n[1] + index(grid, in.y, 1)) * grid.n[0] + index(grid, in.x, 0);
-        FloatMask gap = bytes_at(grid.gaps(), place);
+        FloatMask gap = bytes_at(grid.gaps(), GridCell(grid, grid.inverse * in).place(grid));
         gap = gap == DistanceGrid::solid ? FloatMask{} : gap;
         return FloatPack(__builtin_convertvector(gap, FloatPack::Vector)) * (grid.cell / DistanceGrid::steps);
     }
 
-    // Bounds of the distance from points in the box to those of a cloud.
-    Bounds cloud_bounds(const Vec3<FloatPack>& in) const {
-        const DistanceGrid& grid = o.surface->grid();
-        const FloatMask i = index(grid, in.x, 0), j = index(grid, in.y, 1), k = index(grid, in.z, 2);
-        const auto from_centre = [&](FloatPack x, FloatMask at) {
-            return x * grid.inverse - FloatPack(__builtin_convertvector(at, FloatPack::Vector)) - 0.5f;
-        };
-        const Vec3<FloatPack> d = {from_centre(in.x, i), from_centre(in.y, j), from_centre(in.z, k)};
-        const FloatPack offset = root(dot(d, d)) * grid.cell;
-        const FloatMask word = words_at(o.surface->bounds().words(), (k * grid.n[1] + j) * grid.n[0] + i);
-        const float unit = grid.cell / DistanceGrid::steps;
-        const FloatMask low = word & 255, high = word >> 8;
-        const FloatPack upper = FloatPack(__builtin_convertvector(high, FloatPack::Vector)) * unit + offset;
-        return {FloatPack(__builtin_convertvector(low, FloatPack::Vector)) * unit - offset,
-                select(high == CloudBounds::unknown, __builtin_inff(), upper)};
-    }
-
-    // Lanes in which a sphere about p touches the cloud by the bounds of its cell.
-    unsigned touching_cloud(const Vec3<FloatPack>& p, FloatPack r) const {
-        const Vec3<FloatPack> in = in_grid(p), outside = p - in;
-        return bits(root(dot(outside, outside)) + cloud_bounds(in).upper <= r + o.radius);
-    }
-
-    bool touches_surface(const Vec3<float>& c, float r) const {
+    // Whether the grid shows that nothing is within a distance, given squared.
+    bool clears(const Vec3<float>& c, float square) const {
         const float* extent = o.surface->extent();
         const auto within = [](float x, float high) { return x < 0 ? 0 : x > high ? high : x; };
         const float in[3] = {within(c.x, extent[0]), within(c.y, extent[1]), within(c.z, extent[2])};
-        const float outside =
-            (c.x - in[0]) * (c.x - in[0]) + (c.y - in[1]) * (c.y - in[1]) + (c.z - in[2]) * (c.z - in[2]);
-        const DistanceGrid& grid = o.surface->grid();
-        if (is_cloud()) {
-            const CloudBounds::Verdict verdict = o.surface->bounds().decide(grid, in, __builtin_sqrtf(outside), r);
-            if (verdict != CloudBounds::Verdict::undecided) return verdict == CloudBounds::Verdict::touching;
-        } else {
-            const float gap = grid.clearance(in);
-            if (outside + gap * gap > r * r) return false;
-        }
-        return touches_elements({c, r * r});
+        const float gap = o.surface->grid().clearance(in);
+        return (c.x - in[0]) * (c.x - in[0]) + (c.y - in[1]) * (c.y - in[1]) + (c.z - in[2]) * (c.z - in[2]) +
+                   gap * gap >
+               square;
     }
 
-    // Whether a sphere touches a point or a triangle, by the box tree.
-    bool touches_elements(const SurfaceSphere& sphere) const {
+    bool touches_surface(const Vec3<float>& c, float r) const {
         const Surface& surface = *o.surface;
         const BoxTree& tree = surface.tree();
+        const SurfaceSphere sphere{c, r * r};
+        if (!is_cloud() && clears(c, r * r)) return false;
         struct Entry {
             int level, block;
         };
