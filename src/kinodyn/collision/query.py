@@ -263,7 +263,7 @@ def range_of(robot: Robot, *configurations: Array) -> tuple[Array, Array]:
     covered is up to pi / 2 times the straight one.
     """
     lower, upper = robot.limits.lower, robot.limits.upper
-    columns = _translations(robot)
+    columns = translations(robot)
     if not columns:
         return lower, upper
     values = np.concatenate([q[..., columns].reshape(-1, len(columns)) for q in configurations])
@@ -275,7 +275,7 @@ def range_of(robot: Robot, *configurations: Array) -> tuple[Array, Array]:
     return lower, upper
 
 
-def _translations(robot: Robot) -> list[int]:
+def translations(robot: Robot) -> list[int]:
     """Return the coordinates that are lengths."""
     columns: list[int] = []
     for joint in robot.joints:

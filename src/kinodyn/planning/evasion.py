@@ -52,7 +52,9 @@ def evasion_targets(
     lower, upper = robot.limits.lower[q_index], robot.limits.upper[q_index]
     steps = [step for obstacle in threats for step in _aside(robot, q, columns, obstacle, times)]
     aside = (distance * step for distance in DISTANCES for step in steps)
-    anywhere = (rng.uniform(-reach, reach, len(columns)) for _ in range(TARGETS_PER_DISTANCE) for reach in TARGET_DISTANCES)
+    anywhere = (
+        rng.uniform(-reach, reach, len(columns)) for _ in range(TARGETS_PER_DISTANCE) for reach in TARGET_DISTANCES
+    )
     for both in zip_longest(aside, anywhere):
         for step in both:
             if step is not None:

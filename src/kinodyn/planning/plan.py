@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -18,7 +17,7 @@ from kinodyn.checks import positive, vector
 from kinodyn.collision import exact
 from kinodyn.collision.distance import distance
 from kinodyn.collision.exact_checks import ExactChecks
-from kinodyn.collision.query import Query, as_pairs, snapshot_of
+from kinodyn.collision.query import Query, as_pairs, snapshot_of, translations
 from kinodyn.collision.snapshot import WorldSnapshot
 from kinodyn.collision.spheres import RESOLUTION
 from kinodyn.collision.world import World
@@ -170,7 +169,10 @@ class _Problem:
         self.query = Query(robot, self.snapshot, self.allowed, self.start, self.group.moves)
         self.columns = np.array(self.query.core.moving_q)
         self.limits = robot.limits.lower[self.columns], robot.limits.upper[self.columns]
-        self.unlimited = not math.isfinite(float((self.limits[1] - self.limits[0]).sum()))
+        self.wide = self.limits[1] - self.limits[0] > 2.0 * np.pi + LIMIT_TOLERANCE
+        if self.wide.any():
+            lengths = np.isin(self.columns, translations(robot))
+            self.wide &= ~(lengths & np.isfinite(self.limits[1] - self.limits[0]))
 
     def constrained(self, constraints: Sequence[Constraint], goal: Goal, settings: PlannerSettings) -> ConstrainedSpace:
         world = self.snapshot, self.joints, constraints, self.allowed
@@ -324,13 +326,17 @@ class _Problem:
         return found
 
     def sampling_bounds(self, ends: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Return the limits of the joints; a turn beyond both ends for joints without limits."""
+        """Return the limits of the joints; of angles with more than a turn, half a turn beyond both ends at most.
+
+        The same angle plus a turn is the same pose, so that fewer samples cover all poses. Lengths without limits are
+        bounded likewise, by pi metres.
+        """
         lower, upper = self.limits
-        if not self.unlimited:
+        if not self.wide.any():
             return lower, upper
         all_ends = np.vstack(ends)
-        lower = np.where(np.isfinite(lower), lower, all_ends.min(axis=0) - np.pi)
-        upper = np.where(np.isfinite(upper), upper, all_ends.max(axis=0) + np.pi)
+        lower = np.where(self.wide, np.maximum(lower, all_ends.min(axis=0) - np.pi), lower)
+        upper = np.where(self.wide, np.minimum(upper, all_ends.max(axis=0) + np.pi), upper)
         return lower, upper
 
     @cached_property
