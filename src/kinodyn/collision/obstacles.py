@@ -38,7 +38,8 @@ def obstacles(snapshot: WorldSnapshot) -> Obstacles:
 
 
 def _lower(snapshot: WorldSnapshot) -> Obstacles:
-    core, owners = _core.Obstacles(), []
+    core = _core.Obstacles()
+    owners: list[str] = []
     for thing in snapshot.objects:
         if thing.attached_to is None:
             _add(core, thing.shape, thing.pose, len(owners))

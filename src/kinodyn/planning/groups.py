@@ -57,15 +57,18 @@ def joint_group(robot: Robot, group: Group) -> JointGroup:
     known = _GROUPS.get(robot)
     if known is None:
         known = _GROUPS.setdefault(robot, {})
-    named = isinstance(group, Sequence) and all(isinstance(name, str) for name in group)
-    key = tuple(group) if named and not isinstance(group, str) else group
-    found = known.get(key) if named or group is None else None
+    key = group if group is None or isinstance(group, str) else _joint_names(robot, group)
+    found = known.get(key)
     if found is None:
-        found = group_of(robot, group_joints(robot, group, manifold=True))
+        found = group_of(robot, group_joints(robot, key, manifold=True))
         if len(known) >= MAX_GROUPS:
             known.clear()
-        known[key] = found  # a group that is not named is an error above
+        known[key] = found
     return found
+
+
+def _joint_names(robot: Robot, group: Sequence[str]) -> tuple[str, ...]:
+    return tuple(joint.name for joint in group_joints(robot, group, manifold=True))
 
 
 def group_of(robot: Robot, joints: Sequence[JointInfo]) -> JointGroup:
