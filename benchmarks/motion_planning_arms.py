@@ -6,7 +6,8 @@
 
 For each arm a set of problems is made: an SRDF file with its group, scenes and requests in YAML. They are read again,
 planned with the default settings, and every path is checked by coal on the original shapes at 16 times the usual
-density. Needs the extras robots and planning. `motion_planning.py --problems FOLDER/ARM` measures a set kept by --out.
+density. Generated problems may have no solution. Needs the extras robots and planning.
+`motion_planning.py --problems FOLDER/ARM` measures a set kept by --out.
 """
 
 from __future__ import annotations
@@ -242,7 +243,7 @@ def measure(name: str, folder: Path, options: argparse.Namespace) -> dict[str, A
     robot = load_robot(urdf_of(arm), srdf)
     short = write_problems(Maker(robot, arm), place, options.count)
     problems = read_problems(place, robot, None)
-    effort = benchmark.Effort(rounds=options.rounds)
+    effort = benchmark.QUICK if options.quick else benchmark.Effort(rounds=options.rounds)
     runs = benchmark.plan_all(robot, problems, effort.rounds, options.seed, options.time_budget)
     rows = [run.row() for run in runs]
     return {
@@ -281,6 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where to keep the files")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--time-budget", type=float, default=1.0, help="of a plan [s]")
+    parser.add_argument("--quick", action="store_true", help="one round, small batches: a smoke test")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.arms if name not in ARMS]

@@ -108,6 +108,24 @@ def test_motion_planning_is_measured_verified_and_compared() -> None:
         assert "ompl" in peer["missing"]
 
 
+def test_a_mobile_manipulator_is_planned_for_in_all_kinds_of_scene() -> None:
+    """Prismatic torso, continuous joints, mimic gripper; groups and problems are read from files."""
+    options = ("mobile", "--count", "1", "--quick", "--json", "--time-budget", "20")
+    (report,) = json.loads(run_benchmark("motion_planning_arms.py", *options))
+    total = report["families"]["all"]
+    assert report["joints"] == 8 and total["problems"] >= 6
+    assert total["status"] == {"solved": total["problems"]}
+    if find_spec("coal"):
+        assert report["verification"]["paths"] == total["problems"] and report["verification"]["colliding"] == {}
+
+
+def test_clouds_are_planned_in_like_the_shapes_that_they_sample() -> None:
+    options = ("--limit", "2", "--points", "2000", "--radius", "0.02", "--rounds", "1", "--json")
+    report = json.loads(run_benchmark("motion_planning_clouds.py", *options))
+    assert report["problems"] == report["solved in both"] == 2
+    assert report["set-up ms"]["median"] > 0 and report["planning"]["median"]["clouds"] > 0
+
+
 def test_whole_body_planning_is_measured_and_verified() -> None:
     rows = json.loads(run_benchmark("whole_body_planning.py", "--quick", "--json", "--verify"))["results"]
     assert [(row["robot"], row["scene"], row["solved"]) for row in rows] == [

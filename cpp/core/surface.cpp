@@ -12,7 +12,8 @@ namespace kinodyn {
 namespace {
 
 constexpr double max_cells = 1 << 19;
-constexpr float smallest_cell = 0.015f;  // [m]
+constexpr float smallest_cell = 0.015f;       // [m] of meshes
+constexpr float smallest_cloud_cell = 0.03f;  // [m]; larger ones suffice, because their bounds are tighter
 
 float largest(const float* v) { return std::max(v[0], std::max(v[1], v[2])); }
 
@@ -40,7 +41,7 @@ std::vector<float> Surface::relative(const double* points, std::size_t n) const 
 Surface::Surface(const double* points, std::size_t n) {
     set_bounds(points, n);
     const std::vector<float> p = relative(points, n);
-    grid_ = DistanceGrid(extent_, cell_size(extent_, max_cells, 0.03f));
+    grid_ = DistanceGrid(extent_, cell_size(extent_, max_cells, smallest_cloud_cell));
     for (std::size_t k = 0; k < n; ++k)
         grid_.occupy(grid_.index_of(p[3 * k], 0), grid_.index_of(p[3 * k + 1], 1), grid_.index_of(p[3 * k + 2], 2));
     grid_.measure();

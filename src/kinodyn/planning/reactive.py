@@ -135,6 +135,11 @@ class ReactiveMotion:
     Passive motion safety: S. Bouraine et al., "Provably safe navigation for mobile robots with limited field-of-views
     in unknown dynamic environments", 2012. Bodies of the robot that the group does not move are not checked.
 
+    An obstacle is known in time if, at the end of the period in which it is first given, a motion within the limits
+    exists that is free until the horizon. Evasive motions lead to configurations that move the links nearest to the
+    predicted path aside, and to random ones; each period without a free one tries others. A robot that finds none
+    stands when it is hit, and `threats` names the obstacle before.
+
     Examples
     --------
     >>> import kinodyn as kd
