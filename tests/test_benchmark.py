@@ -120,7 +120,7 @@ def test_a_mobile_manipulator_is_planned_for_in_all_kinds_of_scene() -> None:
 
 
 def test_clouds_are_planned_in_like_the_shapes_that_they_sample() -> None:
-    options = ("--limit", "2", "--points", "2000", "--radius", "0.02", "--rounds", "1", "--json")
+    options = ("--limit", "2", "--points", "20000", "--rounds", "1", "--json")
     report = json.loads(run_benchmark("motion_planning_clouds.py", *options))
     assert report["problems"] == report["solved in both"] == 2
     assert report["set-up ms"]["median"] > 0 and report["planning"]["median"]["clouds"] > 0
