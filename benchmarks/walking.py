@@ -83,7 +83,7 @@ def walks(
 def push_maps(processes: int, resolution: float) -> list[dict[str, Any]]:
     """Map the pushes that the standing humanoid survives, without and with steps."""
     robot, found = kd.load("humanoid"), []
-    for stepping, needed in ((False, 0.7), (True, 2.0)):
+    for stepping, needed in ((False, 0.7), (True, 3.0)):
         pushes = kd.walking.push_map(robot, 8, stepping=stepping, resolution=resolution, processes=processes)
         found.append({**pushes.summary(), "needed": needed, "met": bool(pushes.ratio.min() >= needed)})
     return found
