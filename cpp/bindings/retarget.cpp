@@ -43,9 +43,9 @@ void set_structure(RetargetProblem& p, const Indices& dofs, const Indices& bodie
 // All arrays are changed in place or read; frames are along the last axis, in a whole number of packs.
 void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, const Indices& bodies,
               const Rows& locals, const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z,
-              Updated<2> u, Updated<1> damping, const Cube& target, const Rows& weight, const Rows& com_target,
-              const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound, const Rows& bounds,
-              const Rows& weights, Updated<3> point, Updated<2> com) {
+              Updated<2> u, const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
+              const Rows& com_target, const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound,
+              const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
     RetargetProblem p;
     p.model = &robot_from(robot).model;
     p.settings = record_from<RetargetSettings>("settings", settings);
@@ -55,8 +55,8 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
     require(q.shape(0) == nq && z.shape(0) == nq && u.shape(0) == nq && z.shape(1) == padded && u.shape(1) == padded,
             "q, z and u must be (nq, frames)");
     require(locals.shape(0) == points && locals.shape(1) == 3 && above_ground.size() == points &&
-                target.shape(0) == points && target.shape(1) == 3 && target.shape(2) == padded &&
-                weight.shape(0) == points && weight.shape(1) == padded && point.shape(0) == points &&
+                target.shape(0) <= points && target.shape(1) == 3 && target.shape(2) == padded &&
+                weight.shape(0) == target.shape(0) && weight.shape(1) == padded && point.shape(0) == points &&
                 point.shape(1) == 3 && point.shape(2) == padded,
             "points, targets and weights differ in number");
     require(com_target.shape(0) == 2 && com_target.shape(1) == padded && com_weight.size() == padded &&
@@ -67,13 +67,13 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
             "rows must be (rows, dofs, frames)");
     require(bounds.shape(0) == 4 && bounds.shape(1) == nq && weights.shape(0) == 2 && weights.shape(1) == n,
             "bounds must be (4, nq), weights (2, dofs)");
-    require(damping.size() == padded, "damping needs a number for each frame");
+    require(damping.size() == padded && moving.size() == padded, "damping needs a number for each frame");
     check_dofs(*p.model, dofs);
     set_structure(p, dofs, bodies);
     p.frames = frames, p.padded = static_cast<long>(padded);
-    p.points = static_cast<int>(points), p.rows = static_cast<int>(rows);
+    p.tracked = static_cast<int>(target.shape(0)), p.points = static_cast<int>(points), p.rows = static_cast<int>(rows);
     p.point_body = bodies.data(), p.point_local = locals.data(), p.above_ground = above_ground.data();
-    p.q = q.data(), p.z = z.data(), p.u = u.data(), p.damping = damping.data();
+    p.q = q.data(), p.z = z.data(), p.u = u.data(), p.damping = damping.data(), p.moving = moving.data();
     p.target = target.data(), p.weight = weight.data();
     p.com_target = com_target.data(), p.com_weight = com_weight.data();
     p.row_gradient = row_gradient.data(), p.row_bound = row_bound.data();
@@ -96,14 +96,15 @@ void retarget(const KernelHandle& kernel, Any robot, Any settings, long frames, 
 void bind_retarget(nb::module_& m) {
     export_layouts<RetargetSettings>();
     auto* const kernel = new KernelHandle("retarget");  // lives as long as the function
-    m.def("retarget", [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
-                               const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,
-                               Updated<1> damping, const Cube& target, const Rows& weight, const Rows& com_target,
-                               const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound,
-                               const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
-        retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, damping, target, weight,
-                 com_target, com_weight, row_gradient, row_bound, bounds, weights, point, com);
-    });
+    m.def("retarget",
+          [kernel](Any robot, Any settings, long frames, const Indices& bodies, const Rows& locals,
+                   const Flags& above_ground, const Indices& dofs, Updated<2> q, Updated<2> z, Updated<2> u,
+                   const Flags& moving, Updated<1> damping, const Cube& target, const Rows& weight,
+                   const Rows& com_target, const Numbers& com_weight, const Cube& row_gradient, const Rows& row_bound,
+                   const Rows& bounds, const Rows& weights, Updated<3> point, Updated<2> com) {
+              retarget(*kernel, robot, settings, frames, bodies, locals, above_ground, dofs, q, z, u, moving, damping,
+                       target, weight, com_target, com_weight, row_gradient, row_bound, bounds, weights, point, com);
+          });
 }
 
 }  // namespace kinodyn

@@ -36,7 +36,7 @@ struct RetargetProblem {
     const Model* model = nullptr;
     RetargetSettings settings{};
     long frames = 0, padded = 0;
-    int points = 0, rows = 0;
+    int points = 0, tracked = 0, rows = 0;     // the first points are tracked, all may have to stay above the ground
     const std::int32_t* point_body = nullptr;  // (points)
     const double* point_local = nullptr;       // (points, 3) in the body
     const bool* above_ground = nullptr;        // (points): must not be below z = 0
@@ -44,19 +44,20 @@ struct RetargetProblem {
     std::vector<int> dof_index;                // v index -> index in dofs, -1 for others
     std::vector<std::vector<int>> chains;      // of each point: columns of the model that move it and are in dofs
     double *q = nullptr, *z = nullptr, *u = nullptr;  // (nq, padded): positions, feasible positions, scaled multipliers
-    double* damping = nullptr;                        // (padded): of the normal equations, adapted
-    const double* target = nullptr;                   // (points, 3, padded)
-    const double* weight = nullptr;                   // (points, padded) [1/m]
-    const double* com_target = nullptr;               // (2, padded)
-    const double* com_weight = nullptr;               // (padded)
-    const double* row_gradient = nullptr;             // (rows, dofs, padded)
-    const double* row_bound = nullptr;                // (rows, padded): gradient . q >= bound
-    const double *lower = nullptr, *upper = nullptr;  // (nq)
-    const double* max_step = nullptr;                 // (nq): from frame to frame
-    const double* posture = nullptr;                  // (nq)
+    const bool* moving = nullptr;          // (padded): frames that are solved; a pack is if any of its frames is
+    double* damping = nullptr;             // (padded): of the normal equations, adapted
+    const double* target = nullptr;        // (tracked, 3, padded)
+    const double* weight = nullptr;        // (tracked, padded) [1/m]
+    const double* com_target = nullptr;    // (2, padded)
+    const double* com_weight = nullptr;    // (padded)
+    const double* row_gradient = nullptr;  // (rows, dofs, padded)
+    const double* row_bound = nullptr;     // (rows, padded): gradient . q >= bound
+    const double *lower = nullptr, *upper = nullptr;               // (nq)
+    const double* max_step = nullptr;                              // (nq): from frame to frame
+    const double* posture = nullptr;                               // (nq)
     const double *posture_weight = nullptr, *proximity = nullptr;  // (dofs)
-    double* point = nullptr;                                       // (points, 3, padded): results
-    double* com = nullptr;                                         // (3, padded)
+    double* point = nullptr;  // (points, 3, padded): results; of tracked points only, unless base_only
+    double* com = nullptr;    // (3, padded)
 };
 
 }  // namespace kinodyn

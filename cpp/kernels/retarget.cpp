@@ -75,7 +75,8 @@ class FrameStep {
     void measure(long t) {
         for (int k = 0; k < model_.nq; ++k) q_[k] = load(p_.q + k * p_.padded + t);
         place();
-        for (int k = 0; k < p_.points; ++k) {
+        const int measured = p_.settings.base_only ? p_.points : p_.tracked;
+        for (int k = 0; k < measured; ++k) {
             const Vec3<Pack> x = position(k) + origin_;
             double* out = p_.point + 3 * k * p_.padded + t;
             save(out, x.x), save(out + p_.padded, x.y), save(out + 2 * p_.padded, x.z);
@@ -126,6 +127,13 @@ class FrameStep {
             });
         }
     }
+    // Could the point be below the ground in any lane, however its body is turned?
+    bool reaches_ground(int k) const {
+        if (!p_.above_ground[k]) return false;
+        const double* local = p_.point_local + 3 * k;
+        const double far = __builtin_sqrt(local[0] * local[0] + local[1] * local[1] + local[2] * local[2]);
+        return !L::all_zero(L::one_if_less(at_[p_.point_body[k]].p.z + origin_.z, T(far)));
+    }
     Vec3<T> position(int k) const {
         const Placement<T>& body = at_[p_.point_body[k]];
         return body.p + body.R * vec(p_.point_local + 3 * k);
@@ -154,16 +162,19 @@ class FrameStep {
     T add_points(bool derivatives) {
         T cost = 0.0;
         for (int k = 0; k < p_.points; ++k) {
-            T weight = load(p_.weight + k * p_.padded + t_);
+            const bool tracked = k < p_.tracked;
+            if (!tracked && !reaches_ground(k)) continue;
+            const T weight = tracked ? load(p_.weight + k * p_.padded + t_) : T(0.0);
             const Vec3<T> x = position(k);
             const T below = p_.above_ground[k] ? L::one_if_less(x.z + origin_.z, T(0.0)) : T(0.0);
-            const bool tracked = !L::all_zero(weight), sunk = !L::all_zero(below);
-            if (!tracked && !sunk) continue;
-            const double* target = p_.target + 3 * k * p_.padded + t_;
+            if (!tracked && L::all_zero(below)) continue;
             const T squared = weight * weight;
             const T lift = below * (p_.settings.ground_weight * p_.settings.ground_weight);
-            const Vec3<T> d =
-                Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
+            Vec3<T> d = {T(0.0), T(0.0), T(0.0)};
+            if (tracked) {
+                const double* target = p_.target + 3 * k * p_.padded + t_;
+                d = Vec3<T>{load(target), load(target + p_.padded), load(target + 2 * p_.padded)} - (x + origin_);
+            }
             const T height = x.z + origin_.z;
             cost += squared * dot(d, d) + lift * height * height;
             if (!derivatives) continue;
@@ -226,6 +237,7 @@ class FrameStep {
         const double squared = p_.settings.row_weight * p_.settings.row_weight;
         for (int r = 0; r < p_.rows; ++r) {
             T lack = load(p_.row_bound + r * p_.padded + t_);
+            if (L::all_zero(L::one_if_less(T(-1e5), lack))) break;  // rows are in order of distance: the rest is unused
             const double* gradient = p_.row_gradient + static_cast<long>(r) * n_ * p_.padded + t_;
             for_joints([&](int i, int iq) { lack -= load(gradient + i * p_.padded) * q_[iq]; });
             const T active = squared * L::one_if_less(T(0.0), lack);
@@ -484,7 +496,11 @@ void retarget(const Call& call, long, long, Fault&) {
     FrameStep frame(problem, reinterpret_cast<Pack*>(memory));
     const ClipStep clip(problem, reinterpret_cast<double*>(memory + packs));
     for (int k = 0; k < problem.settings.iterations; ++k) {
-        for (long t = 0; t < problem.padded; t += lanes) frame.run(t);
+        for (long t = 0; t < problem.padded; t += lanes) {
+            bool moving = false;
+            for (int i = 0; i < lanes; ++i) moving |= problem.moving[t + i];
+            if (moving) frame.run(t);
+        }
         if (!problem.settings.base_only) clip.run();
     }
     for (long t = 0; t < problem.padded; t += lanes) frame.measure(t);

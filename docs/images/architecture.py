@@ -51,10 +51,10 @@ def main() -> None:
             style = {"arrowstyle": "-|>", "lw": 1.8, "color": EDGE, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", (x - 0.06, 0.0), (x - GAP + 0.06, 0.0), arrowprops=style)
     first, last = (k * (WIDTH + GAP) for k in CORE)
-    axes.plot([first, last - GAP], [-2.15, -2.15], color=CORE_COLOUR, lw=3, solid_capstyle="round")
+    axes.plot([first, last - GAP], [-2.55, -2.55], color=CORE_COLOUR, lw=3, solid_capstyle="round")
     text = "numerical kernels in the C++ core"
-    axes.text(last - GAP + 0.1, -2.15, text, color="#7a3a06", fontsize=9.5, va="center")
-    axes.set(xlim=(-0.1, len(COLUMNS) * (WIDTH + GAP) - GAP + 0.1), ylim=(-2.4, 2.0), aspect="equal")
+    axes.text(last - GAP + 0.1, -2.55, text, color="#7a3a06", fontsize=9.5, va="center")
+    axes.set(xlim=(-0.1, len(COLUMNS) * (WIDTH + GAP) - GAP + 0.1), ylim=(-2.75, 2.4), aspect="equal")
     axes.set_axis_off()
     figure.savefig(Path(__file__).parent / "architecture.png", dpi=80, bbox_inches="tight")
 

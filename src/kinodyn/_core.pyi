@@ -608,6 +608,7 @@ def retarget(
     q: Array,
     z: Array,
     u: Array,
+    moving: NDArray[np.bool_],
     damping: Array,
     target: Array,
     weight: Array,

@@ -6,6 +6,7 @@ All measures are taken in the configuration in which `balance` finds the legs: u
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,7 +18,7 @@ from kinodyn.balance.feet import Foot, biped_feet
 from kinodyn.balance.legs import chain_ends, find_knee, find_legs, fixed_links, ground_shapes, links_of, moving_chain
 from kinodyn.balance.shapes import extreme_points
 from kinodyn.errors import DescriptionError, KinodynError
-from kinodyn.model.compile import compile_tree
+from kinodyn.model.compile import Place, compile_tree
 from kinodyn.model.robot import Robot
 from kinodyn.spatial.poses import inverse_pose
 
@@ -131,6 +132,16 @@ class Body:
         """Return the pose (4, 4) of a frame in the upright posture."""
         return kinematics.pose(self.robot, self.q, frame)
 
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        """Bodies of the core in which frames are fixed."""
+        return compile_tree(self.robot.description).places
+
+    @cached_property
+    def outline(self) -> Points:
+        """Points of all moving links but the feet that reach out farthest: those that could touch the ground."""
+        return fixed_points(self, *outline_points(self))
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -163,11 +174,11 @@ def fixed_points(body: Body, links: list[str], positions: Array) -> Points:
     -------
     Points
     """
-    places = compile_tree(body.robot.description).places
     bodies, rows = [], []
+    poses = {link: inverse_pose(body.pose(link)) for link in set(links)}
     for link, position in zip(links, positions, strict=True):
-        T = inverse_pose(body.pose(link))
-        place = places[link]
+        T = poses[link]
+        place = body.places[link]
         bodies.append(place.body)
         rows.append(place.R @ (T[:3, :3] @ position + T[:3, 3]) + place.p)
     return Points(np.array(bodies, dtype=np.int32), np.array(rows).reshape(-1, 3))

@@ -146,13 +146,13 @@ def measure(
     query
         Its pairs of links.
     baseline
-        Distances (pairs + 1,) of the pairs in the upright posture [m].
+        Distances (pairs + 1,) of spheres at which pairs are taken to touch [m].
 
     Returns
     -------
     Measured
     """
-    error = np.linalg.norm(points - targets.positions, axis=2)
+    error = np.linalg.norm(points[: len(targets.positions)] - targets.positions, axis=2)
     first = 2 * CORNERS
     hands = [first + k for k, name in enumerate(targets.names) if name.endswith("_wrist")]
     soles = points[:first].reshape(2, CORNERS, -1, 3).mean(axis=1)
@@ -162,14 +162,14 @@ def measure(
         error[hands],
         np.linalg.norm(soles - wanted, axis=2),
         contact_slips(points, contacts),
-        points[:, :, 2][_grounded(targets)].min(axis=0),
+        points[_grounded(targets), :, 2].min(axis=0),
         distance,
         pair,
     )
 
 
 def self_distances(q: Array, query: DistanceQuery, baseline: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Measure the smallest distance of links, relative to that of the upright posture where this is negative.
+    """Measure the smallest distance of links, from that at which their spheres are taken to touch.
 
     Parameters
     ----------
@@ -178,18 +178,18 @@ def self_distances(q: Array, query: DistanceQuery, baseline: Array) -> tuple[Arr
     query
         Pairs of links.
     baseline
-        Distances (pairs + 1,) of the pairs in the upright posture [m].
+        Distances (pairs + 1,) of spheres at which pairs are taken to touch [m].
 
     Returns
     -------
     distance : (frames,)
-        [m], at most 0.05.
+        [m]; pairs whose spheres are more than 1 cm apart are not measured.
     pair : (frames,)
         Index of the pair, -1 if none is that near.
     """
-    found = _core.nearest_pairs(query.robot, query.core, q, 0.05, 16)
+    found = _core.nearest_pairs(query.robot, query.core, q, 0.01, 16)
     pairs = found.pair.astype(np.intp)
-    distance = found.distance - np.minimum(baseline[pairs], 0.0)
+    distance = found.distance - baseline[pairs]
     nearest = distance.argmin(axis=1)[:, None]
     return np.take_along_axis(distance, nearest, 1)[:, 0], np.take_along_axis(pairs, nearest, 1)[:, 0]
 
@@ -223,7 +223,7 @@ def _spread(paths: Array) -> float:
 
 
 def _grounded(targets: Targets) -> Array:
-    chosen = np.ones(len(targets.positions), dtype=bool)
+    chosen = np.ones(len(targets.points.bodies), dtype=bool)
     chosen[2 * CORNERS : 2 * CORNERS + len(targets.names)] = False
     return chosen
 

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from importlib.util import find_spec
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from kinodyn import _core
 from kinodyn.arrays import Array
+from kinodyn.collision.distance import distance
 from kinodyn.collision.distance_query import DistanceQuery, distance_query
 from kinodyn.collision.query import EMPTY
 from kinodyn.layouts import layout
 from kinodyn.retarget.body import SIDES, Body
 from kinodyn.retarget.contacts import Contact, intervals
-from kinodyn.retarget.report import contact_slips, self_distances
+from kinodyn.retarget.report import contact_slips
 from kinodyn.retarget.targets import CORNERS, LOCKED, SWING, Targets, lock_contacts
 from kinodyn.spatial import as_quaternion
 from kinodyn.spatial.poses import inverse_pose
 
 PACK = 8  # frames that the core may compute at once
-ROWS = 12  # pairs of links that are kept apart in a frame
+ROWS = 10  # pairs of links that are kept apart in a frame
+FREE = -1e6  # bound of a row that is not used
 MARGIN = 0.004  # [m] that links are kept apart
-WATCHED = 0.03  # [m] beyond the margin, up to which pairs are considered
+OVERSHOOT = 0.2  # of the bound of how far spheres reach beyond shapes, that they do wherever they meet
+WATCHED = 0.02  # [m] beyond the margin, up to which pairs are considered
 SPEED = 12.0  # [rad/s or m/s] of joints whose description has no velocity limit
+ARM_STIFFNESS = 0.6  # weight of feasible positions of arms and trunk relative to that of legs
 POSTURE = 1e-3  # weight of the upright posture
 RESERVE = 1e-4  # of velocity limits, which rounding must not exceed
 MAX_SLIP = 0.0015  # [m] that is accepted
 MAX_TOUCH = 0.0005  # [m] of penetration of links that is accepted
-MAX_REPAIRS = 6
+BRIDGES = (2, 5, 10, 20, 35)  # frames around a touch over which limbs are interpolated, attempt by attempt
+MAX_REPAIRS = 2 + len(BRIDGES)
+LIFTED = 3  # frames before and after one that is lifted out of the ground
+REPAIRED = 8  # frames before and after a violation that may move to repair it
+
+
+Touching: TypeAlias = list[tuple[int, int, float]]  # frame, pair of links, distance of their spheres [m]
 
 
 class Stage(NamedTuple):
@@ -38,29 +51,36 @@ class Stage(NamedTuple):
     lock: float
     proximity: float
     smoothing: float
+    collisions: bool = True  # whether distances of links are measured before
 
 
 # First all frames take the same branch, by strong smoothing; then locks become stiffer while contacts find places that
 # the robot reaches.
 ROUNDS = (
-    Stage(10, 3.0, 1.0, 100.0),
-    Stage(10, 3.0, 0.3, 10.0),
-    Stage(8, 3.0, 0.3, 0.1),
-    Stage(8, 6.0, 0.3, 0.1),
-    Stage(8, 12.0, 0.3, 0.1),
-    Stage(8, 24.0, 0.3, 0.1),
-    Stage(10, LOCKED, 0.5, 0.1),
-    Stage(10, LOCKED, 1.0, 0.1),
+    Stage(7, 3.0, 1.0, 100.0, collisions=False),
+    Stage(5, 3.0, 0.3, 10.0),
+    Stage(4, 3.0, 0.3, 0.1),
+    Stage(4, 6.0, 0.3, 0.1),
+    Stage(4, 12.0, 0.3, 0.1, collisions=False),
+    Stage(5, 24.0, 0.3, 0.1),
+    Stage(6, LOCKED, 0.5, 0.1),
+    Stage(5, LOCKED, 1.0, 0.1, collisions=False),
 )
 REPAIR = Stage(12, LOCKED, 1.0, 0.1)
 
 
-def upright_distances(query: DistanceQuery, body: Body) -> Array:
-    """Return the distances (pairs + 1,) that pairs of links need not exceed: those of the upright posture, at most 1 m.
+def touching_distances(query: DistanceQuery, body: Body) -> Array:
+    """Return the distances (pairs + 1,) of spheres at which pairs of links are taken to touch [m], at most zero.
 
-    Spheres reach beyond the shapes, so that those of neighbours may overlap in any posture.
+    Spheres reach beyond the shapes by up to a bound, of which a share is certain to remain; and those of neighbours may
+    overlap in any posture, so that the upright posture is taken as free.
     """
-    return np.append(_core.pair_distances(query.robot, query.core, body.q, 1.0), 1.0)
+    upright = np.append(_core.pair_distances(query.robot, query.core, body.q, 1.0), 1.0)
+    return np.asarray(np.minimum(np.minimum(upright, 0.0), -OVERSHOOT * query.error_bounds))
+
+
+def _range(indices: slice) -> tuple[int, int]:
+    return indices.start, indices.stop
 
 
 class ClipSolver:
@@ -88,44 +108,138 @@ class ClipSolver:
         self.q[:7] = self._padded(self._base())
         self.z, self.u = self.q.copy(), np.zeros_like(self.q)
         self.damping = np.full(self.padded, 1e-2)
+        self.moving = np.ones(self.padded, dtype=bool)
         self.bounds = self._bounds(rate)
         self.point = np.zeros((len(targets.points.bodies), 3, self.padded))
         self.com = np.zeros((3, self.padded))
         self.com_target, self.com_weight = np.zeros((2, self.padded)), np.zeros(self.padded)
         self.query: DistanceQuery = distance_query(robot, EMPTY)
-        self.baseline = upright_distances(self.query, body)
+        self.baseline = touching_distances(self.query, body)
         self.gradient, self.bound = np.zeros((0, len(self.dofs), self.padded)), np.zeros((0, self.padded))
         self.above = np.ones(len(targets.points.bodies), dtype=bool)
         self.above[2 * CORNERS : 2 * CORNERS + len(targets.names)] = False
         self.proximity = 0.0
+        self.stiffness = self._stiffness()
 
     def solve(self) -> Array:
         """Solve the clip; return q (frames, nq)."""
         lock_contacts(self.targets, self.body, self.contacts, self.targets.reference, ROUNDS[0].lock)
         for k, stage in enumerate(ROUNDS):
-            if k:
+            if k and stage.smoothing != ROUNDS[k - 1].smoothing:
+                self.u[:] = 0.0  # multipliers of another objective
+            if stage.collisions:
                 self.avoid_collisions()
+            if k:
                 self.place_contacts(stage.lock, move=stage.lock < LOCKED)
             self.run(stage.iterations, proximity=stage.proximity, smoothing=stage.smoothing)
-        for _ in range(MAX_REPAIRS):
-            q = self.finish()
-            if self.satisfied(q):
+        q = self.finish()
+        best: tuple[int, Array, Array, tuple[Contact, ...]] | None = None
+        for attempt in range(MAX_REPAIRS + 1):
+            touching = self.calibrated(q, self.touching(q))
+            wrong = self.violations(touching)
+            count = int(wrong.sum())
+            if best is None or count < best[0]:
+                best = count, q, self.point.copy(), self.contacts
+            if count == 0 or attempt == MAX_REPAIRS:
                 break
+            self.moving[: self.frames] = np.convolve(wrong, np.ones(2 * REPAIRED + 1), "same") > 0
+            self.moving[self.frames :] = self.moving[self.frames - 1]
             self.trim_contacts()
-            self.avoid_collisions()
-            self.place_contacts(LOCKED, move=False)
-            self.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
-        else:
+            if attempt >= MAX_REPAIRS - len(BRIDGES):
+                self.bridge(touching, BRIDGES[attempt - MAX_REPAIRS])
+            else:
+                self.avoid_collisions()
+                self.place_contacts(LOCKED, move=False)
+                self.run(REPAIR.iterations, proximity=REPAIR.proximity, smoothing=REPAIR.smoothing)
             q = self.finish()
+        if best is not None:
+            _, q, self.point, self.contacts = best
+        return self.lifted(q)
+
+    def lifted(self, q: Array) -> Array:
+        """Lift the base where points are still below the ground, smoothly over time."""
+        low = np.maximum(0.0, -self.point[self.above, 2, : self.frames].min(axis=0) - 0.5 * MAX_SLIP)
+        if not low.any():
+            return q
+        lift = maximum_filter1d(low, 2 * LIFTED + 1, mode="nearest")
+        lift = uniform_filter1d(lift, 2 * LIFTED + 1, mode="nearest")
+        q = q.copy()
+        q[:, 2] += lift
+        self.point[:, 2, : self.frames] += lift
         return q
 
-    def satisfied(self, q: Array) -> bool:
-        """Return whether contacts, ground and distances of links hold after `finish`."""
-        if float(contact_slips(self.paths, self.contacts).max(initial=0.0)) > MAX_SLIP:
-            return False
-        if float(self.point[self.above, 2, : self.frames].min(initial=0.0)) < -MAX_SLIP:
-            return False
-        return float(self_distances(q, self.query, self.baseline)[0].min(initial=1.0)) > -MAX_TOUCH
+    def violations(self, touching: Touching) -> NDArray[np.bool_]:
+        """Return in which frames (frames,) contacts, ground or distances of links do not hold, after `finish`."""
+        wrong = np.asarray(self.point[self.above, 2, : self.frames].min(axis=0) < -MAX_SLIP)
+        wrong[[frame for frame, _, _ in touching]] = True
+        for contact, slip in zip(self.contacts, contact_slips(self.paths, self.contacts), strict=True):
+            if slip > MAX_SLIP:
+                wrong[contact.start : contact.stop] = True
+        return wrong
+
+    def touching(self, q: Array) -> Touching:
+        """List (frame, pair, distance of spheres) of the pairs of links that touch, in frames that have moved."""
+        at = np.flatnonzero(self.moving[: self.frames])
+        found = _core.nearest_pairs(self.robot, self.query.core, q[at], 0.0, ROWS)
+        pairs = found.pair.astype(np.intp)
+        frames, k = np.nonzero((pairs >= 0) & (found.distance - self.baseline[pairs] < -MAX_TOUCH))
+        return list(
+            zip(at[frames].tolist(), pairs[frames, k].tolist(), found.distance[frames, k].tolist(), strict=True)
+        )
+
+    def calibrated(self, q: Array, touching: Touching) -> Touching:
+        """Take pairs as free whose spheres touch, but whose shapes do not where they touch most; list the others."""
+        if not touching or find_spec("coal") is None:
+            return touching
+        worst: dict[int, tuple[float, int]] = {}
+        for frame, pair, apart in touching:
+            worst[pair] = min(worst.get(pair, (0.0, 0)), (apart, frame))
+        for pair, (apart, frame) in worst.items():
+            names = [self.query.names[pair]]
+            if float(distance(self.robot, q[frame], pairs=names, exact=True).distance) > MARGIN:
+                self.baseline[pair] = apart - MAX_TOUCH
+        return [entry for entry in touching if entry[2] - self.baseline[entry[1]] < -MAX_TOUCH]
+
+    def bridge(self, found: Touching, width: int) -> None:
+        """Interpolate the joints of limbs that touch something over the frames in which they do, and some around.
+
+        Interpolated positions keep joint limits and velocity limits. Legs in contact stay as they are.
+        """
+        frames: dict[tuple[str, str], NDArray[np.bool_]] = {}
+        limbs = {("arms", side): limb for side, limb in self.body.arms.items()}
+        limbs |= {("legs", side): limb for side, limb in self.body.legs.items()}
+        places = self.body.places
+        bodies = {key: {places[link].body for link in limb.links} for key, limb in limbs.items()}
+        touching = [(t, {places[name].body for name in self.query.names[pair]}) for t, pair, _ in found]
+        low = np.argwhere(self.point[:, 2, : self.frames] < -MAX_SLIP)
+        arms = bodies.get(("arms", "left"), set()) | bodies.get(("arms", "right"), set())
+        under = [(int(t), int(self.targets.points.bodies[k])) for k, t in low if self.above[k]]
+        touching += [(t, {body}) for t, body in under if body in arms]
+        for t, moved in touching:
+            keys = [key for key in limbs if bodies[key] & moved and not self._stands(key, t)]
+            own = [key for key in keys if key[0] == "arms"]
+            for key in own or keys[:1]:
+                frames.setdefault(key, np.zeros(self.frames, dtype=bool))[max(t - width, 0) : t + width + 1] = True
+        by_link = {joint.child: joint for joint in self.robot.joints}
+        for key, flags in frames.items():
+            if key[0] == "legs":
+                flags &= ~np.array([self._stands(key, t) for t in range(self.frames)])
+            coordinates = [k for link in limbs[key].links for k in range(*by_link[link].q.indices(self.robot.nq))]
+            self._interpolate(np.array(coordinates), flags)
+
+    def _stands(self, key: tuple[str, str], frame: int) -> bool:
+        return key[0] == "legs" and any(c.side == key[1] and c.start <= frame < c.stop for c in self.contacts)
+
+    def _interpolate(self, coordinates: NDArray[np.intp], flags: NDArray[np.bool_]) -> None:
+        """Replace feasible positions in frames by interpolation from the frames around; by constants at the ends."""
+        kept = np.flatnonzero(~flags)
+        if not len(kept):
+            return
+        time = np.arange(self.frames)
+        for k in coordinates:
+            self.z[k, : self.frames] = np.interp(time, kept, self.z[k, kept])
+            self.z[k, self.frames :] = self.z[k, self.frames - 1]
+            self.q[k], self.u[k] = self.z[k], 0.0
 
     @property
     def paths(self) -> Array:
@@ -157,11 +271,12 @@ class ClipSolver:
 
     def finish(self) -> Array:
         """Take the feasible joint positions, and place the base so that locked feet stay; return q (frames, nq)."""
-        kept = self.q.copy()
+        kept = self.q.copy(), self.damping.copy()
         self.q[7:] = self.z[7:]
+        self.damping[:] = 1e-4
         self.run(4, proximity=self.proximity, smoothing=0.0, base_only=True)
         result = np.ascontiguousarray(self.q[:, : self.frames].T)
-        self.q[7:] = kept[7:]
+        self.q[7:], self.damping = kept[0][7:], kept[1]
         return result
 
     def run(self, iterations: int, *, proximity: float, smoothing: float, base_only: bool = False) -> None:
@@ -177,7 +292,9 @@ class ClipSolver:
         settings["iterations"], settings["base_only"] = iterations, base_only
         n = len(self.dofs)
         dofs = self.dofs[self.dofs < 6] if base_only else self.dofs
-        weights = np.vstack([np.full(n, POSTURE), np.full(n, proximity)])
+        weights = np.vstack(
+            [np.full(n, POSTURE), proximity * (self.stiffness if smoothing < 1.0 else 1.0) * np.ones(n)]
+        )
         gradient, bound = (self.gradient[:0, : len(dofs)], self.bound[:0]) if base_only else (self.gradient, self.bound)
         points = self.targets.points
         _core.retarget(
@@ -191,6 +308,7 @@ class ClipSolver:
             self.q,
             self.z,
             self.u,
+            self.moving,
             self.damping,
             self._over_time(self.targets.positions),
             self._padded(self.targets.weights),
@@ -212,19 +330,36 @@ class ClipSolver:
         lock_contacts(self.targets, self.body, self.contacts, places, weight)
 
     def avoid_collisions(self) -> None:
-        """Linearise the distances of the nearest pairs of links at the feasible positions."""
-        q = np.ascontiguousarray(self.z.T)
-        q[:, 3:7] = self.q[3:7].T
+        """Linearise the distances of the nearest pairs of links at the feasible positions, in frames that move."""
+        at = np.flatnonzero(self.moving)
+        q = np.ascontiguousarray(self.z[:, at].T)
+        q[:, 3:7] = self.q[3:7, at].T
         found = _core.nearest_pairs(self.robot, self.query.core, q, MARGIN + WATCHED, ROWS)
-        gradient = found.gradient[..., self.dofs]
-        near = found.pair >= 0
+        pair = found.pair.astype(np.intp)
+        near = pair >= 0
         used = max(int(near.sum(axis=1).max()), 1)
-        gradient, near, distance = gradient[:, :used], near[:, :used], found.distance[:, :used]
+        gradient, near = found.gradient[:, :used, self.dofs], near[:, :used]
         value = np.einsum("tkn,tn->tk", gradient, self._coordinates(q))
-        margin = np.minimum(MARGIN, self.baseline[found.pair[:, :used].astype(np.intp)])
-        bound = np.where(near, margin - distance + value, -1e6)
-        self.gradient = np.ascontiguousarray(gradient.transpose(1, 2, 0))
-        self.bound = np.ascontiguousarray(bound.T)
+        margin = MARGIN + np.minimum(0.0, self.baseline[pair[:, :used]])
+        bound = np.where(near, margin - found.distance[:, :used] + value, FREE)
+        if len(at) == self.padded:
+            self.gradient = np.ascontiguousarray(gradient.transpose(1, 2, 0))
+            self.bound = np.ascontiguousarray(bound.T)
+            return
+        rows = max(used, len(self.bound))
+        for name, empty in (("gradient", 0.0), ("bound", FREE)):
+            kept = getattr(self, name)
+            more = np.full((rows - len(kept), *kept.shape[1:]), empty)
+            setattr(self, name, np.concatenate([kept, more]))
+        self.bound[:, at] = FREE
+        self.gradient[:used, :, at] = gradient.transpose(1, 2, 0)
+        self.bound[:used, at] = bound.T
+
+    def _stiffness(self) -> Array:
+        """Return relative weights (dofs,) of feasible positions: those of legs, which locked feet move, are larger."""
+        by_link = {joint.child: joint for joint in self.robot.joints}
+        legs = {v for leg in self.body.legs.values() for link in leg.links for v in range(*_range(by_link[link].v))}
+        return np.array([1.0 if int(v) in legs else ARM_STIFFNESS for v in self.dofs])
 
     def _coordinates(self, q: Array) -> Array:
         """Return the positions (frames, dofs) of joints with one coordinate; zero for the others."""

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinodyn.arrays import Array
-from kinodyn.retarget.body import SIDES, Body, Points, fixed_points, outline_points
+from kinodyn.retarget.body import SIDES, Body, Points, fixed_points
 from kinodyn.retarget.contacts import Contact, Feet
 from kinodyn.retarget.human import Human, directions, pelvis_axes, torso_axes
 
 EXTENSION = 0.97  # of the robot's leg, when the human's is straight: a straight knee cannot follow
+CLEARANCE = 0.03  # [m] between feet beside each other
+FOOT_HEIGHT = 0.1  # [m] above which one foot passes over the other
 CORNERS = 4  # points of a sole: rear right, rear left, front right, front left
 
 # weights [1/m] of points; their squares compete
@@ -33,10 +35,10 @@ class Targets:
         above the ground.
     names : tuple of str
         Names of the tracked points.
-    positions : (points, frames, 3)
-        Targets [m].
-    weights : (points, frames)
-        [1/m]; zero for points that have no target.
+    positions : (tracked, frames, 3)
+        Targets of the corners and of the points of `names` [m].
+    weights : (tracked, frames)
+        [1/m]
     pelvis : (frames, 4, 4)
         Desired pose of the pelvis link.
     scale : float
@@ -90,6 +92,7 @@ def make_targets(body: Body, human: Human, feet: Feet) -> Targets:
         if body.arms:
             _arm(tracked, human, side, waist + _turned(R_torso, body.arms[side].root - body.waist))
     reference = np.concatenate(corners)
+    _keep_apart(body, reference, R_pelvis)
     return _assembled(tracked, reference, _pose(body, hips, middle, R_pelvis), scale)
 
 
@@ -154,6 +157,21 @@ def _leg(
     return np.asarray(corners)
 
 
+def _keep_apart(body: Body, corners: Array, R_pelvis: Array) -> None:
+    """Move the corners of soles (8, frames, 3) apart, across the heading, where feet beside each other would touch."""
+    inner = sole_corners(body, "right")[:, 1].max() - sole_corners(body, "left")[:, 1].min()
+    length = max(float(np.ptp(sole_corners(body, side)[:, 0])) for side in SIDES)
+    left = directions(R_pelvis[:, :, 1] * [1.0, 1.0, 0.0])
+    apart = corners[:CORNERS].mean(axis=0) - corners[CORNERS:].mean(axis=0)
+    ahead = np.abs(np.cross(apart, left)[:, 2])
+    beside = np.clip((1.5 * length - ahead) / (0.5 * length), 0.0, 1.0)
+    level = np.clip((2.0 * FOOT_HEIGHT - np.abs(apart[:, 2])) / FOOT_HEIGHT, 0.0, 1.0)
+    lack = np.maximum(0.0, inner + CLEARANCE - (apart * left).sum(axis=1)) * beside * level
+    shift = 0.5 * lack[:, None] * left
+    corners[:CORNERS] += shift
+    corners[CORNERS:] -= shift
+
+
 def foot_axes(human: Human, feet: Feet, side: str) -> Array:
     """Compute the orientation (frames, 3, 3) of a foot: x along the sole, level where the human's foot is flat."""
     points = human.points
@@ -205,13 +223,13 @@ def _assembled(tracked: _Tracked, reference: Array, pelvis: Array, scale: float)
         flat = np.column_stack([sole_corners(body, side), np.zeros(CORNERS)])
         links += [foot.frame] * CORNERS
         places.append(flat @ T[:3, :3].T + T[:3, 3])
-    outline_links, outline = outline_points(body)
-    links += [*tracked.links, *outline_links]
-    points = fixed_points(body, links, np.concatenate([*places, np.array(tracked.places), outline]))
+    own = fixed_points(body, [*links, *tracked.links], np.concatenate([*places, np.array(tracked.places)]))
+    points = Points(
+        np.concatenate([own.bodies, body.outline.bodies]), np.concatenate([own.locals, body.outline.locals])
+    )
     frames = reference.shape[1]
-    unused = len(outline_links)
-    positions = np.concatenate([reference, np.array(tracked.targets), np.zeros((unused, frames, 3))])
-    weights = np.concatenate([np.full(2 * CORNERS, SWING), tracked.weights, np.zeros(unused)])
+    positions = np.concatenate([reference, np.array(tracked.targets)])
+    weights = np.concatenate([np.full(2 * CORNERS, SWING), tracked.weights])
     return Targets(
         points,
         tuple(tracked.names),
@@ -242,15 +260,15 @@ def lock_contacts(
         Of locked corners [1/m].
     """
     frames = corners.shape[1]
+    places = _places(targets, body, contacts, corners)
     for s, side in enumerate(SIDES):
         own = slice(CORNERS * s, CORNERS * (s + 1))
-        flat = sole_corners(body, side)
         reference = targets.reference[own]
         shift = np.zeros_like(reference)
         locked = np.zeros((CORNERS, frames), dtype=bool)
-        for contact in (c for c in contacts if c.side == side):
-            whole = slice(*contact.flat) if contact.flat[1] > contact.flat[0] else slice(contact.start, contact.stop)
-            place = _resting_place(corners[own, whole], flat, targets.scale * contact.height)
+        for contact, place in zip(contacts, places, strict=True):
+            if contact.side != side:
+                continue
             shift[:, contact.start : contact.stop] = place[:, None] - reference[:, contact.start : contact.stop]
             locked[2:, contact.start : contact.stop] = True
             locked[:2, contact.flat[0] : contact.flat[1]] = True
@@ -260,6 +278,42 @@ def lock_contacts(
         moved[..., 2] = np.where(locked, moved[..., 2], np.maximum(moved[..., 2], 0.0))
         targets.positions[own] = moved
         targets.weights[own] = np.where(locked, weight, SWING)
+
+
+def _places(targets: Targets, body: Body, contacts: tuple[Contact, ...], corners: Array) -> list[Array]:
+    """Find the corners (4, 3) of the sole in each contact; those of both feet at the same time do not overlap."""
+    places = []
+    for contact in contacts:
+        own = slice(CORNERS * SIDES.index(contact.side), CORNERS * (SIDES.index(contact.side) + 1))
+        whole = slice(*contact.flat) if contact.flat[1] > contact.flat[0] else slice(contact.start, contact.stop)
+        flat = sole_corners(body, contact.side)
+        places.append(_resting_place(corners[own, whole], flat, targets.scale * contact.height))
+    lefts = [k for k, contact in enumerate(contacts) if contact.side == "left"]
+    rights = [k for k, contact in enumerate(contacts) if contact.side == "right"]
+    for i in lefts:
+        for j in rights:
+            together = contacts[i].start < contacts[j].stop and contacts[j].start < contacts[i].stop
+            if together and abs(places[i][0, 2] - places[j][0, 2]) < FOOT_HEIGHT:
+                _separate(places[i], places[j])
+    return places
+
+
+def _separate(left: Array, right: Array) -> None:
+    """Move two soles (4, 3) apart until their outlines are `CLEARANCE` apart, along the axis that takes least."""
+    axes = []
+    for sole in (left, right):
+        along = sole[2, :2] - sole[0, :2]
+        along = along / max(float(np.linalg.norm(along)), 1e-9)
+        axes += [along, np.array([-along[1], along[0]])]
+    best: tuple[float, Array] = (np.inf, axes[0])
+    for axis in axes:
+        a, b = left[:, :2] @ axis, right[:, :2] @ axis
+        for sign, lack in ((1.0, b.max() - a.min()), (-1.0, a.max() - b.min())):
+            if lack + CLEARANCE < best[0]:
+                best = (float(lack) + CLEARANCE, sign * axis)
+    if best[0] > 0.0:
+        left[:, :2] += 0.5 * best[0] * best[1]
+        right[:, :2] -= 0.5 * best[0] * best[1]
 
 
 def _resting_place(corners: Array, flat: Array, height: float) -> Array:

@@ -1,0 +1,113 @@
+"""kinodyn retarget: human motion to a humanoid."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from kinodyn.cli import args
+from kinodyn.cli.command import command
+from kinodyn.cli.options import Base, argument, option
+from kinodyn.cli.progress import progress_bar
+from kinodyn.cli.result import CommandResult, Table
+from kinodyn.errors import InputError, KinodynError
+
+if TYPE_CHECKING:
+    from kinodyn.retarget import Retargeted
+
+EXAMPLE = Path("example")  # a generated walk
+COLUMNS = ("clip", "frames", "hands [cm]", "feet [cm]", "contacts", "slip [mm]", "ground [mm]", "speed", "touching")
+
+
+@command(
+    "retarget",
+    examples=["kinodyn retarget example --robot humanoid --rate 30 --save motions --format qpos.csv"],
+    without=("out", "plot"),
+)
+def retarget(
+    clips: Annotated[
+        list[Path], argument("files of human motion (.bvh, .npz of SMPL, .c3d, .csv), folders of them, or 'example'")
+    ],
+    robot: Annotated[str, option("robot name or path of its file", "--robot")] = "humanoid",
+    rate: Annotated[float, option("frames per second of the result [Hz]", min=1.0, max=1000.0)] = 30.0,
+    mapping: Annotated[Path | None, option("JSON file: names of joints by key point, for unknown skeletons")] = None,
+    save: Annotated[Path | None, option("folder for the motions, one file or dataset for each clip")] = None,
+    kind: Annotated[
+        Literal["npz", "parquet", "csv", "qpos.npz", "qpos.csv", "dataset"], option("what is saved", "--format")
+    ] = "npz",
+    base: Base = None,
+) -> CommandResult:
+    """Let a humanoid follow human motions; feet, joints and velocities keep their limits.
+
+    Prints for each clip the median errors of hands and feet, the largest slip of a foot in contact, the largest depth
+    below the ground, the largest joint speed relative to its limit, and the frames in which links touch. Clips that
+    cannot be read are listed with the reason.
+    """
+    from kinodyn import get_threads
+    from kinodyn import retarget as retargeting
+    from kinodyn.retarget.body import Body
+
+    loaded = args.load(robot, base)
+    files = _files(clips)
+    done: list[tuple[Path, Retargeted | KinodynError]] = []
+
+    def one(file: Path) -> tuple[Path, Retargeted | KinodynError]:
+        try:
+            motion = file if file != EXAMPLE else retargeting.example_motion()
+            result = retargeting.retarget(motion, loaded, rate=rate, mapping=mapping)
+            if save is not None:
+                save.mkdir(parents=True, exist_ok=True)
+                result.save(save / (file.stem if kind == "dataset" else f"{file.stem}.{kind}"))
+            return file, result
+        except KinodynError as error:
+            return file, error
+
+    Body.from_robot(loaded)  # errors of the robot concern all clips
+    with progress_bar("clips") as progress, ThreadPoolExecutor(get_threads()) as threads:
+        for result in threads.map(one, files):
+            done.append(result)
+            progress(len(done), len(files))
+    return _result(robot, rate, done)
+
+
+def _files(clips: list[Path]) -> list[Path]:
+    """List the files, those in folders in alphabetical order."""
+    from kinodyn.retarget.reading import READERS
+
+    files: list[Path] = []
+    for clip in clips:
+        files += sorted(f for f in clip.iterdir() if f.suffix.lower() in READERS) if clip.is_dir() else [clip]
+    if not files:
+        raise InputError(f"no motions in {', '.join(map(str, clips))}")
+    return files
+
+
+def _result(robot: str, rate: float, done: list[tuple[Path, Retargeted | KinodynError]]) -> CommandResult:
+    rows: list[tuple[Any, ...]] = []
+    failed: list[tuple[str, str]] = []
+    reports: dict[str, Any] = {}
+    for file, result in done:
+        if isinstance(result, KinodynError):
+            failed.append((file.name, str(result)))
+            continue
+        report = result.report
+        reports[file.name] = report.as_dict()
+        rows.append(
+            (
+                *(file.name, report.frames, 100 * report.hand_error, 100 * report.foot_error, report.contacts),
+                *(1e3 * report.slip, 1e3 * report.penetration, report.speed_ratio, report.self_collisions),
+            )
+        )
+    if failed and not rows:
+        raise InputError("; ".join(reason for _, reason in failed))
+    tables = [Table("", COLUMNS, rows)]
+    if failed:
+        tables.append(Table("skipped", ("clip", "reason"), failed))
+    frames = sum(report["frames"] for report in reports.values())
+    return CommandResult(
+        f"{robot}: {len(rows)} clips, {frames} frames",
+        {"clips": reports, "skipped": dict(failed)},
+        {"robot": robot, "rate": rate, "clips": [str(file) for file, _ in done]},
+        tables,
+    )
