@@ -17,7 +17,7 @@ Run = Callable[[str], Any]  # the fixture of conftest.py
 
 COMMANDS = {
     "info", "check", "fk", "ik", "jacobian", "dynamics", "trajectory", "workspace", "derive", "identify", "simulate",
-    "push", "walk", "view", "bench", "robots", "collide", "plan",
+    "push", "walk", "view", "bench", "robots", "collide", "plan", "retarget",
 }  # fmt: skip
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command_line.md"
 
