@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kinodyn as kd
+from kinodyn.planning.ompl import PlanningInterruptedError
 
 pytest.importorskip("ompl")
 PLANNERS = kd.planning.ompl_planners()
@@ -107,6 +108,24 @@ def test_a_seed_gives_the_same_path_and_another_one_another(planner: str) -> Non
     first, again, other = (plan(planner, seed=seed, time_budget=5.0) for seed in (7, 7, 8))
     np.testing.assert_array_equal(first, again)
     assert first.shape != other.shape or (first != other).any()
+
+
+def test_an_interrupt_leaves_the_best_path_so_far() -> None:
+    calls = 0
+
+    def interrupted(q: np.ndarray) -> bool:
+        nonlocal calls
+        calls += 1
+        if calls > 20_000:
+            raise KeyboardInterrupt
+        return around_the_wall(q)
+
+    with pytest.raises(PlanningInterruptedError) as stop:
+        kd.planning.plan_with_ompl("RRTstar", START, GOAL, *LIMITS, interrupted, motion(interrupted), time_budget=60.0)
+    path = stop.value.path
+    assert path is not None
+    np.testing.assert_allclose([path[0], path[-1]], [START, GOAL], atol=1e-9)
+    assert all(around_the_wall(q) for q in path)
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

@@ -32,6 +32,14 @@ ONE_GOAL = ("PRM", "PRMstar")
 _LOCK = threading.Lock()
 
 
+class PlanningInterruptedError(KeyboardInterrupt):
+    """Ctrl-C while a planner runs; `path` (n, dofs) is the best one so far, None if there is none."""
+
+    def __init__(self, path: Array | None) -> None:
+        super().__init__()
+        self.path = path
+
+
 def ompl_planners() -> tuple[str, ...]:
     """List the names of OMPL's geometric planners.
 
@@ -166,8 +174,12 @@ class _Problem:
         planner.setup()
         callbacks.condition = base.timedPlannerTerminationCondition(max(ends - time.perf_counter(), 0.0))
         planner.solve(callbacks.condition)
-        callbacks.raise_error()
-        return self._path(definition) if definition.hasExactSolution() else None
+        path = self._path(definition) if definition.hasExactSolution() else None
+        try:
+            callbacks.raise_error()
+        except KeyboardInterrupt as cause:
+            raise PlanningInterruptedError(path) from cause
+        return path
 
     def positions(self, state: Any) -> Array:
         """Return the joint positions (n,) of a state, angles of circles within [-pi, pi]."""

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.planning.ompl import plan_with_ompl
+from kinodyn.planning.ompl import PlanningInterruptedError, plan_with_ompl
 from kinodyn.planning.search import Found, SearchProblem, full, motions_free, shortened
 
 
@@ -37,11 +37,12 @@ def search_with_ompl(planner: str, given: SearchProblem) -> Found:
             time_budget=max(given.time_budget, 1e-6),
             seed=given.seed,
         )
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         found.interrupted = True
+        found.path = stop.path if isinstance(stop, PlanningInterruptedError) else None
     found.iterations, found.planning_time = checks, time.perf_counter() - begin
     if found.path is not None and not motions_free(query, found.path, settings):
         found.path = None
-    if found.path is None or not given.simplify:
+    if found.path is None or found.interrupted or not given.simplify:
         return found
     return shortened(given, found, begin + given.time_budget)

@@ -83,7 +83,8 @@ def plan(
         Constraints that the path satisfies, such as `kd.planning.Upright`; with `kd.planning.Standing` the floating
         base moves too.
     time_budget
-        Time for the whole call [s], without what is computed once per robot and cached: its spheres and allowed pairs.
+        Time for the whole call [s], without what is computed once per robot and cached, its spheres and allowed pairs,
+        and without loading OMPL.
     seed
         Seed of the random number generator; the same seed gives the same path.
     planner
@@ -116,6 +117,7 @@ def plan(
     True
     """
     prepare(robot)
+    search_named(planner)  # loads OMPL if it is needed
     begin = time.perf_counter()
     settings, time_budget = settings or PlannerSettings(), positive("time_budget", time_budget)
     problem = _Problem(robot, start, world, group, allowed, planner, begin, begin + time_budget)
