@@ -4,6 +4,7 @@ Every scenario is run with many seeds: sensor noise, mass errors up to 5 %, fric
 the controller. Prints a table, with --json one JSON document.
 
 python benchmarks/walking.py [--seeds 20] [--scenarios "forward 0.3 m/s" ...] [--pushes] [--processes 2] [--json]
+python benchmarks/walking.py --terrain [--seeds 20]: stairs, slopes, stones, boxes, blind walks
 python benchmarks/walking.py --all-robots [--files t1.xml h1.xml] [--duration 8]: every humanoid, as a table in Markdown
 """
 
@@ -24,8 +25,11 @@ import numpy as np
 import kinodyn as kd
 from walking_robots import HEAD as ROBOTS_HEAD
 from walking_robots import ROBOTS, RULE, markdown_row, walk_robots
-from walking_scenarios import NOISE, SCENARIOS, Scenario
+from walking_scenarios import NOISE, Scenario
+from walking_scenarios import SCENARIOS as LEVEL
+from walking_terrain import TERRAIN
 
+SCENARIOS = (*LEVEL, *TERRAIN)
 Job = tuple[int, int]  # scenario and seed
 
 
@@ -52,6 +56,7 @@ def summarise(scenario: Scenario, runs: Sequence[dict[str, Any]]) -> dict[str, A
         "runs": len(runs),
         "walked": len(walked),
         "needed": scenario.fraction,
+        "failed": {entry["seed"]: entry["reason"] for entry in runs if not entry["walked"]},
     }
     met = len(walked) >= scenario.fraction * len(runs)
     for name, reduce in (("speed", np.mean), ("slip", max), ("torque", max), ("least_margin", min)):
@@ -114,6 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20, help="runs of each scenario")
     parser.add_argument("--scenarios", nargs="*", help="names of scenarios; by default all")
+    parser.add_argument("--terrain", action="store_true", help="the scenarios over terrain")
     parser.add_argument("--pushes", action="store_true", help="also map the pushes on the standing humanoid")
     parser.add_argument("--resolution", type=float, default=0.05, help="of that map, as a fraction of the bound")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="parallel walks")
@@ -129,16 +135,19 @@ def main() -> None:
         for found in walk_robots([*ROBOTS, *options.files], options.duration, options.processes):
             print(markdown_row(found), flush=True)
         return
-    names = [scenario.name for scenario in SCENARIOS]
+    names = [scenario.name for scenario in SCENARIOS if scenario.terrain or not options.terrain]
     for name in options.scenarios or []:
         if name not in names:
             parser.error(f"unknown scenario {name!r}; there are {', '.join(names)}")
-    chosen = [k for k, name in enumerate(names) if options.scenarios is None or name in options.scenarios]
+    wanted = names if options.scenarios is None else options.scenarios
+    chosen = [k for k, scenario in enumerate(SCENARIOS) if scenario.name in wanted]
     results: dict[str, Any] = {"scenarios": [], "pushes": []}
     out = sys.stderr if options.json else sys.stdout
     print(HEAD, file=out)
     for figures, runs in walks(chosen, options.seeds, options.processes):
         print(row(figures), file=out, flush=True)
+        for seed, reason in figures["failed"].items():
+            print(f"    seed {seed}: {reason}", file=out, flush=True)
         results["scenarios"].append({**figures, "single": runs})
     if options.pushes:
         results["pushes"] = push_maps(options.processes, options.resolution)

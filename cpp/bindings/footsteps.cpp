@@ -56,13 +56,31 @@ nb::object footholds(const Matrix& heights, nb::handle grid, const Matrix& inner
 
 FootPose pose_of(const Matrix& rows, std::size_t k) { return {rows(k, 0), rows(k, 1), rows(k, 2)}; }
 
-// start has a fourth column with the heights. Returns rows of side (0 left), x, y, yaw and a foothold; and cost,
-// weight, states, expanded, exhausted.
+std::vector<FootPose> poses_of(const Matrix& rows) {
+    std::vector<FootPose> poses;
+    for (std::size_t k = 0; k < rows.shape(0); ++k) poses.push_back(pose_of(rows, k));
+    return poses;
+}
+
+// Costs to a goal on level ground: rows of cells (2 n n) and columns of headings.
+nb::object footstep_costs(nb::handle limits, nb::handle costs, const Matrix& actions, int n, int yaws, double cell) {
+    const FootstepLimits own = record_from<FootstepLimits>("limits", limits);
+    const FootstepCosts each = record_from<FootstepCosts>("costs", costs);
+    std::vector<double> found;
+    {
+        nb::gil_scoped_release release;
+        found = footstep_distances(own, each, poses_of(actions), n, yaws, cell);
+    }
+    return table(std::move(found), static_cast<std::size_t>(yaws));
+}
+
+// start has a fourth column with the heights; level: from `footstep_costs`. Returns rows of side (0 left), x, y, yaw
+// and a foothold; and cost, weight, states, expanded, exhausted.
 nb::tuple footstep_search(const Matrix& heights, nb::handle grid, const Matrix& body, const Matrix& swing,
                           nb::handle coarse_grid, const std::vector<Matrix>& inner, const std::vector<Matrix>& outer,
                           const Matrix& centres, nb::handle rules, nb::handle limits, nb::handle costs,
                           nb::handle settings, const Matrix& start, const Matrix& goal, const Row& weights,
-                          const Matrix& actions) {
+                          const Matrix& actions, const Matrix& level) {
     const GridRecord coarse = record_from<GridRecord>("coarse_grid", coarse_grid);
     FootstepProblem p{};
     p.map = grid_of(heights, record_from<GridRecord>("grid", grid));
@@ -81,7 +99,9 @@ nb::tuple footstep_search(const Matrix& heights, nb::handle grid, const Matrix& 
             p.start[side] = pose_of(start, side), p.goal[side] = pose_of(goal, side), p.start_z[side] = start(side, 3);
         }
         for (std::size_t k = 0; k < weights.shape(0); ++k) p.weights.push_back(weights(k));
-        for (std::size_t k = 0; k < actions.shape(0); ++k) p.actions.push_back(pose_of(actions, k));
+        p.actions = poses_of(actions);
+        const int cells = static_cast<int>(std::lround(std::sqrt(0.5 * static_cast<double>(level.shape(0)))));
+        p.level = {level.data(), cells, p.settings.yaws, p.settings.level_cell, p.settings.per_metre};
         path = FootstepSearch(p).run();
         for (const FoundStep& step : path.steps) {
             rows.insert(rows.end(), {static_cast<double>(step.side), step.pose.x, step.pose.y, step.pose.yaw});
@@ -97,6 +117,7 @@ nb::tuple footstep_search(const Matrix& heights, nb::handle grid, const Matrix& 
 void bind_footsteps(nb::module_& m) {
     export_layouts<GridRecord, FootholdRules, FootstepLimits, FootstepCosts, FootstepSettings>();
     m.def("footholds", &footholds);
+    m.def("footstep_costs", &footstep_costs);
     m.def("footstep_search", &footstep_search);
 }
 

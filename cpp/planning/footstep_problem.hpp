@@ -1,6 +1,7 @@
 // A search for footsteps over a map of heights: what it is given and what it finds.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/layout.hpp"
@@ -58,6 +59,8 @@ struct FootstepSettings {
     std::int32_t yaws;        // of the lattice in a full turn
     std::int32_t max_states;  // that are stored
     std::int32_t guided;      // whether the heuristic knows the terrain; if not, the last weight 1 gives an optimum
+    double level_cell;        // [m] of the costs on level ground
+    double per_metre;         // cost of the fastest walk on level ground
 };
 
 template <>
@@ -68,12 +71,45 @@ struct Layout<FootstepSettings> {
         return std::make_tuple(field("max_rise", &S::max_rise), field("obstacle", &S::obstacle),
                                field("spacing", &S::spacing), field("seconds", &S::seconds),
                                field("max_seconds", &S::max_seconds), field("yaws", &S::yaws),
-                               field("max_states", &S::max_states), field("guided", &S::guided));
+                               field("max_states", &S::max_states), field("guided", &S::guided),
+                               field("level_cell", &S::level_cell), field("per_metre", &S::per_metre));
     }
 };
 
 struct FootPose {
     double x = 0.0, y = 0.0, yaw = 0.0;
+};
+
+constexpr double full_turn = 2.0 * 3.14159265358979323846;
+
+// Least costs from poses of the body around a goal, by the foot that has landed last. Cells are `cell` wide, headings
+// divide a full turn; the goal is in the middle. Farther away the straight way to the edge of the table is added.
+struct FootstepDistances {
+    const double* costs;  // (2, n, n, yaws)
+    int n, yaws;
+    double cell;
+    double per_metre;  // of the fastest walk
+
+    static std::size_t place(int n, int yaws, int side, int i, int j, int k) {
+        return ((static_cast<std::size_t>(side) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)) *
+                    static_cast<std::size_t>(n) +
+                static_cast<std::size_t>(j)) *
+                   static_cast<std::size_t>(yaws) +
+               static_cast<std::size_t>(k);
+    }
+
+    // x, y, yaw of the body in the frame of the goal.
+    double at(int side, double x, double y, double yaw) const {
+        const double middle = 0.5 * (n - 1), edge = middle * cell, far = std::max(std::abs(x), std::abs(y));
+        const double scale = far > edge ? edge / far : 1.0, beyond = (1.0 - scale) * std::hypot(x, y);
+        const int i = std::clamp(static_cast<int>(std::lround(middle + scale * x / cell)), 0, n - 1);
+        const int j = std::clamp(static_cast<int>(std::lround(middle + scale * y / cell)), 0, n - 1);
+        const double turned = yaw / full_turn * yaws, below = std::floor(turned), part = turned - below;
+        const int k = ((static_cast<int>(below) % yaws) + yaws) % yaws;
+        const double a = costs[place(n, yaws, side, i, j, k)], b = costs[place(n, yaws, side, i, j, (k + 1) % yaws)];
+        const double between = std::isfinite(a) && std::isfinite(b) ? (1.0 - part) * a + part * b : std::min(a, b);
+        return between + per_metre * beyond;
+    }
 };
 
 struct FootstepProblem {
@@ -89,6 +125,7 @@ struct FootstepProblem {
     FootPose start[2], goal[2];
     double start_z[2];
     std::vector<double> weights;  // of the heuristic, one search after the other
+    FootstepDistances level;      // costs on level ground, of a guided search
 };
 
 struct FoundStep {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <queue>
 
+#include "planning/footstep_distances.hpp"
 #include "planning/goal_distances.hpp"
 #include "planning/state_table.hpp"
 
@@ -18,7 +19,7 @@ class FootstepSearch {
     explicit FootstepSearch(const FootstepProblem& problem) : p_(problem) {
         goal_body_ = {0.0, 0.0};
         for (int side = 0; side < 2; ++side) {
-            const Point2 body = body_beside(p_.goal[side], side);
+            const Point2 body = beside(p_.goal[side], side);
             goal_body_ = {goal_body_[0] + 0.5 * body[0], goal_body_[1] + 0.5 * body[1]};
         }
         cos0_ = std::cos(p_.start[0].yaw), sin0_ = std::sin(p_.start[0].yaw);
@@ -79,10 +80,7 @@ class FootstepSearch {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
 
-    Point2 body_beside(const FootPose& foot, int side) const {
-        const double aside = (side == 0 ? -0.5 : 0.5) * p_.limits.width;
-        return {foot.x - std::sin(foot.yaw) * aside, foot.y + std::cos(foot.yaw) * aside};
-    }
+    Point2 beside(const FootPose& foot, int side) const { return body_beside(foot, side, p_.limits.width); }
 
     FootPose lattice(int i, int j, int k) const {
         const FootPose& o = p_.start[0];
@@ -90,9 +88,9 @@ class FootstepSearch {
         return {o.x + c * x - s * y, o.y + s * x + c * y, o.yaw + k * turn()};
     }
 
-    double turn() const { return 2.0 * 3.14159265358979323846 / p_.settings.yaws; }
+    double turn() const { return full_turn / p_.settings.yaws; }
 
-    static double wrapped(double angle) { return std::remainder(angle, 2.0 * 3.14159265358979323846); }
+    static double wrapped(double angle) { return std::remainder(angle, full_turn); }
 
     // The actions, rounded to the lattice for each heading of the stance foot and each foot, if the limits allow them.
     void list_actions() {
@@ -129,18 +127,22 @@ class FootstepSearch {
 
     std::size_t slot(int side, int k) const { return 2 * static_cast<std::size_t>(k) + static_cast<std::size_t>(side); }
 
-    // Lower bound of the cost to the goal; with a guide it knows holes and walls, and is a bound only nearly.
-    double heuristic(const FootPose& foot, const Point2& body) const {
-        const double straight = std::hypot(body[0] - goal_body_[0], body[1] - goal_body_[1]);
-        double far = straight, rise = 0.0;
-        if (p_.settings.guided) {
-            far = std::max(straight, distances_.from(foot.x, foot.y) - p_.limits.width);
-            const double ground = p_.map.at(foot.x, foot.y);
-            if (ground > no_ground) rise = std::abs(ground - distances_.goal_height());
-        }
-        const double turned = std::abs(wrapped(foot.yaw - p_.goal[0].yaw));
-        return p_.costs.step * std::max(far / max_move_, turned / max_turn_) + p_.costs.length * far +
-               p_.costs.turn * turned + p_.costs.height * rise;
+    // Lower bound of the cost to the goal. A guide knows the costs on level ground, holes, walls and heights, and is a
+    // bound only nearly.
+    double heuristic(const State& state) const {
+        const FootPose& foot = state.pose;
+        const double dx = state.body[0] - goal_body_[0], dy = state.body[1] - goal_body_[1];
+        const double straight = std::hypot(dx, dy), turned = wrapped(foot.yaw - p_.goal[0].yaw);
+        const double bound = p_.costs.step * std::max(straight / max_move_, std::abs(turned) / max_turn_) +
+                             p_.costs.length * straight + p_.costs.turn * std::abs(turned);
+        if (!p_.settings.guided) return bound;
+        const double around = distances_.from(foot.x, foot.y) - p_.limits.width;
+        const double c = std::cos(p_.goal[0].yaw), s = std::sin(p_.goal[0].yaw);
+        const double level = p_.level.at(state.side, c * dx + s * dy, c * dy - s * dx, turned);
+        const double ground = p_.map.at(foot.x, foot.y);
+        return (std::isfinite(level) ? std::max(level, bound) : bound) +
+               p_.level.per_metre * std::max(around - straight, 0.0) +
+               p_.costs.height * (ground > no_ground ? std::abs(ground - distances_.goal_height()) : 0.0);
     }
 
     int state_at(int side, int i, int j, int k) {
@@ -156,12 +158,12 @@ class FootstepSearch {
     State make_state(int side, int i, int j, int k, const FootPose& pose) const {
         State state{};
         state.side = side, state.i = i, state.j = j, state.k = k, state.pose = pose;
-        state.body = body_beside(pose, side);
+        state.body = beside(pose, side);
         return state;
     }
 
     double to_goal(State& state) const {
-        if (state.h < 0.0) state.h = heuristic(state.pose, state.body);
+        if (state.h < 0.0) state.h = heuristic(state);
         return state.h;
     }
 

@@ -411,8 +411,12 @@ def footstep_search(
     goal: Array,
     weights: Array,
     actions: Array,
+    level: Array,
     /,
 ) -> tuple[Array, float, float, int, int, bool]: ...
+def footstep_costs(
+    limits: np.ndarray, costs: np.ndarray, actions: Array, n: int, yaws: int, cell: float, /
+) -> Array: ...
 def group_spheres(spheres: Array, count: int, /) -> tuple[NDArray[np.int32], Array]: ...
 def sphere_overlaps(
     bounding: Array,

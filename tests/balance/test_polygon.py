@@ -8,7 +8,7 @@ from scipy.spatial import ConvexHull
 
 import kinodyn as kd
 from kinodyn.arrays import Array
-from kinodyn.balance import half_planes, hull, margin, nearest, shrink
+from kinodyn.balance import half_planes, hull, intersection, margin, nearest, shrink
 
 RNG = np.random.default_rng(0)
 
@@ -95,3 +95,18 @@ def test_invalid_arguments_are_rejected() -> None:
         margin(np.zeros((3, 4, 2)), np.zeros((2, 2)))
     with pytest.raises(kd.InputError, match="distance must be a nonnegative number"):
         shrink(square, -0.1)
+
+
+def test_the_intersection_contains_what_both_polygons_contain() -> None:
+    points = RNG.normal(size=(400, 2))
+    for _ in range(20):
+        first, second = hull(RNG.normal(size=(6, 2))), hull(RNG.normal(size=(5, 2)))
+        both = np.minimum(margin(first, points), margin(second, points))
+        shared = intersection(first, second)
+        if not len(shared):
+            assert both.max() <= 1e-9
+            continue
+        inside = margin(shared, points)
+        np.testing.assert_allclose(inside[both > 0], both[both > 0], atol=1e-9)
+        assert (inside[both < -1e-9] < 0).all()
+    assert intersection([[0, 0], [1, 0], [0, 1]], [[5, 5], [6, 5], [5, 6]]).shape == (0, 2)

@@ -12,7 +12,7 @@ import kinodyn as kd
 from kinodyn.errors import InputError
 from kinodyn.terrain import FootholdRules, HeightMap, SoleOutline, footholds
 from kinodyn.walking import Biped, Footstep, StepLimits, TerrainLimits, plan_footsteps, standing_feet
-from kinodyn.walking.footstep_search import COSTS, lattice_spacing, step_actions
+from kinodyn.walking.footstep_search import COSTS, lattice_spacing, level_costs, step_actions
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +117,29 @@ def test_optimal_plans_cost_what_an_exhaustive_search_finds(body: Biped, limits:
         assert quick.cost <= quick.weight * plan.cost + 1e-9
 
 
+def test_costs_on_level_ground_are_nearly_those_of_the_best_plans(body: Biped, limits: StepLimits) -> None:
+    ground = kd.terrain.flat().map(region=[[-1.5, -1.5], [1.5, 1.5]])
+    table, per_metre = level_costs(limits, lattice_spacing(limits))
+    n = round(np.sqrt(table.shape[0] / 2))
+    cells = table.reshape(2, n, n, -1)
+    middle = n // 2
+    assert cells[:, middle, middle, 0].tolist() == [0.0, 0.0] and np.isfinite(cells).all()
+    # mirrored poses cost the same from the other foot
+    mirrored = np.roll(cells[::-1, :, ::-1, ::-1], 1, axis=3)
+    np.testing.assert_allclose(cells, mirrored, atol=1e-9)
+    for goal in ((0.5, 0.0, 0.0), (0.0, 0.0, np.pi / 2), (0.4, 0.3, -np.pi / 2), (-0.4, 0.0, np.pi)):
+        plan = plan_footsteps(body, ground, goal, limits=limits, time_budget=0.5)
+        x, y, yaw = (-goal[0], -goal[1], -goal[2])  # the start, seen from the goal
+        c, s = np.cos(yaw), np.sin(yaw)
+        i, j = (middle + round(a / (3.0 * lattice_spacing(limits))) for a in (c * x - s * y, s * x + c * y))
+        level = cells[:, i, j, round(yaw / (2 * np.pi) * cells.shape[3]) % cells.shape[3]].min()
+        assert 0.6 * plan.cost - 1.5 < level < plan.cost + 1.5
+    assert per_metre == pytest.approx(COSTS["step"] / limits.forward + COSTS["length"])
+
+
 CASES = [
     ("flat", (2.0, 1.0, 1.0)),
+    ("flat", (0.0, 0.0, 3.1)),
     ("stairs:0.185,0.24,10", (3.3, 0.0, 0.0)),
     ("stairs:-0.185,0.24,10", (3.3, 0.0, 0.0)),
     ("slope:10", (3.0, 0.0, 0.0)),

@@ -12,6 +12,7 @@ import kinodyn as kd
 from kinodyn.errors import InputError
 from kinodyn.walking import Biped, ContactSchedule, GaitSettings, Planner
 from kinodyn.walking.terrain_plan import TerrainPlan
+from kinodyn.walking.terrain_swing import APEXES, HEIGHTS, SAMPLES, VERTICAL, TerrainSwings
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +46,52 @@ def test_swings_clear_the_edges_of_stairs(body: Biped, text: str) -> None:
         feet[step.side] = step
 
 
+def test_all_shapes_of_a_swing_are_compared_as_if_each_were_made(body: Biped, climb: TerrainPlan) -> None:
+    own, step = climb.settings, climb.steps[3]
+    swings, corners = TerrainSwings(body, climb.ground, own), body.feet[step.side].corners
+    T_start, T_end = climb.steps[1].pose, step.pose
+    T_end[:3, :3] = kd.spatial.from_euler([0.3, 0.2, -0.1], "ZYX")
+    gaps = swings._gaps(T_start, T_end, 0.8, corners, 0.01)
+    away = np.clip((np.minimum(SAMPLES, 1.0 - SAMPLES) - 0.1) / 0.15, 0.0, 1.0)
+    for h, v, a in ((0, 0, 0), (1, 4, 2), (3, 11, 1)):
+        swing = kd.walking.SwingTrajectory(
+            T_start,
+            T_end,
+            1.0,
+            1.8,
+            height=HEIGHTS[h] * own.swing_height,
+            vertical_fraction=VERTICAL[v],
+            apex_fraction=APEXES[a],
+            descent_speed=own.touchdown_speed,
+        )
+        above = swings._above(swing(1.0 + 0.8 * SAMPLES), corners, 0.01)
+        resting = np.where(SAMPLES < 0.5, min(above[0], 0.0), min(above[-1], 0.0)) - 0.005
+        required = away * 0.4 * own.swing_height + (1.0 - away) * resting
+        assert gaps[h, v, a] == pytest.approx((above - required).min(), abs=1e-9)
+
+
+def test_the_zmp_stays_on_the_part_of_a_sole_that_the_ground_bears(body: Biped) -> None:
+    terrain, plan = kd.terrain.parse("stairs:0.185,0.24,4"), planned(body, "stairs:0.185,0.24,4", (1.8, 0.0, 0.0))
+    schedule = ContactSchedule(body, plan.plan.start, plan.steps)
+    partial = [step for step in plan.steps if step.support is not None]
+    assert partial  # the treads are shorter than the feet
+    for step in partial:
+        outline = schedule.sole_polygon(step)
+        np.testing.assert_allclose(terrain.height(outline), step.z, atol=1e-9)
+        assert kd.balance.margin(outline, schedule.centre(step)) > 0.0
+
+
 def test_the_com_moves_smoothly_and_the_legs_reach(body: Biped, climb: TerrainPlan) -> None:
     schedule = ContactSchedule(body, climb.plan.start, climb.steps)
     for phase, following in pairwise(schedule.phases):
-        end, start = climb.com_height(phase, phase.end), climb.com_height(following, following.start)
+        end, start = climb.posture.com_height(phase, phase.end), climb.posture.com_height(following, following.start)
         np.testing.assert_allclose(end, start, atol=1e-9)
         steps = np.linspace(phase.start, phase.end, 50)
-        z, vz, _ = np.array([climb.com_height(phase, t) for t in steps]).T
+        z, vz, _ = np.array([climb.posture.com_height(phase, t) for t in steps]).T
         np.testing.assert_allclose(np.gradient(z, steps)[1:-1], vz[1:-1], atol=0.02)
         assert (z - max(foot.z for foot in phase.feet.values()) > 0.5 * body.com_height).all()
     last = schedule.phases[-1]
-    assert climb.com_height(last, last.start)[0] == pytest.approx(body.com_height + 0.45)
+    assert climb.posture.com_height(last, last.start)[0] == pytest.approx(body.com_height + 0.45)
 
 
 def test_higher_steps_take_more_time_and_none_exceeds_the_speed(body: Biped, climb: TerrainPlan) -> None:

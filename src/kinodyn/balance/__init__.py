@@ -19,7 +19,7 @@ from kinodyn.balance.capturability import (
 )
 from kinodyn.balance.feedback import dcm_feedback, zmp_feedback
 from kinodyn.balance.feet import Foot, biped_feet, feet, upright
-from kinodyn.balance.polygon import half_planes, hull, margin, nearest, shrink
+from kinodyn.balance.polygon import half_planes, hull, intersection, margin, nearest, shrink
 from kinodyn.balance.support import sole_points, support_margin, support_polygon
 from kinodyn.balance.zmp import contact_wrench, cop, zmp, zmp_from_forces, zmp_from_wrenches
 
@@ -35,6 +35,7 @@ __all__ = [
     "half_planes",
     "hip_reach",
     "hull",
+    "intersection",
     "lipm",
     "margin",
     "nearest",

@@ -58,6 +58,8 @@ class Foot:
         Rotation of the sole that its leg cannot control, as with five joints: it follows the leg.
     reach : (float, float)
         Largest distance of the centre of pressure from the ankle along x and y that its torques bear [m].
+    on_points : bool
+        Whether it touches the ground only at its corners, as spheres do: each of them needs ground below it.
     """
 
     side: str
@@ -68,6 +70,7 @@ class Foot:
     source: SoleSource = "collision"
     free: FreeRotation = ""
     reach: tuple[float, float] = (np.inf, np.inf)
+    on_points: bool = False
 
     @cached_property
     def rectangle(self) -> Array:
@@ -79,7 +82,7 @@ class Foot:
         corners = self.corners
         for axis, reach in enumerate(self.reach):
             corners = _clipped(corners, axis, reach)
-        found = _largest_rectangle(corners)
+        found = largest_rectangle(corners)
         if self.free == "roll":
             found[:, 0] = corners[:, 0].min(), corners[:, 0].max()
         return found
@@ -355,7 +358,12 @@ def _foot(robot: Robot, legs: Legs, side: str, link: str, source: SoleSource, sh
     T_level_sole = np.eye(4)
     T_level_sole[:3, 3] = (origin[0], origin[1], height)
     T_frame_sole = inverse_pose(T_level_frame) @ T_level_sole
-    return Foot(side, frame, T_frame_sole, hull(low[:, :2] - origin[:2]), float(origin[2] - height), source)
+    outline, on_points = (
+        hull(low[:, :2] - origin[:2]),
+        bool(shapes) and all(shape.kind == "sphere" for _, shape in shapes),
+    )
+    ankle = float(origin[2] - height)
+    return Foot(side, frame, T_frame_sole, outline, ankle, source, on_points=on_points)
 
 
 def _warn(robot: Robot, legs: Legs, what: str) -> None:
@@ -398,7 +406,7 @@ def _clipped(corners: Array, axis: int, reach: float) -> Array:
     return corners
 
 
-def _largest_rectangle(corners: Array) -> Array:
+def largest_rectangle(corners: Array) -> Array:
     """Search over pairs of columns, between which the height is bounded by the outline at both."""
     if len(corners) < 3:
         return np.array([corners.min(axis=0), corners.max(axis=0)])

@@ -199,6 +199,36 @@ def shrink(polygon: ArrayLike, distance: float) -> Array:
     return hull(corners)
 
 
+def intersection(polygon: ArrayLike, other: ArrayLike) -> Array:
+    """Compute the part that two convex polygons share.
+
+    Parameters
+    ----------
+    polygon, other
+        (m, 2) and (n, 2), counter-clockwise [m].
+
+    Returns
+    -------
+    (k, 2)
+        Corners, counter-clockwise; (0, 2) if they share no area.
+
+    Examples
+    --------
+    >>> square = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    >>> print(intersection(square, [[0.5, -1], [3, -1], [3, 2], [0.5, 2]]))
+    [[0.5 0. ]
+     [1.  0. ]
+     [1.  1. ]
+     [0.5 1. ]]
+    """
+    corners = _polygon(polygon)
+    for normal, offset in zip(*half_planes(other), strict=True):
+        if len(corners):
+            corners = _cut(corners, normal, float(offset))
+    shared = hull(corners) if len(corners) > 2 else corners[:0]
+    return shared if len(shared) > 2 else shared[:0]
+
+
 def _cut(corners: Array, normal: Array, offset: float) -> Array:
     """Clip a convex polygon to normal p <= offset (I. Sutherland, G. Hodgman 1974)."""
     kept = []

@@ -160,10 +160,22 @@ class ContactSetpoint:
     def normal(self, value: ArrayLike) -> None:
         self._renew(self._touching().friction, value)
 
-    def _renew(self, friction: float, normal: ArrayLike) -> None:
+    def reshape(self, corners: ArrayLike) -> None:
+        """Replace the corners of the contact patch, of a foot that the ground bears only in part.
+
+        Parameters
+        ----------
+        corners
+            (n, 3) in the frame [m].
+        """
+        old = self._touching()
+        self._renew(old.friction, old.normal, corners)
+
+    def _renew(self, friction: float, normal: ArrayLike, corners: ArrayLike | None = None) -> None:
         """Replace the contact, rather than change it: contacts may be shared."""
         old = self._touching()
-        same = {"kind": old.kind, "point": old.point, "corners": old.corners, "name": old.name}
+        shape = old.corners if corners is None else corners
+        same = {"kind": old.kind, "point": old.point, "corners": shape, "name": old.name}
         self.contact = Contact(old.frame, friction=friction, normal=normal, **same)  # type: ignore[arg-type]
         self.patch = None
         self.version += 1

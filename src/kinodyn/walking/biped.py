@@ -130,10 +130,20 @@ class Biped:
         """The feet by side."""
         return {"left": self.left, "right": self.right}
 
-    @property
+    @cached_property
     def hip_height(self) -> float:
         """Height of the hips above the ankles in the stance [m]."""
         return float(np.mean([_Leg(self.robot, foot).hip_over_ankle(self.q) for foot in (self.left, self.right)]))
+
+    @cached_property
+    def ankles(self) -> dict[str, tuple[JointInfo, ...]]:
+        """The joints between knee and sole by side, from the knee on, without those that follow others."""
+        found = {}
+        for side, foot in self.feet.items():
+            leg = _Leg(self.robot, foot)
+            below = leg.joints[leg.joints.index(leg.knee.joint) + 1 :]
+            found[side] = tuple(joint for joint in below if joint.mimic is None)
+        return found
 
     @cached_property
     def weight(self) -> float:

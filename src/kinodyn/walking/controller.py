@@ -24,6 +24,9 @@ from kinodyn.walking.terrain_plan import TerrainPlan
 from kinodyn.walking.tracking import WholeBodyTracker
 from kinodyn.walking.upper_body import UpperBody
 
+UNEVEN = 0.03  # [m] difference of height of two feet
+TOE_LANDING, FLAT = 0.1, 0.06  # sines of the inclination of a foot that lands on its toes, and of one that stands
+
 
 class WalkingController:
     """Walking controller: a planner provides references, and inverse dynamics the torques that track them.
@@ -96,10 +99,12 @@ class WalkingController:
         self._touchdowns = dict.fromkeys(SIDES, -np.inf)
         self._stands = dict.fromkeys(SIDES, True)
         self._edges = dict.fromkeys(SIDES, "sole")  # part of each foot that stands
+        self._landed_on_toes = dict.fromkeys(SIDES, False)
         self._lateness, self._loading_time = 0.0, self.settings.loading_time
         self._stance_height = self._base_height(State(self.robot, self.body.q))
         self._com_velocity = np.zeros(3)  # filtered
         self._com_height = (self.body.com_height, 0.0)  # filtered reference: height and its rate
+        self._lean = (0.0, 0.0)  # filtered inclination of the trunk, and its rate
         self._ground = GroundEstimator(self.body, self.settings, dt)
         self._tracker = WholeBodyTracker(self.body, self.settings, dt, upper_body)
         self._tracker.solve(State(self.robot, self.body.q))  # makes the tables of the QP before the first tick
@@ -248,6 +253,11 @@ class WalkingController:
         self.plan_times.append(perf_counter() - begin)
 
     @property
+    def _over_terrain(self) -> bool:
+        """Return whether the robot follows a plan over terrain."""
+        return self.planner.terrain is not None
+
+    @property
     def _urgent(self) -> bool:
         """Return whether the steps have to change."""
         return self.planner.dcm_margin < self.settings.adaptation_margin
@@ -292,16 +302,35 @@ class WalkingController:
         zmp = nearest(reference.phase.polygon, demanded)
         px, py = self._with_hip_strategy(dcm, zmp, reference).tolist()
         z, vz, az = self._filter_height(reference)
+        stiffness = omega**2  # of the pendulum: acceleration for each metre from the ZMP
+        if self._over_terrain:
+            stiffness = (self.body.weight / self.robot.mass + az) / (
+                float(state.com[2]) - self._support_height(reference, zmp)
+            )
+            ratio = omega**2 / stiffness
+            asked = np.array([x, y]) + ratio * (demanded - [x, y])
+            px, py = self._with_hip_strategy(dcm, nearest(reference.phase.polygon, asked), reference).tolist()
         # along the ground the CoM is only accelerated, as the ZMP demands
-        acceleration = np.array([omega**2 * (x - px), omega**2 * (y - py), az])
+        acceleration = np.array([stiffness * (x - px), stiffness * (y - py), az])
         self._tracker.track_com(np.array([x, y, z]), np.array([vx, vy, vz]), acceleration)
-        self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration)
+        lean = self._filter_lean(t)
+        self._tracker.track_trunk(reference.heading, reference.heading_rate, reference.heading_acceleration, lean)
         for side in self.body.feet:
-            self._track_foot(t, side, reference)
+            self._track_foot(t, side, reference, state)
             self.signals[f"{side}_reference"] = reference.feet[side].pose[:3, 3]
         stance = np.array([float(self._stands[side]) for side in SIDES])
         self.signals.update(dcm=dcm, dcm_reference=reference.dcm, zmp_reference=zmp, stance=stance)
         self.signals["com_reference"] = np.array([*reference.com[:2].tolist(), z])
+
+    def _support_height(self, reference: Reference, zmp: Array) -> float:
+        """Return the height [m] of the ground at the ZMP, between the feet that stand."""
+        feet = list(reference.phase.feet.values())
+        height, first, last = feet[0].z, feet[0], feet[-1]
+        if first is not last:
+            way = last.position - first.position
+            share = min(max(float((zmp - first.position) @ way) / max(float(way @ way), 1e-9), 0.0), 1.0)
+            height += share * (last.z - first.z)
+        return height + self.planner.map_offset(reference.phase)
 
     def _with_hip_strategy(self, dcm: Array, zmp: Array, reference: Reference) -> Array:
         """Demand a ZMP beyond the feet while no planned step captures the robot: the trunk has to swing."""
@@ -325,19 +354,41 @@ class WalkingController:
         self._com_height = (z + self.dt * vz, vz + self.dt * az)
         return z, vz, az
 
-    def _track_foot(self, t: float, side: str, reference: Reference) -> None:
+    def _filter_lean(self, t: float) -> float:
+        """Filter the inclination of the trunk, by a critically damped low-pass filter of second order [rad]."""
+        lean, rate = self._lean
+        w = self.settings.tracking.height_frequency
+        change = w * w * (self.planner.lean(t) - lean) - 2.0 * w * rate
+        self._lean = (lean + self.dt * rate, rate + self.dt * change)
+        return lean
+
+    def _track_foot(self, t: float, side: str, reference: Reference, state: State) -> None:
         foot, settings = reference.feet[side], self.settings
         if foot.contact and not self._stands[side]:
+            self._landed_on_toes[side] = self._over_terrain and self._tilt(side, reference) > TOE_LANDING
             self._touchdowns[side], self._lateness = t, 0.0
             self._loading_time = settings.urgent_loading_time if self._urgent else settings.loading_time
         self._stands[side] = foot.contact
         if foot.contact:
             load = min(1.0, settings.touchdown_load + (t - self._touchdowns[side]) / self._loading_time)
-            self._edges[side] = self._edge(side, reference)
-            self._tracker.stand_on(side, settings.max_load * self.body.weight * load, self._edges[side])
+            edge = self._edge(side, reference)
+            if edge != self._edges[side] and edge != "sole" and not self._landed_on_toes[side] and self._over_terrain:
+                self.planner.roll(t, side, edge)
+            self._edges[side] = edge
+            support = reference.phase.feet[side].support
+            least = settings.touchdown_load * self.body.weight if self._landed_on_toes[side] else 0.0
+            self._tracker.stand_on(side, settings.max_load * self.body.weight * load, self._edges[side], support, least)
+            if self._edges[side] != "sole" and self._over_terrain:
+                self._tracker.roll(side, foot, state, landing=self._landed_on_toes[side])
         else:
             self._edges[side] = "sole"
-            self._tracker.swing(side, foot)
+            self._tracker.swing(side, foot, state)
+
+    def _tilt(self, side: str, reference: Reference) -> float:
+        """Return the sine of the angle by which the toes of a foot are lower than the ground below it is inclined."""
+        x, y, z = self.planner.measured_sole(side)[:3, 0].tolist()
+        a, b = reference.phase.feet[side].gradient
+        return float(a * x + b * y - z)
 
     def _edge(self, side: str, reference: Reference) -> str:
         """Choose the part of a foot that stands: between two steps the foot at the back rolls over its toes.
@@ -346,6 +397,9 @@ class WalkingController:
         its heel. A foot whose roll is free does not: its leg cannot keep the edge level.
         """
         phase = reference.phase
+        if self._landed_on_toes[side]:
+            self._landed_on_toes[side] = self._tilt(side, reference) > FLAT
+            return "toe" if self._landed_on_toes[side] else "sole"
         flat = phase.kind != "double" or self.body.feet[side].free == "roll"
         if flat or side != next(iter(phase.feet)):
             return "sole"
@@ -355,6 +409,9 @@ class WalkingController:
         (dx, dy), margin = reference.zmp - step.position, self.settings.zmp_margin
         along = float(np.cos(step.yaw) * dx + np.sin(step.yaw) * dy)
         back, front = foot.rectangle[:, 0].tolist()
+        if self._over_terrain and abs(list(phase.feet.values())[-1].z - step.z) > UNEVEN:
+            # slow steps: the edge bears the load as soon as the foot rolls
+            front = float((foot.corners if step.support is None else np.array(step.support))[:, 0].max()) + 0.5 * margin
         if along > front - margin:
             return "toe"
         return "heel" if along < back + margin else "sole"

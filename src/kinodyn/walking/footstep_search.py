@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from kinodyn.walking.terrain_limits import TerrainLimits
 SPACING = 0.02  # [m] of the lattice, nearly: the nominal width is a multiple of it
 YAWS = 16  # headings of the lattice in a full turn
 OBSTACLE_CELL = 0.04  # [m] cells of the maps of obstacles
+LEVEL_RANGE, LEVEL_CELL = 1.0, 3.0  # [m] around a goal, and cells in units of the lattice, of the costs on level ground
 COSTS = {"step": 1.0, "length": 1.0, "width": 3.0, "height": 2.0, "support": 1.0, "slope": 1.0, "turn": 2.0}
 WEIGHTS = (3.0, 2.0, 1.5)  # of the heuristic
 SEARCH_TIME, MAX_SEARCH_TIME = 0.05, 5.0  # [s] for improvements, and for the first path
@@ -93,6 +95,29 @@ def step_actions(limits: StepLimits, spacing: float) -> Array:
     rows = rows[fine | ((aside % 3 == 0) & (i % 3 == 0))]
     result: Array = rows[limits.excess("left", rows) <= 1e-9]
     return result
+
+
+@lru_cache(maxsize=32)
+def level_costs(limits: StepLimits, spacing: float) -> tuple[Array, float]:
+    """Compute the costs of footsteps to a goal on level ground, for the heuristic of a search.
+
+    Parameters
+    ----------
+    limits
+    spacing
+        Of the lattice [m].
+
+    Returns
+    -------
+    table : (2 n n, yaws)
+        By foot that has landed last, position and heading of the body around the goal.
+    per_metre : float
+        Cost of a metre of the fastest walk.
+    """
+    count = 2 * int(LEVEL_RANGE / (LEVEL_CELL * spacing)) + 1
+    own, costs = record("step_limits", asdict(limits)), record("step_costs", COSTS)
+    table = _core.footstep_costs(own, costs, step_actions(limits, spacing), count, YAWS, LEVEL_CELL * spacing)
+    return table, COSTS["step"] / limits.forward + COSTS["length"]
 
 
 def plan_footsteps(
@@ -230,6 +255,7 @@ class _Problem:
         spacing = lattice_spacing(self.limits)
         ends = standing_feet(self.body, goal)
         limits, heights = self.limits, self.heights
+        level, per_metre = level_costs(limits, spacing)
         settings = {
             "max_rise": heights.max_rise,
             "obstacle": heights.obstacle,
@@ -239,6 +265,8 @@ class _Problem:
             "yaws": YAWS,
             "max_states": MAX_STATES,
             "guided": not optimal,
+            "level_cell": LEVEL_CELL * spacing,
+            "per_metre": per_metre,
         }
         return _core.footstep_search(
             np.ascontiguousarray(self.ground.heights),
@@ -257,6 +285,7 @@ class _Problem:
             np.array([(ends[side].x, ends[side].y, ends[side].yaw) for side in SIDES]),
             np.array([1.0] if optimal else WEIGHTS),
             step_actions(limits, spacing),
+            level,
         )
 
     def obstruction(self, goal: Array) -> str:

@@ -58,6 +58,8 @@ class Footstep:
         Rise of the sole along x and y of the world.
     timing : StepTiming or None
         Durations of the step that leads here; None: those of the gait settings.
+    support : tuple of pairs of floats, or None
+        Corners of the part of the sole that the ground bears, counter-clockwise in the sole frame [m]; None: all of it.
     """
 
     side: str
@@ -67,6 +69,7 @@ class Footstep:
     z: float = 0.0
     gradient: tuple[float, float] = (0.0, 0.0)
     timing: StepTiming | None = None
+    support: tuple[tuple[float, float], ...] | None = None
 
     @property
     def position(self) -> Array:

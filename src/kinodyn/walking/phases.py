@@ -36,7 +36,7 @@ class Phase:
         Number of planned steps that have landed before.
     zmp : (2, 2)
         Planned zero moment point (ZMP) at the start and at the end [m].
-    soles : tuple of (4, 2)
+    soles : tuple of (n, 2)
         The reduced soles of the feet, in the order of `feet`.
     """
 

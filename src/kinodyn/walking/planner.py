@@ -25,6 +25,8 @@ from kinodyn.walking.step_timing import GaitTiming
 from kinodyn.walking.swing import SwingTrajectory
 from kinodyn.walking.terrain_plan import TerrainPlan
 
+UNEVEN = 0.05  # [m] height of a step from which on it keeps its foothold as long as possible
+
 
 class Planner:
     """Plans a walk online: a state machine around contact schedule, swing foot and MPC.
@@ -96,6 +98,7 @@ class Planner:
         self._replanner = Replanner(body, self.limits, own, self._generator)
         self._trajectory = self.schedule.nominal
         self._swings: dict[int, SwingTrajectory] = {}
+        self._outlines = {side: foot.corners for side, foot in body.feet.items()}
         self._planned_touchdown = np.inf  # of the foot in the air [s]
         self._new_command = False
         self._ground: GroundEstimate | None = None
@@ -317,6 +320,33 @@ class Planner:
         """
         self._ground = ground
 
+    def measured_sole(self, side: str) -> Array:
+        """Return the measured pose of a sole, T_world_sole (4, 4); without measurements the identity.
+
+        Parameters
+        ----------
+        side
+
+        Returns
+        -------
+        (4, 4)
+        """
+        return np.eye(4) if self._ground is None else self._ground.soles[side]
+
+    def lean(self, t: float) -> float:
+        """Return how far the trunk is to lean forward [rad].
+
+        Parameters
+        ----------
+        t
+            [s]
+
+        Returns
+        -------
+        float
+        """
+        return 0.0 if self.terrain is None else self.terrain.posture.lean(self.schedule.at(t))
+
     def reference(self, t: float) -> Reference:
         """Compute the references of the whole body.
 
@@ -375,9 +405,26 @@ class Planner:
             step = self.terrain.landed(step, phase.swing)
         # a longer double support after an early touchdown, a shorter one after a late one: steps keep their rhythm
         nominal = self.schedule.timing(phase.swing).double
+        following = self.schedule.phases[self.schedule.index(t) + 1]
+        if self.terrain is not None and following.kind == "double":  # that before a high step is longer
+            nominal = following.length
         double = min(max(nominal + self._planned_touchdown - t, 0.5 * nominal), 2.0 * nominal)
         self._rebuild(t, landing=step, end=t, double=double)
         return True
+
+    def roll(self, t: float, side: str, edge: str) -> None:
+        """Report that a foot begins to roll over its toes or heel: from now on nothing else of it bears load.
+
+        Parameters
+        ----------
+        t
+            [s]
+        side
+        edge
+            "toe" or "heel".
+        """
+        if self.schedule.at(t).kind == "double":
+            self.schedule = self.schedule.rolled(t, side, edge)
 
     def delay(self, t: float, seconds: float, lower: float = 0.0, descent_speed: float = 0.0) -> bool:
         """Delay the touchdown of a foot that has found no ground.
@@ -423,7 +470,7 @@ class Planner:
             self.schedule = self._replanner.recovery_step(self.schedule, t, dcm)
         if margin < 0 and phase.kind == "double" and phase.end - t > self._replanner.urgent_double_support:
             self.schedule = self._replanner.retime_double_support(self.schedule, t, dcm)
-        if margin >= self.settings.adaptation_margin or phase.swing is None:
+        if phase.swing is None or margin >= self._least_margin(phase):
             return
         pose, twist, _ = self._swing(phase).at(t)
         self.adapted = adapted = self._replanner.adapt(self.schedule, t, dcm, pose[:2, 3], twist[:2])
@@ -437,10 +484,17 @@ class Planner:
             self._planned_touchdown = end
             self._rebuild(t, landing=step, end=end)
 
+    def _least_margin(self, phase: Phase) -> float:
+        """Return the margin of the DCM below which a step changes [m]: on uneven ground, only when it has to."""
+        stance, step = next(iter(phase.feet.values())), phase.swing
+        uneven = self.terrain is not None and step is not None and abs(step.z - stance.z) > UNEVEN
+        return 0.0 if uneven else self.settings.adaptation_margin
+
     def _foot(self, t: float, side: str, phase: Phase) -> FootReference:
         if side in phase.feet:
             still = np.zeros(6)
-            return FootReference(phase.feet[side].pose, still, still, True)
+            pose = phase.feet[side].pose if self.terrain is None else self.terrain.posture.standing_pose(phase, side, t)
+            return FootReference(pose, still, still, True)
         return FootReference(*self._swing(phase).at(t), False)
 
     def _swing(self, phase: Phase) -> SwingTrajectory:
@@ -456,7 +510,7 @@ class Planner:
     def _make_swing(self, step: Footstep, phase: Phase, start: Array) -> SwingTrajectory:
         target = self._sole_target(step, phase)
         if self.terrain is not None:
-            return self.terrain.swing(step.side, start, target, phase.start, phase.end, self._map_offset(phase))
+            return self.terrain.swing(step.side, start, target, phase.start, phase.end, self.map_offset(phase))
         return SwingTrajectory(
             start,
             target,
@@ -468,26 +522,43 @@ class Planner:
             velocity=None if self._ground is None else self._ground.velocities.get(step.side),
         )
 
-    def _map_offset(self, phase: Phase) -> float:
-        """Return by how much the standing feet are higher than the map says [m]."""
+    def map_offset(self, phase: Phase) -> float:
+        """Return by how much the standing feet are higher than the map says, at their lowest points.
+
+        Parameters
+        ----------
+        phase
+
+        Returns
+        -------
+        float
+            [m]
+        """
         if self._ground is None:
             return 0.0
-        return sum(float(self._ground.soles[side][2, 3]) - foot.z for side, foot in phase.feet.items()) / len(
-            phase.feet
-        )
+        offsets = [self._above_map(side, foot) for side, foot in phase.feet.items()]
+        return sum(offsets) / len(offsets)
+
+    def _above_map(self, side: str, foot: Footstep) -> float:
+        """Return by how much a standing foot is higher than planned [m], where it touches: it may roll."""
+        assert self._ground is not None
+        T, (a, b) = self._ground.soles[side], foot.gradient
+        rise = T[2, :2] - a * T[0, :2] - b * T[1, :2]  # of the sole relative to the ground, along its axes
+        tilt = float((self._outlines[side] @ rise).min())
+        return float(T[2, 3]) - foot.z - a * float(T[0, 3] - foot.x) - b * float(T[1, 3] - foot.y) + tilt
 
     def _height(self, x: float, y: float, phase: Phase, t: float) -> tuple[float, float, float]:
         """Return height [m], velocity and acceleration of the CoM."""
         if self.terrain is not None:
-            z, vz, az = self.terrain.com_height(phase, t)
-            return z + self._map_offset(phase), vz, az
+            z, vz, az = self.terrain.posture.com_height(phase, t)
+            return z + self.map_offset(phase), vz, az
         return self.body.com_height - self._com_height.in_phase(phase) + self._ground_height(x, y, phase), 0.0, 0.0
 
     def _sole_target(self, step: Footstep, phase: Phase) -> Array:
         """Compute the pose T_world_sole (4, 4) of a footstep on the ground."""
         if self.terrain is not None:
-            T = step.pose
-            T[2, 3] += self._map_offset(phase)
+            T = self.terrain.posture.landing_pose(next(iter(phase.feet.values())), step)
+            T[2, 3] += self.map_offset(phase)
             return T
         return step.pose if self._ground is None else self._ground.sole_pose(step, next(iter(phase.feet.values())))
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from kinodyn.arrays import Array
-from kinodyn.balance.polygon import hull, nearest, shrink
+from kinodyn.balance.feet import largest_rectangle
+from kinodyn.balance.polygon import hull, intersection, nearest, shrink
 from kinodyn.errors import InputError
 from kinodyn.walking.biped import Biped, opposite
 from kinodyn.walking.footsteps import Footstep, StepTiming
 from kinodyn.walking.lipm_trajectory import LIPMTrajectory, Point, dcm_fractions
 from kinodyn.walking.phases import DIRECTIONS, Phase, place
 from kinodyn.walking.settings import GaitSettings
+
+EDGE = 0.02  # [m] length of the part of a sole that bears a foot on its toes or heel
 
 
 class ContactSchedule:
@@ -58,6 +62,7 @@ class ContactSchedule:
         self._check(start)
         margin = self.settings.zmp_margin
         self.soles = {side: shrink(_corners(foot.rectangle), margin) for side, foot in body.feet.items()}
+        self._partial: dict[tuple[str, tuple[tuple[float, float], ...]], Array] = {}
         self.phases = self._phases(dict(start), time, float(wait))
         self._finish()
 
@@ -78,6 +83,7 @@ class ContactSchedule:
         """
         self = cls.__new__(cls)
         self.body, self.settings, self.soles = earlier.body, earlier.settings, earlier.soles
+        self._partial = earlier._partial
         self.steps = tuple(phase.swing for phase in phases if phase.swing is not None)
         self.phases = list(phases)
         self._finish()
@@ -247,10 +253,57 @@ class ContactSchedule:
 
         Returns
         -------
-        (4, 2)
+        (m, 2)
             Corners [m].
         """
-        return place(self.soles[step.side], step)
+        return place(self._sole(step), step)
+
+    def _sole(self, step: Footstep) -> Array:
+        """Return the reduced sole (m, 2) of a footstep in its frame: the part of it that the ground bears."""
+        if step.support is None:
+            return self.soles[step.side]
+        key = step.side, step.support
+        if key not in self._partial:
+            self._partial[key] = self._borne(step.side, np.array(step.support))
+        return self._partial[key]
+
+    def _borne(self, side: str, support: Array) -> Array:
+        """Reduce the part of a sole that the ground bears; by less than the margin where it is narrow."""
+        sole = _corners(self.body.feet[side].rectangle)
+        borne = intersection(sole, support)
+        borne = borne if len(borne) else support  # the edge of a foot that rolls
+        edges = np.roll(borne, -1, axis=0) - borne
+        area = 0.5 * float(np.sum(borne[:, 0] * edges[:, 1] - borne[:, 1] * edges[:, 0]))
+        # a circle of radius area / perimeter is inside of every convex polygon
+        inside = area / float(np.linalg.norm(edges, axis=1).sum())
+        return shrink(borne, min(self.settings.zmp_margin, 0.5 * inside))
+
+    def rolled(self, t: float, side: str, edge: str) -> ContactSchedule:
+        """Return the schedule with a foot that stands only on its toes or its heel, in the phase at a time.
+
+        Parameters
+        ----------
+        t
+            [s]
+        side
+        edge
+            "toe" or "heel".
+
+        Returns
+        -------
+        ContactSchedule
+        """
+        k, phase = self.index(t), self.at(t)
+        foot = phase.feet[side]
+        outline = self.body.feet[side].corners if foot.support is None else np.array(foot.support)
+        (x0, y0), (x1, y1) = outline.min(axis=0), outline.max(axis=0)
+        low, high = (x1 - EDGE, x1) if edge == "toe" else (x0, x0 + EDGE)
+        strip = largest_rectangle(intersection(outline, [(low, y0), (high, y0), (high, y1), (low, y1)]))
+        corners = tuple((float(x), float(y)) for x, y in _corners(strip))
+        feet = {name: replace(step, support=corners) if name == side else step for name, step in phase.feet.items()}
+        zmp = (phase.zmp[0], phase.zmp[1])
+        narrow = self.phase(phase.kind, phase.start, phase.end, feet, zmp, phase.step)
+        return ContactSchedule.from_phases(self, [*self.phases[:k], narrow, *self.phases[k + 1 :]])
 
     def centre(self, step: Footstep) -> Array:
         """Return the centre of a sole in the world, where the ZMP is planned.
@@ -265,8 +318,11 @@ class ContactSchedule:
         (2,)
             [m]
         """
-        middle = place(self.body.feet[step.side].middle[None], step)
-        return np.asarray(middle[0])
+        middle = self.body.feet[step.side].middle
+        if step.support is not None:
+            sole = self._sole(step)
+            middle = 0.5 * (sole.min(axis=0) + sole.max(axis=0))
+        return np.asarray(place(middle[None], step)[0])
 
     def phase(
         self,

@@ -80,7 +80,7 @@ class SwingTrajectory:
             raise InputError(f"apex_fraction must be from 0.1 to 0.9, got {apex_fraction!r}")
         self.start, self.end, self.height = float(start), float(end), float(height)
         self._from = as_pose(T_start, "T_start")
-        origin = _coordinates(self._from, 0.0)
+        origin = coordinates(self._from, 0.0)
         rates = np.zeros(6) if velocity is None else _rates(origin, numbers("velocity", velocity, 6))
         rates[2] = max(rates[2], 0.0)  # never into the ground
         self._aim(T_end, origin[5])
@@ -115,7 +115,7 @@ class SwingTrajectory:
     @property
     def target(self) -> Array:
         """Pose at touchdown, T_world_sole (4, 4)."""
-        return _matrix(self._goal)
+        return matrix(self._goal)
 
     def __call__(self, t: ArrayLike, order: int = 0) -> Array:
         """Evaluate at times (...) [s].
@@ -148,7 +148,7 @@ class SwingTrajectory:
             Linear first, in world axes.
         """
         x = self._state(np.clip(numbers("t", t), self.start, self.end))
-        return _matrix(x[..., 0, :]), *_twists(x)
+        return matrix(x[..., 0, :]), *_twists(x)
 
     def at(self, t: float) -> tuple[Array, Array, Array]:
         """Evaluate what `all` does at one time, but faster: for control loops.
@@ -222,7 +222,7 @@ class SwingTrajectory:
         self.end = finish
 
     def _aim(self, T_end: MatrixLike, near: float) -> None:
-        self._goal = _coordinates(as_pose(T_end, "T_end"), near)
+        self._goal = coordinates(as_pose(T_end, "T_end"), near)
 
     def _state(self, time: Array) -> Array:
         """Evaluate position, velocity and acceleration of the six coordinates: (..., 3, 6)."""
@@ -254,6 +254,12 @@ class SwingTrajectory:
         return plans[int(np.argmax(dips))]
 
 
+def tilt_progress(s: Array) -> Array:
+    """Return the part of the change of tilt that is over after parts (...) of a swing from rest to rest."""
+    x = np.minimum(s / TILT_FRACTION, 1.0)
+    return np.asarray(x**3 * (10.0 - 15.0 * x + 6.0 * x * x))
+
+
 def _still(position: Array) -> Array:
     """Make a knot (3, k) without velocity and acceleration."""
     return np.array([position, np.zeros_like(position), np.zeros_like(position)])
@@ -267,14 +273,14 @@ def _rates(x: Array, twist: Array) -> Array:
     return np.array([vx, vy, vz, roll_rate, cos(yaw) * wy - sin(yaw) * wx, wz + sin(pitch) * roll_rate])
 
 
-def _coordinates(T: Array, near: float) -> Array:
+def coordinates(T: Array, near: float) -> Array:
     """Return position, roll, pitch, yaw (6,), the yaw within half a turn of `near`."""
     (xx, _, _, x), (yx, _, _, y), (zx, zy, zz, z), _ = T.tolist()
     yaw = near + (atan2(yx, xx) - near + pi) % (2 * pi) - pi
     return np.array([x, y, z, atan2(zy, zz), atan2(-zx, hypot(xx, yx)), yaw])
 
 
-def _matrix(x: Array) -> Array:
+def matrix(x: Array) -> Array:
     """Compute the pose (..., 4, 4) of coordinates (..., 6)."""
     (a, b, c), (sa, sb, sc) = np.cos(x[..., 3:]).T, np.sin(x[..., 3:]).T
     T = np.zeros((*x.shape[:-1], 4, 4))

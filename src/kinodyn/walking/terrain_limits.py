@@ -56,7 +56,7 @@ class TerrainLimits:
             max_rise=_reachable_rise(body, limits),
             body_radius=0.5 * body.width + float(body.left.size[1]),
             obstacle=0.5 * body.leg,
-            rules=rules or FootholdRules(),
+            rules=rules or FootholdRules(min_support=1.0 if body.left.on_points else FootholdRules.min_support),
         )
 
 

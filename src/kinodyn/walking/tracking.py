@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import cos, sin
 
 import numpy as np
@@ -11,7 +12,10 @@ from kinodyn.balance.feet import Foot
 from kinodyn.control.inverse_dynamics import InverseDynamicsQP
 from kinodyn.control.result import ControlResult
 from kinodyn.dynamics.contact import Contact
+from kinodyn.model.compile import JointInfo
+from kinodyn.model.robot import Robot
 from kinodyn.model.state import State
+from kinodyn.spatial import exp3, log3, rot_y
 from kinodyn.tasks import ComTask, FrameTask, MomentumTask, PostureTask
 from kinodyn.walking.biped import Biped
 from kinodyn.walking.reference import FootReference
@@ -20,6 +24,8 @@ from kinodyn.walking.upper_body import UpperBody
 
 SOLE_FRACTION = 0.96  # of the outline, which the centre of pressure does not leave: at its edges a light foot tips
 EDGES = ("sole", "toe", "heel")  # of a foot, on which it may stand
+ANKLE_MARGIN = 0.06  # [rad] that the ankle of a swing foot keeps from its limits
+Support = tuple[tuple[float, float], ...] | None
 
 
 class WholeBodyTracker:
@@ -46,12 +52,22 @@ class WholeBodyTracker:
         }
         self._com.frequency, self._trunk.frequency = gains.com_frequency, gains.trunk_frequency
         posture.frequency, angular.frequency = gains.posture_frequency, gains.momentum_frequency
+        tilt = np.array([*3 * [0.0], *3 * [gains.heel_weight]])
+        self._tilt = {
+            side: FrameTask(foot.frame, foot.frame_pose(np.eye(4)), weights=tilt * foot.controlled, name=f"{side} heel")
+            for side, foot in body.feet.items()
+        }
         for task in self._swing.values():
             task.frequency = gains.swing_frequency
+        for task in self._tilt.values():
+            task.frequency = gains.heel_frequency
+        self._friction = settings.friction
+        self._ankles = {side: [_range(robot, joint) for joint in joints] for side, joints in body.ankles.items()}
+        self._supports: dict[str, Support] = dict.fromkeys(body.feet)
         self._contacts = {
             (side, edge): _contact(foot, edge, settings.friction) for side, foot in body.feet.items() for edge in EDGES
         }
-        tasks = [self._com, self._trunk, posture, angular, *self._swing.values()]
+        tasks = [self._com, self._trunk, posture, angular, *self._swing.values(), *self._tilt.values()]
         self.qp = InverseDynamicsQP(robot, tasks, contacts=list(self._contacts.values()), dt=dt)
         if upper_body is not None:
             upper_body.add_to(self.qp)
@@ -60,33 +76,91 @@ class WholeBodyTracker:
         """Set the reference of the CoM, (3,) each [m, m/s, m/s^2]."""
         self._com.track(position, velocity, acceleration)
 
-    def track_trunk(self, heading: float, rate: float, acceleration: float) -> None:
+    def track_trunk(self, heading: float, rate: float, acceleration: float, lean: float = 0.0) -> None:
         """Keep the trunk upright at a heading [rad, rad/s, rad/s^2]."""
         T, velocity, change = np.eye(4), np.zeros(6), np.zeros(6)
-        T[:3, :3] = _rot_z(heading) @ self.body.base[:3, :3]
+        T[:3, :3] = _rot_z(heading) @ rot_y(lean) @ self.body.base[:3, :3]
         velocity[5], change[5] = rate, acceleration
         self._trunk.track(T, velocity, change)
 
-    def stand_on(self, side: str, max_force: float, edge: str = "sole") -> None:
-        """Use a foot as a contact with at most this normal force [N]: its sole, or the edge of its toe or heel."""
+    def stand_on(
+        self, side: str, max_force: float, edge: str = "sole", support: Support = None, min_force: float = 0.0
+    ) -> None:
+        """Use a foot as a contact with at most this normal force [N]: its sole, or the edge of its toe or heel.
+
+        `support` is the part of the sole that the ground bears, as in `Footstep`.
+        """
+        if support != self._supports[side]:
+            self._supports[side] = support
+            for name in EDGES:
+                self.qp.contacts[self._contacts[side, name].name].reshape(self._corners(side, name, support))
         for name in EDGES:
             contact = self.qp.contacts[self._contacts[side, name].name]
             contact.active = name == edge
             if contact.active:
-                contact.maximum = max_force
-        self._swing[side].enabled = False
+                contact.bound(min(min_force, max_force), max_force)
+        self._swing[side].enabled = self._tilt[side].enabled = False
 
-    def swing(self, side: str, reference: FootReference) -> None:
-        """Move a foot through the air."""
+    def roll(self, side: str, reference: FootReference, state: State, *, landing: bool) -> None:
+        """Turn a foot that stands on an edge: after a landing to its reference, else only as its ankle needs it."""
+        pose, velocity, acceleration, limited = self._within_ankle(side, reference, state, free=not landing)
+        self._tilt[side].enabled = landing or limited
+        self._tilt[side].track(pose, velocity, acceleration)
+
+    def _corners(self, side: str, edge: str, support: Support) -> Array:
+        """Return the corners (n, 3) of a contact on a part of a sole."""
+        foot = self.body.feet[side]
+        borne = foot if support is None else replace(foot, corners=np.array(support))
+        contact = _contact(borne, edge, self._friction)
+        assert contact.corners is not None
+        return contact.corners
+
+    def swing(self, side: str, reference: FootReference, state: State) -> None:
+        """Move a foot through the air; where its ankle is at its limits, the foot inclines with the shank."""
         for name in EDGES:
             self.qp.contacts[self._contacts[side, name].name].active = False
-        self._swing[side].enabled = True
-        pose = self.body.feet[side].frame_pose(reference.pose)
-        self._swing[side].track(pose, reference.velocity, reference.acceleration)
+        self._swing[side].enabled, self._tilt[side].enabled = True, False
+        self._swing[side].track(*self._within_ankle(side, reference, state)[:3])
+
+    def _within_ankle(
+        self, side: str, reference: FootReference, state: State, *, free: bool = False
+    ) -> tuple[Array, Array, Array, bool]:
+        """Return pose, velocity and acceleration of a foot's frame that its ankle allows, and whether that limits them.
+
+        Where a joint of the ankle would pass its limits, the foot inclines with the shank. A `free` foot keeps its
+        orientation otherwise.
+        """
+        foot, velocity, acceleration = self.body.feet[side], reference.velocity, reference.acceleration
+        R = state.pose(foot.frame)[:3, :3] @ foot.T_frame_sole[:3, :3]
+        rates = state.jacobian(foot.frame)[3:] @ state.v
+        limited, error = False, np.zeros(3) if free else log3(reference.pose[:3, :3] @ R.T)
+        if free:
+            velocity, acceleration = np.concatenate([np.zeros(3), rates]), np.zeros(6)
+        for joint, axis, low, high in self._ankles[side]:
+            about = state.pose(joint.child)[:3, :3] @ axis
+            q, turn = float(state.q[joint.q.start]), float(error @ about)
+            excess = turn - min(max(turn, low - q), high - q)
+            if excess:
+                limited, error = True, error - excess * about
+                still = float(rates @ about) - float(state.v[joint.v.start]) - float(velocity[3:] @ about)
+                velocity = np.concatenate([velocity[:3], velocity[3:] + still * about])
+                change = float(acceleration[3:] @ about)
+                acceleration = np.concatenate([acceleration[:3], acceleration[3:] - change * about])
+        T = reference.pose.copy()
+        T[:3, :3] = exp3(error) @ R
+        return foot.frame_pose(T), velocity, acceleration, limited
 
     def solve(self, state: State) -> ControlResult:
         """Compute the torques."""
         return self.qp.solve(state)
+
+
+def _range(robot: Robot, joint: JointInfo) -> tuple[JointInfo, Array, float, float]:
+    """Return a joint, its axis (3,) in its link, and the range [rad] that a swing foot uses of it."""
+    axis = next(written.axis for written in robot.description.joints if written.name == joint.name)
+    low, high = float(robot.limits.lower[joint.q.start]), float(robot.limits.upper[joint.q.start])
+    spare = min(ANKLE_MARGIN, 0.25 * (high - low))
+    return joint, np.asarray(axis, dtype=float), low + spare, high - spare
 
 
 def _contact(foot: Foot, edge: str, friction: float) -> Contact:

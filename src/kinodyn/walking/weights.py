@@ -98,6 +98,8 @@ class TrackingGains:
         Orientation of the base.
     swing_weight, swing_rotation_weight, swing_frequency : float
         Position and orientation of the swing foot; the orientation yields first where the ankle is at its limits.
+    heel_weight, heel_frequency : float
+        Orientation of a foot that stands on its toes or heel, over terrain.
     posture_weight, posture_frequency : float
         Joint positions of the walking stance.
     momentum_weight, momentum_frequency : float
@@ -109,6 +111,7 @@ class TrackingGains:
     com_frequency: float = setting(0.1, 1e3)
     trunk_frequency: float = setting(0.1, 1e3)
     swing_frequency: float = setting(0.1, 1e3)
+    heel_frequency: float = setting(0.1, 1e3)
     posture_frequency: float = setting(0.1, 1e3)
     momentum_frequency: float = setting(0.1, 1e3)
     height_frequency: float = setting(0.1, 1e3)
@@ -116,6 +119,7 @@ class TrackingGains:
     trunk_weight: float = setting(*POSITIVE, 4.0)
     swing_weight: float = setting(*POSITIVE, 20.0)
     swing_rotation_weight: float = setting(*POSITIVE, 2.0)
+    heel_weight: float = setting(*POSITIVE, 5.0)
     posture_weight: float = setting(*POSITIVE, 0.3)
     momentum_weight: float = setting(0.0, 1e12, 0.5)
 
@@ -139,6 +143,7 @@ class TrackingGains:
             com_frequency=2.5 * omega,
             trunk_frequency=3.0 * omega,
             swing_frequency=12.0 * omega,
+            heel_frequency=8.0 * omega,
             posture_frequency=2.5 * omega,
             momentum_frequency=omega,
             height_frequency=1.5 * omega,
